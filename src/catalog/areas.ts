@@ -27,7 +27,10 @@ const DEGREE_DECIMALS = 6
 const degrees = (value: number) => round(value, DEGREE_DECIMALS)
 
 const describeArea = (countryCode: string, { code, name, level, area_km2 }: AreaRow) => ({
-  ...{ code, name, level, country_code: countryCode },
+  code,
+  name,
+  level,
+  country_code: countryCode,
   area_km2: roundVisibly(area_km2, AREA_DECIMALS),
 })
 

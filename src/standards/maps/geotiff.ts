@@ -76,7 +76,11 @@ function describeLayer(
   return {
     grid: coverage,
     geographic: coverage.geographic,
-    ...{ unit, scale, offset, name, licence },
+    unit,
+    scale,
+    offset,
+    name,
+    licence,
     description: `${subject}${nameMonth(forecastPeriod)}: ${name} (${unit}).${warning}`,
     facts: {
       RELEASE: code,

@@ -139,7 +139,9 @@ export function addOperation(
     const root = request.rootUrl + OGC_PATH
     const call: Call = {
       ...createContext(app, request, reply, snapshot),
-      ...{ query, type, root },
+      query,
+      type,
+      root,
       isHtml: type === HTML_TYPE,
       address: root + fillPath(path, (part) => encodeURIComponent(params[part] as string)),
       part: (name) => params[name] as string,
@@ -298,8 +300,14 @@ function declareOperation<Entry>(
 /** Adds the OpenAPI document of all operations, which are no part of the other one: clients read OpenAPI 3.0 alone. */
 export function addDocument(api: Api, name: string): void {
   const operation: Operation = {
-    ...{ path: '/api', id: 'getApi', summary: 'This document', tag: 'Capabilities' },
-    ...{ parameters: ['f'], formats: DOCUMENT_AND_PAGE, schema: '', isFixed: true },
+    path: '/api',
+    id: 'getApi',
+    summary: 'This document',
+    tag: 'Capabilities',
+    parameters: ['f'],
+    formats: DOCUMENT_AND_PAGE,
+    schema: '',
+    isFixed: true,
   }
   addOperation(api, operation, ({ root }) => ({
     json: () => Buffer.from(JSON.stringify(writeDocument(root, api.operations))),

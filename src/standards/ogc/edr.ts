@@ -87,15 +87,23 @@ interface ValueQuery extends Pick<Operation, 'path' | 'id' | 'summary'> {
 const QUERIES: Record<'position' | 'area' | 'locations', ValueQuery> = {
   position: {
     title: 'The values of the pixel at a point, or at each of several',
-    ...{ path: '/position', id: 'getPosition', summary: 'Values at a point', parameter: 'pointCoords' },
+    path: '/position',
+    id: 'getPosition',
+    summary: 'Values at a point',
+    parameter: 'pointCoords',
   },
   area: {
     title: 'The means in a polygon, each pixel by the part of it that lies inside',
-    ...{ path: '/area', id: 'getArea', summary: 'Means in a polygon', parameter: 'areaCoords' },
+    path: '/area',
+    id: 'getArea',
+    summary: 'Means in a polygon',
+    parameter: 'areaCoords',
   },
   locations: {
     title: 'The means in administrative areas, by their codes',
-    ...{ path: '/locations/{locationId}', id: 'getLocation', summary: 'Means in an area' },
+    path: '/locations/{locationId}',
+    id: 'getLocation',
+    summary: 'Means in an area',
     parameter: 'locationId',
   },
 }
@@ -212,7 +220,11 @@ function addValues(api: Api, edr: Edr, name: keyof typeof QUERIES, find: FindVal
   const { path, id, summary, parameter } = QUERIES[name]
   const operation: Operation = {
     path: COLLECTION + path,
-    ...{ id, summary, tag: 'EDR', formats: VALUE_FORMATS, schema: 'featureCollectionGeoJSON' },
+    id,
+    summary,
+    tag: 'EDR',
+    formats: VALUE_FORMATS,
+    schema: 'featureCollectionGeoJSON',
     parameters: ['releaseId', 'parameter-name', 'datetime', 'dataCrs', 'dataFormat', parameter],
   }
 
@@ -376,8 +388,11 @@ const OFFSET = 0.01
 
 const LOCATIONS: Operation = {
   path: `${COLLECTION}/locations`,
-  ...{ id: 'getLocations', summary: 'The areas', tag: 'EDR' },
-  ...{ formats: GEOJSON_ONLY, schema: 'featureCollectionGeoJSON' },
+  id: 'getLocations',
+  summary: 'The areas',
+  tag: 'EDR',
+  formats: GEOJSON_ONLY,
+  schema: 'featureCollectionGeoJSON',
   parameters: ['releaseId', 'bbox', 'limit', 'offset'],
 }
 

@@ -216,7 +216,9 @@ export function declareFeatures(collections: FeatureCollections): CollectionApi<
     one: collections.one,
     members: { crs: CRS_URIS },
     describe: (_call, { id, title, description, loaded: { source, licence, extent }, period }) => ({
-      ...{ id, title, description },
+      id,
+      title,
+      description,
       attribution: `${source} (${licence})`,
       extent: {
         ...(extent && { spatial: { bbox: [extent], crs: DEFAULT_CRS.uri } }),
@@ -297,11 +299,21 @@ const ITEM: Operation = {
 
 const ITEMS: Operation = {
   path: '/collections/{collectionId}/items',
-  ...{ id: 'getFeatures', summary: 'Features of a collection', tag: 'Data' },
-  ...{ schema: 'featureCollectionGeoJSON', formats: GEOJSON_AND_PAGE },
+  id: 'getFeatures',
+  summary: 'Features of a collection',
+  tag: 'Data',
+  schema: 'featureCollectionGeoJSON',
+  formats: GEOJSON_AND_PAGE,
   parameters: [
-    ...(['collectionId', 'f', 'limit', 'offset', 'bbox', 'bbox-crs'] as const),
-    ...(['crs', 'datetime', 'max-allowable-offset'] as const),
+    'collectionId',
+    'f',
+    'limit',
+    'offset',
+    'bbox',
+    'bbox-crs',
+    'crs',
+    'datetime',
+    'max-allowable-offset',
   ],
 }
 
