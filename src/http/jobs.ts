@@ -15,7 +15,10 @@ interface Schedule {
   failure: string
 }
 
-/** Work in the background beside queues of deliveries. Each process runs all jobs; their queries take locks (`doAlone`) or lease rows. */
+/**
+ * Work in the background beside queues of deliveries. Each process runs all jobs.
+ * Their queries take locks (`doAlone`) or lease rows.
+ */
 const JOBS = {
   'publish-scheduled': {
     everyMs: MINUTE_MS,

@@ -178,7 +178,7 @@ function decode(
   }
 }
 
-/** No body has any encoding, and the body of a GET is not read. */
+/** An encoding without a body is allowed; bodies of GET are not read. */
 function isWithoutBody({ method, headers }: FastifyRequest): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': transfer } = headers
   return method === 'GET' || method === 'HEAD' || (length === '0' && transfer === undefined)
