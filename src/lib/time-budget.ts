@@ -32,30 +32,7 @@ export class TimeBudget {
    */
   wait<Result>(work: () => Promise<Result>, late: () => Error, share = 1): Promise<Result> {
     const milliseconds = share * this.left()
-    const began = this.#begin()
-    // One promise: every answer that is stored waits here.
-    return new Promise((resolve, reject) => {
-      let ended = false
-      const end = () => {
-        if (ended) return
-        ended = true
-        clearTimeout(timer)
-        this.#end(began)
-      }
-      const fail = (error: unknown) => {
-        end()
-        reject(error)
-      }
-      const timer = setTimeout(() => fail(late()), Math.max(0, milliseconds))
-      try {
-        work().then((result) => {
-          end()
-          resolve(result)
-        }, fail)
-      } catch (error) {
-        fail(error)
-      }
-    })
+    return this.during(() => waitInSteps(milliseconds, (wait) => wait(work), late))
   }
 
   /** Waits for work to its end; calls `late` at the deadline. */
