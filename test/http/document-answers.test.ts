@@ -148,7 +148,9 @@ async function askAll(
         const { statusCode: status, headers, rawPayload } = await service.app.inject(request)
         const answer = { status, headers, body: rawPayload }
         const label = `${method} ${path} ${circumstance} (${turn}) ${status}`
-        if (circumstance === AS_IT_IS && `${status}` !== success) mistakes.push(`${label}: ${rawPayload}`)
+        const isEmpty = rawPayload.length === 0 && operation.responses[status]?.content !== undefined
+        if (circumstance === AS_IT_IS && (`${status}` !== success || isEmpty))
+          mistakes.push(`${label}: ${rawPayload}`)
         const found = mistakesOfAnswer(validator, operation, answer)
         mistakes.push(...found.map((mistake) => `${label}: ${mistake}`))
         seen[status] ??= new Set()

@@ -2,23 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askWithin } from '#test/advice/polygon/ask.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { SQUARE } from '#test/setup/square.ts'
 import { askForMany, collectionOf, linesOf, rowsOf } from './ask.ts'
 
 // Runs on a server alone: what a database is asked differs in none of this from what single polygons ask.
 
-const FIELD = rectangle(38.5, 9.5, 38.6, 9.6)
 const COAST = rectangle(43.4, 12.6, 43.6, 12.8)
-const OPEN = {
-  type: 'Polygon',
-  coordinates: [
-    [
-      [38.5, 9.5],
-      [38.6, 9.5],
-      [38.6, 9.6],
-      [38.5, 9.6],
-    ],
-  ],
-}
+/** Its ring does not end where it begins. */
+const OPEN = { ...SQUARE, coordinates: SQUARE.coordinates.map((ring) => ring.slice(0, -1)) }
 const BOW_TIE = {
   type: 'Polygon',
   coordinates: [
@@ -34,13 +25,13 @@ const BOW_TIE = {
 
 /** One that is answered, one without a value, and what is not valid. */
 const FEATURES = [
-  { type: 'Feature', id: 'a', geometry: FIELD, properties: { name: 'Upper, part' } },
+  { type: 'Feature', id: 'a', geometry: SQUARE, properties: { name: 'Upper, part' } },
   { type: 'Feature', geometry: COAST, properties: { id: 7, name: 3 } },
   { type: 'Feature', id: 'c', geometry: OPEN, properties: { name: '=1+1' } },
   { type: 'Feature', id: 'd', geometry: BOW_TIE, properties: null },
-  { type: 'Feature', id: { e: 1 }, geometry: FIELD, properties: {} },
+  { type: 'Feature', id: { e: 1 }, geometry: SQUARE, properties: {} },
   { type: 'Point', coordinates: [38.5, 9.5] },
-  { type: 'Feature', id: 'g', geometry: { ...FIELD, type: 'Point' } },
+  { type: 'Feature', id: 'g', geometry: { ...SQUARE, type: 'Point' } },
 ]
 const BODY = { polygons: collectionOf(FEATURES), crop: 'wheat', country_code: 'eth' }
 
@@ -63,7 +54,7 @@ describe('many polygons', () => {
     service = await createTestAppWithPerson()
     const ask = (payload: object) => askWithin(service.app, service.person, 'fertilizer', payload)
     const { history_id: _, ...answer } = (
-      await ask({ geometry: FIELD, name: 'Upper, part', country_code: 'eth' })
+      await ask({ geometry: SQUARE, name: 'Upper, part', country_code: 'eth' })
     ).body
     field = answer
     coast = (await ask({ geometry: COAST })).body
@@ -168,7 +159,7 @@ describe('many polygons', () => {
     expect(response.headers['content-type']).toBe('application/geo+json')
     const { type, features, ...release } = response.json()
     expect([type, release]).toEqual(['FeatureCollection', RELEASE])
-    expect(features[0]).toMatchObject({ type: 'Feature', id: 'a', geometry: FIELD })
+    expect(features[0]).toMatchObject({ type: 'Feature', id: 'a', geometry: SQUARE })
     const { location, fertilizer_data } = field as Record<string, Record<string, unknown>[]>
     const { name, lat, lng, area_ha } = location as unknown as Record<string, unknown>
     expect(features[0].properties).toMatchObject({ name, lat, lng, area_ha, ...RELEASE })
