@@ -119,23 +119,27 @@ describe('a change is seen within two seconds, with no more to do than to ask', 
     }
   })
 
-  test('a release that is published answers where the one before it is deleted while it is looked at', async () => {
-    const month = { forecastPeriod: '2033-01-01' }
-    const series = { product: 'fertilizer', countryCode: 'eth', cropCode: 'wheat', ...month }
-    const { code: before } = await loadRelease(service.database, onePixelRelease({ Urea: 4 }, month))
-    let after: string | undefined
-    const reader = service.database.reader.withPlugin({
-      transformQuery: ({ node }) => node,
-      async transformResult({ result }) {
-        if (after !== undefined) return result
-        after = (await loadRelease(service.database, onePixelRelease({ Urea: 5 }, month))).code
-        await inTransaction(service.database.writer, (trx) => deleteRelease(trx, before, true))
-        return result
-      },
-    })
-    const snapshots = createSnapshots({ reader, standsStill: () => false }, PRODUCTS, 60_000)
-    expect((await snapshots.current()).releaseOf(series)?.code).toBe(after)
-  })
+  // The embedded database has one session: nothing happens between its statements.
+  test.skipIf(EMBEDDED)(
+    'a release that is published answers where the one before it is deleted while it is looked at',
+    async () => {
+      const month = { forecastPeriod: '2033-01-01' }
+      const series = { product: 'fertilizer', countryCode: 'eth', cropCode: 'wheat', ...month }
+      const { code: before } = await loadRelease(service.database, onePixelRelease({ Urea: 4 }, month))
+      let after: string | undefined
+      const reader = service.database.reader.withPlugin({
+        transformQuery: ({ node }) => node,
+        async transformResult({ result }) {
+          if (after !== undefined) return result
+          after = (await loadRelease(service.database, onePixelRelease({ Urea: 5 }, month))).code
+          await inTransaction(service.database.writer, (trx) => deleteRelease(trx, before, true))
+          return result
+        },
+      })
+      const snapshots = createSnapshots({ reader, standsStill: () => false }, PRODUCTS, 60_000)
+      expect((await snapshots.current()).releaseOf(series)?.code).toBe(after)
+    },
+  )
 })
 
 test('a polygon is not told of a release that is gone, whatever is known from before', async () => {

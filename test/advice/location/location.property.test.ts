@@ -253,5 +253,5 @@ test('places are located by memory and database as by PostGIS alone', async () =
     asked.filter(({ nearest }) => nearest),
     asked.filter(({ hint }) => hint),
   ]
-  for (const places of kinds) expect(places.length).toBeGreaterThan(PLACES / 100)
+  for (const places of kinds) expect(places.length).toBeGreaterThanOrEqual(PLACES / 100)
 })
