@@ -259,7 +259,10 @@ test('of compositions', async () => {
 test('of histories and figures', async () => {
   const { app, person } = service
   const ask = { method: 'POST', url: '/advisory/yield/point?lat=9.5&lng=38.5' } as const
-  expect((await app.inject({ ...ask, headers: person.headers })).json()).toHaveProperty('history_id')
+  const { history_id: kept } = (await app.inject({ ...ask, headers: person.headers })).json()
+  const mine = '/history/my?product=yield&kind=point&country=eth'
+  const { items } = (await app.inject({ url: mine, headers: person.headers })).json()
+  expect(items).toEqual([expect.objectContaining({ id: kept })])
   await sql`
     insert into history_item (id, user_id, template_id, bytes, subject_id, crop_code, request, answer)
     select uuid_at(now() - interval '4 months'), user_id, template_id, bytes, subject_id, crop_code, request, answer
