@@ -15,7 +15,7 @@ export default defineConfig(async () => {
     test: {
       projects,
       reporters: ['default', './test/setup/run-reporter.ts'],
-      // Each embedded database takes about 1 GB.
+      // Each embedded database takes up to 0.8 GB.
       maxWorkers: 2,
     },
   }
