@@ -416,17 +416,14 @@ async function copy(from: FileHandle, append: (bytes: Buffer) => Promise<void>):
 /** Leaves room for directories and for blocks that deflate makes longer. */
 const MOST_PIXEL_BYTES = 4e9
 
-type DownloadSettings = Pick<Config, 'DOWNLOADS' | 'DOWNLOAD_CACHE_MB' | 'WORKERS'>
+type DownloadSettings = Pick<Config, 'DOWNLOAD_CACHE_MB' | 'WORKERS'>
 
 /** The most bytes of the files of a process. */
 export function downloadBytesOf({ DOWNLOAD_CACHE_MB, WORKERS }: DownloadSettings): number {
   return Math.floor((DOWNLOAD_CACHE_MB * 1e6) / WORKERS)
 }
 
-/** Whether layers may be downloaded, and one of this size is not too large for that. */
+/** Whether a layer of this size may be downloaded. */
 export function isOffered(settings: DownloadSettings, size: GridSize, type: PixelType): boolean {
-  return (
-    settings.DOWNLOADS &&
-    estimateFileBytes(size, type) <= Math.min(downloadBytesOf(settings), MOST_PIXEL_BYTES)
-  )
+  return estimateFileBytes(size, type) <= Math.min(downloadBytesOf(settings), MOST_PIXEL_BYTES)
 }

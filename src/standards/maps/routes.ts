@@ -148,5 +148,5 @@ export async function map(app: App, { lookup }: { lookup: Lookup }): Promise<voi
   layerListRoute(app, maps)
   tilesetRoute(app, maps)
   tileRoute(app, maps)
-  if (app.config.DOWNLOADS) geotiffRoute(app, maps)
+  if (app.config.DOWNLOAD_CACHE_MB > 0) geotiffRoute(app, maps)
 }

@@ -181,7 +181,7 @@ test('a service that is closed to downloads has no such path, one without a disk
     await app.close()
     return [statusCode, JSON.parse(body).code, paths.includes('/releases/{release}/layers/{layer}.tif')]
   }
-  expect(await answer({ DOWNLOADS: false })).toEqual([404, 'NOT_FOUND', false])
+  expect(await answer({ DOWNLOAD_CACHE_MB: 0 })).toEqual([404, 'NOT_FOUND', false])
   vi.stubEnv('TMPDIR', join(downloads, 'none'))
   expect(await answer({})).toEqual([503, 'OVERLOADED', true])
   vi.stubEnv('TMPDIR', downloads)

@@ -172,7 +172,7 @@ describe('an item', () => {
   })
 
   test('names no files where the service allows no downloads', async () => {
-    const app = await buildApp({ ...service.testDatabase.config, DOWNLOADS: false }, service.database)
+    const app = await buildApp({ ...service.testDatabase.config, DOWNLOAD_CACHE_MB: 0 }, service.database)
     const { assets } = (await app.inject(`/stac/collections/fertilizer-eth/items/${code}`)).json()
     await app.close()
     expect(Object.keys(assets)).toEqual(['map-1'])
