@@ -23,8 +23,6 @@ export interface ReleaseRow extends Series, Validity {
   findings: ReleaseIssue[] | null
   /** The process of the database that holds the lock of its load; null where no load is running. */
   loader: number | null
-  /** Whether an older version has loaded it: its loads hold no lock, so their state is unknown. */
-  lockless: boolean
 }
 
 /** SQL for the process of the database that holds the lock of the load of `release`; null where no load is running. */
@@ -54,10 +52,9 @@ const selectReleases = (db: Kysely<Tables>) =>
       'release.created_at as createdAt',
       'publication.published_at as publishedAt',
     ])
-    .select(({ ref, eb }) => [
+    .select(({ ref }) => [
       ref('release.findings').$castTo<ReleaseIssue[] | null>().as('findings'),
       LOADER.as('loader'),
-      eb('release.load_lock', 'is', null).$castTo<boolean>().as('lockless'),
     ])
 
 /** All releases that still have their data, the published ones among them. */
@@ -307,4 +304,19 @@ export async function publishesSynthetic(db: Kysely<Tables>): Promise<boolean> {
     .limit(1)
     .executeTakeFirst()
   return published !== undefined
+}
+
+/** Bytes of the rasters of releases, in the database or in files, by id. */
+export async function listReleaseSizes(db: Kysely<Tables>, releaseId?: number): Promise<Map<number, number>> {
+  const { rows } = await sql<{ id: number; bytes: number }>`
+    select release_id as id, sum(bytes)::float8 as bytes
+    from (
+      select coverage_id, pg_column_size(rast) as bytes from raster_tile
+      union all
+      select coverage_id, bytes from granule
+    ) as stored
+    join coverage on coverage.id = coverage_id
+    ${releaseId === undefined ? sql`` : sql`where release_id = ${releaseId}`}
+    group by release_id`.execute(db)
+  return new Map(rows.map(({ id, bytes }) => [id, bytes]))
 }

@@ -4,6 +4,7 @@ import { findLastDay, isStale, type Validity } from '#schemas/products/define.ts
 import {
   type LayerSummary,
   listLayers,
+  listReleaseSizes,
   listReleases,
   type ReleaseRow,
   requireRelease,
@@ -31,7 +32,6 @@ import {
   publishWithin,
   STRICT_OPTION,
 } from './comparison.ts'
-import { listReleaseSizes } from './doctor/queries.ts'
 import { formatNumber, formatTable, printable, readTime, sizeText, timeText } from './table.ts'
 import {
   type Consent,
@@ -47,7 +47,7 @@ import {
 type ShownRelease = ReturnType<typeof showRelease>
 
 function showRelease(
-  { id: _, lockless: __, ...release }: ReleaseRow,
+  { id: _, ...release }: ReleaseRow,
   rest: { schedule: schedules.Schedule | null; bytes: number; store: TileStoreName },
 ) {
   return { ...release, state: nameState(release), stale: isStale(release, Date.now()), ...rest }

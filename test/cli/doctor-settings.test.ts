@@ -54,7 +54,7 @@ describe.skipIf(EMBEDDED)('the doctor', () => {
     const { of } = await examined({
       JWT_SECRET: 'change me change me change me change me',
       JWT_SECRET_PREVIOUS: 'change me change me change me change me',
-      EMAIL_CONFIRMATION_URL: 'https://app.example.org/#{token}',
+      DEMO_DATA: 'true',
       SMTP_URL: mail.url,
       MAIL_FROM: 'noreply@example.org',
     })

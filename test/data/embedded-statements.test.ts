@@ -42,6 +42,7 @@ import {
   findPredecessor,
   findRelease,
   listLayers,
+  listReleaseSizes,
   publishesSynthetic,
   publishRelease,
   type ReleaseRow,
@@ -55,7 +56,6 @@ import {
   scheduleRelease,
   unscheduleRelease,
 } from '#src/catalog/schedule-queries.ts'
-import { listReleaseSizes } from '#src/cli/doctor/queries.ts'
 import { deleteOldRecords, listRecords, listReleaseRecords } from '#src/data/audit-queries.ts'
 import type { Ask } from '#src/data/cancellable.ts'
 import { inTransaction } from '#src/data/sql.ts'

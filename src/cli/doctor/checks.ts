@@ -90,10 +90,7 @@ export const SETTINGS_CHECKS: Checks<Config> = {
   },
 
   async 'disk.free'({ DATABASE_URL, DATA_DIR }) {
-    if (DATABASE_URL !== undefined) {
-      const sentence = 'How much room is left on the disks of the database server cannot be seen from here.'
-      return note(sentence, 'Watch it there.')
-    }
+    if (DATABASE_URL !== undefined) return []
     const { bavail, blocks, bsize } = await statfs(findExisting(resolve(DATA_DIR)))
     const [free, all] = [bavail * bsize, blocks * bsize]
     // Large disks have room in a small share, small disks little in a large share.
@@ -124,13 +121,6 @@ const DOUBTS: [isDoubtful: (config: Config) => boolean, finding: ReturnType<type
     note(
       'DEMO_DATA is true on a server: synthetic values are published while nothing real is.',
       'Set it to false where people might take them for advice.',
-    ),
-  ],
-  [
-    ({ EMAIL_CONFIRMATION: mode, EMAIL_CONFIRMATION_URL: url }) => url !== undefined && mode === 'off',
-    note(
-      'EMAIL_CONFIRMATION_URL is set and EMAIL_CONFIRMATION is off: no e-mail is confirmed.',
-      'Set EMAIL_CONFIRMATION=required, or leave out the URL.',
     ),
   ],
 ]
@@ -186,14 +176,12 @@ export const SCHEMA_CHECKS: Checks<CheckedDatabase> = {
     ...EXTENSIONS.filter((wanted) => !found.some(({ name }) => name === wanted)).map((name) =>
       error(`The extension ${name} is missing.`, `Have a superuser say \`create extension ${name}\`.`),
     ),
-    ...found.map(({ name, installed, available }) => {
+    ...found.map(({ name, installed }) => {
       const sentence = `The extension ${name} is ${installed}.`
       const [major = 0, minor = 0] = installed.split('.').map(Number)
       if (major < POSTGIS[0] || (major === POSTGIS[0] && minor < POSTGIS[1]))
         return error(sentence, `The service needs ${POSTGIS.join('.')} or later.`)
-      if (available === null || available === installed) return ok(sentence)
-      const advice = 'Have a superuser say `select postgis_extensions_upgrade()` at a quiet time.'
-      return note(`The extension ${name} is ${installed}, and the server has ${available}.`, advice)
+      return ok(sentence)
     }),
   ]),
 
@@ -261,10 +249,6 @@ const EXTENSIONS = ['postgis', 'postgis_raster']
 const CROWDED = 0.8
 const FULL = 0.95
 
-/** Tokens, records and ends are compared across both clocks. */
-const APART_SECONDS = 2
-const FAR_APART_SECONDS = 60
-
 /** Checks of a database server and its replica. */
 export const SERVER_CHECKS: Checks<CheckedDatabase> = {
   'connections.used': answer(queries.countConnections, ({ places, clients }, { config }) => {
@@ -313,18 +297,6 @@ export const SERVER_CHECKS: Checks<CheckedDatabase> = {
       const sentence = `The replica of DATABASE_READ_URL cannot be asked, so that its reads are the primary's: ${formatError(caught) || readErrorCode(caught)}.`
       return warning(sentence, 'Start it, or leave out DATABASE_READ_URL.')
     }
-  },
-
-  async 'clock.difference'({ ask }) {
-    const before = Date.now()
-    const { now: theirs } = await ask(queries.readClock)
-    const after = Date.now()
-    // A time within the duration of the question shows no difference.
-    const seconds = Math.max(0, before - theirs, theirs - after) / 1000
-    if (seconds === 0) return ok('The clocks of this machine and of the database agree.')
-    const sentence = `The clocks of this machine and of the database differ by ${seconds.toFixed(1)} s.`
-    if (seconds <= APART_SECONDS) return ok(sentence)
-    return (seconds > FAR_APART_SECONDS ? error : warning)(sentence, 'Have both set by NTP.')
   },
 }
 

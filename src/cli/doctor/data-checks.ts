@@ -2,7 +2,7 @@ import { LEVELS_BELOW } from '#schemas/areas.ts'
 import { isStale } from '#schemas/products/define.ts'
 import { findDeliveryState } from '#src/advice/subscriptions/queries.ts'
 import { listCountryEntries } from '#src/catalog/reference-queries.ts'
-import { listReleases, type ReleaseRow } from '#src/catalog/release-queries.ts'
+import { listReleases } from '#src/catalog/release-queries.ts'
 import { listSchedules } from '#src/catalog/schedule-queries.ts'
 import { FileMissing, type FileStore, StorageUnavailable } from '#src/data/files/store.ts'
 import { readTotalLimit } from '#src/history/recorder.ts'
@@ -25,21 +25,11 @@ import {
   unknown,
   warning,
 } from './finding.ts'
-import * as queries from './queries.ts'
 
 export const DATA_CHECKS: Checks<CheckedDatabase> = {
-  'tables.sizes': answer(queries.findSizes, ({ bytes, tables }) => {
-    const names = tables.map((table) => `${table.name} ${sizeText(table.bytes)}`)
-    return ok(`The database takes ${sizeText(bytes)}${names.length > 0 ? `: ${someNames(names)}` : ''}.`)
-  }),
-
   async 'history.months'({ ask, config: { HISTORY_MONTHS: months } }) {
-    const { going, old } = await ask((trx) => findRetention(trx, months))
-    if (going) {
-      const advice = 'Where nothing becomes of it, see who holds locks, and whether the service runs.'
-      return note('A month of histories is being dropped.', advice)
-    }
     if (months === undefined) return ok('Histories are kept for ever.')
+    const { old } = await ask((trx) => findRetention(trx, months))
     if (!old) return ok(`Histories are kept for ${months} months, and nothing in them is older.`)
     return warning(
       `Histories are kept for ${months} months, and there are items that are older.`,
@@ -56,33 +46,19 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
     return warning(bytes < limit ? sentence : `${sentence} New answers are not kept.`, remedy)
   }),
 
-  async 'releases.sizes'({ ask }) {
-    const releases = await ask(listReleases)
-    const sizes = await ask((trx) => queries.listReleaseSizes(trx))
+  'releases.published': answer(listReleases, (releases) => {
     const published = releases.filter(({ publishedAt }) => publishedAt).length
-    if (published === 0) {
-      const sentence = 'Nothing is published: every request for advice is answered NO_RELEASE.'
-      return warning(sentence, 'Load rasters with `agro ingest`.')
-    }
-    const sizeOf = ({ id }: ReleaseRow) => sizes.get(id) ?? 0
-    const all = sizeText([...sizes.values()].reduce((sum, size) => sum + size, 0))
-    const largest = releases
-      .toSorted((a, b) => sizeOf(b) - sizeOf(a))
-      .map((row) => `${row.code} ${sizeText(sizeOf(row))}`)
-    const count = `${published} of ${releases.length} releases are published`
-    return ok(`${count}; rasters take ${all}: ${someNames(largest)}.`)
-  },
+    if (published > 0) return ok(`${published} of ${releases.length} releases are published.`)
+    const sentence = 'Nothing is published: every request for advice is answered NO_RELEASE.'
+    return warning(sentence, 'Load rasters with `agro ingest`.')
+  }),
 
   'releases.incomplete': rows(
     async (trx) => (await listReleases(trx)).filter(({ status }) => status === 'loading'),
     'No load was cut off.',
-    ({ code, createdAt, loader, lockless }) => {
+    ({ code, createdAt, loader }) => {
       const begun = `${code} is incomplete since ${timeText(createdAt)} UTC`
       if (loader !== null) return note(`${begun}, and is being loaded: process ${loader} of the database.`)
-      if (lockless) {
-        const advice = `Where it is not, delete it with \`agro releases delete ${code}\`, and ingest it again.`
-        return warning(`${begun}, by an older version. Its load may still run.`, advice)
-      }
       const advice = 'Ingest it again: the next load clears away what is left.'
       return warning(`${begun}. Its load was interrupted.`, advice)
     },

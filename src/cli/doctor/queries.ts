@@ -14,12 +14,8 @@ const one =
 export const findVersions = one(sql<{ text: string; number: number }>`
   select version() as text, current_setting('server_version_num')::integer as number`)
 
-/** `available` is the version of the server's files. */
-export const listExtensions = all(sql<{ name: string; installed: string; available: string | null }>`
-  select extname as name, extversion as installed, default_version as available
-  from pg_extension left join pg_available_extensions on name = extname
-  where extname like 'postgis%'
-  order by extname`)
+export const listExtensions = all(sql<{ name: string; installed: string }>`
+  select extname as name, extversion as installed from pg_extension where extname like 'postgis%' order by 1`)
 
 interface Connections {
   /** Without those reserved for superusers. */
@@ -43,9 +39,6 @@ export const countConnections = one(sql<Connections>`
 export const findEncryption = one(sql<{ ssl: boolean; version: string | null } | undefined>`
   select ssl, version from pg_stat_ssl where pid = pg_backend_pid()`)
 
-export const readClock = one(sql<{ now: number }>`
-  select extract(epoch from clock_timestamp())::float8 * 1000 as now`)
-
 /** The position in the write-ahead log. */
 export const findWritten = one(sql<{ position: string }>`select pg_current_wal_lsn()::text as position`)
 
@@ -68,30 +61,3 @@ export const findReplay = (position: string) =>
         else 0
       end::float8 as behind,
       extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float8 as seconds`)
-
-export const findSizes = one(sql<{ bytes: number; tables: { name: string; bytes: number }[] }>`
-  select
-    pg_database_size(current_database())::float8 as bytes,
-    coalesce(json_agg(json_build_object('name', name, 'bytes', bytes)), '[]') as tables
-  from (
-    select relname::text as name, pg_total_relation_size(oid)::float8 as bytes
-    from pg_class
-    where relnamespace = current_schema()::regnamespace and relkind = 'r'
-    order by 2 desc, 1
-    limit 5
-  ) as large`)
-
-/** Bytes of the rasters of releases, in the database or in files, by id. */
-export async function listReleaseSizes(db: Kysely<Tables>, releaseId?: number): Promise<Map<number, number>> {
-  const { rows } = await sql<{ id: number; bytes: number }>`
-    select release_id as id, sum(bytes)::float8 as bytes
-    from (
-      select coverage_id, pg_column_size(rast) as bytes from raster_tile
-      union all
-      select coverage_id, bytes from granule
-    ) as stored
-    join coverage on coverage.id = coverage_id
-    ${releaseId === undefined ? sql`` : sql`where release_id = ${releaseId}`}
-    group by release_id`.execute(db)
-  return new Map(rows.map(({ id, bytes }) => [id, bytes]))
-}
