@@ -1,7 +1,7 @@
 import type { ServerOptions } from 'node:http'
 import { hostname } from 'node:os'
-import type { RouteDefinition, Serializer } from '@fastify/fast-json-stringify-compiler'
-import buildSerializers from '@fastify/fast-json-stringify-compiler'
+import { AjvCompiler } from '@fastify/ajv-compiler'
+import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
 import type { Config } from '#src/config.ts'
@@ -11,22 +11,31 @@ import { AJV_OPTIONS } from './parameters.ts'
 import { clientErrorHandler, frameworkErrors } from './plugins/error-handler.ts'
 import { readRequestId } from './plugins/request-head.ts'
 
-/** Compiles one serializer for each schema: Fastify compiles those of errors for each route, in more than a second. */
-export function serializersOncePerSchema(): ReturnType<typeof buildSerializers> {
-  const build = buildSerializers()
-  const cache = new Map<string, Map<string, Serializer>>()
-  return (sharedSchemas, options) => {
-    const compile = build(sharedSchemas, options)
-    const shared = JSON.stringify(sharedSchemas)
-    const serializers = cache.get(shared) ?? new Map<string, Serializer>()
-    cache.set(shared, serializers)
-    return (route: RouteDefinition) => {
+/** Makes the compiler of a server from the schemas that routes refer to. */
+type BuildCompiler = (shared: unknown, options: unknown) => (route: { schema?: unknown }) => unknown
+
+/** Compiles each schema once, with the options of its first server: Fastify compiles those of errors for each route. */
+export function compileOnce<Build extends object>(build: Build): Build {
+  const cache = new Map<string, Map<string, unknown>>()
+  const buildOnce: BuildCompiler = (shared, options) => {
+    const compile = (build as BuildCompiler)(shared, options)
+    const key = JSON.stringify(shared)
+    const compiled = cache.get(key) ?? new Map<string, unknown>()
+    cache.set(key, compiled)
+    return (route) => {
       const schema = JSON.stringify(route.schema)
-      const serializer = serializers.get(schema) ?? compile(route)
-      serializers.set(schema, serializer)
-      return serializer
+      const found = compiled.get(schema) ?? compile(route)
+      compiled.set(schema, found)
+      return found
     }
   }
+  return buildOnce as Build
+}
+
+/** The servers of a process share them: compilation takes most of the time that a server needs to be made. */
+const COMPILERS = {
+  buildSerializer: compileOnce(SerializerSelector()),
+  buildValidator: compileOnce(AjvCompiler()),
 }
 
 /** Longer than the idle time of balancers, a minute as a rule: the sender of requests should end a connection. */
@@ -49,7 +58,7 @@ export function createServer(config: Config, worker: number | undefined): App {
       config.TRUSTED_PROXIES.length > 0 && ((address: string) => isWithin(address, config.TRUSTED_PROXIES)),
     genReqId: readRequestId,
     ajv: { customOptions: AJV_OPTIONS },
-    schemaController: { compilersFactory: { buildSerializer: serializersOncePerSchema() } },
+    schemaController: { compilersFactory: COMPILERS },
     // The rules that choose among several schemas of an answer.
     serializerOpts: { ajv: { formats: AJV_OPTIONS.formats, keywords: AJV_OPTIONS.keywords } },
     clientErrorHandler,

@@ -1,11 +1,12 @@
+import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import { expect, test } from 'vitest'
-import { serializersOncePerSchema } from '#src/http/server.ts'
+import { compileOnce } from '#src/http/server.ts'
 
 const route = (schema: object) => ({ method: 'GET', url: '/', httpStatus: '200', schema })
 const holding = (type: string) => ({ type: 'object', properties: { held: { type } } })
 
 test('what writes answers is compiled once for each schema', () => {
-  const build = serializersOncePerSchema()
+  const build = compileOnce(SerializerSelector())
   const compile = build({}, {})
   const write = compile(route(holding('string')))
   expect(write({ held: 1 })).toBe('{"held":"1"}')
@@ -15,7 +16,7 @@ test('what writes answers is compiled once for each schema', () => {
 })
 
 test('a schema that refers to others is another one where those are others', () => {
-  const build = serializersOncePerSchema()
+  const build = compileOnce(SerializerSelector())
   const referring = route({ $ref: 'Shared#' })
   const write = (shared: object) =>
     build({ Shared: { $id: 'Shared', ...shared } }, {})(referring)({ held: 1 })
