@@ -227,7 +227,7 @@ test('every point is answered as by the point endpoint, to the bit and in order,
         }
       }
     }),
-    { numRuns: 20 },
+    { numRuns: 10 },
   )
 })
 
@@ -235,13 +235,13 @@ const POINT = [{ id: 1, lat: 9.5, lng: 38.5 }]
 
 describe('the form of the answer', () => {
   test.each(MEDIA_TYPES)('is that of the request where Accept does not say: %s', async (type) => {
-    for (const headers of [{}, { accept: '*/*' }] as Record<string, string>[]) {
-      const response = await send(service.app, 'yield', { payload: bodyIn(type, POINT), type, headers })
-      expect(response.statusCode, response.body).toBe(200)
-      expect(String(response.headers['content-type']).split(';')[0]).toBe(type)
-      expect(response.headers.vary).toBe('Accept')
-      expect(response.headers['advisory-release']).toBe('synthetic-yield-eth-wheat-2026-07-v1')
-    }
+    const response = await send(service.app, 'yield', { payload: bodyIn(type, POINT), type, accept: '*/*' })
+    expect(response.statusCode, response.body).toBe(200)
+    expect(String(response.headers['content-type']).split(';')[0]).toBe(type)
+    expect(response.headers).toMatchObject({
+      vary: 'Accept',
+      'advisory-release': 'synthetic-yield-eth-wheat-2026-07-v1',
+    })
   })
 
   test('is refused where there is none that Accept allows', async () => {
@@ -255,58 +255,35 @@ describe('the form of the answer', () => {
   })
 })
 
-describe('the head', () => {
-  const WHEAT = {
+test.each([
+  ['application/json', 'items'],
+  ['application/geo+json', 'features'],
+])('the head of %s says what all of it is', async (accept, list) => {
+  const payload = bodyIn('application/json', POINT)
+  const { body } = await send(service.app, 'yield', { payload, type: 'application/json', accept })
+  const { type: _, [list]: answered, ...head } = JSON.parse(body)
+  expect(answered).toHaveLength(1)
+  expect(head).toEqual({
     country_code: 'eth',
+    country_source: 'place',
     crop: 'wheat',
     forecast_period: 'July 2026',
     forecast_month: '2026-07',
-  }
-
-  test.each([
-    [
-      'yield',
-      { lat: 9.5, lng: 38.5 },
-      '',
-      { ...WHEAT, country_source: 'place' },
-      'synthetic-yield-eth-wheat-2026-07-v1',
-    ],
-    [
-      'forage',
-      { lat: -1, lng: 36.5 },
-      '?country_code=ken',
-      { country_code: 'ken', crop: null },
-      'synthetic-forage-ken-v1',
-    ],
-  ] as const)('of %s says what all of it is', async (product, point, query, members, release) => {
-    for (const [accept, list] of [
-      ['application/json', 'items'],
-      ['application/geo+json', 'features'],
-    ] as const) {
-      const payload = bodyIn('application/json', [point])
-      const { body } = await send(service.app, product, { payload, type: 'application/json', accept, query })
-      const { type: _, [list]: answered, ...head } = JSON.parse(body)
-      expect(answered).toHaveLength(1)
-      expect(head).toEqual({ ...members, release, synthetic: true })
-    }
+    release: 'synthetic-yield-eth-wheat-2026-07-v1',
+    synthetic: true,
   })
+})
 
-  test.each([
-    ['text/csv', 'csv'],
-    ['application/geo+json', 'geojson'],
-  ])('names the file that %s is saved as, and nothing else does', async (accept, extension) => {
-    const payload = bodyIn('application/json', POINT)
-    const { headers } = await send(service.app, 'yield', { payload, type: 'application/json', accept })
-    expect(headers['content-disposition']).toBe(
-      `attachment; filename="synthetic-yield-eth-wheat-2026-07-v1-points.${extension}"`,
-    )
-    const lines = await send(service.app, 'yield', {
-      payload,
-      type: 'application/json',
-      accept: 'application/x-ndjson',
-    })
-    expect(lines.headers['content-disposition']).toBeUndefined()
-  })
+test.each([
+  ['text/csv', 'csv'],
+  ['application/geo+json', 'geojson'],
+  ['application/x-ndjson', undefined],
+])('the file that %s is saved as has the name of the release', async (accept, extension) => {
+  const payload = bodyIn('application/json', POINT)
+  const { headers } = await send(service.app, 'yield', { payload, type: 'application/json', accept })
+  expect(headers['content-disposition']).toBe(
+    extension && `attachment; filename="synthetic-yield-eth-wheat-2026-07-v1-points.${extension}"`,
+  )
 })
 
 test('ids come back as they were sent: numbers as numbers, texts as texts', async () => {
@@ -321,15 +298,4 @@ test('ids come back as they were sent: numbers as numbers, texts as texts', asyn
     type: 'application/geo+json',
   })
   expect(features.json().features.map(({ id }: { id: unknown }) => id)).toEqual(ids)
-})
-
-test('a table never makes a spreadsheet calculate', async () => {
-  const names = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', 'a=1']
-  const payload = bodyIn(
-    'application/json',
-    names.map((name) => ({ id: name, name, lat: 9.5, lng: 38.5 })),
-  )
-  const { body } = await send(service.app, 'yield', { payload, type: 'application/json', accept: 'text/csv' })
-  expect(rowsOf(body).map(({ name }) => name)).toEqual(["'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t'=1", 'a=1'])
-  expect(rowsOf(body).map(({ id }) => id)).toEqual(rowsOf(body).map(({ name }) => name))
 })

@@ -34,7 +34,8 @@ describe('a call may have so many points', () => {
     })
   })
 
-  test.each(MEDIA_TYPES)('20,000 with a token, and not one more: %s', async (type) => {
+  test('20,000 with a token, and not one more', async () => {
+    const type = 'application/x-ndjson'
     const { headers } = service.person
     const payload = bodyIn(type, of(20_001))
     const response = await send(service.app, 'yield', { payload, type, headers })
