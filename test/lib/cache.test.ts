@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { Cache, cacheLastValue, cacheValue, readCacheStatistics } from '#src/lib/cache.ts'
+import { Cache, cacheLastValue, cacheValue } from '#src/lib/cache.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -26,18 +26,6 @@ test('sizes bound a cache, and a larger value is not stored', () => {
   cache.set('c', 'x'.repeat(11))
   expect([cache.peek('a'), cache.peek('b')?.length, cache.peek('c')]).toEqual([undefined, 6, undefined])
   expect(cache.size).toBe(6)
-})
-
-test('hits, misses and entries are counted by name', async () => {
-  const caches = [1, 2].map(() => new Cache<string, number | null>('test of counts', { max: 5 }))
-  for (const cache of caches) await cache.load('a', async () => null)
-  expect(await caches[0]?.load('a', async () => 2)).toBeNull()
-  expect(readCacheStatistics().find(({ name }) => name === 'test of counts')).toEqual({
-    name: 'test of counts',
-    hits: 1,
-    misses: 2,
-    entries: 2,
-  })
 })
 
 test('concurrent misses share one load', async () => {
@@ -86,13 +74,6 @@ test('all callers within the time to live share one load, those after it the nex
   expect(await read()).toBe(1)
   now.mockReturnValue(1501)
   expect(await Promise.all([read(), read()])).toEqual([2, 2])
-})
-
-test('with a time to live of 0 each load begins after its call', async () => {
-  const load = vi.fn(async () => load.mock.calls.length)
-  const read = cacheValue('test', load, 0)
-  expect(await Promise.all([read(), read()])).toEqual([1, 2])
-  expect(await read()).toBe(3)
 })
 
 test.each([60_000, undefined])('a failed load is not stored (%s ms)', async (ttlMs) => {
