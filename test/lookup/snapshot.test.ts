@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { deleteRelease } from '#src/catalog/removal-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
@@ -10,17 +10,9 @@ import type { ReleaseSource } from '#src/ingest/source.ts'
 import { createSnapshots } from '#src/lookup/snapshot.ts'
 import type { TcpProxy } from '#test/data/tcp-proxy.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { rectangle } from '#test/setup/boundaries.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { newPerson } from '#test/setup/people.ts'
 import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
-import {
-  askFertilizer,
-  layerOf,
-  onePixelRelease,
-  operatorOf,
-  releaseDescription,
-} from '#test/setup/releases.ts'
+import { askFertilizer, layerOf, onePixelRelease, operatorOf, releaseOn } from '#test/setup/releases.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 
@@ -29,26 +21,18 @@ const FRESH_MS = 2000
 
 /** A release of 32 x 1 pixels, two tiles, all of one value in both layers. */
 function sourceOf(value: number): ReleaseSource {
-  const layers = [layerOf('A'), layerOf('B')]
-  return {
-    description: releaseDescription({ forecastPeriod: '2025-01-01', checksum: `${value}` }),
-    coverages: [
-      {
-        grid: {
-          srid: 4326,
-          originX: 38,
-          originY: 10,
-          pixelWidth: 0.1,
-          pixelHeight: -0.1,
-          width: 32,
-          height: 1,
-        },
-        layers,
-        windows: [{ column: 0, row: 0, width: 32, height: 1 }],
-        read: async () => layers.map(() => new Float32Array(32).fill(value)),
-      },
-    ],
+  const grid = {
+    srid: 4326,
+    originX: 38,
+    originY: 10,
+    pixelWidth: 0.1,
+    pixelHeight: -0.1,
+    width: 32,
+    height: 1,
   }
+  const pixels = new Float32Array(32).fill(value)
+  const described = { forecastPeriod: '2025-01-01', checksum: `${value}` }
+  return releaseOn(grid, [layerOf('A'), layerOf('B')], [pixels, pixels], described)
 }
 
 /** Two points in different tiles. */
@@ -140,25 +124,6 @@ describe('a change is seen within two seconds, with no more to do than to ask', 
       expect((await snapshots.current()).releaseOf(series)?.code).toBe(after)
     },
   )
-})
-
-test('a polygon is not told of a release that is gone, whatever is known from before', async () => {
-  const { app, database, close } = await createTestApp({ template: 'empty' })
-  onTestFinished(close)
-  const { headers } = await newPerson(app)
-  const { code } = await loadRelease(database, sourceOf(1))
-  expect((await ask(app)).status).toBe(200)
-  await operatorOf(database).remove(code, true)
-  const response = await app.inject({
-    method: 'POST',
-    url: '/advisory/fertilizer?forecast_period=2025-01',
-    headers,
-    payload: { geometry: rectangle(38, 9, 39, 10) },
-  })
-  expect([response.statusCode, response.json().error]).toEqual([
-    404,
-    'No fertilizer recommendations of wheat for Ethiopia have been published yet.',
-  ])
 })
 
 describe('what is kept in memory', () => {
