@@ -12,7 +12,7 @@ import type { TcpProxy } from '#test/data/tcp-proxy.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
-import { askFertilizer, layerOf, onePixelRelease, operatorOf, releaseOn } from '#test/setup/releases.ts'
+import { askFertilizer, gridOf, layerOf, onePixelRelease, operatorOf, releaseOn } from '#test/setup/releases.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 
@@ -21,15 +21,7 @@ const FRESH_MS = 2000
 
 /** A release of 32 x 1 pixels, two tiles, all of one value in both layers. */
 function sourceOf(value: number): ReleaseSource {
-  const grid = {
-    srid: 4326,
-    originX: 38,
-    originY: 10,
-    pixelWidth: 0.1,
-    pixelHeight: -0.1,
-    width: 32,
-    height: 1,
-  }
+  const grid = gridOf(4326, [38, 10], [0.1, -0.1], [32, 1])
   const pixels = new Float32Array(32).fill(value)
   const described = { forecastPeriod: '2025-01-01', checksum: `${value}` }
   return releaseOn(grid, [layerOf('A'), layerOf('B')], [pixels, pixels], described)

@@ -37,6 +37,16 @@ export function layerOf(input: string, changes: Partial<LayerSource> = {}): Laye
   }
 }
 
+/** A grid by its corner, the size of its pixels and their number. */
+export function gridOf(
+  srid: number,
+  [originX, originY]: [number, number],
+  [pixelWidth, pixelHeight]: [number, number],
+  [width, height]: [number, number],
+): CoverageSource['grid'] {
+  return { srid, originX, originY, pixelWidth, pixelHeight, width, height }
+}
+
 /** A release of one grid that is read as a whole: the pixels of each layer, row by row. */
 export function releaseOn(
   grid: CoverageSource['grid'],

@@ -5,7 +5,7 @@ import { createPixels } from '#src/raster/pixels.ts'
 import { askForMany, collectionOf, rowsOf } from '#test/advice/polygons/ask.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
-import { layerOf, releaseDescription } from '#test/setup/releases.ts'
+import { gridOf, layerOf, releaseDescription } from '#test/setup/releases.ts'
 import { askWithin } from './ask.ts'
 import { ellipsoidArea } from './brute-force.ts'
 
@@ -15,15 +15,7 @@ const PIXEL = 1 / 256
 /** 5,184 tiles: more than are read pixel by pixel. */
 const SIDE = 1152
 const WINDOW = 128
-const GRID = {
-  srid: 4326,
-  originX: 37,
-  originY: 12,
-  pixelWidth: PIXEL,
-  pixelHeight: -PIXEL,
-  width: SIDE,
-  height: SIDE,
-}
+const GRID = gridOf(4326, [37, 12], [PIXEL, -PIXEL], [SIDE, SIDE])
 
 /** Steps of some pixels, and a grain in a part of them. */
 function pixelAt(column: number, row: number): number {

@@ -1,32 +1,27 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { ringOf } from '#test/advice/polygon/shapes.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
-import { layerOf, releaseDescription } from '#test/setup/releases.ts'
+import { gridOf, layerOf, releaseDescription } from '#test/setup/releases.ts'
 
 const RELEASE = 'synthetic-yield-eth-wheat-2026-07-v1'
 const COLLECTION = `/edr/collections/${RELEASE}`
+
+const coverageOn = (grid: ReturnType<typeof gridOf>, input: string) => ({
+  grid,
+  layers: [layerOf(input)],
+  windows: [{ column: 0, row: 0, width: 1, height: 1 }],
+  read: async () => [Float32Array.of(1)],
+})
 
 /** A release of two layers, each on a grid of one pixel of its own. */
 const TWO_GRIDS = {
   description: releaseDescription(),
   coverages: [
-    gridOf('Urea', { originX: 38, originY: 10, pixelWidth: 1, pixelHeight: -1 }),
-    gridOf('DAP', { originX: 40, originY: 9, pixelWidth: 2, pixelHeight: -2 }),
+    coverageOn(gridOf(4326, [38, 10], [1, -1], [1, 1]), 'Urea'),
+    coverageOn(gridOf(4326, [40, 9], [2, -2], [1, 1]), 'DAP'),
   ],
-}
-
-function gridOf(
-  input: string,
-  place: { originX: number; originY: number; pixelWidth: number; pixelHeight: number },
-) {
-  return {
-    grid: { srid: 4326, width: 1, height: 1, ...place },
-    layers: [layerOf(input)],
-    windows: [{ column: 0, row: 0, width: 1, height: 1 }],
-    read: async () => [Float32Array.of(1)],
-  }
 }
 
 let service: TestAppWithPerson
@@ -84,6 +79,16 @@ describe('EDR', () => {
       if (rel === 'self' || rel === 'alternate') {
         expect((await get(href.slice(href.indexOf('/edr')))).statusCode).toBe(200)
       }
+    }
+  })
+
+  test('positions take turns with other long work, as slices of batches do', async () => {
+    const next = vi.spyOn(service.app.turns, 'next')
+    try {
+      expect((await get(`${COLLECTION}/position?${POINT}`)).statusCode).toBe(200)
+      expect(next.mock.calls.length).toBeGreaterThanOrEqual(2)
+    } finally {
+      next.mockRestore()
     }
   })
 
