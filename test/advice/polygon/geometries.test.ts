@@ -121,37 +121,36 @@ describe('a geometry is refused with its place and what is wrong with it', () =>
     38 + Math.cos(at / 1600) / 10,
     9 + Math.sin(at / 1600) / 10,
   ])
-  test.each<[name: string, payload: object, status: number, code: string, error: RegExp]>([
+  const manyVertices = polygon([...circle, circle[0]])
+  const elsewhere = 'The polygon lies outside the countries of the service (Ethiopia, Ghana, Kenya, Rwanda).'
+  test.each<[name: string, payload: object, code: string, error: string]>([
     [
       'of more than 10,000 vertices',
-      { geometry: polygon([...circle, circle[0]]) },
-      ...([400, 'INVALID_GEOMETRY', /at most 10000 vertices/] as const),
+      { geometry: manyVertices },
+      'INVALID_GEOMETRY',
+      'at most 10000 vertices',
     ],
     [
       'of more bytes than the limit',
       { geometry: polygon(FIELD), padding: 'x'.repeat(1_048_577) },
-      ...([413, 'BODY_TOO_LARGE', /./] as const),
+      'BODY_TOO_LARGE',
+      'The body is too large.',
     ],
-    [
-      'outside of all countries',
-      { geometry: polygon(square(-60, -20, 1)) },
-      ...([
-        404,
-        'OUTSIDE_COUNTRY',
-        /^The polygon lies outside the countries of the service \(Ethiopia, Ghana, Kenya, Rwanda\)\.$/,
-      ] as const),
-    ],
+    ['outside of all countries', { geometry: polygon(square(-60, -20, 1)) }, 'OUTSIDE_COUNTRY', elsewhere],
     [
       'in another country, which is named',
       { geometry: polygon(square(36.5, -1, 0.1)), country_code: 'eth' },
-      ...([404, 'OUTSIDE_COUNTRY', /^The polygon at latitude .* lies in Kenya, not in Ethiopia/] as const),
+      'OUTSIDE_COUNTRY',
+      'lies in Kenya, not in Ethiopia',
     ],
-  ])('%s', async (_, payload, status, code, error) => {
-    const answer = await ask(payload)
-    expect([answer.status, answer.body]).toMatchObject([
-      status,
-      { code, error: expect.stringMatching(error) },
-    ])
+  ])('%s', async (_, payload, code, error) => {
+    const statuses: Record<string, number> = {
+      INVALID_GEOMETRY: 400,
+      BODY_TOO_LARGE: 413,
+      OUTSIDE_COUNTRY: 404,
+    }
+    const { status, body } = await ask(payload)
+    expect([status, body.code, body.error]).toEqual([statuses[code], code, expect.stringContaining(error)])
   })
 })
 
@@ -181,11 +180,8 @@ describe('a polygon is taken as it is', () => {
 const triangle = (size: number) =>
   polygon(ringOf(`38.5 9.5, ${38.5 + size} 9.5, ${38.5 + size / 3} ${9.5 + size / 7}, 38.5 9.5`))
 
-test.each([
-  ['a polygon', { geometry: triangle(0.1) }],
-  ['an area', { admin: { country_code: 'eth', code: 'ETH-02' } }],
-])('the numbers of %s have the digits that mean something', async (_, payload) => {
-  const { body } = await ask(payload, 'fertilizer')
+test('the numbers of a polygon have the digits that mean something', async () => {
+  const { body } = await ask({ geometry: triangle(0.1) }, 'fertilizer')
   const decimalsOf = (value: number) => String(value).split('.')[1]?.length ?? 0
   const { lat, lng, area_ha } = body.location
   for (const degrees of [lat, lng]) expect(decimalsOf(degrees)).toBeLessThanOrEqual(7)
@@ -212,6 +208,7 @@ test.each([
     'INVALID_PARAMETERS',
     'geometry',
   ],
+  [{ geometry: polygon(FIELD), area: '2 ha' }, 'INVALID_PARAMETERS', 'area.value'],
   [{ admin: { country_code: 'xyz', code: 'ETH' } }, 'INVALID_PARAMETERS', 'admin.country_code'],
   [
     { admin: { country_code: 'eth', code: 'ETH' }, country_code: 'rwa' },
@@ -274,10 +271,6 @@ describe('a polygon as the whole body', () => {
     )
     const { location, ...data } = await expected()
     expect([other.status, other.body]).toEqual([200, { location: { ...location, name: 'My farm' }, ...data }])
-    expect((await send(SQUARE, GEOJSON, '?crop=potato')).body.code).toBe('CROP_NOT_AVAILABLE')
-    expect((await send(SQUARE, GEOJSON, '?country_code=xx')).body.error).toBe(
-      'country_code must be one of eth, gha, ken, rwa.',
-    )
   })
 
   test.each([
@@ -287,7 +280,6 @@ describe('a polygon as the whole body', () => {
       'features[0].properties',
       'must be an object or null, not []',
     ],
-    [{ ...collectionOf(), features: [] }, 'features', 'has 0 Features: ask for one at a time'],
   ])('is refused with the place in the body: %j', async (payload, field, rule) => {
     const details = [{ field, message: `${field} ${rule}` }]
     const { status, body } = await send(payload, GEOJSON)
