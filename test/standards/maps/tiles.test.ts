@@ -169,6 +169,12 @@ test('a tile has the colour of the mean of all where one of its pixels shows all
   expect([colourAt(155, 121), colourAt(154, 121), colourAt(155, 122)]).toEqual([mean, null, null])
 })
 
+test('a tile is transparent where the grid is not', async () => {
+  const { width, height, colourAt } = await picture(inDegrees, '8/0/0')
+  expect([width, height]).toEqual([256, 256])
+  expect(new Set(SOME.map(({ x, y }) => colourAt(x, y)))).toEqual(new Set([null]))
+})
+
 describe('a legend', () => {
   test('is the same for all scenarios of an input, and reaches from their smallest value to their largest', async () => {
     const { release, layers } = (await get(`/releases/${inDegrees}/layers`)).json()

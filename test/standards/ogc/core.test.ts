@@ -127,6 +127,7 @@ describe('OGC API Features: Core', () => {
     ['/collections/areas-eth-1/items?bbox-crs=EPSG:4326', 'bbox-crs'],
     ['/collections/areas-eth-1/items?crs=EPSG:4326', 'crs'],
     ['/collections/areas-eth-1/items?datetime=2026-13-01', 'datetime'],
+    ['/collections/areas-eth-1/items?datetime=2026/2027/2028', 'datetime'],
     ['/collections/areas-eth-1/items?datetime=2026-07-02/2026-07-01', 'datetime'],
     ['/collections/areas-eth-1/items?f=xml', 'f'],
   ])('%s is refused, and says which parameter is wrong', async (path, field) => {
@@ -140,6 +141,7 @@ describe('OGC API Features: Core', () => {
   test.each([
     ['/collections/nothing', 404, 'NOT_FOUND'],
     ['/collections/advisory-nothing-1/items', 404, 'NOT_FOUND'],
+    ['/collections/areas-eth-1/items/nothing', 404, 'NOT_FOUND'],
     ['/edr/collections/nothing', 404, 'NOT_FOUND'],
     ['/collections', 406, 'NOT_ACCEPTABLE'],
   ])('%s as a picture or where nothing is there is answered %i %s', async (path, status, code) => {
