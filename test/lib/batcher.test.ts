@@ -58,6 +58,26 @@ describe('items that are asked for together', () => {
   })
 })
 
+test('an item whose answer is an error fails alone, in one run', async () => {
+  const runs: number[][] = []
+  const ask = createBatcher<number, number>({
+    concurrency: 1,
+    batch: 10,
+    failsAll: () => false,
+    async run(items) {
+      runs.push(items)
+      return items.map((item) => (item === 2 ? new Error('2 is gone') : item * 2))
+    },
+  })
+  const answers = await Promise.allSettled([ask(1), ask(2), ask(3)])
+  expect(answers).toEqual([
+    { status: 'fulfilled', value: 2 },
+    { status: 'rejected', reason: new Error('2 is gone') },
+    { status: 'fulfilled', value: 6 },
+  ])
+  expect(runs).toEqual([[1, 2, 3]])
+})
+
 describe('items of so many bytes', () => {
   class Full extends Error {}
   const bounds = {

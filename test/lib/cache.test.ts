@@ -76,6 +76,13 @@ test('all callers within the time to live share one load, those after it the nex
   expect(await Promise.all([read(), read()])).toEqual([2, 2])
 })
 
+test('with a time to live of 0 each load begins after its call', async () => {
+  const load = vi.fn(async () => load.mock.calls.length)
+  const read = cacheValue('test', load, 0)
+  expect(await Promise.all([read(), read()])).toEqual([1, 2])
+  expect(await read()).toBe(3)
+})
+
 test.each([60_000, undefined])('a failed load is not stored (%s ms)', async (ttlMs) => {
   let loads = 0
   const load = async () => {

@@ -121,6 +121,13 @@ test('a proxy of the environment is not used', async () => {
   }
 })
 
+test('whoever ends waits for nobody', async () => {
+  const ending = new AbortController()
+  ending.abort(new Error('over'))
+  const posted = postOutward(`http://127.0.0.1:${port}/`, MESSAGE, OPEN, { signal: ending.signal })
+  await expect(posted).rejects.toThrow()
+})
+
 /** A collection of the old generation; `gc` is there once V8 was told so. */
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
