@@ -177,6 +177,12 @@ describe('features of areas', () => {
     expect(await shape(0.1)).toEqual(whole)
   })
 
+  test('are answered one by one', async () => {
+    const found = (await get(`${ITEMS}/E`)).json<Features['features'][number]>()
+    expect([found.id, found.geometry]).toEqual(['E', (await features('')).features[0]?.geometry])
+    expect((await get(`${ITEMS}/X`)).json().code).toBe('NOT_FOUND')
+  })
+
   test('have a tag that lasts until boundaries are loaded, and may be kept for a minute', async () => {
     const response = await get(ITEMS)
     expect(response.headers['cache-control']).toMatch(/^public, max-age=60/)
