@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { Cache, cacheLastValue, cacheValue, readCacheStatistics } from '#src/lib/cache.ts'
+import { Cache, cacheLastValue, cacheValue } from '#src/lib/cache.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -26,18 +26,6 @@ test('sizes bound a cache, and a larger value is not stored', () => {
   cache.set('c', 'x'.repeat(11))
   expect([cache.peek('a'), cache.peek('b')?.length, cache.peek('c')]).toEqual([undefined, 6, undefined])
   expect(cache.size).toBe(6)
-})
-
-test('hits, misses and entries are counted by name', async () => {
-  const caches = [1, 2].map(() => new Cache<string, number | null>('test of counts', { max: 5 }))
-  for (const cache of caches) await cache.load('a', async () => null)
-  expect(await caches[0]?.load('a', async () => 2)).toBeNull()
-  expect(readCacheStatistics().find(({ name }) => name === 'test of counts')).toEqual({
-    name: 'test of counts',
-    hits: 1,
-    misses: 2,
-    entries: 2,
-  })
 })
 
 test('concurrent misses share one load', async () => {

@@ -62,18 +62,6 @@ describe('a queue in which callers take turns', () => {
     expect(started).toEqual(['first', 'x1', 'alone1', 'y1', 'alone2', 'z1', 'x2', 'y2', 'z2'])
   })
 
-  test('runs no more tasks of one caller than it may have, though there is room', async () => {
-    const { ask, end, started } = heldQueue({ running: 3, runningEach: 2 })
-    for (const name of ['a1', 'a2', 'a3']) void ask(name, of('n', 'a'))
-    void ask('b1', of('n', 'b'))
-    await setImmediate()
-    expect(started).toEqual(['a1', 'a2', 'b1'])
-    await end('b1')
-    expect(started).toEqual(['a1', 'a2', 'b1'])
-    await end('a2')
-    expect(started).toEqual(['a1', 'a2', 'b1', 'a3'])
-  })
-
   test('when too many wait, whoever has most waiting loses the newest', async () => {
     const { ask, end, started } = heldQueue({ waiting: 2 })
     const [, a2, a3] = ['a1', 'a2', 'a3'].map((name) => ask(name, of('many')))

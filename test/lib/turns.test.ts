@@ -43,17 +43,6 @@ test('what is shorter than a slice goes on at once, and what has waited shares t
   expect({ taken: taken.length, over }).toEqual({ taken: 100, over: false })
 })
 
-test('networks take turns, and within them their callers', async () => {
-  const turns = createEventLoopQueue(0)
-  const order: string[] = []
-  const of = (network: string, caller: string, steps: number) =>
-    computation(turns, steps, { clientKey: { network, caller }, take: () => order.push(network + caller) })
-      .done
-  await turns.next(CLIENT_KEY)
-  await Promise.all([of('a', '1', 2), of('a', '1', 2), of('a', '2', 1), of('b', '1', 2)])
-  expect(order).toEqual(['a1', 'b1', 'a2', 'b1', 'a1', 'a1', 'a1'])
-})
-
 test('what is to be done at the end of a turn is done before long work goes on', async () => {
   const turns = createEventLoopQueue(0)
   const order: string[] = []

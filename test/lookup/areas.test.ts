@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { loadRelease } from '#src/ingest/load.ts'
 import { type AreaFinder, createAreaFinder } from '#src/lookup/places.ts'
 import type { Area, Position } from '#src/lookup/queries.ts'
+import { ringOf } from '#test/advice/polygon/shapes.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { onePixelRelease } from '#test/setup/releases.ts'
@@ -20,18 +21,8 @@ const ETHIOPIA = {
   coordinates: [
     (rectangle(37.03, 3.5, 37.6, 5.4) as { coordinates: number[][][] }).coordinates,
     [
-      [
-        [36.5, 3.8],
-        [36.98, 4.7],
-        [36.8125, 5.0625],
-        [36.5, 3.8],
-      ],
-      [
-        [36.75, 4.5],
-        [36.8, 4.6],
-        [36.76, 4.6],
-        [36.75, 4.5],
-      ],
+      ringOf('36.5 3.8, 36.98 4.7, 36.8125 5.0625, 36.5 3.8'),
+      ringOf('36.75 4.5, 36.8 4.6, 36.76 4.6, 36.75 4.5'),
     ],
     [[...CIRCLE.slice(0, -1), CIRCLE[0]]],
   ],
@@ -117,7 +108,7 @@ describe('the areas of positions', () => {
           expect(await Promise.all(found)).toEqual(expected)
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 30 },
     )
     expect(fromMemory).toBeGreaterThan(100)
   })
@@ -189,7 +180,6 @@ test('boundaries are heeded within two seconds of their load', async () => {
   for (const [shape, expected] of [
     [rectangle(37, 6, 38, 8), 'OUTSIDE_COUNTRY'],
     [rectangle(37, 6, 39, 12), 'NO_DATA'],
-    [rectangle(37, 6, 38.2, 12), 'OUTSIDE_COUNTRY'],
   ] as const) {
     await load(service, 'eth', 0, shape)
     const loaded = performance.now()

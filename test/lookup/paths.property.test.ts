@@ -282,6 +282,6 @@ test('memory, coalesced queries and ST_Value give the same doubles, whatever the
         }
       },
     ),
-    { numRuns: runsOf(60) },
+    { numRuns: runsOf(24) },
   )
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { deleteRelease } from '#src/catalog/removal-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
@@ -8,18 +8,14 @@ import type { App } from '#src/http/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
 import { createSnapshots } from '#src/lookup/snapshot.ts'
-import type { TcpProxy } from '#test/data/tcp-proxy.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { rectangle } from '#test/setup/boundaries.ts'
-import { PATIENCE } from '#test/setup/patience.ts'
-import { newPerson } from '#test/setup/people.ts'
-import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
 import {
   askFertilizer,
+  gridOf,
   layerOf,
   onePixelRelease,
   operatorOf,
-  releaseDescription,
+  releaseOn,
 } from '#test/setup/releases.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
@@ -29,26 +25,10 @@ const FRESH_MS = 2000
 
 /** A release of 32 x 1 pixels, two tiles, all of one value in both layers. */
 function sourceOf(value: number): ReleaseSource {
-  const layers = [layerOf('A'), layerOf('B')]
-  return {
-    description: releaseDescription({ forecastPeriod: '2025-01-01', checksum: `${value}` }),
-    coverages: [
-      {
-        grid: {
-          srid: 4326,
-          originX: 38,
-          originY: 10,
-          pixelWidth: 0.1,
-          pixelHeight: -0.1,
-          width: 32,
-          height: 1,
-        },
-        layers,
-        windows: [{ column: 0, row: 0, width: 32, height: 1 }],
-        read: async () => layers.map(() => new Float32Array(32).fill(value)),
-      },
-    ],
-  }
+  const grid = gridOf(4326, [38, 10], [0.1, -0.1], [32, 1])
+  const pixels = new Float32Array(32).fill(value)
+  const described = { forecastPeriod: '2025-01-01', checksum: `${value}` }
+  return releaseOn(grid, [layerOf('A'), layerOf('B')], [pixels, pixels], described)
 }
 
 /** Two points in different tiles. */
@@ -57,13 +37,13 @@ const THERE = { lat: 9.95, lng: 40.95 }
 
 const ask = (app: App, place = HERE) => askFertilizer(app, place)
 
-describe('a change is seen within two seconds, with no more to do than to ask', () => {
-  let service: TestApp
-  beforeAll(async () => {
-    service = await createTestApp({ template: 'empty' })
-  })
-  afterAll(() => service.close())
+let service: TestApp
+beforeAll(async () => {
+  service = await createTestApp({ template: 'empty' })
+})
+afterAll(() => service.close())
 
+describe('a change is seen within two seconds, with no more to do than to ask', () => {
   /** Asks until the answer is the new one; every answer on the way is the old one. */
   async function seen(before: object, after: object): Promise<void> {
     const changed = performance.now()
@@ -142,28 +122,8 @@ describe('a change is seen within two seconds, with no more to do than to ask', 
   )
 })
 
-test('a polygon is not told of a release that is gone, whatever is known from before', async () => {
-  const { app, database, close } = await createTestApp({ template: 'empty' })
-  onTestFinished(close)
-  const { headers } = await newPerson(app)
-  const { code } = await loadRelease(database, sourceOf(1))
-  expect((await ask(app)).status).toBe(200)
-  await operatorOf(database).remove(code, true)
-  const response = await app.inject({
-    method: 'POST',
-    url: '/advisory/fertilizer?forecast_period=2025-01',
-    headers,
-    payload: { geometry: rectangle(38, 9, 39, 10) },
-  })
-  expect([response.statusCode, response.json().error]).toEqual([
-    404,
-    'No fertilizer recommendations of wheat for Ethiopia have been published yet.',
-  ])
-})
-
 describe('what is kept in memory', () => {
   test('chooses the release that published_release chooses, whatever is published', async () => {
-    const service = await createTestApp({ template: 'empty' })
     const { writer } = service.database
     const series = fc.record({
       product: fc.constantFrom('yield', 'fertilizer', 'forage'),
@@ -234,47 +194,5 @@ describe('what is kept in memory', () => {
       ),
       { numRuns: 15 },
     )
-    await service.close()
-  })
-})
-
-describe.skipIf(EMBEDDED)('a database that goes away', () => {
-  let service: ProxiedApp
-  let app: App
-  let proxy: TcpProxy
-  beforeAll(async () => {
-    service = await createProxiedApp()
-    app = service.app
-    proxy = service.proxy
-  })
-  afterEach(() => proxy.mend())
-  afterAll(() => service.close())
-
-  test('is not missed for two seconds where the tiles are in memory, and no longer', async () => {
-    const place = { lat: 9.5, lng: 38.5 }
-    expect((await ask(app, place)).status).toBe(200)
-    const gone = performance.now()
-    await proxy.cut()
-    await vi.waitFor(
-      async () => {
-        const asked = performance.now()
-        const { status, code } = await ask(app, place)
-        if (status !== 200) expect([status, code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
-        // It was asked at latest when it went away.
-        if (status === 200) expect(asked - gone).toBeLessThan(FRESH_MS)
-        expect(status).toBe(503)
-      },
-      { ...PATIENCE, interval: 20 },
-    )
-    // A tile that is not in memory is missed at once.
-    await proxy.mend()
-    expect((await ask(app, place)).status).toBe(200)
-    await proxy.cut()
-    expect(await ask(app, { lat: 7.5, lng: 36.5 })).toMatchObject({
-      status: 503,
-      code: 'DATABASE_UNAVAILABLE',
-    })
-    await proxy.mend()
-    expect((await ask(app, { lat: 7.5, lng: 36.5 })).status).toBe(200)
   })
 })

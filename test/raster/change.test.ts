@@ -54,21 +54,6 @@ describe('what becomes of the pixels of a tile', () => {
       beyond: exact(2 + 8),
     })
   })
-
-  test('that were not there or are not there are gained or lost', () => {
-    const tally = new ChangeTally(AS_IT_IS, AS_IT_IS, 0.1)
-    const band = bandOf(Array.from({ length: SIDE * SIDE }, () => 1))
-    tally.addPixels(undefined, band, SIZE, AREAS, SIDE)
-    tally.addPixels(band, undefined, SIZE, AREAS, SIDE)
-    expect(tally.change.gained.least).toBeCloseTo(ALL, 9)
-    expect(tally.change.lost.most).toBeCloseTo(ALL, 9)
-  })
-
-  test('counts any change from 0, and none from a value to itself', () => {
-    const tally = new ChangeTally(AS_IT_IS, AS_IT_IS, 0.5)
-    tally.addPixels(bandOf([0, 0]), bandOf([0, 1e-9]), { width: 2, height: 1 }, Float64Array.of(1, 2), 2)
-    expect(tally.change.beyond).toEqual(exact(2))
-  })
 })
 
 describe('what becomes of a block', () => {

@@ -189,7 +189,7 @@ test('PostGIS and the service have every pixel of every grid, whatever its size,
         expect(differences.slice(0, 5)).toEqual([])
       }
     }),
-    { numRuns: runsOf(60) },
+    { numRuns: runsOf(24) },
   )
 }, 120_000)
 

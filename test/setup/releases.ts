@@ -2,7 +2,8 @@ import { findPrevious, publishRelease } from '#src/catalog/release-queries.ts'
 import { deleteRelease } from '#src/catalog/removal-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import type { App } from '#src/http/app.ts'
-import type { LayerSource, ReleaseSource, SourceDescription } from '#src/ingest/source.ts'
+import type { CoverageSource, LayerSource, ReleaseSource, SourceDescription } from '#src/ingest/source.ts'
+import type { Pixels } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 
 /** A release of fertilizers for Ethiopia's wheat, but for what is said of it. */
@@ -36,6 +37,31 @@ export function layerOf(input: string, changes: Partial<LayerSource> = {}): Laye
   }
 }
 
+/** A grid by its corner, the size of its pixels and their number. */
+export function gridOf(
+  srid: number,
+  [originX, originY]: [number, number],
+  [pixelWidth, pixelHeight]: [number, number],
+  [width, height]: [number, number],
+): CoverageSource['grid'] {
+  return { srid, originX, originY, pixelWidth, pixelHeight, width, height }
+}
+
+/** A release of one grid that is read as a whole: the pixels of each layer, row by row. */
+export function releaseOn(
+  grid: CoverageSource['grid'],
+  layers: LayerSource[],
+  pixels: Pixels[],
+  changes: Partial<SourceDescription> = {},
+): ReleaseSource {
+  const { width, height } = grid
+  const windows = [{ column: 0, row: 0, width, height }]
+  return {
+    description: releaseDescription(changes),
+    coverages: [{ grid, layers, windows, read: async () => pixels }],
+  }
+}
+
 /** The pixel of {@link onePixelRelease}: 38..39 E, 9..10 N. */
 export const PIXEL_CENTRE = { lat: 9.5, lng: 38.5 }
 
@@ -58,17 +84,10 @@ export function onePixelRelease(
   changes: Partial<SourceDescription> = {},
 ): ReleaseSource {
   const values = Object.values(rates)
-  return {
-    description: releaseDescription({ checksum: values.join(), ...changes }),
-    coverages: [
-      {
-        grid: { srid: 4326, originX: 38, originY: 10, pixelWidth: 1, pixelHeight: -1, width: 1, height: 1 },
-        layers: Object.keys(rates).map((input) => layerOf(input)),
-        windows: [{ column: 0, row: 0, width: 1, height: 1 }],
-        read: async () => values.map((value) => Float32Array.of(value)),
-      },
-    ],
-  }
+  const grid = { srid: 4326, originX: 38, originY: 10, pixelWidth: 1, pixelHeight: -1, width: 1, height: 1 }
+  const layers = Object.keys(rates).map((input) => layerOf(input))
+  const pixels = values.map((value) => Float32Array.of(value))
+  return releaseOn(grid, layers, pixels, { checksum: values.join(), ...changes })
 }
 
 /** A yield that agronomists might have published, which answers before the demo's where the examples ask. */

@@ -3,27 +3,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { testOnServer } from '#test/setup/on-server.ts'
-import { newPerson } from '#test/setup/people.ts'
-import { layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
+import { layerOf, releaseOn } from '#test/setup/releases.ts'
 
 const [OLD, NOW] = ['fertilizer-eth-wheat-2026-07-v1', 'fertilizer-eth-wheat-2026-07-v2']
 
 const NONE = -9999
 
 /** Three pixels, 38..41 E and 9..10 N, of which some have a value. */
-const pixels = (values: number[]) => ({
-  description: releaseDescription({ checksum: values.join() }),
-  coverages: [
-    {
-      grid: { srid: 4326, originX: 38, originY: 10, pixelWidth: 1, pixelHeight: -1, width: 3, height: 1 },
-      // The first layer has a value in fewer pixels than the second.
-      layers: [layerOf('DAP', { nodata: NONE }), layerOf('Urea', { nodata: NONE })],
-      windows: [{ column: 0, row: 0, width: 3, height: 1 }],
-      read: async () => [Float32Array.of(NONE, NONE, NONE), Float32Array.from(values)],
-    },
-  ],
-})
+const GRID = { srid: 4326, originX: 38, originY: 10, pixelWidth: 1, pixelHeight: -1, width: 3, height: 1 }
+// The first layer has a value in fewer pixels than the second.
+const LAYERS = [layerOf('DAP', { nodata: NONE }), layerOf('Urea', { nodata: NONE })]
+const pixels = (...values: number[]) =>
+  releaseOn(GRID, LAYERS, [Float32Array.of(NONE, NONE, NONE), Float32Array.from(values)], {
+    checksum: values.join(),
+  })
 
 const AREAS = [
   { code: 'A', name: 'Whole', geometry: rectangle(38, 9, 38.5, 10) },
@@ -41,8 +34,8 @@ beforeAll(async () => {
       await loadFile(database, await boundaryFile(features), 'eth', 1)
       const kenya = [feature({ code: 'K', name: 'Coast' }, rectangle(39, -4, 40, -3))]
       await loadFile(database, await boundaryFile(kenya), 'ken', 1)
-      await loadRelease(database, pixels([1, 1, 1]))
-      await loadRelease(database, pixels([2, NONE, NONE]))
+      await loadRelease(database, pixels(1, 1, 1))
+      await loadRelease(database, pixels(2, NONE, NONE))
     },
   })
 })
@@ -209,40 +202,4 @@ test('what is not there is refused, and what is the same is 304', async () => {
   }
   const { headers } = await get('')
   expect((await get('', { 'if-none-match': String(headers.etag) })).status).toBe(304)
-})
-
-test('another release shows at once where it is published', async () => {
-  await operatorOf(service.database).publish(OLD as string)
-  await expect
-    .poll(async () => shares(await items('?country_code=eth&product=fertilizer'))[1])
-    .toEqual(['B', 100, undefined])
-  await operatorOf(service.database).publish(NOW as string)
-  await expect
-    .poll(async () => shares(await items('?country_code=eth&product=fertilizer'))[1])
-    .toEqual(['B', 50, undefined])
-})
-
-testOnServer('what is told is what advice for all areas of a level tells', async () => {
-  const demo = await createTestApp()
-  try {
-    const { headers } = await newPerson(demo.app)
-    for (const product of ['yield', 'forage']) {
-      const response = await demo.app.inject({
-        method: 'POST',
-        url: `/advisory/${product}/polygons`,
-        headers,
-        payload: { admin: { country_code: 'rwa', level: 1 }, crop: 'potato' },
-      })
-      const expected = response.json().items.map((item: Record<string, unknown>) => {
-        const entries = (item[`${product}_data`] ?? []) as { covered_percent: number }[]
-        return [item.id, Math.max(0, ...entries.map(({ covered_percent }) => covered_percent))]
-      })
-      const found = await demo.app.inject({ url: `/coverage?country_code=rwa&product=${product}` })
-      const told = found.json().items.map(({ code, products }: Item) => [code, products[0]?.covered_percent])
-      expect(told).toEqual(expected)
-      expect(told.length).toBeGreaterThan(3)
-    }
-  } finally {
-    await demo.close()
-  }
 })

@@ -23,7 +23,7 @@ import { createToolParts, createToolServices, type Tool, type ToolServices } fro
 const UNLISTED = new Set(['format', 'examples', 'documentedAs', '$id', 'minLength', 'maxLength', 'pattern'])
 
 /** Shortens a schema for the list of tools, which every agent reads. The service validates by the whole one. */
-export function shortenSchema(schema: TObject): Record<string, unknown> & { type: 'object' } {
+function shortenSchema(schema: TObject): Record<string, unknown> & { type: 'object' } {
   return { ...(shorten(schema) as object), type: 'object' }
 }
 

@@ -1,8 +1,6 @@
 import fc from 'fast-check'
-import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { shortenSchema } from '#src/advice/agents/index.ts'
 import {
   countLeftOut,
   fitAnswer,
@@ -32,27 +30,8 @@ test('an answer is short whatever others have written in it, and says how much i
   )
 })
 
-test('what has room is not shortened', () => {
-  const names = Array.from({ length: 100 }, (_, index) => `name ${index}`)
-  expect(fitAnswer((most) => ({ names: names.slice(0, most) })).content).toEqual({ names })
-})
-
 test('a text is cut between characters', () => {
   expect(shortenText('🌾'.repeat(161), 100)).toBe(`${'🌾'.repeat(159)}…`)
-})
-
-test('origins with the same source and licence are one', () => {
-  const origin = { source: 'Ministry', licence: 'CC-BY-4.0' }
-  const origins = [
-    { of: 'a', ...origin },
-    { of: 'b', ...origin, licence: 'CC0-1.0' },
-    { of: 'c', ...origin },
-    { of: 'a', ...origin },
-  ]
-  expect(mergeSources(origins, 10)).toEqual([
-    { ...origin, of: ['a', 'c'] },
-    { ...origin, licence: 'CC0-1.0', of: ['b'] },
-  ])
 })
 
 test('values are named by what a source calls its layers, whatever that is', () => {
@@ -63,21 +42,4 @@ test('values are named by what a source calls its layers, whatever that is', () 
   expect(JSON.stringify(groupValues(PRODUCTS.of('fertilizer'), entries))).toBe(
     '{"__proto__":{"constructor":1},"Urea":{"any":0}}',
   )
-})
-
-test('tools are listed without what hosts do not know', () => {
-  const schema = Type.Object({
-    name: Type.Optional(
-      Type.String({ format: 'text', maxLength: 9, description: 'A name.', examples: ['x'] }),
-    ),
-    list: Type.Array(Type.Object({}, { additionalProperties: true })),
-  })
-  expect(shortenSchema(schema)).toEqual({
-    type: 'object',
-    required: ['list'],
-    properties: {
-      name: { type: 'string', description: 'A name.' },
-      list: { type: 'array', items: { type: 'object' } },
-    },
-  })
 })

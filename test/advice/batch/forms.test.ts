@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import {
   bodyIn,
   itemTexts,
@@ -107,9 +107,13 @@ function expectFeature(feature: Record<string, unknown>, item: Item): void {
   })
 }
 
-let service: TestApp
+// Runs on a server alone: what bodies may be is the same on both.
+
+let service: TestAppWithPerson
 beforeAll(async () => {
-  service = await createTestApp()
+  service = await createTestAppWithPerson({
+    settings: { BODY_LIMIT_BYTES: '100000', BATCH_BODY_LIMIT_BYTES: '2000000' },
+  })
 })
 afterAll(() => service.close())
 
@@ -227,7 +231,7 @@ test('every point is answered as by the point endpoint, to the bit and in order,
         }
       }
     }),
-    { numRuns: 20 },
+    { numRuns: 10 },
   )
 })
 
@@ -235,13 +239,13 @@ const POINT = [{ id: 1, lat: 9.5, lng: 38.5 }]
 
 describe('the form of the answer', () => {
   test.each(MEDIA_TYPES)('is that of the request where Accept does not say: %s', async (type) => {
-    for (const headers of [{}, { accept: '*/*' }] as Record<string, string>[]) {
-      const response = await send(service.app, 'yield', { payload: bodyIn(type, POINT), type, headers })
-      expect(response.statusCode, response.body).toBe(200)
-      expect(String(response.headers['content-type']).split(';')[0]).toBe(type)
-      expect(response.headers.vary).toBe('Accept')
-      expect(response.headers['advisory-release']).toBe('synthetic-yield-eth-wheat-2026-07-v1')
-    }
+    const response = await send(service.app, 'yield', { payload: bodyIn(type, POINT), type, accept: '*/*' })
+    expect(response.statusCode, response.body).toBe(200)
+    expect(String(response.headers['content-type']).split(';')[0]).toBe(type)
+    expect(response.headers).toMatchObject({
+      vary: 'Accept',
+      'advisory-release': 'synthetic-yield-eth-wheat-2026-07-v1',
+    })
   })
 
   test('is refused where there is none that Accept allows', async () => {
@@ -255,58 +259,35 @@ describe('the form of the answer', () => {
   })
 })
 
-describe('the head', () => {
-  const WHEAT = {
+test.each([
+  ['application/json', 'items'],
+  ['application/geo+json', 'features'],
+])('the head of %s says what all of it is', async (accept, list) => {
+  const payload = bodyIn('application/json', POINT)
+  const { body } = await send(service.app, 'yield', { payload, type: 'application/json', accept })
+  const { type: _, [list]: answered, ...head } = JSON.parse(body)
+  expect(answered).toHaveLength(1)
+  expect(head).toEqual({
     country_code: 'eth',
+    country_source: 'place',
     crop: 'wheat',
     forecast_period: 'July 2026',
     forecast_month: '2026-07',
-  }
-
-  test.each([
-    [
-      'yield',
-      { lat: 9.5, lng: 38.5 },
-      '',
-      { ...WHEAT, country_source: 'place' },
-      'synthetic-yield-eth-wheat-2026-07-v1',
-    ],
-    [
-      'forage',
-      { lat: -1, lng: 36.5 },
-      '?country_code=ken',
-      { country_code: 'ken', crop: null },
-      'synthetic-forage-ken-v1',
-    ],
-  ] as const)('of %s says what all of it is', async (product, point, query, members, release) => {
-    for (const [accept, list] of [
-      ['application/json', 'items'],
-      ['application/geo+json', 'features'],
-    ] as const) {
-      const payload = bodyIn('application/json', [point])
-      const { body } = await send(service.app, product, { payload, type: 'application/json', accept, query })
-      const { type: _, [list]: answered, ...head } = JSON.parse(body)
-      expect(answered).toHaveLength(1)
-      expect(head).toEqual({ ...members, release, synthetic: true })
-    }
+    release: 'synthetic-yield-eth-wheat-2026-07-v1',
+    synthetic: true,
   })
+})
 
-  test.each([
-    ['text/csv', 'csv'],
-    ['application/geo+json', 'geojson'],
-  ])('names the file that %s is saved as, and nothing else does', async (accept, extension) => {
-    const payload = bodyIn('application/json', POINT)
-    const { headers } = await send(service.app, 'yield', { payload, type: 'application/json', accept })
-    expect(headers['content-disposition']).toBe(
-      `attachment; filename="synthetic-yield-eth-wheat-2026-07-v1-points.${extension}"`,
-    )
-    const lines = await send(service.app, 'yield', {
-      payload,
-      type: 'application/json',
-      accept: 'application/x-ndjson',
-    })
-    expect(lines.headers['content-disposition']).toBeUndefined()
-  })
+test.each([
+  ['text/csv', 'csv'],
+  ['application/geo+json', 'geojson'],
+  ['application/x-ndjson', undefined],
+])('the file that %s is saved as has the name of the release', async (accept, extension) => {
+  const payload = bodyIn('application/json', POINT)
+  const { headers } = await send(service.app, 'yield', { payload, type: 'application/json', accept })
+  expect(headers['content-disposition']).toBe(
+    extension && `attachment; filename="synthetic-yield-eth-wheat-2026-07-v1-points.${extension}"`,
+  )
 })
 
 test('ids come back as they were sent: numbers as numbers, texts as texts', async () => {
@@ -323,13 +304,82 @@ test('ids come back as they were sent: numbers as numbers, texts as texts', asyn
   expect(features.json().features.map(({ id }: { id: unknown }) => id)).toEqual(ids)
 })
 
-test('a table never makes a spreadsheet calculate', async () => {
-  const names = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', 'a=1']
-  const payload = bodyIn(
-    'application/json',
-    names.map((name) => ({ id: name, name, lat: 9.5, lng: 38.5 })),
-  )
-  const { body } = await send(service.app, 'yield', { payload, type: 'application/json', accept: 'text/csv' })
-  expect(rowsOf(body).map(({ name }) => name)).toEqual(["'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t'=1", 'a=1'])
-  expect(rowsOf(body).map(({ id }) => id)).toEqual(rowsOf(body).map(({ name }) => name))
+const FIELD = { lat: 9.5, lng: 38.5 }
+
+const of = (count: number) => Array.from({ length: count }, () => FIELD)
+
+async function refusal(type: string, payload: string) {
+  const response = await send(service.app, 'yield', { payload, type })
+  return { status: response.statusCode, ...response.json() }
+}
+
+describe('a call may have so many points', () => {
+  test.each(MEDIA_TYPES)('1,000 without a token: %s', async (type) => {
+    const enough = await send(service.app, 'yield', { payload: bodyIn(type, of(1000)), type })
+    expect(enough.statusCode).toBe(200)
+    expect(await refusal(type, bodyIn(type, of(1001)))).toEqual({
+      status: 413,
+      error:
+        'The call has 1001 points. Without a token a call may have 1000 points, with one (log in with POST /auth/login) 20000.',
+      code: 'TOO_MANY_POINTS',
+      request_id: expect.any(String),
+    })
+  })
+
+  test('20,000 with a token, and not one more', async () => {
+    const type = 'application/x-ndjson'
+    const { headers } = service.person
+    const payload = bodyIn(type, of(20_001))
+    const response = await send(service.app, 'yield', { payload, type, headers })
+    expect(response.statusCode).toBe(413)
+    expect(response.json()).toEqual({
+      error: 'The call has more than 20000 points. A call may have 20000 points: send several.',
+      code: 'TOO_MANY_POINTS',
+      request_id: expect.any(String),
+    })
+  })
+
+  test('all of them are answered', async () => {
+    const sent = of(20_000).map((point, id) => ({ id, ...point }))
+    const payload = bodyIn('text/csv', sent)
+    const response = await send(service.app, 'yield', {
+      payload,
+      type: 'text/csv',
+      accept: 'text/csv',
+      headers: service.person.headers,
+    })
+    expect(response.statusCode).toBe(200)
+    const rows = rowsOf(response.body)
+    expect(rows.map(({ id }) => Number(id))).toEqual(sent.map(({ id }) => id))
+    expect(new Set(rows.map((row) => row['yield_kg_ha Normal']))).toEqual(new Set(['3694']))
+  })
+
+  test.each(MEDIA_TYPES)('at least one: %s', async (type) => {
+    for (const payload of ['', bodyIn(type, [])]) {
+      const { status, code, details } = await refusal(type, payload)
+      expect([status, code]).toEqual([400, 'INVALID_PARAMETERS'])
+      expect(details).toEqual([{ field: 'points', message: 'points must not be empty' }])
+    }
+  })
+})
+
+describe('a body may be so long', () => {
+  test.each(MEDIA_TYPES)('and one line of it no longer: %s', async (type) => {
+    const { status, code, error } = await refusal(type, 'x'.repeat(100_001))
+    expect([status, code]).toEqual([413, 'BODY_TOO_LARGE'])
+    expect(error).toContain(
+      'The body is larger than 100000 bytes. Without a token a call may have 1000 points',
+    )
+  })
+
+  test('longer with a token', async () => {
+    const point = { ...FIELD, note: 'x'.repeat(150_000) }
+    const sent = { payload: bodyIn('application/json', [point]), type: 'application/json' }
+    expect((await send(service.app, 'yield', sent)).statusCode).toBe(413)
+    expect((await send(service.app, 'yield', { ...sent, headers: service.person.headers })).statusCode).toBe(
+      200,
+    )
+    const tooLong = { payload: 'x'.repeat(2_000_001), type: 'text/csv', headers: service.person.headers }
+    expect((await send(service.app, 'yield', tooLong)).json().code).toBe('BODY_TOO_LARGE')
+  })
 })

@@ -2,9 +2,15 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { newPerson, type Person } from '#test/setup/people.ts'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { createTestApp } from '#test/setup/app.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import {
+  createTestAppWithPerson,
+  newPerson,
+  type Person,
+  type TestAppWithPerson,
+} from '#test/setup/people.ts'
 
 // Runs on a server alone: what goes over sockets is the same on both.
 
@@ -28,12 +34,10 @@ const LONG_LINES = Array.from(
 
 const IDS = Array.from({ length: COUNT }, (_, id) => id)
 
-let service: TestApp
-let headers: Person['headers']
+let service: TestAppWithPerson
 beforeAll(async () => {
-  service = await createTestApp()
+  service = await createTestAppWithPerson()
   await service.app.listen({ host: '127.0.0.1', port: 0 })
-  headers = (await newPerson(service.app)).headers
 })
 afterAll(() => service.close())
 
@@ -44,7 +48,7 @@ async function ask(lines: string[]): Promise<{ response: IncomingMessage; socket
     port: (service.app.server.address() as AddressInfo).port,
     method: 'POST',
     path: '/advisory/fertilizer/points?country_code=eth',
-    headers: { ...headers, 'content-type': 'application/x-ndjson' },
+    headers: { ...service.person.headers, 'content-type': 'application/x-ndjson' },
   })
   const connected = once(service.app.server, 'connection')
   sent.end(lines.join('\n'))
@@ -131,4 +135,60 @@ test('what fails before anything is answered fails as a whole', async () => {
   expect(response.statusCode).toBe(500)
   expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
   expect(JSON.parse(await textOf(response)).code).toBe('INTERNAL')
+})
+
+// Runs on a server alone: who waits for whom is the same on both.
+
+/** So many points are worked on at a time, to read them and to write their answers. */
+const SLICE = 500
+
+function askAbout(count: number, { headers }: Person) {
+  const points = Array.from({ length: count }, () => ({ lat: 9, lng: 38.7 }))
+  return service.app.inject({ method: 'POST', url: '/advisory/yield/points', headers, payload: { points } })
+}
+
+test('each slice of a long call waits for its turn, to be read and to be written, as its body does', async () => {
+  const waits = vi.spyOn(service.app.turns, 'next')
+  onTestFinished(() => waits.mockRestore())
+  const slices = 20
+  expect((await askAbout(slices * SLICE, service.person)).statusCode).toBe(200)
+  expect(waits).toHaveBeenCalledTimes(1 + 2 * slices)
+})
+
+test('a short call is answered before the long ones of another caller that came before it', async () => {
+  const neighbour = await newPerson(service.app)
+  const order: string[] = []
+  const long = Array.from({ length: 5 }, async () => {
+    await askAbout(5000, service.person)
+    order.push('long')
+  })
+  const short = askAbout(100, neighbour).then(() => order.push('short'))
+  await Promise.all([...long, short])
+  expect(order[0]).toBe('short')
+})
+
+test('a long line for the turns of the process is not taken for a database that does not answer', async () => {
+  const busy = await createTestApp({ settings: { STATEMENT_TIMEOUT_MS: '200', RELEASE_MAX_AGE_MS: '60000' } })
+  onTestFinished(() => busy.close())
+  const point = { lat: 9, lng: 38.7, country_code: 'eth', crop: 'wheat' }
+  const askHere = () =>
+    busy.app.inject({ method: 'POST', url: '/advisory/yield/points', payload: { points: [point] } })
+  // From now on it is answered from memory.
+  await expect.poll(async () => (await askHere()).statusCode, PATIENCE).toBe(200)
+  let over = false
+  async function compete(network: string): Promise<void> {
+    while (!over) {
+      await busy.app.turns.next({ network, caller: network })
+      const until = performance.now() + 2
+      while (performance.now() < until);
+    }
+  }
+  const competing = Array.from({ length: 300 }, (_, number) => compete(`network ${number}`))
+  const began = performance.now()
+  const { statusCode } = await askHere()
+  const waitedMs = performance.now() - began
+  over = true
+  await Promise.all(competing)
+  expect(waitedMs).toBeGreaterThan(busy.app.config.STATEMENT_TIMEOUT_MS)
+  expect(statusCode).toBe(200)
 })

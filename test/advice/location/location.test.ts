@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LocationValidation } from '#schemas/location.ts'
 import { findNearestCountries } from '#src/advice/location/queries.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
@@ -11,6 +11,10 @@ const OUTSIDE: Products = Array(4).fill('OUTSIDE_COUNTRY')
 const FORAGE_ONLY: Products = [...Array(3).fill('CROP_NOT_AVAILABLE'), true]
 
 let service: TestAppWithPerson
+beforeAll(async () => {
+  service = await createTestAppWithPerson()
+})
+afterAll(() => service.close())
 
 async function validate(body: object, query = ''): Promise<{ status: number; answer: LocationValidation }> {
   const response = await service.app.inject({
@@ -26,137 +30,85 @@ function products({ products }: LocationValidation): Products {
   return Object.values(products).map(({ available, reason }) => (available ? true : String(reason)))
 }
 
-describe('POST /validate_location with the demo', () => {
-  beforeAll(async () => {
-    service = await createTestAppWithPerson()
-  })
-  afterAll(() => service.close())
+test.each<[string, object, boolean, string | null, string | null, Products]>([
+  ['a field in Ethiopia', { lat: 9.5, lng: 38.5 }, true, 'eth', 'wheat', ALL],
+  ['a crop in capitals', { lat: -1.95, lng: 30.06, crop: 'Potato ' }, true, 'rwa', 'potato', ALL],
+  ['a crop that Rwanda lacks', { lat: -1.95, lng: 30.06, crop: 'wheat' }, true, 'rwa', 'wheat', FORAGE_ONLY],
+  [
+    'Rwanda, asked for as Ethiopia',
+    { lat: -1.95, lng: 30.06, country_code: 'eth' },
+    false,
+    'rwa',
+    'wheat',
+    OUTSIDE,
+  ],
+  ['Uganda', { lat: 0.35, lng: 32.6 }, false, null, null, OUTSIDE],
+  [
+    'Uganda, asked for as Ethiopia',
+    { lat: 0.35, lng: 32.6, country_code: 'eth' },
+    false,
+    null,
+    'wheat',
+    OUTSIDE,
+  ],
+])('/validate_location says what there is for %s', async (_, body, valid, country, crop, expected) => {
+  const { status, answer } = await validate(body)
+  expect(status).toBe(200)
+  expect(answer).toMatchObject({ valid, country_code: country, crop })
+  expect(products(answer)).toEqual(expected)
+  expect(answer.admin.map(({ level }) => level)).toEqual(country === null ? [] : [1, 2, 3])
+  expect(answer.nearest !== undefined).toBe(country === null)
+})
 
-  test.each<[string, object, boolean, string | null, string | null, Products]>([
-    ['a field in Ethiopia', { lat: 9.5, lng: 38.5 }, true, 'eth', 'wheat', ALL],
-    ['the same by its country', { lat: 9.5, lng: 38.5, country_code: ' ETH ' }, true, 'eth', 'wheat', ALL],
-    ['a field in Rwanda', { lat: -1.95, lng: 30.06 }, true, 'rwa', 'potato', ALL],
-    ['a crop in capitals', { lat: -1.95, lng: 30.06, crop: 'Potato ' }, true, 'rwa', 'potato', ALL],
-    [
-      'a crop that Rwanda lacks',
-      { lat: -1.95, lng: 30.06, crop: 'wheat' },
-      true,
-      'rwa',
-      'wheat',
-      FORAGE_ONLY,
-    ],
-    ['a pasture in Kenya', { lat: -1, lng: 36.5 }, true, 'ken', null, FORAGE_ONLY],
-    ['a pasture in Ghana', { lat: 7.5, lng: -1 }, true, 'gha', null, FORAGE_ONLY],
-    [
-      'Rwanda, asked for as Ethiopia',
-      { lat: -1.95, lng: 30.06, country_code: 'eth' },
-      false,
-      'rwa',
-      'wheat',
-      OUTSIDE,
-    ],
-    [
-      'Ethiopia, asked for as Kenya',
-      { lat: 9.5, lng: 38.5, country_code: 'ken' },
-      false,
-      'eth',
-      null,
-      [...Array(3).fill('CROP_NOT_AVAILABLE'), 'OUTSIDE_COUNTRY'],
-    ],
-    ['Uganda', { lat: 0.35, lng: 32.6 }, false, null, null, OUTSIDE],
-    [
-      'Uganda, asked for as Ethiopia',
-      { lat: 0.35, lng: 32.6, country_code: 'eth' },
-      false,
-      null,
-      'wheat',
-      OUTSIDE,
-    ],
-    ['the south pole', { lat: -90, lng: 180 }, false, null, null, OUTSIDE],
-  ])('%s', async (_, body, valid, country, crop, expected) => {
-    const { status, answer } = await validate(body)
-    expect(status).toBe(200)
-    expect(answer).toMatchObject({ valid, country_code: country, crop })
-    expect(products(answer)).toEqual(expected)
-    expect(answer.admin.map(({ level }) => level)).toEqual(country === null ? [] : [1, 2, 3])
-    expect(answer.nearest !== undefined).toBe(country === null)
-  })
+test('a point a metre outside a border is not inside for the database', async () => {
+  // The border follows a parallel; the great circle between its ends passes 32 m beyond the point.
+  const [lat, lng] = [7.995980375768658, 47.50868103346297]
+  const nearest = { country_code: 'eth', country: 'Ethiopia', distance_km: 0.0321 }
+  const places = [{ latitude: lat, longitude: lng }]
+  expect(await findNearestCountries(service.database.reader, places)).toEqual([nearest])
+  expect((await validate({ lat, lng })).answer).toMatchObject({ valid: false, nearest })
+})
 
-  test('names the areas that a point lies in', async () => {
-    const { answer } = await validate({ lat: -1.96, lng: 30.054 })
-    expect(answer).toMatchObject({
-      country: 'Rwanda',
-      admin: [
-        { level: 1, name: 'City of Kigali' },
-        { level: 2, name: 'Nyarugenge' },
-        { level: 3, name: 'Nyarugenge' },
-      ],
-    })
-  })
+test('/validate_location asks of a point in none whether it is swapped, where it would lie in the country', async () => {
+  const hintAt = async (place: object) => (await validate(place)).answer.hint
+  const hint = 'With lat and lng swapped the point would lie in Rwanda: did you mean lng, lat?'
+  expect(await hintAt({ lat: 30.06, lng: -1.95 })).toBe(hint)
+  expect(await hintAt({ lat: 30.06, lng: -1.95, country_code: 'rwa' })).toBe(hint)
+  expect(await hintAt({ lat: 30.06, lng: -1.95, country_code: 'ken' })).toBeUndefined()
+  expect(await hintAt({ lat: 5, lng: -0.2 })).toBeUndefined()
+  expect(await hintAt({ lat: 5, lng: -100 })).toBeUndefined()
+  expect(await hintAt({ lat: -1.95, lng: 30.06, country_code: 'eth' })).toBeUndefined()
+})
 
-  test('names the nearest country of a point in none', async () => {
-    // Lake Victoria, off Port Victoria; then the sea south of Accra.
-    expect((await validate({ lat: 0.2, lng: 33.5 })).answer.nearest).toMatchObject({ country_code: 'ken' })
-    const { nearest } = (await validate({ lat: 5, lng: -0.2 })).answer
-    expect(nearest).toMatchObject({ country_code: 'gha', country: 'Ghana' })
-    expect(nearest?.distance_km).toBeGreaterThan(50)
-    expect(nearest?.distance_km).toBeLessThan(70)
-  })
+test('/validate_location reads the query, and the body outweighs it', async () => {
+  const { answer } = await validate({ lat: -1.95 }, '?lat=9.5&lng=30.06&country_code=rwa')
+  expect(answer).toMatchObject({ valid: true, country_code: 'rwa' })
+})
 
-  test('a point a metre outside a border is not inside for the database', async () => {
-    // The border follows a parallel; the great circle between its ends passes 32 m beyond the point.
-    const [lat, lng] = [7.995980375768658, 47.50868103346297]
-    const nearest = { country_code: 'eth', country: 'Ethiopia', distance_km: 0.0321 }
-    const places = [{ latitude: lat, longitude: lng }]
-    expect(await findNearestCountries(service.database.reader, places)).toEqual([nearest])
-    expect((await validate({ lat, lng })).answer).toMatchObject({ valid: false, nearest })
-  })
+test.each([
+  [{}, 'lat is required; lng is required.'],
+  [{ lat: 91, lng: 138 }, 'lat must be a number from -90 to 90.'],
+  [{ lat: 9, lng: 38, country_code: 'uga' }, 'country_code must be one of eth, gha, ken, rwa.'],
+])('/validate_location refuses %j', async (body, error) => {
+  const { status, answer } = await validate(body)
+  expect(status).toBe(400)
+  expect(answer).toMatchObject({ error, code: 'INVALID_PARAMETERS' })
+})
 
-  test('asks of a point in none whether it is swapped, where it would lie in the country', async () => {
-    const hintAt = async (place: object) => (await validate(place)).answer.hint
-    const hint = 'With lat and lng swapped the point would lie in Rwanda: did you mean lng, lat?'
-    expect(await hintAt({ lat: 30.06, lng: -1.95 })).toBe(hint)
-    expect(await hintAt({ lat: 30.06, lng: -1.95, country_code: 'rwa' })).toBe(hint)
-    expect(await hintAt({ lat: 30.06, lng: -1.95, country_code: 'ken' })).toBeUndefined()
-    expect(await hintAt({ lat: 5, lng: -0.2 })).toBeUndefined()
-    expect(await hintAt({ lat: 5, lng: -100 })).toBeUndefined()
-    expect(await hintAt({ lat: -1.95, lng: 30.06, country_code: 'eth' })).toBeUndefined()
-  })
-
-  test('reads the query, and the body outweighs it', async () => {
-    const { answer } = await validate({ lat: -1.95 }, '?lat=9.5&lng=30.06&country_code=rwa')
-    expect(answer).toMatchObject({ valid: true, country_code: 'rwa' })
-  })
-
-  test.each([
-    [{}, 'lat is required; lng is required.'],
-    [{ lat: '9', lng: 38 }, 'lat must be a number from -90 to 90.'],
-    [{ lat: 91, lng: 138 }, 'lat must be a number from -90 to 90.'],
-    [{ lat: 9, lng: 38, country_code: 7 }, 'country_code must be a string.'],
-    [{ lat: 9, lng: 38, country_code: 'uga' }, 'country_code must be one of eth, gha, ken, rwa.'],
-  ])('refuses %j', async (body, error) => {
-    const { status, answer } = await validate(body)
-    expect(status).toBe(400)
-    expect(answer).toMatchObject({ error, code: 'INVALID_PARAMETERS' })
-  })
-
-  test('says of each product what its point endpoint says', async () => {
-    const points = [
-      { lat: 9.5, lng: 38.5, country_code: 'eth', crop: 'wheat' },
-      { lat: -1.95, lng: 30.06, country_code: 'eth', crop: 'wheat' },
-      { lat: -1.95, lng: 30.06, country_code: 'rwa', crop: 'potato' },
-      { lat: -1, lng: 36.5, country_code: 'ken', crop: 'wheat' },
-      { lat: 0.35, lng: 32.6, country_code: 'gha', crop: 'wheat' },
-    ]
-    for (const body of points) {
-      const { answer } = await validate(body)
-      for (const [product, { available, reason }] of Object.entries(answer.products)) {
-        const point = await service.app.inject({ method: 'POST', url: `/advisory/${product}/point`, body })
-        const expected = available ? [200, undefined] : [expect.any(Number), reason]
-        expect([point.statusCode, point.json().code], `${product} at ${JSON.stringify(body)}`).toEqual(
-          expected,
-        )
-      }
+test('/validate_location says of each product what its point endpoint says', async () => {
+  const points = [
+    { lat: 9.5, lng: 38.5, country_code: 'eth', crop: 'wheat' },
+    { lat: -1.95, lng: 30.06, country_code: 'eth', crop: 'wheat' },
+    { lat: -1.95, lng: 30.06, country_code: 'rwa', crop: 'potato' },
+    { lat: -1, lng: 36.5, country_code: 'ken', crop: 'wheat' },
+    { lat: 0.35, lng: 32.6, country_code: 'gha', crop: 'wheat' },
+  ]
+  for (const body of points) {
+    const { answer } = await validate(body)
+    for (const [product, { available, reason }] of Object.entries(answer.products)) {
+      const point = await service.app.inject({ method: 'POST', url: `/advisory/${product}/point`, body })
+      const expected = available ? [200, undefined] : [expect.any(Number), reason]
+      expect([point.statusCode, point.json().code], `${product} at ${JSON.stringify(body)}`).toEqual(expected)
     }
-  })
+  }
 })

@@ -5,30 +5,14 @@ import type { Provenance } from '#schemas/advisory.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { ingestManifest } from '#test/ingest/fixtures.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
-import { layerOf, releaseDescription } from '#test/setup/releases.ts'
+import { gridOf, layerOf, releaseDescription } from '#test/setup/releases.ts'
 
 const RWANDA = join(import.meta.dirname, '../../../examples/rwanda')
 const SAMPLE = 'synthetic-fertilizer-rwa-potato-2026-08-v1'
 
 /** A grid in UTM 37N beside one in degrees, each with a layer; the numbers of pixels count up from the first. */
-const UTM = {
-  srid: 32637,
-  originX: 400_000,
-  originY: 1_060_000,
-  pixelWidth: 250,
-  pixelHeight: -500,
-  width: 400,
-  height: 200,
-}
-const DEGREES = {
-  srid: 4326,
-  originX: 38,
-  originY: 10,
-  pixelWidth: 0.25,
-  pixelHeight: -0.5,
-  width: 4,
-  height: 2,
-}
+const UTM = gridOf(32637, [400_000, 1_060_000], [250, -500], [400, 200])
+const DEGREES = gridOf(4326, [38, 10], [0.25, -0.5], [4, 2])
 
 let service: TestAppWithPerson
 beforeAll(async () => {
@@ -64,7 +48,6 @@ test.skipIf(!hasGdal())('the pixels are those that GDAL finds in the files', asy
   for (const [lat, lng] of [
     [-1.907, 30.113],
     [-2.3012, 29.7499],
-    [-1.51, 29.61],
   ]) {
     const { body } = await ask(`lat=${lat}&lng=${lng}&country_code=rwa&crop=potato&provenance=true`)
     const [found] = body.provenance as [Provenance]
@@ -78,13 +61,8 @@ test.skipIf(!hasGdal())('the pixels are those that GDAL finds in the files', asy
     expect(found.pixels).toHaveLength(1)
     expect(pixel.layers.map(({ scenario }) => scenario)).toEqual(['Normal', 'Below Normal'])
     for (const [index, file] of ['urea-normal.tif', 'urea-below-normal.tif'].entries()) {
-      const report = execFileSync(
-        'gdallocationinfo',
-        ['-wgs84', join(RWANDA, file), String(lng), String(lat)],
-        {
-          encoding: 'utf8',
-        },
-      )
+      const place = ['-wgs84', join(RWANDA, file), String(lng), String(lat)]
+      const report = execFileSync('gdallocationinfo', place, { encoding: 'utf8' })
       const [, column, row] = /\((\d+)P,(\d+)L\)/.exec(report) as string[]
       const [, value] = /Value: (\S+)/.exec(report) as string[]
       expect([pixel.column, pixel.row]).toEqual([Number(column), Number(row)])

@@ -56,6 +56,6 @@ test('a text is never longer than it may be, and has no number that the answer d
       const whole = composeText([fertilizer], sent, 100)
       if (countSegments(whole) <= segments) expect(text).toBe(whole)
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   )
 })

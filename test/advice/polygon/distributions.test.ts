@@ -5,7 +5,7 @@ import { createPixels } from '#src/raster/pixels.ts'
 import { askForMany, collectionOf, rowsOf } from '#test/advice/polygons/ask.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
-import { layerOf, releaseDescription } from '#test/setup/releases.ts'
+import { gridOf, layerOf, releaseDescription } from '#test/setup/releases.ts'
 import { askWithin } from './ask.ts'
 import { ellipsoidArea } from './brute-force.ts'
 
@@ -15,15 +15,7 @@ const PIXEL = 1 / 256
 /** 5,184 tiles: more than are read pixel by pixel. */
 const SIDE = 1152
 const WINDOW = 128
-const GRID = {
-  srid: 4326,
-  originX: 37,
-  originY: 12,
-  pixelWidth: PIXEL,
-  pixelHeight: -PIXEL,
-  width: SIDE,
-  height: SIDE,
-}
+const GRID = gridOf(4326, [37, 12], [PIXEL, -PIXEL], [SIDE, SIDE])
 
 /** Steps of some pixels, and a grain in a part of them. */
 function pixelAt(column: number, row: number): number {
@@ -114,12 +106,17 @@ describe('how values are distributed', () => {
     return response.json()
   }
 
-  test('quantiles of a field of many pixels are exact', async () => {
+  test('mean, extremes, cover and quantiles of a field of many pixels are exact', async () => {
     const areas = areasByValue(300)
     const [entry] = (await ask(300, 'quantiles=0.1,0.5,0.9')).yield_data
     expect(entry.quantiles).toEqual(
       PARTS.map((quantile) => ({ quantile, value: quantileOf(areas, quantile), error: 0 })),
     )
+    const total = [...areas.values()].reduce((sum, area) => sum + area, 0)
+    const mean = [...areas].reduce((sum, [value, area]) => sum + (value * area) / total, 0)
+    const [least, most] = [Math.min(...areas.keys()), Math.max(...areas.keys())]
+    expect(entry).toMatchObject({ yield_kg_ha: Number(mean.toFixed(1)), min: least, max: most })
+    expect(entry.covered_percent).toBeCloseTo(100, 4)
     expect(entry).not.toHaveProperty('histogram')
   })
 
@@ -134,32 +131,6 @@ describe('how values are distributed', () => {
     const [plain] = (await ask(SIDE, '')).yield_data
     const { quantiles: _, ...others } = entry
     expect(others).toEqual(plain)
-  })
-
-  test('a histogram has the part of the area of each bin, or of each value where these are few', async () => {
-    const total = [...areasByValue(300).values()].reduce((sum, area) => sum + area, 0)
-    const [{ histogram, min, max }] = (await ask(300, 'histogram=4')).yield_data
-    const width = (max - min) / 4
-    for (const [index, { from, to, percent, error }] of histogram.entries()) {
-      const inside = [...areasByValue(300)].filter(([value]) => {
-        return Math.min(3, Math.floor((value - min) / width)) === index
-      })
-      expect(percent).toBeCloseTo((100 * inside.reduce((sum, [, area]) => sum + area, 0)) / total, 3)
-      expect([from, to, error].map((number) => Number(number.toFixed(1)))).toEqual(
-        [min + index * width, min + (index + 1) * width, 0].map((number) => Number(number.toFixed(1))),
-      )
-    }
-    const [few] = (await ask(2, 'histogram=5')).yield_data
-    const classes = [...areasByValue(2)].sort(([a], [b]) => a - b)
-    const all = classes.reduce((sum, [, area]) => sum + area, 0)
-    expect(few.histogram).toEqual(
-      classes.map(([value, area]) => ({
-        from: value,
-        to: value,
-        percent: Number(((100 * area) / all).toFixed(4)),
-        error: 0,
-      })),
-    )
   })
 
   test('many polygons have them as columns, and a histogram only where there is room for one', async () => {
@@ -187,13 +158,10 @@ describe('how values are distributed', () => {
 
   test.each([
     ['quantiles=2', 'quantiles.0 must be a number from 0 to 1.'],
-    ['quantiles=half', 'quantiles.0 must be a number from 0 to 1.'],
     [
       `quantiles=${Array.from({ length: 21 }, (_, index) => index / 21)}`,
       'quantiles must have at most 20 items.',
     ],
-    ['quantiles=0.5,0.5', 'quantiles must not have the same item twice.'],
-    ['histogram=0', 'histogram must be a whole number from 1 to 100.'],
   ])('%s is refused', async (query, error) => {
     expect(await ask(2, query)).toMatchObject({ code: 'INVALID_PARAMETERS', error })
   })

@@ -88,9 +88,9 @@ async function expectFaultsOfPostgis(all: Rings[][]): Promise<Rings[][]> {
   return all.filter((_, index) => expected[index])
 }
 
-test('of 6,000 polygons those are taken that PostGIS finds valid, with its points', async () => {
+test('of 2,000 polygons those are taken that PostGIS finds valid, with its points', async () => {
   const random = randomNumbers(1)
-  for (let run = 0; run < 6; run++) {
+  for (let run = 0; run < 2; run++) {
     const polygons = Array.from({ length: 1000 }, () => readable(meetingPolygons(random))).flat()
     const valid = await expectFaultsOfPostgis(polygons)
     expect(valid.length).toBeGreaterThan(50)
@@ -102,11 +102,11 @@ test('fields of all kinds are taken that PostGIS finds valid, with its points', 
   const random = randomNumbers(8)
   const range = { within: [33, 3, 48, 15] as [number, number, number, number], smallest: 0.01, largest: 1e7 }
   const options = { ...range, origin: [33, 15] as [number, number], pixel: 1 / 120 }
-  const fields = Array.from({ length: 3000 }, (_, index) =>
+  const fields = Array.from({ length: 1000 }, (_, index) =>
     readable(randomPolygons(random, index, options)),
   ).flat()
   const valid = await expectFaultsOfPostgis(fields)
-  expect(valid.length).toBeGreaterThan(2000)
+  expect(valid.length).toBeGreaterThan(600)
   await expectPointsOfPostgis(valid)
 })
 

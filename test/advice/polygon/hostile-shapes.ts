@@ -1,4 +1,5 @@
 import type { Polygons, Ring } from './brute-force.ts'
+import { closed } from './shapes.ts'
 
 /** The middle of the shapes, which are two degrees wide at most. */
 const [X, Y] = [38.5, 9.5]
@@ -8,16 +9,10 @@ export const HOSTILE_SHAPES: Record<string, () => Polygons> = {
   'slanted comb': () => [[slanted(comb(3300))]],
   star: () => [[star(4990)]],
   spiral: () => [[band(4990, 100, 30)]],
-  'zig-zag': () => [[zigZag(4990)]],
   'slivers in each other': () => Array.from({ length: 2490 }, (_, index) => [sliver(index / 2490)]),
   'squares in each other': () =>
     Array.from({ length: 990 }, (_, index) => [square(1 - index / 990), square(1 - (index + 0.5) / 990)]),
-  'arcs in each other': () => Array.from({ length: 100 }, (_, index) => [arc(49, (index + 1) / 100)]),
   'a thousand holes that touch the same side': () => [touchingHoles(1600)],
-}
-
-function closed(ring: Ring): Ring {
-  return [...ring, ring[0] as [number, number]]
 }
 
 /** Teeth as high as the comb is wide, upwards from the origin. */
@@ -54,18 +49,6 @@ function band(corners: number, turns: number, width: number): Ring {
       return polar(2 * Math.PI * turns * part, 0.01 + 0.9 * part + out / (100 * turns))
     })
   return closed([...way(0), ...way(width).reverse()])
-}
-
-function arc(corners: number, radius: number): Ring {
-  const way = (distance: number) =>
-    Array.from({ length: corners }, (_, corner) => polar((1.9 * Math.PI * corner) / corners, distance))
-  return closed([...way(radius), ...way(radius - 0.004).reverse()])
-}
-
-function zigZag(corners: number): Ring {
-  const way = (up: number): Ring =>
-    Array.from({ length: corners }, (_, corner) => [X + corner / corners, Y + (corner % 2) / 2 + up])
-  return closed([...way(0.01), ...way(0).reverse()])
 }
 
 /** The shorter, the further to the south-east. */

@@ -129,6 +129,7 @@ function throughCorners(
   return closed([at(0, 0), at(size, size), at(2 * size, 0), at(size, -size)])
 }
 
-function closed(ring: Ring): Ring {
+/** With the first position at the end as well. */
+export function closed(ring: Ring): Ring {
   return [...ring, ring[0] as [number, number]]
 }

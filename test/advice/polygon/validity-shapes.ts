@@ -1,5 +1,5 @@
 import type { Polygons, Ring } from './brute-force.ts'
-import { ringOf } from './shapes.ts'
+import { closed, ringOf } from './shapes.ts'
 
 type Random = () => number
 
@@ -142,8 +142,4 @@ export function mirrored(polygons: Polygons): Polygons[] {
       ),
     ),
   )
-}
-
-function closed(ring: Ring): Ring {
-  return [...ring, ring[0] as [number, number]]
 }

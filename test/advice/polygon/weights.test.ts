@@ -10,7 +10,7 @@ import type { Wait } from '#src/lib/time-budget.ts'
 import { createPixels, type PixelType } from '#src/raster/pixels.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
-import { layerOf, releaseDescription } from '#test/setup/releases.ts'
+import { gridOf, layerOf, releaseDescription } from '#test/setup/releases.ts'
 import {
   areaOf,
   ellipsoidArea,
@@ -91,13 +91,6 @@ function coverageOf(grid: Grid, layers: TestLayer[], scenario: string): Coverage
       }),
   }
 }
-
-const gridOf = (
-  srid: number,
-  [originX, originY]: [number, number],
-  [pixelWidth, pixelHeight]: [number, number],
-  [width, height]: [number, number],
-): Grid => ({ srid, originX, originY, pixelWidth, pixelHeight, width, height })
 
 const DEGREES = gridOf(4326, [36.4, 12.3], [0.05, -0.05], [205, 163])
 const SOUTH_UP = gridOf(4326, [36.41, 5.37], [0.1, 0.07], [90, 80])
@@ -213,7 +206,7 @@ const RANGES: Record<string, Pick<ShapeOptions, 'within' | 'largest'>> = {
   projected: { within: [36.6, 6.4, 39.6, 9.2], largest: 50_000 },
 }
 
-const POLYGONS = runsOf(100)
+const POLYGONS = runsOf(36)
 
 describe.each(GRIDS)('weights on a grid: $name', (target) => {
   test('random polygons come to what cutting out each pixel does, to a millionth', async () => {

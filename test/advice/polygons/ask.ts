@@ -1,6 +1,7 @@
-import { parse } from 'csv-parse/sync'
 import type { App } from '#src/http/app.ts'
 import type { Person } from '#test/setup/people.ts'
+
+export { rowsOf } from '#test/advice/batch/forms.ts'
 
 interface Sent {
   type?: string
@@ -27,11 +28,6 @@ export function askForMany(
 /** A collection of polygons. */
 export function collectionOf(features: unknown[]): object {
   return { type: 'FeatureCollection', features }
-}
-
-/** The rows of an answer in CSV, read by somebody else's parser. */
-export function rowsOf(body: string): Record<string, string>[] {
-  return parse(body, { columns: true, record_delimiter: '\r\n' })
 }
 
 /** The lines of an answer in NDJSON. */

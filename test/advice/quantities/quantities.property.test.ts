@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fertilizer } from '#schemas/products/fertilizer.ts'
-import { yieldPrediction } from '#schemas/products/yield.ts'
 import { computeQuantities, costOfShare, largestShare } from '#src/advice/quantities/compute.ts'
 import { readPlan } from '#src/advice/quantities/plan.ts'
 import { compare, type Decimal, quotient, times, toDecimal, toNumber } from '#src/lib/decimal.ts'
@@ -112,55 +111,7 @@ describe('quantities are those of exact fractions, rounded once', () => {
           cost: roundedTo(divide(weighed.reduce(add), rational(weight)), 2),
         })
       }),
-      { numRuns: 300 },
-    )
-  })
-
-  test('harvests and what they are sold for; Dominant has no weight of its own', () => {
-    const request = fc.record({
-      yields: fc.tuple(decimals(9000, 2), decimals(9000, 2), decimals(9000, 2)),
-      area: positive(500, 4),
-      price: decimals(300, 3),
-    })
-    fc.assert(
-      fc.property(request, ({ yields, area, price }) => {
-        const plan = readPlan({
-          area: `${area.toFixed(4)} timad`,
-          produce_price: { currency: 'ETB', per_kg: price },
-        })
-        if (!plan?.area) throw new Error('there is a plan')
-        const { area: timad } = plan
-        const layers = ['Above Normal', 'Normal', 'Dominant'].map((scenario) => ({
-          input: null,
-          scenario,
-          decimals: 2,
-        }))
-        const amounts = yields.map((value) => times(toDecimal(value), timad.hectares))
-        const rules = { plan, compositions: [] }
-        const { entries, quantities } = computeQuantities(rules, yieldPrediction, layers, amounts, timad)
-        const kilograms = yields.map((value) =>
-          multiply(multiply(rational(value), rational(area)), rational(0.25)),
-        )
-        const returns = kilograms.map((kg) => multiply(kg, rational(price)))
-        expect(entries).toEqual(
-          kilograms.map((kg, at) => ({
-            kg: roundedTo(kg, 3),
-            return: roundedTo(returns[at] as Rational, 2),
-          })),
-        )
-        const half: Rational = [1n, 2n]
-        const mean = (list: Rational[]) => multiply(add(list[0] as Rational, list[1] as Rational), half)
-        expect(quantities.expected).toEqual({
-          kg: roundedTo(mean(kilograms), 3),
-          return: roundedTo(mean(returns), 2),
-        })
-        expect(quantities.area).toEqual({
-          value: area,
-          unit: 'timad',
-          ha: roundedTo(multiply(rational(area), rational(0.25)), 8),
-        })
-      }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     )
   })
 })
@@ -197,7 +148,7 @@ describe('the share of a budget', () => {
         if (digits === 10_000n) return
         expect(compare(costs({ digits: digits + 1n, scale: 4 }), budget)).toBeGreaterThan(0)
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 

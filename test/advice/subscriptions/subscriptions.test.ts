@@ -7,7 +7,7 @@ import { loadSecrets } from '#src/http/access-tokens.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
-import { onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
+import { FIELD_IN_PIXEL, onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { subscribingTo } from './subscribing.ts'
 
@@ -100,7 +100,7 @@ test('several processes tell it once; a small change is not told, and small ones
   await whileServing(() => vi.waitFor(async () => expect((await get(id)).release).toBe(second), PATIENCE))
   expect(receiver.received).toEqual([])
   const { code: third } = await publish({ Urea: 221 })
-  await Promise.all([1, 2, 3].map(() => whileServing(() => received(1))))
+  await Promise.all([1, 2].map(() => whileServing(() => received(1))))
   const { data } = JSON.parse((receiver.received[0] as { body: string }).body)
   expect(data).toMatchObject({
     release: third,
@@ -234,17 +234,10 @@ test('a new JWT_SECRET loses no secret: all are sealed anew, also those that not
 
 test('what is withdrawn is told, and a polygon, an area and what is not published yet can be watched', async () => {
   const { code } = await publish({ Urea: 1000 })
-  const square = [
-    [38.2, 9.2],
-    [38.8, 9.2],
-    [38.8, 9.8],
-    [38.2, 9.8],
-    [38.2, 9.2],
-  ]
-  const geometry = { type: 'Polygon', coordinates: [square], bbox: ['junk'] }
+  const geometry = { ...FIELD_IN_PIXEL, bbox: ['junk'] }
   const polygon = await subscribe({ lat: undefined, lng: undefined, geometry })
   expect(polygon).toMatchObject({
-    place: { type: 'polygon', geometry: { type: 'Polygon', coordinates: [square] } },
+    place: { type: 'polygon', geometry: FIELD_IN_PIXEL },
     values: [{ input: 'Urea', value: 1000 }],
   })
   expect(await subscribe({ forecast_period: '2031-01' })).toMatchObject({ release: null, values: [] })
@@ -281,10 +274,6 @@ test('subscriptions are their owner’s alone, so many at most, and go with the 
 
 test.each([
   ['no place', { lat: undefined, lng: undefined }, 'lat'],
-  ['two places', { admin: { country_code: 'eth', code: 'ETH-01' } }, 'lat'],
-  ['half a point', { lng: undefined }, 'lng'],
-  ['an input that there is not', { input: 'Ash' }, 'input'],
-  ['an unknown country', { country_code: 'xyz' }, 'country_code'],
   ['a threshold below 0', { threshold: { kind: 'absolute', value: -1 } }, 'threshold.value'],
   ['a target that is no URL', { url: 'hooks.example.org' }, 'url'],
 ])('%s is refused with its field', async (_, change, field) => {
@@ -340,23 +329,11 @@ describe('the owner of a subscription', () => {
       response.json().id,
       'application/cloudevents+json; charset=utf-8',
     ])
+    const change = { before: 100, after: 100, change: 0, change_percent: 0 }
     expect(event).toMatchObject({
       id: response.json().id,
       source: `/subscriptions/${id}`,
-      type: 'org.agro-advisory.values.changed',
-      data: {
-        test: true,
-        subscription: id,
-        name: 'My field',
-        product: 'fertilizer',
-        country_code: 'eth',
-        crop: 'wheat',
-        release: code,
-        release_before: code,
-        changes: [
-          { input: 'Urea', scenario: 'Normal', before: 100, after: 100, change: 0, change_percent: 0 },
-        ],
-      },
+      data: { test: true, release: code, release_before: code, changes: [{ input: 'Urea', ...change }] },
     })
     expect(await get(id)).toEqual(before)
     // Nothing of it is tried again.
@@ -364,7 +341,6 @@ describe('the owner of a subscription', () => {
   })
 
   test.each([
-    ['an error of the receiver is told by its status', 500, { outcome: 'refused', status: 500 }],
     ['a redirect is not followed', 302, { outcome: 'refused', status: 302 }],
     ['410 disables nothing', 410, { outcome: 'refused', status: 410 }],
     ['that nobody answers is told', 'closed', { outcome: 'unanswered', status: null }],

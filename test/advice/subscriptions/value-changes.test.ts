@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { WatchedValue } from '#schemas/subscriptions.ts'
 import { findChanges, selectWatched, updateNotified } from '#src/advice/subscriptions/values.ts'
@@ -30,25 +29,6 @@ test('values that come and go are told, whatever the threshold, those that are g
     { input: 'Ash', scenario: 'Normal', before: null, after: 3, change: null, change_percent: null },
     { input: 'DAP', scenario: 'Normal', before: 1, after: null, change: null, change_percent: null },
   ])
-})
-
-test('what is told makes what was told: once told, the same is told no more', () => {
-  const values = fc.uniqueArray(
-    fc.record({
-      input: fc.constantFrom('Urea', 'DAP', null),
-      scenario: fc.constantFrom('Normal', null),
-      value: fc.integer({ min: -1000, max: 1000 }).map((hundredths) => hundredths / 100),
-    }),
-    { selector: ({ input, scenario }) => `${input} ${scenario}` },
-  )
-  const threshold = fc.record({ kind: fc.constantFrom('absolute', 'relative'), value: fc.nat(100) })
-  fc.assert(
-    fc.property(threshold, values, values, (limit, before, after) => {
-      expect(findChanges(limit as never, after, after)).toEqual([])
-      const told = findChanges({ kind: 'absolute', value: 0 }, before, after)
-      expect(told.length).toBeGreaterThanOrEqual(findChanges(limit as never, before, after).length)
-    }),
-  )
 })
 
 test('small steps of a layer add up while others are told, and what is gone is told once', () => {

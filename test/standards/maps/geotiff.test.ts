@@ -161,18 +161,6 @@ test('ranges are answered as HTTP has them', async () => {
   expect(refused.headers).not.toHaveProperty('etag')
 })
 
-test('what is not there is said as of maps', async () => {
-  const ask = async (path: string) => {
-    const { statusCode, body } = await service.app.inject(`/releases/${path}`)
-    return [statusCode, JSON.parse(body).error]
-  }
-  expect(await ask(`${inFiles}/layers/2.tif`)).toEqual([404, `${inFiles} has 1 layer, and no layer 2.`])
-  expect(await ask(`${inFiles}/layers/999.tif`)).toEqual([404, `${inFiles} has 1 layer, and no layer 999.`])
-  expect((await ask('none/layers/1.tif'))[1]).toBe(
-    'No release none is published; `GET /catalog` lists those that are.',
-  )
-})
-
 test('a service that is closed to downloads has no such path, one without a disk says that it is busy', async () => {
   const answer = async (settings: object) => {
     const app = await buildApp({ ...service.testDatabase.config, ...settings }, service.database)

@@ -88,13 +88,6 @@ test.each(LISTS)('%s is made in slices, once for an address and form', async (pa
   next.mockRestore()
 })
 
-test.each(LISTS)('%s writes no host into thousands of links that can be none', async (path) => {
-  const longest = `${'a'.repeat(253)}:65535`
-  expect((await get(path, { host: longest })).statusCode).toBe(200)
-  const response = await get(path, { host: `a${longest}` })
-  expect([response.statusCode, response.json().code]).toEqual([400, 'MALFORMED_REQUEST'])
-})
-
 test.each(LISTS)('%s has no more what is withdrawn', async (path, ids) => {
   const before = await get(path)
   const last = idsIn(before.json()).at(-1) as string

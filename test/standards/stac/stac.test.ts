@@ -2,27 +2,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
+import { layerOf, operatorOf, releaseOn } from '#test/setup/releases.ts'
 
-const SIZE = { width: 20, height: 10 }
-const WINDOW = { column: 0, row: 0, ...SIZE }
 const METRES = { srid: 32637, originX: 400_000, originY: 1_105_000, pixelWidth: 1000, pixelHeight: -1000 }
 
 let service: TestApp
 let code: string
 beforeAll(async () => {
   service = await createTestApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
-  ;({ code } = await loadRelease(service.database, {
-    description: releaseDescription({ licence: 'Ask us first', validUntil: '2026-12-31' }),
-    coverages: [
-      {
-        grid: { ...METRES, ...SIZE },
-        layers: [layerOf('Urea', { pixelType: '16BSI', nodata: -1, scale: 0.5 })],
-        windows: [WINDOW],
-        read: async () => [Int16Array.from({ length: 200 }, (_, at) => at)],
-      },
-    ],
-  }))
+  const layer = layerOf('Urea', { pixelType: '16BSI', nodata: -1, scale: 0.5 })
+  const pixels = Int16Array.from({ length: 200 }, (_, at) => at)
+  const described = { licence: 'Ask us first', validUntil: '2026-12-31' }
+  const release = releaseOn({ ...METRES, width: 20, height: 10 }, [layer], [pixels], described)
+  code = (await loadRelease(service.database, release)).code
 })
 afterAll(() => service.close())
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { itemTexts, MEDIA_TYPES, type MediaType, rowsOf, send } from './forms.ts'
@@ -33,7 +32,6 @@ describe('a body that cannot be read is refused as a whole', () => {
   const MALFORMED: [MediaType, string | Buffer, string, string][] = [
     [JSON_TYPE, '{"points": [', 'MALFORMED_JSON', 'The body is not valid JSON.'],
     [JSON_TYPE, '{"points": [{"__proto__": {"lat": 1}}]}', 'MALFORMED_JSON', 'The body is not valid JSON.'],
-    [JSON_TYPE, '[]', 'INVALID_PARAMETERS', 'The body must be a JSON object.'],
     [JSON_TYPE, '{}', 'INVALID_PARAMETERS', 'points is required.'],
     [JSON_TYPE, '{"points": {"length": 5}}', 'INVALID_PARAMETERS', 'points must be an array.'],
     [GEOJSON, '{"type": "Feature"}', 'INVALID_PARAMETERS', 'type must be FeatureCollection.'],
@@ -44,13 +42,6 @@ describe('a body that cannot be read is refused as a whole', () => {
       'INVALID_PARAMETERS',
       'crs must be left out: GeoJSON coordinates are longitude and latitude in WGS 84.',
     ],
-    [
-      GEOJSON,
-      '{"type": "FeatureCollection", "crs": {"properties": {"name": {"toString": 1}}}, "features": [0]}',
-      'INVALID_PARAMETERS',
-      'crs must be left out: GeoJSON coordinates are longitude and latitude in WGS 84.',
-    ],
-    [CSV, 'a,b\n1,2', 'MALFORMED_BODY', 'The first line must name the columns, lat and lng among them.'],
     [
       CSV,
       'lat;lng\n1;2',
@@ -78,7 +69,6 @@ describe('a body that cannot be read is refused as a whole', () => {
     ],
     ...MEDIA_TYPES.flatMap((type): [MediaType, string | Buffer, string, string][] => [
       [type, Buffer.from([0x7b, 0xff, 0x7d]), 'MALFORMED_BODY', 'The body is not valid UTF-8.'],
-      [type, Buffer.from([0xed, 0xa0, 0x80]), 'MALFORMED_BODY', 'The body is not valid UTF-8.'],
       [type, 'lat,lng\n1,\0', 'MALFORMED_BODY', 'The body contains NUL characters.'],
     ]),
   ]
@@ -86,8 +76,8 @@ describe('a body that cannot be read is refused as a whole', () => {
     expect(await refusal(type, payload)).toMatchObject({ status: 400, code, error })
   })
 
-  test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml'])('%s', async (type) => {
-    const { status, code, error } = await refusal(type, 'lat=1')
+  test('a body of another type is refused with those that are taken', async () => {
+    const { status, code, error } = await refusal('application/xml', 'lat=1')
     expect([status, code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
     expect(error).toBe(`Send the body as one of ${MEDIA_TYPES.join(', ')}.`)
   })
@@ -96,12 +86,6 @@ describe('a body that cannot be read is refused as a whole', () => {
 describe('what holds for all points is refused as by the point endpoint', () => {
   test.each([
     ['?country_code=xx', 400, 'INVALID_PARAMETERS', 'country_code must be one of eth, gha, ken, rwa.'],
-    [
-      '?forecast_period=July',
-      400,
-      'INVALID_PARAMETERS',
-      'forecast_period must be a month such as 2026-07 or July 2026.',
-    ],
     ['?crop=a&crop=b', 400, 'INVALID_PARAMETERS', 'crop must be given once.'],
     [
       '?country_code=rwa',
@@ -139,17 +123,11 @@ describe('what holds for all points is refused as by the point endpoint', () => 
 describe('what is wrong with one point is its own error', () => {
   test.each([
     ['5', 'The point must be an object.'],
-    ['null', 'The point must be an object.'],
-    ['[9.5,38.5]', 'The point must be an object.'],
     ['{}', 'lat is required; lng is required.'],
     ['{"lat":"9.5","lng":38.5}', 'lat must be a number from -90 to 90.'],
     ['{"lat":9.5,"lng":1e400}', 'lng must be a number from -180 to 180.'],
     [
       '{"lat":9.5,"lng":38.5,"name":"\\u0000"}',
-      'name must not contain NUL characters or unpaired surrogates.',
-    ],
-    [
-      '{"lat":9.5,"lng":38.5,"name":"\\ud800"}',
       'name must not contain NUL characters or unpaired surrogates.',
     ],
     ['{"lat":9.5,"lng":38.5,"id":[1]}', 'id must be a string or a number.'],
@@ -185,7 +163,6 @@ describe('what is wrong with one point is its own error', () => {
   test.each([
     ['{"type":"Point","coordinates":[38.5,9.5]}', 'type must be Feature.'],
     ['{"type":"Feature","id":4,"geometry":null}', 'geometry must be a Point.'],
-    ['{"type":"Feature","id":4,"geometry":{"type":"Polygon","coordinates":[]}}', 'geometry must be a Point.'],
     [
       '{"type":"Feature","id":4,"geometry":{"type":"Point","coordinates":"POINT"}}',
       'geometry must be a Point.',
@@ -210,21 +187,12 @@ describe('what is wrong with one point is its own error', () => {
       code: 'INVALID_PARAMETERS',
     })
   })
-
-  test('names of 200 characters are right, however long they are in memory', async () => {
-    const item = await itemOf(NDJSON, JSON.stringify({ ...FIELD, name: '🌾'.repeat(200) }))
-    expect(item.location.name).toBe('🌾'.repeat(200))
-    expect(await itemOf(NDJSON, JSON.stringify({ ...FIELD, name: '🌾'.repeat(201) }))).toMatchObject({
-      error: 'name must be at most 200 characters long.',
-    })
-  })
 })
 
 describe('tables are read as programs write them', () => {
   test.each([
     ['with a byte order mark and CRLF', '\ufefflat,lng\r\n9.5,38.5\r\n'],
     ['with LF and without an end', 'lat,lng\n9.5,38.5'],
-    ['with CR', 'lat,lng\r9.5,38.5\r'],
     ['with other names in any case', 'Latitude, LONGITUDE \n9.5,38.5'],
     ['with columns of others', 'x,lon,,lat\n1,38.5,"a\n""b""",9.5'],
     [
@@ -249,31 +217,11 @@ test.each([
   expect((await send(service.app, 'yield', { payload, type })).statusCode).toBe(200)
 })
 
-test('no body whatever makes the service fail', async () => {
-  const anything = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 60 }),
-    fc.json({ maxDepth: 4 }),
-    fc
-      .json({ maxDepth: 3 })
-      .map((json) => `{"points":[${json}],"type":"FeatureCollection","features":[${json}]}`),
-    fc.stringMatching(/^lat,lng(\r?\n[-0-9a.,"\s]{0,12}){0,5}$/),
-  )
-  await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...MEDIA_TYPES), anything, async (type, payload) => {
-      const { statusCode, body } = await send(service.app, 'forage', { payload: Buffer.from(payload), type })
-      expect([200, 400, 413], body).toContain(statusCode)
-    }),
-    { numRuns: 300 },
-  )
-})
-
 async function answer(type: MediaType, payload: string, accept: MediaType = type): Promise<string> {
   const { statusCode, body } = await send(service.app, 'yield', { payload, type, accept })
   expect(statusCode, body).toBe(200)
   return body
 }
-
-const itemOfPoint = async (point: unknown) => JSON.parse(await answer(NDJSON, JSON.stringify(point)))
 
 /** What is said of a point whose latitude is text. */
 const REASON = {
@@ -285,25 +233,9 @@ const REASON = {
 describe('a point that is not valid is given back as it was sent', () => {
   const POINT = { id: 'A3', name: 'Lower field', lat: 'north', lng: 38.5 }
   const { id, ...sent } = POINT
+  const collectionOf = (features: unknown[]) => JSON.stringify({ type: 'FeatureCollection', features })
 
-  test('as an item of JSON and NDJSON', async () => {
-    const body = JSON.parse(await answer(JSON_TYPE, JSON.stringify({ points: [POINT] })))
-    expect(body.items).toEqual([{ id, sent, ...REASON }])
-    expect(await itemOfPoint(POINT)).toEqual({ id, sent, ...REASON })
-  })
-
-  test('as a row', async () => {
-    for (const [type, payload] of [
-      [CSV, 'name,id,lat,lng\nLower field,A3,north,38.5'],
-      [NDJSON, JSON.stringify(POINT)],
-    ] as const) {
-      expect(rowsOf(await answer(type, payload, CSV))).toMatchObject([
-        { id, ...sent, lng: '38.5', 'yield_kg_ha Normal': '', error: REASON.error, code: REASON.code },
-      ])
-    }
-  })
-
-  test('as the properties of a Feature', async () => {
+  test('as an item, a row and the properties of a Feature, whatever it was sent as', async () => {
     const feature = {
       type: 'Feature',
       id,
@@ -311,108 +243,253 @@ describe('a point that is not valid is given back as it was sent', () => {
       properties: { name: POINT.name, owner: 'Amina' },
     }
     const { error, code } = REASON
-    for (const [type, payload] of [
-      [GEOJSON, JSON.stringify({ type: 'FeatureCollection', features: [feature] })],
-      [NDJSON, JSON.stringify(POINT)],
+    for (const [type, payload, lng] of [
+      [JSON_TYPE, JSON.stringify({ points: [POINT] }), 38.5],
+      [CSV, 'name,id,lat,lng\nLower field,A3,north,38.5', '38.5'],
+      [GEOJSON, collectionOf([feature]), 38.5],
     ] as const) {
+      const item = { id, sent: { ...sent, lng }, ...REASON }
+      expect(JSON.parse(await answer(type, payload, JSON_TYPE)).items).toEqual([item])
+      expect(JSON.parse(await answer(type, payload, NDJSON))).toEqual(item)
+      expect(rowsOf(await answer(type, payload, CSV))).toMatchObject([
+        { id, ...sent, lng: '38.5', 'yield_kg_ha Normal': '', error, code },
+      ])
       expect(JSON.parse(await answer(type, payload, GEOJSON)).features).toEqual([
-        { type: 'Feature', id, geometry: null, properties: { ...sent, error, code } },
+        { type: 'Feature', id, geometry: null, properties: { ...sent, lng, error, code } },
       ])
     }
   })
 
-  test('with its id where its properties are none', async () => {
+  test('with its id or name where its properties or geometry are none', async () => {
     const geometry = { type: 'Point', coordinates: [38.5, 9.5] }
-    const features = [6, [], 'x', null, undefined].map((properties, id) => {
-      return { type: 'Feature', id, geometry, properties }
-    })
-    const body = await answer(GEOJSON, JSON.stringify({ type: 'FeatureCollection', features }), JSON_TYPE)
-    const { items } = JSON.parse(body)
-    const refused = items.slice(0, 3).map(({ id, error, code }: Record<string, unknown>) => [id, error, code])
-    const reason = ['properties must be an object or null.', 'INVALID_PARAMETERS']
-    expect(refused).toEqual([0, 1, 2].map((id) => [id, ...reason]))
-    expect(items.slice(3)).toMatchObject([3, 4].map((id) => ({ id, location: { lat: 9.5, lng: 38.5 } })))
-  })
-
-  test('with its name where the geometry is none of a point', async () => {
     const line = { type: 'LineString', coordinates: [[1, 2]] }
-    const features = [
-      { type: 'Feature', id: 4, geometry: line, properties: { name: 'a road' } },
-      { type: 'Point', coordinates: [38.5, 9.5] },
-    ]
-    const body = await answer(GEOJSON, JSON.stringify({ type: 'FeatureCollection', features }), JSON_TYPE)
-    expect(JSON.parse(body).items).toMatchObject([
-      { id: 4, sent: { name: 'a road' }, error: 'geometry must be a Point.' },
+    const body = collectionOf([
+      { type: 'Feature', id: 0, geometry, properties: 6 },
+      { type: 'Feature', id: 1, geometry, properties: [] },
+      { type: 'Feature', id: 2, geometry, properties: null },
+      { type: 'Feature', id: 3, geometry: line, properties: { name: 'a road' } },
+      geometry,
+    ])
+    const error = 'properties must be an object or null.'
+    expect(JSON.parse(await answer(GEOJSON, body, JSON_TYPE)).items).toMatchObject([
+      { id: 0, error, code: 'INVALID_PARAMETERS' },
+      { id: 1, error },
+      { id: 2, location: { lat: 9.5, lng: 38.5 } },
+      { id: 3, sent: { name: 'a road' }, error: 'geometry must be a Point.' },
       { error: 'type must be Feature.' },
     ])
   })
 
   test('with the cells as they were written, numbers and formulas among them', async () => {
-    const table =
-      'id,name,lat,lng\n1,=A1,-91.50,+38.50\n2,x,=1+1,"-1,5"\n3,x, 9.5 ,\n4,x,9.5,38.5,more\n5,a;=1+1,north,38.5'
+    const table = 'id,name,lat,lng\n1,=A1,-91.50,+38.50\n2,x,=1+1,"-1,5"\n3,x, 9.5 ,\n5,a;=1+1,north,38.5'
     expect(rowsOf(await answer(CSV, table)).map(({ id, name, lat, lng }) => [id, name, lat, lng])).toEqual([
       ['1', "'=A1", '-91.50', '+38.50'],
       ['2', 'x', "'=1+1", "'-1,5"],
       ['3', 'x', ' 9.5 ', ''],
-      ['4', 'x', '9.5', '38.5'],
       ['5', "a;'=1+1", 'north', '38.5'],
     ])
   })
-})
 
-describe('what is no text, number or boolean, or is long, is left out', () => {
-  test.each<[unknown, object | undefined]>([
-    [
-      { lat: 'x'.repeat(200), lng: 38.5 },
-      { lat: 'x'.repeat(200), lng: 38.5 },
-    ],
-    [{ lat: 'x'.repeat(201), lng: 38.5 }, { lng: 38.5 }],
-    [
-      { lat: true, lng: false },
-      { lat: true, lng: false },
-    ],
-    [{ lat: { deep: [] }, lng: [38.5], name: null }, undefined],
-    [
-      { lat: 9.5, lng: 38.5, name: '\u0000' },
-      { lat: 9.5, lng: 38.5 },
-    ],
-    [
-      { lat: 9.5, lng: 38.5, name: 5 },
-      { name: 5, lat: 9.5, lng: 38.5 },
-    ],
-    [
-      { lat: 9.5, lng: 38.5, id: [1] },
-      { lat: 9.5, lng: 38.5 },
-    ],
-    [{}, undefined],
-    ['a text', undefined],
-  ])('%j', async (point, sent) => {
-    const item = await itemOfPoint(point)
-    expect(item.code).toBe('INVALID_PARAMETERS')
-    expect(item.sent).toEqual(sent)
+  test.each<[string, object | undefined]>([
+    [`{"lat":"${'x'.repeat(200)}","lng":38.5}`, { lat: 'x'.repeat(200), lng: 38.5 }],
+    [`{"lat":"${'x'.repeat(201)}","lng":38.5}`, { lng: 38.5 }],
+    ['{"lat":true,"lng":false}', { lat: true, lng: false }],
+    ['{"lat":{"deep":[]},"lng":[38.5],"name":null}', undefined],
+    ['{"lat":9.5,"lng":38.5,"name":"\\u0000"}', { lat: 9.5, lng: 38.5 }],
+    ['{"lat":1e400,"lng":-1e400,"name":"x"}', { name: 'x' }],
+    ['"a text"', undefined],
+  ])('without what is no text, number or boolean, or is long: %s', async (point, given) => {
+    const item = JSON.parse(await answer(NDJSON, point))
+    expect([item.code, item.sent]).toEqual(['INVALID_PARAMETERS', given])
   })
 
-  test('a number that JSON can write and JavaScript cannot hold', async () => {
-    const item = JSON.parse(await answer(NDJSON, '{"lat":1e400,"lng":-1e400,"name":"x"}'))
-    expect(item.sent).toEqual({ name: 'x' })
-  })
-
-  test('a megabyte of text, in every form', async () => {
+  test('without a megabyte of text, in every form', async () => {
     const text = 'x'.repeat(1_000_000)
     const geometry = { type: 'Point', coordinates: [1, text] }
     const bodies: Record<MediaType, string> = {
       [JSON_TYPE]: JSON.stringify({ points: [{ lat: text, lng: 1 }] }),
       [NDJSON]: JSON.stringify({ lat: text, lng: 1 }),
       [CSV]: `lat,lng\n${text},1`,
-      [GEOJSON]: JSON.stringify({
-        type: 'FeatureCollection',
-        features: [{ type: 'Feature', properties: null, geometry }],
-      }),
+      [GEOJSON]: collectionOf([{ type: 'Feature', properties: null, geometry }]),
     }
     for (const type of MEDIA_TYPES) {
       const body = await answer(type, bodies[type])
       expect(body).toContain(REASON.error)
       expect(body.length).toBeLessThan(1000)
     }
+  })
+})
+
+type Fields = Record<string, unknown>
+
+/** A point with an answer, one with a reason for none, and one that is not valid. */
+const POINTS: Fields[] = [
+  { id: 'A1', lat: 9.5, lng: 38.5, area_ha: 1.25, farmer: 'Amina "A."', irrigated: true, note: null },
+  { id: 'A2', lat: -1, lng: 36.5, area_ha: -2, farmer: '=1+1', plot: { a: 1 } },
+  { id: 'A3', lat: 'north', lng: 38.5, area_ha: 0, farmer: '' },
+]
+const NAMES = 'area_ha,farmer,irrigated,note'
+const PASSED = [
+  { area_ha: 1.25, farmer: 'Amina "A."', irrigated: true, note: null },
+  { area_ha: -2, farmer: '=1+1' },
+  { area_ha: 0, farmer: '' },
+]
+
+/** Points in one of the forms that have more than text. */
+function bodyOf(type: MediaType, points: Fields[], members: Fields = {}): string {
+  if (type === JSON_TYPE) return JSON.stringify({ points, ...members })
+  if (type === NDJSON) return points.map((point) => JSON.stringify(point)).join('\n')
+  return JSON.stringify({
+    type: 'FeatureCollection',
+    features: points.map(({ id, lat, lng, ...properties }) => ({
+      type: 'Feature',
+      id,
+      geometry: { type: 'Point', coordinates: [lng, lat] },
+      properties,
+    })),
+  })
+}
+
+async function ask(type: MediaType, payload: string, accept: MediaType, query: string) {
+  const { statusCode, body } = await send(service.app, 'yield', { payload, type, accept, query })
+  return { status: statusCode, body }
+}
+
+function itemsIn(type: MediaType, body: string): Fields[] {
+  if (type !== NDJSON) return JSON.parse(body)[type === JSON_TYPE ? 'items' : 'features']
+  const lines = body.trimEnd().split('\n')
+  return lines.map((line) => JSON.parse(line))
+}
+
+describe('what pass names comes back with the answers', () => {
+  test.each([JSON_TYPE, NDJSON, GEOJSON] as const)(
+    'in each form, where no formula runs: sent as %s',
+    async (type) => {
+      const payload = bodyOf(type, POINTS)
+      const bodyIn = async (accept: MediaType, query = '') => (await ask(type, payload, accept, query)).body
+      const itemsOf = async (accept: MediaType, query = '') => itemsIn(accept, await bodyIn(accept, query))
+      for (const accept of [JSON_TYPE, NDJSON] as const) {
+        const without = await itemsOf(accept)
+        expect(await itemsOf(accept, `?pass=${NAMES}`)).toEqual(
+          without.map((item, index) => ({ ...item, pass: PASSED[index] })),
+        )
+      }
+      expect(await itemsOf(GEOJSON, `?pass=${NAMES}`)).toEqual(
+        (await itemsOf(GEOJSON)).map((feature, index) => ({
+          ...feature,
+          properties: { ...(feature.properties as object), ...PASSED[index] },
+        })),
+      )
+      const lines = (await bodyIn(CSV)).trimEnd().split('\r\n')
+      const cells = [NAMES, '1.25,"Amina ""A.""",true,', "-2,'=1+1,,", '0,,,']
+      expect((await bodyIn(CSV, `?pass=${NAMES}`)).trimEnd().split('\r\n')).toEqual(
+        lines.map((line, index) => `${line},${cells[index]}`),
+      )
+    },
+  )
+
+  test('cell by cell of a table, unchanged', async () => {
+    const table =
+      'Farmer, area_ha ,lat,lng,constructor\n"Amina, A.",-01.50,9.5,38.5,x\n,,9.5,38.5\n@x,7,9,x,\n'
+    const query = '?pass=Farmer&pass=area_ha,constructor'
+    const rows = rowsOf((await ask(CSV, table, CSV, query)).body)
+    expect(rows.map((row) => ['Farmer', 'area_ha', 'constructor'].map((name) => row[name]))).toEqual([
+      ['Amina, A.', '-01.50', 'x'],
+      ['', '', ''],
+      ["'@x", '7', ''],
+    ])
+    const items = itemsIn(NDJSON, (await ask(CSV, table, NDJSON, query)).body)
+    expect(items.map(({ pass }) => pass)).toEqual<unknown[]>([
+      { Farmer: 'Amina, A.', area_ha: '-01.50', constructor: 'x' },
+      {},
+      { Farmer: '@x', area_ha: '7' },
+    ])
+  })
+
+  test('as a member of a JSON body, which outweighs the query', async () => {
+    const passOf = async (members: Fields, query: string) => {
+      const { body } = await ask(JSON_TYPE, bodyOf(JSON_TYPE, POINTS, members), JSON_TYPE, query)
+      return itemsIn(JSON_TYPE, body)[0]?.pass
+    }
+    expect(await passOf({ pass: ['farmer'] }, '?pass=area_ha')).toEqual({ farmer: 'Amina "A."' })
+    expect(await passOf({ pass: null }, '?pass=area_ha')).toEqual({ area_ha: 1.25 })
+    expect(await passOf({ pass: [] }, '?pass=area_ha')).toBeUndefined()
+    expect(await passOf({}, '?pass=')).toBeUndefined()
+  })
+
+  test('of a product without seasons, and of points with members like those of every object', async () => {
+    const { body } = await send(service.app, 'forage', {
+      payload: '{"lat":-1,"lng":36.5,"__proto__":"p","toString":"t"}',
+      type: NDJSON,
+      query: '?country_code=ken&pass=__proto__,toString,valueOf',
+    })
+    expect(body.trimEnd()).toMatch(/,"pass":\{"__proto__":"p","toString":"t"\}\}$/)
+    const feature = bodyOf(GEOJSON, [{ lat: 9.5, lng: 38.5 }])
+    const [item] = itemsIn(NDJSON, (await ask(GEOJSON, feature, NDJSON, '?pass=constructor')).body)
+    expect(item).toMatchObject({ location: { lat: 9.5 }, pass: {} })
+  })
+
+  test('point by point of a long call', async () => {
+    const points = Array.from({ length: 1000 }, (_, n) => ({ id: n, lat: n % 7 ? 9.5 : 'x', lng: 38.5, n }))
+    const items = itemsIn(NDJSON, (await ask(NDJSON, bodyOf(NDJSON, points), NDJSON, '?pass=n')).body)
+    expect(items.map(({ id, pass }) => [id, pass])).toEqual(points.map(({ n }) => [n, { n }]))
+  })
+})
+
+describe('what cannot be passed refuses its point alone', () => {
+  const RULE =
+    'must be a text of at most 1000 characters, a number from -9007199254740991 to 9007199254740991, true, false or null to be passed'
+
+  test.each<[string, unknown]>([
+    ['an object', { a: 1 }],
+    ['a long text', 'x'.repeat(1001)],
+    ['a number beyond those that are exact', 2 ** 60],
+  ])('%s', async (_, plot) => {
+    const point = { id: 7, lat: 9.5, lng: 38.5, farmer: 'Amina' }
+    const payload = bodyOf(NDJSON, [
+      { ...point, plot },
+      { ...point, plot: 'x'.repeat(1000) },
+    ])
+    const { body } = await ask(NDJSON, payload, NDJSON, '?pass=plot,farmer')
+    const [refused, answered] = itemsIn(NDJSON, body)
+    expect(refused).toEqual({
+      id: 7,
+      sent: { lat: 9.5, lng: 38.5 },
+      error: `plot ${RULE}.`,
+      code: 'INVALID_PARAMETERS',
+      details: [{ field: 'plot', message: `plot ${RULE}` }],
+      pass: { farmer: 'Amina' },
+    })
+    expect(answered?.pass).toEqual({ plot: 'x'.repeat(1000), farmer: 'Amina' })
+  })
+})
+
+describe('names are refused', () => {
+  test.each(['id', 'Name', 'ERROR', 'yield_kg_ha Normal'])('that the answer has anyway: %s', async (name) => {
+    const details = [{ field: 'pass', message: `pass must not name ${name}, which the answer has anyway` }]
+    for (const [type, payload] of [
+      [CSV, 'id,Name,lat,lng,ERROR,yield_kg_ha Normal\n1,x,9.5,38.5,a,d'],
+      [GEOJSON, bodyOf(GEOJSON, [{ id: 1, lat: 9.5, lng: 38.5 }])],
+    ] as const) {
+      const { status, body } = await ask(type, payload, type, `?pass=${encodeURIComponent(name)}`)
+      expect([status, JSON.parse(body).details]).toEqual([400, details])
+    }
+  })
+
+  test.each([
+    ['famer', 'pass names famer, which no column is called'],
+    ['x', 'pass names x, which several columns are called'],
+  ])('that a table does not have once: %s', async (name, message) => {
+    const { status, body } = await ask(CSV, 'lat,lng,farmer,x,x\n9.5,38.5,a,b,c', CSV, `?pass=${name}`)
+    expect([status, JSON.parse(body).details]).toEqual([400, [{ field: 'pass', message }]])
+  })
+
+  test.each<[unknown, string, string]>([
+    [[5], 'pass.0', 'must be a string'],
+    [['a', 'a'], 'pass', 'must not have the same item twice'],
+    [Array.from({ length: 21 }, (_, index) => `c${index}`), 'pass', 'must have at most 20 items'],
+  ])('that are none, or too many: %j', async (pass, field, rule) => {
+    const { status, body } = await ask(JSON_TYPE, bodyOf(JSON_TYPE, POINTS, { pass }), JSON_TYPE, '')
+    expect([status, JSON.parse(body).details]).toEqual([400, [{ field, message: `${field} ${rule}` }]])
   })
 })
