@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { HistoryItem } from '#schemas/history.ts'
 import type { AdvisoryRecord } from '#src/history/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
 import { advise, allPages, history, keepAt, rate, recordOf } from './advisories.ts'
@@ -177,35 +176,5 @@ describe('what is somebody else’s', () => {
     expect((await history(service, other, 'my')).json().items).toEqual([])
     const item: HistoryItem = (await history(service, owner, id.toUpperCase())).json()
     expect([item.id, item.feedback]).toEqual([id, null])
-  })
-})
-
-describe('the deletion of an account', () => {
-  test('takes the history, the feedback and the counts with it, and says how many', async () => {
-    const [leaving, staying] = [await newPerson(service.app), await newPerson(service.app)]
-    const { history_id: id } = await ask(leaving)
-    await ask(leaving)
-    await ask(leaving, 'forage', { lat: -1, lng: 36.5, country_code: 'ken' })
-    await rate(service, leaving, id, { rating: 5, comment: 'mine' })
-    const { history_id: kept } = await ask(staying)
-    const report = await service.app.inject({
-      method: 'DELETE',
-      url: '/user/profile',
-      headers: leaving.headers,
-    })
-    expect(report.json()).toEqual({
-      removed: { accounts: 1, sessions: 1, keys: 0, history: 3, feedback: 1, usage: 2 },
-      anonymised: {},
-    })
-    for (const table of ['advisory_history', 'advisory_feedback', 'user_usage'] as const) {
-      const rowsOfLeaving = () =>
-        service.database.writer
-          .selectFrom(table)
-          .select('user_id')
-          .where('user_id', '=', leaving.user.id)
-          .execute()
-      await vi.waitFor(async () => expect(await rowsOfLeaving(), table).toEqual([]), PATIENCE)
-    }
-    expect((await history(service, staying, kept)).statusCode).toBe(200)
   })
 })
