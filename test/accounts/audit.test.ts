@@ -39,13 +39,13 @@ async function kindsOf(id = person.user.id) {
 describe('what is recorded', () => {
   test('is who did it, when, from which network, by which session and in which request', async () => {
     const before = Date.now()
-    const { id } = await newPerson(service.app).then(({ user }) => user)
-    const [made, login] = await recordsOf(service.database, id)
+    const { user } = await newPerson(service.app)
+    const [made, login] = await recordsOf(service.database, user.id)
     expect(made).toEqual({
       id: expect.any(Number),
       at: expect.stringMatching(/^20\d\d-.*Z$/),
       kind: 'account_made',
-      userId: id,
+      userId: user.id,
       email: expect.stringContaining('@example.org'),
       sessionId: null,
       keyId: null,
@@ -54,7 +54,7 @@ describe('what is recorded', () => {
       operator: null,
       detail: null,
     })
-    expect(login).toMatchObject({ kind: 'login', userId: id, sessionId: expect.any(String) })
+    expect(login).toMatchObject({ kind: 'login', userId: user.id, sessionId: expect.any(String) })
     expect(Date.parse(made?.at as string)).toBeGreaterThan(before - 5000)
   })
 
@@ -79,12 +79,8 @@ describe('what is recorded', () => {
     const email = `${randomUUID()}@example.org`
     await tryLogIn(service.app, email, PASSWORD, '2001:db8:1:2:3:4:5:6')
     const last = (await recordsOf(service.database)).at(-1)
-    expect(last).toMatchObject({
-      kind: 'login_failed',
-      userId: null,
-      network: '2001:db8:1:2::/64',
-      detail: { reason: 'no account' },
-    })
+    const detail = { reason: 'no account' }
+    expect(last).toMatchObject({ kind: 'login_failed', userId: null, network: '2001:db8:1:2::/64', detail })
     expect(JSON.stringify(last)).not.toContain(email)
   })
 
@@ -202,21 +198,21 @@ test('what cannot be recorded is not done', async () => {
 })
 
 describe('a record', () => {
-  test.each([
-    ['changed', 'update audit_record set network = null'],
-    ['removed', 'delete from audit_record'],
-    ['removed with all others', 'truncate audit_record'],
-    [
-      'removed by other ways where it is old',
-      `insert into audit_record (kind, at) values ('login', now() - interval '2 years');
-      delete from audit_record where at < now() - interval '1 year'`,
-    ],
-  ])('cannot be %s', async (_, statement) => {
+  test('is neither changed nor removed by any other statement, be it old', async () => {
+    const db = service.database.writer
     const before = await recordsOf(service.database)
-    await expect(sql.raw(statement).execute(service.database.writer)).rejects.toThrow(
-      'audit records are neither changed nor removed',
-    )
-    expect(await recordsOf(service.database)).toEqual(before)
+    await sql`insert into audit_record (kind, at) values ('login', now() - interval '2 years')`.execute(db)
+    for (const statement of [
+      'update audit_record set network = null',
+      "delete from audit_record where at < now() - interval '1 year'",
+      'truncate audit_record',
+    ]) {
+      await expect(sql.raw(statement).execute(db), statement).rejects.toThrow(
+        'audit records are neither changed nor removed',
+      )
+    }
+    expect(await recordsOf(service.database)).toEqual([...before, expect.objectContaining({ kind: 'login' })])
+    while ((await deleteOldRecords(db, 12, 1000)) > 0);
   })
 
   test('goes when its months are over, however many there are', async () => {
@@ -255,15 +251,24 @@ describe('the log', () => {
     expect(lines).toHaveLength(3)
   })
 
-  test.each(['silent', 'error'])('says none of them at the level %s', async (level) => {
-    expect((await logOf({ LOG_LEVEL: level })).lines).toEqual([])
+  test('says none of them where it says nothing but errors', async () => {
+    expect((await logOf({ LOG_LEVEL: 'error' })).lines).toEqual([])
   })
 })
 
 // What is bounded by what all have done comes last.
 describe('whoever does the same over and over', () => {
   test('fills no disk: an account has a hundred records of a kind in an hour, others have theirs', async () => {
-    for (let time = 0; time < RECORDS_PER_HOUR + 5; time++) {
+    const { writer } = service.database
+    const { id: userId } = person.user
+    for (const kind of ['key_made', 'key_deleted']) {
+      await sql`
+        insert into audit_record (kind, user_id)
+        select ${kind}, ${userId}::uuid from generate_series(1, ${RECORDS_PER_HOUR - 1}::integer)`.execute(
+        writer,
+      )
+    }
+    for (let time = 0; time < 3; time++) {
       const { id } = (await send('POST', '/auth/keys', { name: 'x' })).json()
       expect((await send('DELETE', `/auth/keys/${id}`)).statusCode).toBe(204)
     }
