@@ -3,14 +3,13 @@ import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { parse } from 'csv-parse/sync'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { describeOnServer } from '#test/setup/on-server.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { history, keepAt, recordOf } from './advisories.ts'
 
 const CSV = 'text/csv'
-const GEOJSON = 'application/geo+json'
 
 let service: TestApp
 beforeAll(async () => {
@@ -23,78 +22,6 @@ const idsIn = (csv: string) => {
   const rows: Record<string, string>[] = parse(csv, { columns: true, record_delimiter: '\r\n' })
   return rows.map(({ id }) => id)
 }
-
-describe('a whole history', () => {
-  let person: Person
-  let ids: string[]
-  beforeAll(async () => {
-    person = await newPerson(service.app)
-    const start = Date.UTC(2026, 5, 1)
-    ids = await keepAt(
-      service,
-      Array.from({ length: 250 }, (_, index) => [
-        recordOf(person, { kind: index % 5 === 0 ? 'polygon' : 'point' }),
-        new Date(start + index),
-      ]),
-    )
-    await keepAt(service, [[recordOf(await newPerson(service.app)), new Date(start)]])
-  })
-
-  test('is one table of all pages with one header', async () => {
-    const { statusCode, headers, body } = await history(service, person, 'my?all=true', CSV)
-    expect([statusCode, headers['content-type'], headers.link]).toEqual([
-      200,
-      'text/csv; charset=utf-8',
-      undefined,
-    ])
-    expect(headers['content-disposition']).toBe('attachment; filename="history.csv"')
-    expect(idsIn(body)).toEqual(ids.toReversed())
-    expect(body.match(/^id,/gm)).toHaveLength(1)
-  })
-
-  test('is one collection of all pages', async () => {
-    const { body } = await history(service, person, 'my?all=true', GEOJSON)
-    const { type, features, next_cursor } = JSON.parse(body)
-    expect([type, next_cursor]).toEqual(['FeatureCollection', null])
-    expect(features.map(({ id }: { id: string }) => id)).toEqual(ids.toReversed())
-  })
-
-  test('is filtered as its pages are', async () => {
-    const query = 'my?all=true&kind=polygon&from=2026-06-01T00:00:00.100Z&limit=3'
-    const expected = ids.filter((_, index) => index % 5 === 0 && index >= 100).toReversed()
-    expect(idsIn((await history(service, person, query, CSV)).body)).toEqual(expected)
-    const none = await history(service, person, 'my?all=true&product=isfm', CSV)
-    expect(none.body.split('\r\n')).toHaveLength(2)
-    expect((await history(service, person, 'my?all=true&product=isfm', GEOJSON)).json()).toEqual({
-      type: 'FeatureCollection',
-      features: [],
-      next_cursor: null,
-    })
-  })
-
-  test('is no JSON, and does not begin in the middle', async () => {
-    const json = await history(service, person, 'my?all=true')
-    expect([json.statusCode, json.json().error]).toEqual([
-      400,
-      'all is for CSV and GeoJSON: ask for them by Accept.',
-    ])
-    const { next_cursor } = (await history(service, person, 'my?limit=1')).json()
-    const middle = await history(service, person, `my?all=true&cursor=${next_cursor}`, CSV)
-    expect([middle.statusCode, middle.json().error]).toEqual([
-      400,
-      'cursor must be left out where all is true.',
-    ])
-    expect(middle.headers['content-disposition']).toBeUndefined()
-  })
-
-  test('is only for its owner', async () => {
-    expect((await history(service, { headers: { authorization: '' } }, 'my?all=true', CSV)).statusCode).toBe(
-      401,
-    )
-    const other = await newPerson(service.app)
-    expect(idsIn((await history(service, other, 'my?all=true', CSV)).body)).toEqual([])
-  })
-})
 
 /** It is about sockets, and the same on both databases. */
 describeOnServer('an export that takes long', () => {
