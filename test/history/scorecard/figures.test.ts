@@ -116,7 +116,7 @@ test('however scores of areas of all levels are subtracted from each other, enou
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   )
 })
 
