@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { sql } from 'kysely'
@@ -7,14 +8,14 @@ import { buildApp } from '#src/app.ts'
 import type { App } from '#src/http/app.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call } from '#test/setup/calls.ts'
-import { makeAdmin, newPerson, type Person } from '#test/setup/people.ts'
+import { makeAdmin, type Person, placePerson } from '#test/setup/people.ts'
 import { advise, rate } from './advisories.ts'
 
 let service: TestApp
 let admin: Person
 beforeAll(async () => {
   service = await createTestApp()
-  admin = await newPerson(service.app)
+  admin = await placePerson(service.app)
   await makeAdmin({ ...service, person: admin })
 })
 afterAll(() => service.close())
@@ -38,11 +39,12 @@ const brief = ({ by_operation }: ServiceStats) =>
   by_operation.map(({ operation, requests, errors }) => [operation, requests, errors])
 
 describe('scope=all', () => {
-  test('is refused to those who are no admins', async () => {
-    const { headers } = await newPerson(service.app)
+  test('and slow calls are refused to those who are no admins', async () => {
+    const { headers } = await placePerson(service.app)
     const { status, body } = await get('/stats?scope=all', { headers })
     const error = 'scope=all is for callers with the role admin.'
     expect([status, body]).toEqual([403, { error, code: 'FORBIDDEN' }])
+    expect((await get('/stats/calls', { headers })).status).toBe(403)
   })
 
   test('counts every request with its outcome, also of unknown paths, preflights and pages', async () => {
@@ -94,7 +96,7 @@ describe('scope=all', () => {
   test('counts people, and the advisories of all of them', async () => {
     const before = await allStats()
     const { users } = before.service
-    const [person] = [await newPerson(service.app), await newPerson(service.app)]
+    const [person] = [await placePerson(service.app), await placePerson(service.app)]
     for (const by of [person, person, undefined]) await call(service.app, `POST ${POINT}`, { by })
     const after = await allStats()
     expect(after.service.users).toEqual({ registered: users.registered + 2, active: users.active + 1 })
@@ -106,7 +108,7 @@ describe('scope=all', () => {
   test('counts no advisories of all whose counts another version of the service deletes', async () => {
     const countAll = async () => (await allStats()).advisories.total
     const before = await countAll()
-    const { headers, user } = await newPerson(service.app)
+    const { headers, user } = await placePerson(service.app)
     await call(service.app, `POST ${POINT}`, { by: { headers } })
     expect(await countAll()).toBe(before + 1)
     await service.database.writer.deleteFrom('user_usage').where('user_id', '=', user.id).execute()
@@ -114,64 +116,48 @@ describe('scope=all', () => {
   })
 })
 
-describe('slow calls', () => {
-  test('are told to admins one by one, by their requests, and to nobody else', async () => {
-    const refused = await get('/stats/calls', await newPerson(service.app))
-    expect([refused.status, refused.body.code]).toEqual([403, 'FORBIDDEN'])
-    const id = String((await ask('/advisory/yield/points')).headers['x-request-id'])
-    const { since, items }: SlowCallsAnswer = (await get('/stats/calls', admin)).body
-    expect(Date.parse(since)).toBeLessThan(Date.now())
-    const slowness = items.map(({ milliseconds }) => milliseconds)
-    expect(slowness).toEqual(slowness.toSorted((a, b) => b - a))
-    expect(items.find(({ request_id }) => request_id === id)).toEqual({
-      milliseconds: expect.any(Number),
-      operation: 'yieldAtPoints',
-      status: 400,
-      code: 'INVALID_PARAMETERS',
-      ended_at: expect.any(String),
-      request_id: id,
-    })
+test('slow calls are told to admins one by one, by their requests', async () => {
+  const id = String((await ask('/advisory/yield/points')).headers['x-request-id'])
+  const { since, items }: SlowCallsAnswer = (await get('/stats/calls', admin)).body
+  expect(Date.parse(since)).toBeLessThan(Date.now())
+  const slowness = items.map(({ milliseconds }) => milliseconds)
+  expect(slowness).toEqual(slowness.toSorted((a, b) => b - a))
+  expect(items.find(({ request_id }) => request_id === id)).toEqual({
+    milliseconds: expect.any(Number),
+    operation: 'yieldAtPoints',
+    status: 400,
+    code: 'INVALID_PARAMETERS',
+    ended_at: expect.any(String),
+    request_id: id,
   })
 })
 
 describe('counts', () => {
-  test('of several processes add up, and closing one loses nothing', async () => {
+  test('of several processes add up, and closing one loses nothing, not even a request that was under way', async () => {
     const other = await buildApp(service.testDatabase.config, service.database)
-    await Promise.all([ask(POINT), ask(POINT, other), ask(OUTSIDE, other), ask(POINT)])
-    expect(brief(await serviceStats())).toEqual([['yieldAtPoint', 2, 0]])
-    await other.close()
-    expect(
-      (await serviceStats()).by_operation.find(({ operation }) => operation === 'yieldAtPoint'),
-    ).toMatchObject({
-      requests: 4,
-      errors: 1,
-    })
-  })
-
-  test('include the requests that were under way when the service closed', async () => {
-    const closing = await buildApp(service.testDatabase.config, service.database)
-    let answer = () => {}
-    const held = new Promise<void>((resolve) => {
-      answer = resolve
-    })
-    let arrived = () => {}
-    const arrival = new Promise<void>((resolve) => {
-      arrived = resolve
-    })
-    closing.get('/slow', { config: { public: true }, schema: { operationId: 'slow' } }, async () => {
-      arrived()
-      await held
+    const gate = new EventEmitter()
+    const answering = once(gate, 'answer')
+    other.get('/slow', { config: { public: true }, schema: { operationId: 'slow' } }, async () => {
+      gate.emit('asked')
+      await answering
       return {}
     })
-    await closing.listen({ host: '127.0.0.1', port: 0 })
-    const { port } = closing.server.address() as AddressInfo
+    await other.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = other.server.address() as AddressInfo
+    await Promise.all([ask(POINT), ask(POINT, other), ask(OUTSIDE, other), ask(POINT)])
+    expect(brief(await serviceStats())).toEqual([['yieldAtPoint', 2, 0]])
+    const asked = once(gate, 'asked')
     const response = fetch(`http://127.0.0.1:${port}/slow`, { headers: { connection: 'close' } })
-    await arrival
-    const closed = closing.close()
-    answer()
+    await asked
+    const closed = other.close()
+    gate.emit('answer')
     expect((await response).status).toBe(200)
     await closed
-    expect(brief(await serviceStats())).toEqual([['slow', 1, 0]])
+    expect(brief(await serviceStats())).toEqual([
+      ['getStats', 1, 0],
+      ['slow', 1, 0],
+      ['yieldAtPoint', 4, 1],
+    ])
   })
 
   test('wait while they cannot be written, and are written once afterwards', async () => {
@@ -223,7 +209,7 @@ const today = () => new Date().toISOString().slice(0, 10)
 
 describe('the own counts', () => {
   test('have no row for each text that is no crop', async () => {
-    const person = await newPerson(service.app)
+    const person = await placePerson(service.app)
     for (const crop of ['a text', 'another text']) {
       const { statusCode } = await advise(service, person, 'point', { ...KENYA, crop })
       expect(statusCode).toBe(200)
@@ -233,7 +219,7 @@ describe('the own counts', () => {
   })
 
   test('are those of the calls just made, and of nobody else', async () => {
-    const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
+    const [person, other] = [await placePerson(service.app), await placePerson(service.app)]
     await adviseId(person, 'yield', ETHIOPIA)
     const deleted = await adviseId(person, 'yield', ETHIOPIA)
     await adviseId(person, 'forage', KENYA)
@@ -266,7 +252,7 @@ describe('the own counts', () => {
   })
 
   test('are empty for somebody who has asked for nothing, on each of the last 30 days', async () => {
-    const { from, to, advisories, feedback } = await stats(await newPerson(service.app))
+    const { from, to, advisories, feedback } = await stats(await placePerson(service.app))
     expect(to).toBe(today())
     expect(Date.parse(to) - Date.parse(from)).toBe(29 * 86_400_000)
     expect(advisories).toMatchObject({ total: 0, by_product: [], by_country: [], by_crop: [] })
@@ -276,7 +262,7 @@ describe('the own counts', () => {
   })
 
   test('average the feedback that was given, each item’s once', async () => {
-    const person = await newPerson(service.app)
+    const person = await placePerson(service.app)
     const ids = await Promise.all([1, 2, 3].map(() => adviseId(person, 'yield', ETHIOPIA)))
     await rate(service, person, ids[0] as string, { rating: 1 })
     await rate(service, person, ids[0] as string, { rating: 5 })
@@ -290,7 +276,7 @@ describe('the own counts', () => {
   })
 
   test('add up to what a plain sum over the days says', async () => {
-    const person = await newPerson(service.app)
+    const person = await placePerson(service.app)
     const START = Date.UTC(2025, 1, 20)
     const day = (index: number) => new Date(START + index * 86_400_000).toISOString().slice(0, 10)
     const rows = fc.sample(
