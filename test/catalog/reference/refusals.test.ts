@@ -42,13 +42,11 @@ describe('what is refused, and leaves everything as it was', () => {
 
   test.each<[string, Change, string]>([
     ['a code in capitals', (trx) => addEntry(trx, COUNTRIES, 'TZA', 'Tanzania'), `${CODE} "TZA" is not one.`],
-    ['a code of two', (trx) => addEntry(trx, COUNTRIES, 'tz', 'Tanzania'), `${CODE} "tz" is not one.`],
     [
       'a crop code with a space',
       (trx) => addEntry(trx, CROPS, 'sweet potato', 'Sweet potato'),
       'The code of a crop is small letters, digits and hyphens, begins with a letter and has at most 50, for example sweet-potato; "sweet potato" is not one.',
     ],
-    ['no name', (trx) => addEntry(trx, COUNTRIES, 'tza', ' '), `${NAME} " " is not one.`],
     [
       'a name of two lines',
       (trx) => addEntry(trx, CROPS, 'teff', 'Teff\nand more'),
@@ -58,11 +56,6 @@ describe('what is refused, and leaves everything as it was', () => {
       'a name that is too long',
       (trx) => renameEntry(trx, COUNTRIES, 'ken', 'K'.repeat(101)),
       `${NAME} "${'K'.repeat(101)}" is not one.`,
-    ],
-    [
-      'a code that is there',
-      (trx) => addEntry(trx, COUNTRIES, 'ken', 'Kenia'),
-      '"ken" is taken: the country ken (Kenya) is found by it.',
     ],
     [
       'a name that is there, but for case and accents',
@@ -78,11 +71,6 @@ describe('what is refused, and leaves everything as it was', () => {
       'an alias that is another one’s code',
       (trx) => addAliases(trx, COUNTRIES, 'ken', ['Kenyatta', 'RWA']),
       '"rwa" is taken: the country rwa (Rwanda) is found by it.',
-    ],
-    [
-      'an alias that it has',
-      (trx) => addAliases(trx, CROPS, 'wheat', ['WHEAT']),
-      '"wheat" is taken: the crop wheat (Wheat) is found by it.',
     ],
     [
       'to remove an alias that it has not',
