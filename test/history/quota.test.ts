@@ -130,11 +130,10 @@ test('a history that is full stays as it is where the operator says so, and answ
 test('histories that hold together as much as the service keeps take no new answers, which say so, until some are deleted', async () => {
   const [person, other] = [await placePerson(service.app), await placePerson(service.app)]
   await sql`delete from history_item`.execute(service.database.writer)
+  const large = recordOf(other, { request: { text: 'x'.repeat(900_000) } })
+  const kept = await keepAt(service, [[large, new Date()]])
   await withOtherService(service, { HISTORY_TOTAL_MB: '1' }, async (app) => {
     const field = { geometry: roundField(9000) }
-    const kept = await keepAt(service, [
-      [recordOf(other, { request: { text: 'x'.repeat(900_000) } }), new Date()],
-    ])
     kept.push((await ask(app, other, 'yield', field)).json().history_id)
     const bytes = (await stateOf(other)).size?.bytes as number
     expect(bytes).toBeGreaterThan(1_000_000)
