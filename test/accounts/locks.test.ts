@@ -88,3 +88,18 @@ test.each<[request: string, payload: object, headers?: Record<string, string>]>(
   const { status, body } = await asked
   expect([status, body.code]).toEqual([401, 'UNAUTHORIZED'])
 })
+
+test('no key is made by a session that another process ends meanwhile', async () => {
+  const by = await placePerson(service.app)
+  await other.query('begin')
+  await other.query('select from app_user where id = $1 for no key update', [by.user.id])
+  const asked = ask('POST /auth/keys', { by, payload: { name: 'Field app' } })
+  // Its session was fresh a moment ago.
+  await untilBlocked(1)
+  await other.query('update session set ended_at = now() where user_id = $1', [by.user.id])
+  await other.query('commit')
+  const { status, body } = await asked
+  expect([status, body.code]).toEqual([401, 'UNAUTHORIZED'])
+  const { rows } = await other.query('select from api_key where user_id = $1', [by.user.id])
+  expect(rows).toEqual([])
+})

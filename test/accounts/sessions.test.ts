@@ -124,11 +124,11 @@ describe('a refresh token', () => {
     expect(await isIn(person)).toBe(true)
   })
 
-  test('gives the same successor again within ten seconds, to a client that lost the answer', async () => {
+  test('gives the same successor again within ten seconds, though that was used: two windows may ask at once', async () => {
     const first = await refreshed(person.refresh_token)
+    expect((await refresh(first.refresh_token)).status).toBe(200)
     await ageTokens(9)
     expect((await refreshed(person.refresh_token)).refresh_token).toBe(first.refresh_token)
-    expect((await refresh(first.refresh_token)).status).toBe(200)
   })
 
   test('gives the same successor for two minutes while nobody has used that, to a client that found no database', async () => {
@@ -270,13 +270,6 @@ describe('a login of ten minutes ago', () => {
     const elsewhere = await logIn(service.app, person.email)
     expect(await ask('POST /auth/keys', { name: 'x' }, withKey(access_token))).toMatchObject(TOO_OLD)
     expect((await ask('POST /auth/keys', { name: 'x' }, elsewhere)).status).toBe(201)
-  })
-
-  test('may still do what harms nobody for long', async () => {
-    await ageLogins(600)
-    for (const url of ['/auth/keys', '/auth/sessions', '/user/profile']) {
-      expect((await ask(`GET ${url}`)).status).toBe(200)
-    }
   })
 })
 

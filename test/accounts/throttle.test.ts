@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { issueToken } from '#src/accounts/account-mail.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { PASSWORD, register, tryLogIn } from '#test/setup/people.ts'
 import * as delays from './delays.ts'
 import { withOtherService } from './other-service.ts'
@@ -195,13 +196,24 @@ describe('an account that is guessed at from everywhere', () => {
     }
   })
 
-  /** What guesses from elsewhere and something of the owner's end with, in the order in which they end. */
+  /** How many logins wait for their turn. */
+  function countWaiting(): number {
+    const samples = service.app.metrics.readers().get('agro_queue_waiting') ?? []
+    const waiting = samples.flatMap((read) => read()).find(({ labels }) => labels?.queue === 'passwords')
+    return Number(waiting?.value)
+  }
+
+  /**
+   * What guesses from elsewhere and something of the owner's end with, in the order in which they end. Two guesses at
+   * a time pause for a second; some wait still when the owner comes.
+   */
   async function besideGuesses(own: () => Promise<{ statusCode: number }>): Promise<string[]> {
     const finished: string[] = []
-    const guesses = ['198.51.100.3', '198.51.100.4', '198.51.100.5', '198.51.100.6'].map(async (address) => {
-      await fail(1, email, address)
-      finished.push(address)
+    const guesses = [3, 4, 5, 6, 7, 8].map(async (host) => {
+      await fail(1, email, `198.51.100.${host}`)
+      finished.push('guess')
     })
+    await vi.waitFor(() => expect(countWaiting()).toBeGreaterThanOrEqual(2), { ...PATIENCE, interval: 10 })
     const owner = own().then(({ statusCode }) => finished.push(`owner ${statusCode}`))
     await Promise.all([...guesses, owner])
     return finished
@@ -213,15 +225,15 @@ describe('an account that is guessed at from everywhere', () => {
     const ended = await service.app.inject({ method: 'POST', url: '/auth/logout', headers })
     expect(ended.statusCode).toBe(204)
     await guessedAt()
-    const [first] = await besideGuesses(() => tryLogIn(service.app, email, PASSWORD, '192.0.2.1'))
-    expect(first).toBe('owner 200')
+    const ends = await besideGuesses(() => tryLogIn(service.app, email, PASSWORD, '192.0.2.1'))
+    expect(ends.slice(0, -2)).toContain('owner 200')
   })
 
   test('does not keep its owner waiting who chooses a new password with a token, and then logs in', async () => {
     const issued = await issueToken(service.database.writer, email, 'password_reset', 1)
     await guessedAt()
     const password = 'teff grows at dusk'
-    const [reset] = await besideGuesses(() =>
+    const reset = await besideGuesses(() =>
       service.app.inject({
         method: 'POST',
         url: '/auth/password/reset',
@@ -229,11 +241,11 @@ describe('an account that is guessed at from everywhere', () => {
         payload: { token: issued?.token, password },
       }),
     )
-    expect(reset).toBe('owner 204')
+    expect(reset.slice(0, -2)).toContain('owner 204')
     await service.database.writer.deleteFrom('auth_throttle').execute()
     await guessedAt()
-    const [login] = await besideGuesses(() => tryLogIn(service.app, email, password, '192.0.2.1'))
-    expect(login).toBe('owner 200')
+    const login = await besideGuesses(() => tryLogIn(service.app, email, password, '192.0.2.1'))
+    expect(login.slice(0, -2)).toContain('owner 200')
   })
 })
 
