@@ -133,7 +133,7 @@ test('histories that hold together as much as the service keeps take no new answ
   const large = recordOf(other, { request: { text: 'x'.repeat(900_000) } })
   const kept = await keepAt(service, [[large, new Date()]])
   await withOtherService(service, { HISTORY_TOTAL_MB: '1' }, async (app) => {
-    const field = { geometry: roundField(9000) }
+    const field = { geometry: roundField(4000) }
     kept.push((await ask(app, other, 'yield', field)).json().history_id)
     const bytes = (await stateOf(other)).size?.bytes as number
     expect(bytes).toBeGreaterThan(1_000_000)

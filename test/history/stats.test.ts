@@ -303,20 +303,16 @@ describe('the own counts', () => {
         const inside = rows.filter((row) => row.day >= first && row.day <= last)
         const sum = (some: typeof rows) => some.reduce((total, { n }) => total + n, 0)
         const by = (key: 'product' | 'country' | 'crop') =>
-          new Map(
-            [...new Set(inside.map((row) => row[key]))].map((value) => [
-              value,
-              sum(inside.filter((row) => row[key] === value)),
-            ]),
+          Object.fromEntries(
+            inside.map((row) => [row[key], sum(inside.filter((one) => one[key] === row[key]))]),
           )
         expect(advisories.total).toBe(sum(inside))
-        expect(new Map(advisories.by_product.map((row) => [row.product, row.advisories]))).toEqual(
-          by('product'),
-        )
-        expect(new Map(advisories.by_country.map((row) => [row.country_code, row.advisories]))).toEqual(
-          by('country'),
-        )
-        expect(new Map(advisories.by_crop.map((row) => [row.crop, row.advisories]))).toEqual(by('crop'))
+        const { by_product, by_country, by_crop } = advisories
+        expect([
+          Object.fromEntries(by_product.map((row) => [row.product, row.advisories])),
+          Object.fromEntries(by_country.map((row) => [row.country_code, row.advisories])),
+          Object.fromEntries(by_crop.map((row) => [row.crop, row.advisories])),
+        ]).toEqual([by('product'), by('country'), by('crop')])
         expect(advisories.by_day).toEqual(
           Array.from({ length: length + 1 }, (_, index) => ({
             day: day(first + index),
