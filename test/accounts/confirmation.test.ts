@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { cleanUp } from '#src/accounts/index.ts'
+import { call } from '#test/setup/calls.ts'
 import { newPerson, PASSWORD, register } from '#test/setup/people.ts'
 import { createMailingApp, endWaits, type MailingApp, tokenIn } from './mails.ts'
 import { withOtherService } from './other-service.ts'
@@ -14,12 +15,8 @@ beforeAll(async () => {
 afterAll(() => service.close())
 beforeEach(() => endWaits(service.database))
 
-async function send(url: string, payload: object, address = '127.0.0.1') {
-  const response = await service.app.inject({ method: 'POST', url, payload, remoteAddress: address })
-  if (response.body === '') return { status: response.statusCode, body: undefined }
-  const { request_id: _, ...body } = response.json()
-  return { status: response.statusCode, body }
-}
+const send = (url: string, payload: object, from = '127.0.0.1') =>
+  call(service.app, `POST ${url}`, { payload, from })
 
 /** Registers somebody, and has the token of the mail. */
 async function registered(): Promise<{ email: string; token: string }> {
@@ -58,25 +55,24 @@ const REGISTRATION = { email: 'rosa@example.org', password: PASSWORD, name: 'Ros
 
 describe('where e-mails have to be confirmed', () => {
   test('a registration sends a token, without which there is no account', async () => {
-    const { email, token } = await registered()
-    expect(await login(email)).toEqual(NO_ACCOUNT)
-    expect(await send('/auth/confirm', { token })).toEqual({ status: 204, body: undefined })
+    const email = await register(service.app)
+    const mail = await service.mailServer.next()
+    const token = tokenIn(mail)
+    expect([mail.to, mail.headers]).toEqual([
+      [email],
+      expect.stringContaining('Subject: Agricultural advisory service: confirm your e-mail\r\n'),
+    ])
+    await expect(mail.text.replace(token, 'TOKEN')).toMatchFileSnapshot('mails/confirmation.txt')
+    expect(await login(email)).toMatchObject(NO_ACCOUNT)
+    expect(await send('/auth/confirm', { token })).toMatchObject({ status: 204, text: '' })
     const { status, body } = await login(email)
     expect([status, body.user.email_confirmed]).toEqual([200, true])
-    expect(await send('/auth/confirm', { token })).toEqual(INVALID)
+    expect(await send('/auth/confirm', { token })).toMatchObject(INVALID)
   })
 
   test('the account is the one that the registration was answered with', async () => {
     const { body } = await send('/auth/register', { ...REGISTRATION, organisation: 'FAO' })
-    expect(body).toEqual({
-      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      email: REGISTRATION.email,
-      name: 'Rosa',
-      organisation: 'FAO',
-      role: 'user',
-      email_confirmed: false,
-      created_at: expect.stringMatching(/Z$/),
-    })
+    expect(body).toMatchObject({ email: REGISTRATION.email, role: 'user', email_confirmed: false })
     await send('/auth/confirm', { token: tokenIn(await service.mailServer.next()) })
     expect((await login(REGISTRATION.email)).body.user).toEqual({ ...body, email_confirmed: true })
   })
@@ -85,7 +81,7 @@ describe('where e-mails have to be confirmed', () => {
     const email = await withAccount()
     const { writer } = service.database
     await writer.updateTable('app_user').set({ email_confirmed: false }).where('email', '=', email).execute()
-    expect(await login(email)).toEqual({
+    expect(await login(email)).toMatchObject({
       status: 403,
       body: {
         error:
@@ -93,36 +89,18 @@ describe('where e-mails have to be confirmed', () => {
         code: 'EMAIL_NOT_CONFIRMED',
       },
     })
-    expect(await login(email, 'not the password')).toEqual(NO_ACCOUNT)
+    expect(await login(email, 'not the password')).toMatchObject(NO_ACCOUNT)
     expect((await send('/auth/confirm/resend', { email })).status).toBe(202)
     const again = tokenIn(await service.mailServer.next())
     expect((await send('/auth/confirm', { token: again })).status).toBe(204)
     expect((await login(email)).status).toBe(200)
   })
 
-  test('the mail says what to do', async () => {
-    await register(service.app)
-    const mail = await service.mailServer.next()
-    expect(mail.headers).toContain('Subject: Agricultural advisory service: confirm your e-mail\r\n')
-    expect(mail.text).toBe(`Somebody, probably you, has made an account with the
-Agricultural advisory service for this address. To confirm that it is
-yours, you have a day.
-
-Send this to POST /auth/confirm, as JSON:
-
-{
-  "token": "${tokenIn(mail)}"
-}
-
-If it was not you, do nothing: the account stays closed.
-`)
-  })
-
   test('another mail can be asked for, and its token ends the first; the confirmed are sent none', async () => {
     const { email, token } = await registered()
     expect((await send('/auth/confirm/resend', { email })).status).toBe(202)
     const second = tokenIn(await service.mailServer.next())
-    expect(await send('/auth/confirm', { token })).toEqual(INVALID)
+    expect(await send('/auth/confirm', { token })).toMatchObject(INVALID)
     expect((await send('/auth/confirm', { token: second })).status).toBe(204)
 
     const sent = service.mailServer.mails.length
@@ -130,8 +108,10 @@ If it was not you, do nothing: the account stays closed.
     await withOtherService(service, {}, async (app) => {
       for (const whom of [email, `x${email}`]) {
         const payload = { email: whom }
-        const response = await app.inject({ method: 'POST', url: '/auth/confirm/resend', payload })
-        expect([response.statusCode, response.body]).toEqual([202, ''])
+        expect(await call(app, 'POST /auth/confirm/resend', { payload })).toMatchObject({
+          status: 202,
+          text: '',
+        })
       }
     })
     expect(service.mailServer.mails).toHaveLength(sent)
@@ -140,11 +120,11 @@ If it was not you, do nothing: the account stays closed.
   test('a token is good for one thing: neither confirms what is to be reset, nor the other way round', async () => {
     const { email, token } = await registered()
     const password = 'and is cut before the rain'
-    expect(await send('/auth/password/reset', { token, password })).toEqual(INVALID)
+    expect(await send('/auth/password/reset', { token, password })).toMatchObject(INVALID)
     expect((await send('/auth/confirm', { token })).status).toBe(204)
     await send('/auth/password/forgot', { email })
     const forReset = tokenIn(await service.mailServer.next())
-    expect(await send('/auth/confirm', { token: forReset })).toEqual(INVALID)
+    expect(await send('/auth/confirm', { token: forReset })).toMatchObject(INVALID)
     expect((await send('/auth/password/reset', { token: forReset, password })).status).toBe(204)
     expect((await login(email, password)).status).toBe(200)
   })
@@ -171,12 +151,12 @@ describe('whether somebody has an account', () => {
   /** The answer to a registration, without what is about this one alone. */
   async function answerTo(email: string, headers = {}) {
     const payload = { email, password: P, name: 'Stranger' }
-    const response = await service.app.inject({ method: 'POST', url: '/auth/register', payload, headers })
-    const { id, created_at, ...body } = response.json()
+    const response = await call(service.app, 'POST /auth/register', { payload, headers })
+    const { id, created_at, ...body } = response.body
     expect([id, created_at]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), expect.stringMatching(/Z$/)])
     expect(body.email).toBe(email)
     const { date, 'x-request-id': _, ...rest } = response.headers
-    return { id, status: response.statusCode, body: { ...body, email: '' }, headers: rest }
+    return { id, status: response.status, body: { ...body, email: '' }, headers: rest }
   }
 
   test('is told by no registration, and by no login, resend or second registration after it', async () => {
@@ -188,10 +168,10 @@ describe('whether somebody has an account', () => {
     expect(answer.status).toBe(201)
     expect(first).not.toBe(second)
     for (const email of [taken, free]) {
-      expect(await login(email, P)).toEqual(NO_ACCOUNT)
-      expect(await send('/auth/confirm/resend', { email })).toEqual({ status: 202, body: undefined })
+      expect(await login(email, P)).toMatchObject(NO_ACCOUNT)
+      expect(await send('/auth/confirm/resend', { email })).toMatchObject({ status: 202, text: '' })
       expect((await answerTo(email)).status).toBe(201)
-      expect(await login(email, P)).toEqual(NO_ACCOUNT)
+      expect(await login(email, P)).toMatchObject(NO_ACCOUNT)
     }
     for (let mails = 0; mails < 6; mails++) await service.mailServer.next()
     expect((await login(taken)).status).toBe(200)
@@ -203,13 +183,7 @@ describe('whether somebody has an account', () => {
     const mail = await service.mailServer.next()
     expect(mail.to).toEqual([taken])
     expect(mail.headers).toContain('Subject: Agricultural advisory service: you have an account\r\n')
-    expect(mail.text).toBe(`Somebody, probably you, has registered this address with the
-Agricultural advisory service. It has an account there already, which
-is as it was: log in. If you have forgotten the password, ask for another with
-POST /auth/password/forgot.
-
-If it was not you, you need to do nothing.
-`)
+    await expect(mail.text).toMatchFileSnapshot('mails/registered-already.txt')
   })
 
   test('changes nothing of what a registration and its mail ask the database', async () => {
@@ -253,33 +227,23 @@ describe('an e-mail that was registered more than once', () => {
       const { email, token, mail } = await registeredTwice()
       const confirm = (password?: string) =>
         send('/auth/confirm', { token: newest ? tokenIn(mail) : token, password })
-      expect((await confirm()).body).toEqual({
-        error: 'password is required: the e-mail was registered more than once.',
-        code: 'INVALID_PARAMETERS',
-        details: [
-          { field: 'password', message: 'password is required: the e-mail was registered more than once' },
-        ],
-      })
+      expect((await confirm()).body.details).toEqual([
+        { field: 'password', message: 'password is required: the e-mail was registered more than once' },
+      ])
       expect((await confirm('none of them')).body.details).toEqual([
         { field: 'password', message: 'password is none that the e-mail was registered with' },
       ])
       expect((await confirm(PASSWORD)).status).toBe(204)
       expect((await login(email)).body.user.name).toBe('Amina Bekele')
-      expect(await login(email, THEIRS)).toEqual(NO_ACCOUNT)
-      expect(await confirm(THEIRS)).toEqual(INVALID)
+      expect(await login(email, THEIRS)).toMatchObject(NO_ACCOUNT)
+      expect(await confirm(THEIRS)).toMatchObject(INVALID)
     }
   })
 
   test('is sent a mail that says so', async () => {
     const { mail } = await registeredTwice()
-    expect(mail.text).toContain(`{
-  "token": "${tokenIn(mail)}",
-  "password": "the password of your registration"
-}
-
-This address has been registered more than once. Which one counts is said by
-its password, so that nobody else can choose yours.
-`)
+    const text = mail.text.replace(tokenIn(mail), 'TOKEN')
+    await expect(text).toMatchFileSnapshot('mails/registered-twice.txt')
   })
 })
 
@@ -293,7 +257,7 @@ test('what nobody confirms within a day is forgotten', async () => {
     update pending_registration set expires_at = expires_at - interval '24 hours' where email = ${email}`.execute(
     writer,
   )
-  expect(await send('/auth/confirm', { token })).toEqual(INVALID)
+  expect(await send('/auth/confirm', { token })).toMatchObject(INVALID)
   await cleanUp(writer)
   expect(await kept.execute()).toEqual([])
 })

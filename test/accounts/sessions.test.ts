@@ -1,25 +1,39 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cleanUp } from '#src/accounts/index.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/people.ts'
-import * as sessions from './sessions.ts'
+import { call, withKey } from '#test/setup/calls.ts'
+import { logIn, PASSWORD, type Person, placePerson, tryLogIn } from '#test/setup/people.ts'
 
 // Runs on a server alone: what a token is worth is the same on both.
 
 let service: TestApp
+let person: Person
 beforeAll(async () => {
   service = await createTestApp({ template: 'empty' })
 })
 afterAll(() => service.close())
+beforeEach(async () => {
+  person = await placePerson(service.app)
+})
 
-const refresh = (token: string) => sessions.refresh(service.app, token)
-const isIn = (person: Pick<Person, 'headers'>) => sessions.isIn(service.app, person)
+type Caller = Pick<Person, 'headers'>
 
-const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+const ask = (request: string, payload?: object, by: Caller = person) =>
+  call(service.app, request, { by, payload })
 
-/** How many refresh tokens are kept of somebody's sessions. */
-async function tokensOf(person: Person): Promise<number> {
+/** The answer to a refresh token. */
+const refresh = (refresh_token: string) =>
+  call(service.app, 'POST /auth/refresh', { payload: { refresh_token } })
+
+/** The tokens that a refresh token is changed for. */
+const refreshed = async (token: string) => (await refresh(token)).body
+
+/** Whether an access token is taken. */
+const isIn = async (by: Caller) => (await ask('GET /user/profile', undefined, by)).status === 200
+
+/** How many refresh tokens are kept of the person's sessions. */
+async function countTokens(): Promise<number> {
   const { count } = await service.database.writer
     .selectFrom('refresh_token')
     .innerJoin('session', 'session.id', 'session_id')
@@ -29,8 +43,8 @@ async function tokensOf(person: Person): Promise<number> {
   return count
 }
 
-/** Makes what happened to the tokens of a person have happened earlier. */
-async function letTimePass(person: Person, seconds: number): Promise<void> {
+/** Makes what happened to the tokens of the person have happened earlier. */
+async function ageTokens(seconds: number): Promise<void> {
   await sql`
     update refresh_token
     set used_at = used_at - make_interval(secs => ${seconds}),
@@ -41,9 +55,24 @@ async function letTimePass(person: Person, seconds: number): Promise<void> {
   )
 }
 
+/** Makes the password of all sessions of the person have been given earlier. */
+async function ageLogins(minutes: number): Promise<void> {
+  await sql`
+    update session set authenticated_at = authenticated_at - make_interval(mins => ${minutes})
+    where user_id = ${person.user.id}`.execute(service.database.writer)
+}
+
+/** A delay is a second, which a slow machine may need for the next line. */
+const prolongDelays = () =>
+  sql`
+    update auth_throttle set blocked_until = blocked_until + interval '1 minute'
+    where blocked_until > last_failure_at`.execute(service.database.writer)
+
+const forgetFailures = () => service.database.writer.deleteFrom('auth_throttle').execute()
+
 describe('login', () => {
   test('answers with tokens and the profile', async () => {
-    const { email } = await newPerson(service.app)
+    const { email } = person
     const response = await tryLogIn(service.app, email.toUpperCase(), PASSWORD)
     expect(response.statusCode).toBe(200)
     expect(response.headers['cache-control']).toBe('no-store')
@@ -54,18 +83,9 @@ describe('login', () => {
       refresh_token: expect.stringMatching(/^[\w-]{43}$/),
       user: expect.objectContaining({ email, role: 'user' }),
     })
-    const [head, claims] = response
-      .json()
-      .access_token.split('.', 2)
-      .map((part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()))
-    expect(head).toEqual({ alg: 'HS256', typ: 'at+jwt' })
-    expect(Object.keys(claims).sort()).toEqual(['aud', 'exp', 'iat', 'iss', 'sid', 'sub'])
-    expect(claims.sub).toBe(response.json().user.id)
-    expect(claims.exp - claims.iat).toBe(900)
   })
 
   test('keeps no token that could be used', async () => {
-    const person = await newPerson(service.app)
     const rows = await service.database.writer.selectFrom('refresh_token').selectAll().execute()
     expect(rows.length).toBeGreaterThan(0)
     const kept = rows.flatMap(({ hash }) => [
@@ -78,177 +98,327 @@ describe('login', () => {
   })
 
   test('the oldest of more than 100 sessions ends', async () => {
-    const person = await newPerson(service.app)
     await sql`
       insert into session (user_id, expires_at)
       select ${person.user.id}, now() + interval '1 day' from generate_series(1, 100)`.execute(
       service.database.writer,
     )
     const again = await logIn(service.app, person.email)
-    const { count } = await service.database.writer
-      .selectFrom('session')
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .where('user_id', '=', person.user.id)
-      .where('ended_at', 'is', null)
-      .executeTakeFirstOrThrow()
-    expect(count).toBe(100)
+    const { rows } = await sql`
+      select from session where user_id = ${person.user.id} and ended_at is null`.execute(
+      service.database.writer,
+    )
+    expect(rows).toHaveLength(100)
     expect(await isIn(again)).toBe(true)
-    expect((await refresh(person.refresh_token)).statusCode).toBe(401)
+    expect((await refresh(person.refresh_token)).status).toBe(401)
   })
 })
 
 describe('a refresh token', () => {
   test('is changed for new tokens, and the old access token goes on until it expires', async () => {
-    const person = await newPerson(service.app)
-    const response = await refresh(person.refresh_token)
-    expect(response.statusCode).toBe(200)
-    expect(response.json()).toMatchObject({ token_type: 'Bearer', expires_in: 900, user: person.user })
-    expect(response.json().refresh_token).not.toBe(person.refresh_token)
-    expect(await isIn(bearer(response.json().access_token))).toBe(true)
+    const { status, body } = await refresh(person.refresh_token)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 900, user: person.user })
+    expect(body.refresh_token).not.toBe(person.refresh_token)
+    expect(await isIn(withKey(body.access_token))).toBe(true)
     expect(await isIn(person)).toBe(true)
   })
 
-  test('gives the same successor again within ten seconds, to a client that lost the answer', async () => {
-    const person = await newPerson(service.app)
-    const first = (await refresh(person.refresh_token)).json()
-    await letTimePass(person, 9)
-    const second = await refresh(person.refresh_token)
-    expect(second.statusCode).toBe(200)
-    expect(second.json().refresh_token).toBe(first.refresh_token)
-    expect((await refresh(first.refresh_token)).statusCode).toBe(200)
+  test('gives the same successor again within ten seconds, though that was used: two windows may ask at once', async () => {
+    const first = await refreshed(person.refresh_token)
+    expect((await refresh(first.refresh_token)).status).toBe(200)
+    await ageTokens(9)
+    expect((await refreshed(person.refresh_token)).refresh_token).toBe(first.refresh_token)
   })
 
   test('gives the same successor for two minutes while nobody has used that, to a client that found no database', async () => {
-    const person = await newPerson(service.app)
-    const first = (await refresh(person.refresh_token)).json()
-    await letTimePass(person, 119)
-    const second = await refresh(person.refresh_token)
-    expect([second.statusCode, second.json().refresh_token]).toEqual([200, first.refresh_token])
-    await letTimePass(person, 1)
-    expect((await refresh(person.refresh_token)).statusCode).toBe(401)
-    expect((await refresh(first.refresh_token)).statusCode).toBe(401)
+    const first = await refreshed(person.refresh_token)
+    await ageTokens(119)
+    expect((await refreshed(person.refresh_token)).refresh_token).toBe(first.refresh_token)
+    await ageTokens(1)
+    expect((await refresh(person.refresh_token)).status).toBe(401)
+    expect((await refresh(first.refresh_token)).status).toBe(401)
   })
 
   test('is changed once by many requests at a time', async () => {
-    const person = await newPerson(service.app)
     const responses = await Promise.all(Array.from({ length: 10 }, () => refresh(person.refresh_token)))
-    expect(responses.map(({ statusCode }) => statusCode)).toEqual(Array(10).fill(200))
-    expect(new Set(responses.map((response) => response.json().refresh_token)).size).toBe(1)
+    expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(200))
+    expect(new Set(responses.map(({ body }) => body.refresh_token)).size).toBe(1)
   })
 
   test('that is shown again later ends the session, with the newest tokens of it', async () => {
-    const person = await newPerson(service.app)
     const elsewhere = await logIn(service.app, person.email)
-    const second = (await refresh(person.refresh_token)).json()
-    const third = (await refresh(second.refresh_token)).json()
-    expect(await isIn(bearer(third.access_token))).toBe(true)
-    await letTimePass(person, 11)
-    expect((await refresh(person.refresh_token)).statusCode).toBe(401)
-    expect((await refresh(third.refresh_token)).statusCode).toBe(401)
-    expect(await isIn(bearer(third.access_token))).toBe(false)
+    const second = await refreshed(person.refresh_token)
+    const third = await refreshed(second.refresh_token)
+    expect(await isIn(withKey(third.access_token))).toBe(true)
+    await ageTokens(11)
+    expect((await refresh(person.refresh_token)).status).toBe(401)
+    expect((await refresh(third.refresh_token)).status).toBe(401)
+    expect(await isIn(withKey(third.access_token))).toBe(false)
     expect(await isIn(person)).toBe(false)
     expect(await isIn(elsewhere)).toBe(true)
   })
 
   test('that is shown again long after ends the session, though nothing is kept of it', async () => {
-    const person = await newPerson(service.app)
-    let newest = (await refresh(person.refresh_token)).json()
+    let newest = await refreshed(person.refresh_token)
     for (let count = 0; count < 3; count++) {
-      await letTimePass(person, 61)
-      newest = (await refresh(newest.refresh_token)).json()
+      await ageTokens(61)
+      newest = await refreshed(newest.refresh_token)
     }
-    expect(await tokensOf(person)).toBe(2)
-    expect((await refresh(person.refresh_token)).statusCode).toBe(401)
-    expect(await isIn(bearer(newest.access_token))).toBe(false)
-    expect((await refresh(newest.refresh_token)).statusCode).toBe(401)
+    expect(await countTokens()).toBe(2)
+    expect((await refresh(person.refresh_token)).status).toBe(401)
+    expect(await isIn(withKey(newest.access_token))).toBe(false)
+    expect((await refresh(newest.refresh_token)).status).toBe(401)
   })
 
   test('is continued sixty times in ten minutes, and then every now and then; other sessions go on', async () => {
-    const person = await newPerson(service.app)
     const elsewhere = await logIn(service.app, person.email)
-    let token = person.refresh_token
-    for (let count = 0; count < 61; count++) token = (await refresh(token)).json().refresh_token
-    // The delay is a second, which a slow machine may need for the next line.
-    await sql`
-      update auth_throttle set blocked_until = blocked_until + interval '1 minute'
-      where blocked_until > last_failure_at`.execute(service.database.writer)
-    const refused = await refresh(token)
-    expect([refused.statusCode, refused.json().code]).toEqual([429, 'TOO_MANY_REQUESTS'])
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(10)
-    expect((await refresh(elsewhere.refresh_token)).statusCode).toBe(200)
-    await service.database.writer.deleteFrom('auth_throttle').execute()
-    expect((await refresh(token)).statusCode).toBe(200)
-    expect(await tokensOf(person)).toBeLessThanOrEqual(65)
+    await forgetFailures()
+    const first = await refreshed(person.refresh_token)
+    await service.database.writer.updateTable('auth_throttle').set({ failures: 59 }).execute()
+    const last = await refreshed((await refreshed(first.refresh_token)).refresh_token)
+    await prolongDelays()
+    const { status, headers, body } = await refresh(last.refresh_token)
+    expect([status, body.code]).toEqual([429, 'TOO_MANY_REQUESTS'])
+    expect(Number(headers['retry-after'])).toBeGreaterThan(10)
+    expect((await refresh(elsewhere.refresh_token)).status).toBe(200)
+    await forgetFailures()
+    expect((await refresh(last.refresh_token)).status).toBe(200)
   })
 
   test('of a session that has ended is refused, before and after what is left of it is deleted', async () => {
-    const person = await newPerson(service.app)
     const elsewhere = await logIn(service.app, person.email)
-    const next = (await refresh(person.refresh_token)).json()
+    const next = await refreshed(person.refresh_token)
     await sql`
       insert into refresh_token (hash, session_id, expires_at)
       select sha256(convert_to(number::text, 'UTF8')), session_id, refresh_token.expires_at
       from generate_series(1, 2500) as number, refresh_token
       join session on session.id = session_id
       where user_id = ${person.user.id} and used_at is not null`.execute(service.database.writer)
-    await service.app.inject({ method: 'POST', url: '/auth/logout', headers: person.headers })
-    expect(await tokensOf(person)).toBe(2503)
-    expect((await refresh(next.refresh_token)).statusCode).toBe(401)
+    await ask('POST /auth/logout')
+    expect(await countTokens()).toBe(2503)
+    expect((await refresh(next.refresh_token)).status).toBe(401)
 
     await cleanUp(service.database.writer)
-    expect(await tokensOf(person)).toBe(1)
-    const { writer } = service.database
-    const left = await writer
-      .selectFrom('session')
-      .select('id')
-      .where('user_id', '=', person.user.id)
-      .execute()
-    expect(left).toHaveLength(1)
-    expect((await refresh(next.refresh_token)).statusCode).toBe(401)
-    expect((await refresh(elsewhere.refresh_token)).statusCode).toBe(200)
+    expect(await countTokens()).toBe(1)
+    const { rows } = await sql`select from session where user_id = ${person.user.id}`.execute(
+      service.database.writer,
+    )
+    expect(rows).toHaveLength(1)
+    expect((await refresh(next.refresh_token)).status).toBe(401)
+    expect((await refresh(elsewhere.refresh_token)).status).toBe(200)
   })
 
   test('expires after 30 days, and the session after 90', async () => {
-    const person = await newPerson(service.app)
-    await letTimePass(person, 30 * 86_400)
-    expect((await refresh(person.refresh_token)).statusCode).toBe(401)
+    const elsewhere = await logIn(service.app, person.email)
+    await ageTokens(30 * 86_400)
+    expect((await refresh(elsewhere.refresh_token)).status).toBe(401)
 
-    const other = await newPerson(service.app)
+    person = await placePerson(service.app)
     await sql`
-      update session set expires_at = expires_at - interval '89 days' where user_id = ${other.user.id}`.execute(
+      update session set expires_at = expires_at - interval '89 days' where user_id = ${person.user.id}`.execute(
       service.database.writer,
     )
-    const next = (await refresh(other.refresh_token)).json().refresh_token
-    await letTimePass(other, 86_400)
-    expect((await refresh(next)).statusCode).toBe(401)
+    const { refresh_token } = await refreshed(person.refresh_token)
+    await ageTokens(86_400)
+    expect((await refresh(refresh_token)).status).toBe(401)
   })
 
-  test.each(['', 'x', 'a'.repeat(43), 'a'.repeat(501), '\0', '\ud800'])('%j is refused', async (token) => {
-    const response = await refresh(token)
-    expect([400, 401]).toContain(response.statusCode)
-    expect(response.json().code).toMatch(/^(INVALID_PARAMETERS|UNAUTHORIZED)$/)
-  })
-
-  test('cannot be an access token', async () => {
-    const person = await newPerson(service.app)
-    expect((await refresh(person.access_token)).statusCode).toBe(401)
+  test.each(['x', 'a'.repeat(43), 'an access token'])('is refused where it is none: %s', async (token) => {
+    const { status, body } = await refresh(token === 'an access token' ? person.access_token : token)
+    expect([status, body.code]).toEqual([401, 'UNAUTHORIZED'])
   })
 })
 
 describe('logout', () => {
   test('ends the session at once, and no other', async () => {
-    const person = await newPerson(service.app)
     const elsewhere = await logIn(service.app, person.email)
     expect(await isIn(person)).toBe(true)
-    const response = await service.app.inject({
-      method: 'POST',
-      url: '/auth/logout',
-      headers: person.headers,
-    })
-    expect(response.statusCode).toBe(204)
-    expect(response.body).toBe('')
+    expect(await ask('POST /auth/logout')).toMatchObject({ status: 204, text: '' })
     expect(await isIn(person)).toBe(false)
-    expect((await refresh(person.refresh_token)).statusCode).toBe(401)
+    expect((await refresh(person.refresh_token)).status).toBe(401)
     expect(await isIn(elsewhere)).toBe(true)
+  })
+})
+
+const TOO_OLD = {
+  status: 403,
+  body: {
+    error:
+      'This takes a password that was given within the last ten minutes: send it to POST /auth/reauthenticate.',
+    code: 'REAUTHENTICATION_REQUIRED',
+  },
+}
+
+describe('a login of ten minutes ago', () => {
+  test.each([
+    ['POST /auth/keys', { name: 'x' }, 201],
+    ['DELETE /user/profile', undefined, 200],
+  ] as const)('may not %s until the password is given again', async (request, payload, success) => {
+    await ageLogins(10)
+    expect(await ask(request, payload)).toMatchObject(TOO_OLD)
+    expect(await ask('POST /auth/reauthenticate', { password: PASSWORD })).toMatchObject({
+      status: 204,
+      text: '',
+    })
+    expect((await ask(request, payload)).status).toBe(success)
+  })
+
+  test('is made no younger by a refresh, or by another login', async () => {
+    await ageLogins(10)
+    const { access_token } = await refreshed(person.refresh_token)
+    const elsewhere = await logIn(service.app, person.email)
+    expect(await ask('POST /auth/keys', { name: 'x' }, withKey(access_token))).toMatchObject(TOO_OLD)
+    expect((await ask('POST /auth/keys', { name: 'x' }, elsewhere)).status).toBe(201)
+  })
+})
+
+test('a login of less than ten minutes ago needs no password again', async () => {
+  await ageLogins(9)
+  expect((await ask('POST /auth/keys', { name: 'x' })).status).toBe(201)
+})
+
+test('a wrong password makes no login fresh, and guesses at it are slowed down', async () => {
+  await ageLogins(10)
+  for (let guess = 0; guess < 6; guess++) {
+    expect(await ask('POST /auth/reauthenticate', { password: 'not the password' })).toMatchObject({
+      status: 403,
+      body: { error: 'The current password is wrong.', code: 'FORBIDDEN' },
+    })
+  }
+  await prolongDelays()
+  expect((await ask('POST /auth/reauthenticate', { password: PASSWORD })).status).toBe(429)
+  expect(await ask('POST /auth/keys', { name: 'x' })).toMatchObject(TOO_OLD)
+  await forgetFailures()
+})
+
+describe('the own sessions', () => {
+  const sessions = async (by?: Caller) => (await ask('GET /auth/sessions', undefined, by)).body.items
+
+  /** Logs in from somewhere else. */
+  async function logInFrom(from: string, userAgent: string): Promise<Caller> {
+    const payload = { email: person.email, password: PASSWORD }
+    const headers = { 'user-agent': userAgent }
+    return withKey(
+      (await call(service.app, 'POST /auth/login', { payload, from, headers })).body.access_token,
+    )
+  }
+
+  test('are listed with where and what they are used from, the newest first', async () => {
+    await logInFrom('2001:db8:1:2:3::4', `Phone ${'x'.repeat(300)}`)
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/)
+    const common = {
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      created_at: time,
+      last_used_at: time,
+      expires_at: time,
+    }
+    expect(await sessions()).toEqual([
+      { ...common, network: '2001:db8:1:2::/64', user_agent: `Phone ${'x'.repeat(194)}`, current: false },
+      { ...common, network: '127.0.0.1', user_agent: 'lightMyRequest', current: true },
+    ])
+  })
+
+  test('say where they were continued last', async () => {
+    const { refresh_token } = person
+    const headers = { 'user-agent': 'App 2' }
+    await call(service.app, 'POST /auth/refresh', { payload: { refresh_token }, from: '192.0.2.7', headers })
+    expect(await sessions()).toMatchObject([{ network: '192.0.2.7', user_agent: 'App 2', current: true }])
+  })
+
+  test('end one by one, at once, and are listed no more', async () => {
+    const phone = await logInFrom('192.0.2.8', 'Phone')
+    expect(await isIn(phone)).toBe(true)
+    const [{ id }] = await sessions()
+    expect((await ask(`DELETE /auth/sessions/${id.toUpperCase()}`)).status).toBe(204)
+    expect(await isIn(phone)).toBe(false)
+    expect(await sessions()).toMatchObject([{ current: true }])
+    expect((await ask(`DELETE /auth/sessions/${id}`)).status).toBe(404)
+  })
+
+  test('end all at once, but for the one that asks', async () => {
+    const others = [await logInFrom('192.0.2.8', 'Phone'), await logInFrom('192.0.2.9', 'Tablet')]
+    expect((await ask('DELETE /auth/sessions')).status).toBe(204)
+    for (const other of others) expect(await isIn(other)).toBe(false)
+    expect(await sessions()).toMatchObject([{ current: true }])
+  })
+
+  test('of somebody else are as unknown as those that do not exist', async () => {
+    const [{ id }] = await sessions()
+    const other = await placePerson(service.app)
+    for (const unknown of [id, '00000000-0000-4000-8000-000000000000', '%00', `${id}'`]) {
+      expect(await ask(`DELETE /auth/sessions/${unknown}`, undefined, other)).toMatchObject({
+        status: 404,
+        body: { error: 'You have no session with this id.', code: 'NOT_FOUND' },
+      })
+    }
+    await ask('DELETE /auth/sessions', undefined, other)
+    expect(await sessions()).toHaveLength(1)
+  })
+})
+
+describe('a change of the password', () => {
+  const NEW = 'and is cut before the rain'
+  const change = (current_password: string, more: object = {}) =>
+    ask('POST /auth/password', { current_password, new_password: NEW, ...more })
+
+  test.each([
+    [undefined, true],
+    [false, true],
+    [true, false],
+  ])('leaves keys where end_keys is not true: %j', async (end_keys, stays) => {
+    const key = withKey((await ask('POST /auth/keys', { name: 'x', scopes: ['account'] })).body.key)
+    expect(await isIn(key)).toBe(true)
+    expect((await change(PASSWORD, { end_keys })).status).toBe(204)
+    expect([await isIn(key), await isIn(person)]).toEqual([stays, true])
+  })
+
+  test('ends all other sessions', async () => {
+    const elsewhere = await logIn(service.app, person.email)
+    expect(await isIn(elsewhere)).toBe(true)
+    expect((await change(PASSWORD)).status).toBe(204)
+    expect([await isIn(person), await isIn(elsewhere)]).toEqual([true, false])
+    expect((await refresh(elsewhere.refresh_token)).status).toBe(401)
+    expect((await refresh(person.refresh_token)).status).toBe(200)
+    expect((await tryLogIn(service.app, person.email, PASSWORD)).statusCode).toBe(401)
+    expect((await tryLogIn(service.app, person.email, NEW)).statusCode).toBe(200)
+  })
+
+  test('is refused where the current one is wrong, or the new one is common or the e-mail', async () => {
+    expect(await change('not the password')).toMatchObject({
+      status: 403,
+      body: { error: 'The current password is wrong.', code: 'FORBIDDEN' },
+    })
+    for (const bad of ['short', 'password123', person.email.toUpperCase()]) {
+      const { status, body } = await change(PASSWORD, { new_password: bad })
+      expect([status, body.details[0].field]).toEqual([400, 'new_password'])
+      expect(JSON.stringify(body)).not.toContain(bad)
+    }
+    expect((await tryLogIn(service.app, person.email, PASSWORD)).statusCode).toBe(200)
+  })
+})
+
+describe('the profile', () => {
+  test('is the one that the login showed, and changes in what its owner may change, and in nothing else', async () => {
+    expect(await ask('GET /user/profile')).toMatchObject({ status: 200, body: person.user })
+    const changed = await ask('PATCH /user/profile', {
+      name: 'Amina B.',
+      organisation: 'FAO',
+      role: 'admin',
+      id: '00000000-0000-4000-8000-000000000000',
+      email: 'other@example.org',
+      email_confirmed: false,
+      created_at: '2000-01-01T00:00:00Z',
+      password_hash: 'x',
+    })
+    const expected = { ...person.user, name: 'Amina B.', organisation: 'FAO' }
+    expect([changed.status, changed.body]).toEqual([200, expected])
+    expect((await ask('GET /user/profile')).body).toEqual(expected)
+    for (const changes of [{ organisation: null }, {}]) {
+      expect((await ask('PATCH /user/profile', changes)).body).toEqual({ ...expected, organisation: null })
+    }
+    expect((await ask('PATCH /user/profile', { name: 'Rosa', organisation: 7 })).status).toBe(400)
+    expect((await ask('GET /user/profile')).body.name).toBe('Amina B.')
+    await logIn(service.app, person.email)
   })
 })

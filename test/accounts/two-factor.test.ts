@@ -2,8 +2,9 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { App } from '#src/http/app.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call, withKey } from '#test/setup/calls.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { logIn, newPerson, PASSWORD, type Person } from '#test/setup/people.ts'
+import { logIn, PASSWORD, type Person, placePerson } from '#test/setup/people.ts'
 import { codeOfStep, stepAt } from '#test/setup/totp.ts'
 import { endWaits } from './mails.ts'
 import { withOtherService } from './other-service.ts'
@@ -14,33 +15,30 @@ import { bytesOf, turnOn } from './two-factor.ts'
 
 let service: TestApp
 let person: Person
+
+type Caller = Pick<Person, 'headers'>
 beforeAll(async () => {
   service = await createTestApp({ template: 'empty' })
 })
 afterAll(() => service.close())
 beforeEach(async () => {
   await endWaits(service.database)
-  person = await newPerson(service.app)
+  person = await placePerson(service.app)
 })
 
-async function send(url: string, payload: object, { headers = person.headers, app = service.app } = {}) {
-  const response = await app.inject({ method: 'POST', url, payload, headers })
-  const body = response.body === '' ? undefined : response.json()
-  return { status: response.statusCode, code: body?.code, body }
+async function send(url: string, payload: object, { by = person as Caller, app = service.app } = {}) {
+  const { status, body } = await call(app, `POST ${url}`, { by, payload })
+  return { status, code: body?.code, body }
 }
 
 const status = async (app: App = service.app) =>
-  (await app.inject({ url: '/auth/two-factor', headers: person.headers })).json()
+  (await call(app, 'GET /auth/two-factor', { by: person })).body
 
 /** Logs in with the password and what is shown besides. */
-async function tryIn(shown: object, { app = service.app, address = '127.0.0.1', password = PASSWORD } = {}) {
-  const response = await app.inject({
-    method: 'POST',
-    url: '/auth/login',
-    payload: { email: person.email, password, ...shown },
-    remoteAddress: address,
-  })
-  return [response.statusCode, response.json().code]
+async function tryIn(shown: object, { app = service.app, from = '127.0.0.1', password = PASSWORD } = {}) {
+  const payload = { email: person.email, password, ...shown }
+  const { status, body } = await call(app, 'POST /auth/login', { payload, from })
+  return [status, body.code]
 }
 
 const IN = [200, undefined]
@@ -53,6 +51,7 @@ const forgetSteps = () => sql`update two_factor set last_step = 0`.execute(servi
 describe('a second factor', () => {
   test('is turned on with the password and a code, and off with both', async () => {
     expect(await status()).toEqual({ enabled: false, required: false, recovery_codes: 0 })
+    expect(await send('/auth/two-factor', { password: 'a wrong one' })).toMatchObject({ status: 403 })
     const begun = await send('/auth/two-factor', { password: PASSWORD })
     expect(begun).toMatchObject({ status: 200, body: { secret: expect.stringMatching(/^[A-Z2-7]{32}$/) } })
     const uri = new URL(begun.body.uri)
@@ -83,22 +82,6 @@ describe('a second factor', () => {
     expect(await tryIn({})).toEqual(IN)
   })
 
-  test('is set up by nobody without the password, and by no key', async () => {
-    expect(await send('/auth/two-factor', { password: 'a wrong one' })).toMatchObject({ status: 403 })
-    const { key } = (await send('/auth/keys', { name: 'x', scopes: ['account'] })).body
-    const headers = { authorization: `Bearer ${key}` }
-    for (const [path, payload] of [
-      ['', { password: PASSWORD }],
-      ['/confirm', { totp: '123456' }],
-      ['/disable', { password: PASSWORD, totp: '123456' }],
-    ] as const) {
-      expect(await send(`/auth/two-factor${path}`, payload, { headers })).toMatchObject({
-        status: 403,
-        code: 'LOGIN_REQUIRED',
-      })
-    }
-  })
-
   test('is not confirmed by a wrong code, before it is begun, or twice; the newest beginning counts', async () => {
     const confirm = (totp: string) => send('/auth/two-factor/confirm', { totp })
     expect(await confirm('123456')).toMatchObject({ status: 404, code: 'NOT_FOUND' })
@@ -123,8 +106,8 @@ describe('a second factor', () => {
   test('ends the other sessions of the account, which have shown the password alone', async () => {
     const elsewhere = await logIn(service.app, person.email)
     await turnOn(service.app, person)
-    const ask = ({ headers }: Person) => service.app.inject({ url: '/user/profile', headers })
-    expect([(await ask(elsewhere)).statusCode, (await ask(person)).statusCode]).toEqual([401, 200])
+    const ask = async (by: Person) => (await call(service.app, 'GET /user/profile', { by })).status
+    expect([await ask(elsewhere), await ask(person)]).toEqual([401, 200])
   })
 
   test('is stored so that the database alone makes no codes', async () => {
@@ -172,20 +155,11 @@ describe('a login with a second factor', () => {
     expect(await tryIn({ totp: null, recovery_code: null })).toEqual(IN)
   })
 
-  test.each(['12345', '1234567', 'abcdef', '12 3456', 123456])(
-    'refuses %j, which no app shows',
-    async (totp) => {
-      expect(await tryIn({ totp })).toEqual([400, 'INVALID_PARAMETERS'])
-    },
-  )
-
   test('lets nobody try many codes, from however many networks; its owner has the recovery codes', async () => {
     const { secret, recoveryCodes } = await turnOn(service.app, person)
-    const wrong = String((Number(codeOfStep(secret, stepAt(Date.now()))) + 500_000) % 1_000_000).padStart(
-      6,
-      '0',
-    )
-    const tries = Array.from({ length: 30 }, (_, n) => tryIn({ totp: wrong }, { address: `198.51.100.${n}` }))
+    const right = Number(codeOfStep(secret, stepAt(Date.now())))
+    const totp = String((right + 500_000) % 1_000_000).padStart(6, '0')
+    const tries = Array.from({ length: 20 }, (_, n) => tryIn({ totp }, { from: `198.51.100.${n}` }))
     const answers = (await Promise.all(tries)).map(([, code]) => code)
     const compared = answers.filter((code) => code === 'INVALID_CODE').length
     expect(compared).toBeGreaterThanOrEqual(6)
@@ -201,7 +175,7 @@ describe('a login with a second factor', () => {
     await tryIn({ recovery_code: 'x' })
     await tryIn({ recovery_code: recoveryCodes[0] })
     const records = await recordsOf(service.database, person.user.id)
-    expect(records.slice(2).map(({ kind, detail }) => [kind, detail])).toEqual([
+    expect(records.map(({ kind, detail }) => [kind, detail])).toEqual([
       ['two_factor_on', null],
       ['code_asked', null],
       ['code_refused', { reason: 'wrong recovery code' }],
@@ -261,7 +235,7 @@ describe('another JWT_SECRET', () => {
   test('seals all secrets anew while it knows the previous one, which can go then', async () => {
     let secret: Buffer = Buffer.alloc(0)
     await withOtherService(service, { JWT_SECRET: FIRST }, async (app) => {
-      person = await newPerson(app)
+      person = await placePerson(app)
       secret = (await turnOn(app, person)).secret
     })
     await withOtherService(
@@ -290,9 +264,9 @@ describe('another JWT_SECRET', () => {
 describe('ADMIN_2FA', () => {
   const promote = () =>
     sql`update app_user set role = 'admin' where id = ${person.user.id}`.execute(service.database.writer)
-  const allStats = async (app: App, headers: object = person.headers) => {
-    const response = await app.inject({ url: '/stats?scope=all', headers: { ...headers } })
-    return [response.statusCode, response.json().code]
+  const allStats = async (app: App, by: Caller = person) => {
+    const { status, body } = await call(app, 'GET /stats?scope=all', { by })
+    return [status, body.code]
   }
 
   test('makes an admin without a second factor an ordinary user, who can set one up', async () => {
@@ -300,13 +274,13 @@ describe('ADMIN_2FA', () => {
     service.app.forgetCallers(() => true)
     const asked = { name: 'x', scopes: ['history', 'admin'] }
     const { key } = (await send('/auth/keys', asked)).body
-    const byKey = { authorization: `Bearer ${key}` }
+    const byKey = withKey(key)
     await withOtherService(service, { ADMIN_2FA: 'true' }, async (app) => {
       const SETUP = [403, 'TWO_FACTOR_SETUP_REQUIRED']
       expect([await allStats(app), await allStats(app, byKey)]).toEqual([SETUP, SETUP])
       const refused = await send('/auth/keys', asked, { app })
       expect([refused.status, refused.code]).toEqual(SETUP)
-      expect((await app.inject({ url: '/stats', headers: person.headers })).statusCode).toBe(200)
+      expect((await call(app, 'GET /stats', { by: person })).status).toBe(200)
       expect(await status(app)).toMatchObject({ enabled: false, required: true })
       await turnOn(app, person)
       expect([await allStats(app), await allStats(app, byKey)]).toEqual([IN, IN])

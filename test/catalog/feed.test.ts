@@ -64,27 +64,25 @@ test('each way of changing what is answered has its entry, the newest last, and 
     ['deleted', one, null],
   ]
   expect(items.map(({ kind, release, replaced }) => [kind, release, replaced])).toEqual(expected)
-  expect(items[0]).toEqual({
-    id: expect.any(Number),
-    at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
-    kind: 'published',
-    release: one,
-    replaced: null,
-    product: 'fertilizer',
-    country_code: 'eth',
-    crop: 'wheat',
-    forecast_month: '2026-09',
-    synthetic: false,
-    level: null,
+  const { id: _, at, ...first } = items[0] as ChangeEntry
+  expect(at).toMatch(/^\d{4}-\d\d-\d\dT/)
+  expect(first).toEqual({
+    ...{ kind: 'published', release: one, replaced: null, product: 'fertilizer', country_code: 'eth' },
+    ...{ crop: 'wheat', forecast_month: '2026-09', synthetic: false, level: null },
   })
   expect(rest).toEqual({ next_since: items.at(-1)?.id, more: false })
   const ids = items.map(({ id }) => id)
   expect(ids).toEqual(ids.toSorted((a, b) => a - b))
 })
 
-test('page by page nothing is missed and nothing comes twice', async () => {
+test('page by page nothing is missed and nothing comes twice, and who has the answer is told so', async () => {
   const { items: all, more } = await changes('?limit=1000')
   expect(more).toBe(false)
+  const first = await service.app.inject('/changes')
+  expect(first.headers['cache-control']).toBe('private, no-cache')
+  const headers = { 'if-none-match': String(first.headers.etag) }
+  const again = await service.app.inject({ url: '/changes', headers })
+  expect([again.statusCode, again.body]).toEqual([304, ''])
   // The demo publishes releases and loads boundaries of four countries.
   expect(new Set(all.map(({ kind }) => kind))).toContain('boundaries_loaded')
   const paged: ChangeEntry[] = []
@@ -109,14 +107,6 @@ test('who knows an entry that there is not is told so, and does not wait for it'
       },
     ])
   }
-})
-
-test('who has the answer is told so, until something changes', async () => {
-  const first = await service.app.inject('/changes')
-  const headers = { 'if-none-match': first.headers.etag as string }
-  const again = await service.app.inject({ url: '/changes', headers })
-  expect([again.statusCode, again.body]).toEqual([304, ''])
-  expect(first.headers['cache-control']).toBe('private, no-cache')
 })
 
 test('the same as a feed of Atom, the newest first, with what XML would misread escaped', async () => {

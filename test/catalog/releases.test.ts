@@ -40,11 +40,11 @@ test('all see the releases that are or were published, and admins the others', a
   const shown = [`${code(1)} published`, `${code(2)} replaced`, 'fertilizer-eth-wheat-2026-08-v1 replaced']
   expect(await list()).toEqual(shown)
   expect(await list('?country_code=ETH&crop=Wheat&product=fertilizer')).toEqual(shown)
-  expect(await list('?product=yield')).toEqual([])
-  expect(await list('?country_code=rwa')).toEqual([])
+  for (const query of ['?product=yield', '?country_code=rwa', '?state=unpublished']) {
+    expect(await list(query)).toEqual([])
+  }
   expect(await list('?state=published')).toEqual([`${code(1)} published`])
   expect(await list('?state=deleted')).toEqual(['fertilizer-eth-wheat-2026-09-v1 deleted'])
-  expect(await list('?state=unpublished')).toEqual([])
   const { headers } = service.person
   expect(await list('', headers)).toContain(`${code(3)} unpublished`)
   expect((await service.app.inject({ url: `/releases/${code(3)}` })).statusCode).toBe(404)
@@ -79,15 +79,14 @@ test('admins see which loads are under way and which were cut off, where they as
 })
 
 test('the list has pages, and cursors of other filters are refused', async () => {
-  const first = (await service.app.inject({ url: '/releases?limit=2' })).json()
-  expect(first.items.map(({ release }: { release: string }) => release)).toEqual([code(1), code(2)])
-  const rest = (await service.app.inject({ url: `/releases?limit=2&cursor=${first.next_cursor}` })).json()
-  expect(rest.items.map(({ release }: { release: string }) => release)).toEqual([
-    'fertilizer-eth-wheat-2026-08-v1',
-  ])
-  expect(rest.next_cursor).toBeNull()
-  const other = await service.app.inject({ url: `/releases?state=replaced&cursor=${first.next_cursor}` })
-  expect(other.statusCode).toBe(400)
+  const page = async (query: string) => (await service.app.inject(`/releases?limit=2${query}`)).json()
+  const codesOf = ({ items }: { items: { release: string }[] }) => items.map(({ release }) => release)
+  const first = await page('')
+  expect(codesOf(first)).toEqual([code(1), code(2)])
+  const rest = await page(`&cursor=${first.next_cursor}`)
+  expect([codesOf(rest), rest.next_cursor]).toEqual([['fertilizer-eth-wheat-2026-08-v1'], null])
+  const other = await page(`&state=replaced&cursor=${first.next_cursor}`)
+  expect(other.code).toBe('INVALID_PARAMETERS')
 })
 
 test('a release is described, with when it was published and what it is of', async () => {
@@ -142,7 +141,6 @@ test('of a deleted release it is told what it was, and when', async () => {
   expect(JSON.parse(body)).toMatchObject({
     state: 'deleted',
     source: 'A test',
-    licence: 'CC0-1.0',
     published_from: TIME,
     published_to: TIME,
     deleted_at: TIME,

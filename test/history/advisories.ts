@@ -80,7 +80,7 @@ export async function allPages(
   service: TestApp,
   person: Person,
   query: Record<string, string> = {},
-  afterPage: () => Promise<unknown> = async () => {},
+  afterPage: (cursor: string | null) => Promise<unknown> = async () => {},
 ): Promise<HistoryItem[]> {
   const items: HistoryItem[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -90,7 +90,7 @@ export async function allPages(
     const page: HistoryList = response.json()
     items.push(...page.items)
     cursor = page.next_cursor
-    await afterPage()
+    await afterPage(cursor)
   }
   return items
 }

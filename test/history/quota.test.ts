@@ -1,22 +1,28 @@
 import { sql } from 'kysely'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createHistoryRecorder } from '#src/history/recorder.ts'
 import { createShortener } from '#src/history/retention.ts'
+import type { App } from '#src/http/app.ts'
+import { withOtherService } from '#test/accounts/other-service.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { newPerson, type Person } from '#test/setup/people.ts'
+import { type Person, placePerson } from '#test/setup/people.ts'
 import { SQUARE } from '#test/setup/square.ts'
-import { advise, history, recordOf } from './advisories.ts'
+import { advise, history, keepAt, recordOf } from './advisories.ts'
 
-async function start(settings: Record<string, string>): Promise<TestApp> {
-  const service = await createTestApp({ settings })
-  onTestFinished(() => service.close())
-  return service
-}
+let service: TestApp
+beforeAll(async () => {
+  service = await createTestApp()
+})
+afterAll(() => service.close())
 
-const ask = (service: TestApp, person: Pick<Person, 'headers'>, path = 'yield/point', payload?: object) =>
-  advise(service, person, path, payload)
+const ask = (app: App, person: Pick<Person, 'headers'>, path = 'yield/point', payload?: object) =>
+  advise({ app }, person, path, payload)
 const NOBODY = { headers: { authorization: '' } }
+const FULL = 'advisory-history'
+
+const remove = (app: App, by: Person, id = '') => call(app, `DELETE /history/${id}`, { by })
 
 /** A field of about a kilometre with so many corners, all digits of which are kept. */
 function roundField(corners: number) {
@@ -28,22 +34,23 @@ function roundField(corners: number) {
 }
 
 /** Asks for a point so many times; each answer is kept, and its id comes back. */
-async function keepPoints(service: TestApp, person: Person, count: number): Promise<string[]> {
+async function keepPoints(app: App, person: Person, count: number): Promise<string[]> {
   const ids: string[] = []
-  for (let index = 0; index < count; index++) ids.push((await ask(service, person)).json().history_id)
+  for (let index = 0; index < count; index++) ids.push((await ask(app, person)).json().history_id)
   return ids
 }
 
 /** The ids of a history, the oldest first, and how much of it is counted. */
-async function stateOf({ database }: TestApp, { user }: Person) {
-  const items = await database.writer
+async function stateOf({ user }: Person) {
+  const { writer } = service.database
+  const items = await writer
     .selectFrom('advisory_history')
     .select(['id', 'bytes'])
     .where('user_id', '=', user.id)
     .orderBy('created_at')
     .orderBy('id')
     .execute()
-  const size = await database.writer
+  const size = await writer
     .selectFrom('history_size')
     .select(['items', 'bytes'])
     .where('user_id', '=', user.id)
@@ -55,138 +62,118 @@ async function stateOf({ database }: TestApp, { user }: Person) {
   }
 }
 
-describe('a history that is full', () => {
-  test('loses its oldest items, by their number, and no other history does', async () => {
-    const service = await start({ HISTORY_USER_ITEMS: '10' })
-    const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
-    const kept = await keepPoints(service, other, 3)
-    await keepPoints(service, person, 10)
-    const { ids } = await stateOf(service, person)
+test('a history that is full loses its oldest items, by their number, and no other history does', async () => {
+  const [person, other] = [await placePerson(service.app), await placePerson(service.app)]
+  await withOtherService(service, { HISTORY_USER_ITEMS: '10' }, async (app) => {
+    const kept = await keepPoints(app, other, 3)
+    await keepPoints(app, person, 10)
+    const { ids } = await stateOf(person)
     expect(ids).toHaveLength(10)
-    const last = await ask(service, person)
-    expect([last.statusCode, last.headers['advisory-history']]).toEqual([200, undefined])
-    await vi.waitFor(
-      async () =>
-        expect((await stateOf(service, person)).ids).toEqual([...ids.slice(2), last.json().history_id]),
-      PATIENCE,
-    )
-    const { size, expected } = await stateOf(service, person)
+    const last = await ask(app, person)
+    expect([last.statusCode, last.headers[FULL]]).toEqual([200, undefined])
+    const left = [...ids.slice(2), last.json().history_id]
+    await vi.waitFor(async () => expect((await stateOf(person)).ids).toEqual(left), PATIENCE)
+    const { size, expected } = await stateOf(person)
     expect([size, expected.items]).toEqual([expected, 9])
     expect((await history(service, person, ids[0] as string)).statusCode).toBe(404)
-    expect((await stateOf(service, other)).ids.toSorted()).toEqual(kept.toSorted())
+    expect((await stateOf(other)).ids.toSorted()).toEqual(kept.toSorted())
   })
+})
 
-  test('loses its oldest items, by their bytes', async () => {
-    const service = await start({})
-    const person = await newPerson(service.app)
-    const db = service.database.writer
-    const quota = { items: 1000, bytes: 10_000, full: 'oldest' } as const
-    const shorten = createShortener(service.app, db, quota)
-    const { record } = createHistoryRecorder(db, quota, shorten)
+test('a history that is full loses its oldest items, by their bytes', async () => {
+  const person = await placePerson(service.app)
+  const db = service.database.writer
+  const quota = { items: 1000, bytes: 10_000, full: 'oldest' } as const
+  await withOtherService(service, {}, async (app) => {
+    const { record } = createHistoryRecorder(db, quota, createShortener(app, db, quota))
     // One statement each: what is kept together is as old.
     const keep = (bytes: number) =>
       record(recordOf(person, { request: {}, answer: { text: 'x'.repeat(bytes - '{}{"text":""}'.length) } }))
     for (let count = 0; count < 10; count++) await keep(1000)
-    const { ids, size } = await stateOf(service, person)
+    const { ids, size } = await stateOf(person)
     expect([ids.length, size]).toEqual([10, { items: 10, bytes: 10_000 }])
-    const last = await keep(1500)
-    await vi.waitFor(
-      async () =>
-        expect(await stateOf(service, person)).toMatchObject({
-          ids: [...ids.slice(2), last],
-          size: { items: 9, bytes: 9500 },
-        }),
-      PATIENCE,
-    )
-  })
-
-  test('stays as it is where the operator says so, and answers say that they are not kept', async () => {
-    const service = await start({ HISTORY_USER_ITEMS: '3', HISTORY_FULL: 'refuse' })
-    const person = await newPerson(service.app)
-    const ids = await keepPoints(service, person, 3)
-    const anonymous = await ask(service, NOBODY)
-    const full = await ask(service, person)
-    expect([full.statusCode, full.headers['advisory-history']]).toEqual([200, 'full'])
-    expect(full.body).toBe(anonymous.body)
-    const polygon = await ask(service, person, 'yield', { geometry: SQUARE })
-    expect([polygon.statusCode, polygon.headers['advisory-history']]).toEqual([200, 'full'])
-    expect(polygon.json()).not.toHaveProperty('history_id')
-    expect((await stateOf(service, person)).ids.toSorted()).toEqual(ids.toSorted())
-
-    const { headers } = person
-    const deleted = await service.app.inject({ method: 'DELETE', url: `/history/${ids[0]}`, headers })
-    expect(deleted.statusCode).toBe(204)
-    const again = await ask(service, person)
-    expect(again.headers).not.toHaveProperty('advisory-history')
-    const { ids: now, size, expected } = await stateOf(service, person)
-    expect([now.toSorted(), size]).toEqual([
-      [...ids.slice(1), again.json().history_id].toSorted(),
-      { ...expected, items: 3 },
-    ])
-  })
-
-  test('says so again where the request is sent again under its key', async () => {
-    const service = await start({ HISTORY_USER_ITEMS: '1', HISTORY_FULL: 'refuse' })
-    const person = await newPerson(service.app)
-    await keepPoints(service, person, 1)
-    const again = { ...person, headers: { ...person.headers, 'idempotency-key': 'once' } }
-    for (const replayed of [undefined, 'true']) {
-      const { headers } = await ask(service, again)
-      expect([headers['advisory-history'], headers['idempotency-replayed']]).toEqual(['full', replayed])
-    }
+    const left = { ids: [...ids.slice(2), await keep(1500)], size: { items: 9, bytes: 9500 } }
+    await vi.waitFor(async () => expect(await stateOf(person)).toMatchObject(left), PATIENCE)
   })
 })
 
-describe('histories that hold together as much as the service keeps', () => {
-  test('take no new answers, which say so, until some are deleted', async () => {
-    const service = await start({ HISTORY_TOTAL_MB: '1' })
-    const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
-    const field = { geometry: roundField(9000) }
-    const kept: string[] = []
-    const sizes = [0]
-    while ((sizes.at(-1) as number) < 1_000_000) {
-      kept.push((await ask(service, other, 'yield', field)).json().history_id)
-      sizes.push((await stateOf(service, other)).size?.bytes as number)
-    }
-    expect(kept.length).toBeGreaterThan(1)
-
-    const refused = await ask(service, person)
-    expect([refused.statusCode, refused.headers['advisory-history']]).toEqual([200, 'service-full'])
-    const anonymous = await ask(service, NOBODY)
-    expect(refused.body).toBe(anonymous.body)
-    const polygon = await ask(service, other, 'yield', field)
-    expect([polygon.statusCode, polygon.headers['advisory-history']]).toEqual([200, 'service-full'])
+test('a history that is full stays as it is where the operator says so, and answers say that they are not kept', async () => {
+  const person = await placePerson(service.app)
+  await withOtherService(service, { HISTORY_USER_ITEMS: '3', HISTORY_FULL: 'refuse' }, async (app) => {
+    const ids = await keepPoints(app, person, 3)
+    const full = await ask(app, person)
+    expect([full.statusCode, full.headers[FULL], full.body]).toEqual([
+      200,
+      'full',
+      (await ask(app, NOBODY)).body,
+    ])
+    const polygon = await ask(app, person, 'yield', { geometry: SQUARE })
+    expect([polygon.statusCode, polygon.headers[FULL]]).toEqual([200, 'full'])
     expect(polygon.json()).not.toHaveProperty('history_id')
-    expect((await stateOf(service, person)).ids).toEqual([])
-    expect((await stateOf(service, other)).ids).toEqual(kept)
+    // A repetition under its key says so again.
+    const again = { headers: { ...person.headers, 'idempotency-key': 'once' } }
+    for (const replayed of [undefined, 'true']) {
+      const { headers } = await ask(app, again)
+      expect([headers[FULL], headers['idempotency-replayed']]).toEqual(['full', replayed])
+    }
+    expect((await stateOf(person)).ids.toSorted()).toEqual(ids.toSorted())
+
+    expect((await remove(app, person, ids[0])).status).toBe(204)
+    const kept = await ask(app, person)
+    expect(kept.headers).not.toHaveProperty(FULL)
+    const { ids: now, size, expected } = await stateOf(person)
+    expect(now.toSorted()).toEqual([...ids.slice(1), kept.json().history_id].toSorted())
+    expect(size).toEqual({ ...expected, items: 3 })
+  })
+})
+
+test('histories that hold together as much as the service keeps take no new answers, which say so, until some are deleted', async () => {
+  const [person, other] = [await placePerson(service.app), await placePerson(service.app)]
+  await sql`delete from history_item`.execute(service.database.writer)
+  const large = recordOf(other, { request: { text: 'x'.repeat(900_000) } })
+  const kept = await keepAt(service, [[large, new Date()]])
+  await withOtherService(service, { HISTORY_TOTAL_MB: '1' }, async (app) => {
+    const field = { geometry: roundField(4000) }
+    kept.push((await ask(app, other, 'yield', field)).json().history_id)
+    const bytes = (await stateOf(other)).size?.bytes as number
+    expect(bytes).toBeGreaterThan(1_000_000)
+
+    const refused = await ask(app, person)
+    expect([refused.statusCode, refused.headers[FULL], refused.body]).toEqual([
+      200,
+      'service-full',
+      (await ask(app, NOBODY)).body,
+    ])
+    const polygon = await ask(app, other, 'yield', field)
+    expect([polygon.statusCode, polygon.headers[FULL]]).toEqual([200, 'service-full'])
+    expect(polygon.json()).not.toHaveProperty('history_id')
+    expect((await stateOf(person)).ids).toEqual([])
+    expect((await stateOf(other)).ids).toEqual(kept)
     const told = (['agro_history_bytes', 'agro_history_limit_bytes'] as const).map((name) =>
-      service.app.metrics
+      app.metrics
         .readers()
         .get(name)
         ?.map((read) => read()[0]?.value),
     )
-    expect(told).toEqual([[sizes.at(-1)], [1_000_000]])
+    expect(told).toEqual([[bytes], [1_000_000]])
 
-    const { headers } = other
-    const url = `/history/${kept[0]}`
-    expect((await service.app.inject({ method: 'DELETE', url, headers })).statusCode).toBe(204)
-    await vi.waitFor(
-      async () => expect((await ask(service, person)).headers).not.toHaveProperty('advisory-history'),
-      { ...PATIENCE, interval: 200 },
-    )
+    expect((await remove(app, other, kept[0])).status).toBe(204)
+    await vi.waitFor(async () => expect((await ask(app, person)).headers).not.toHaveProperty(FULL), {
+      ...PATIENCE,
+      interval: 200,
+    })
   })
 })
 
 test('how much a history holds is counted whoever deletes', async () => {
-  const service = await start({})
-  const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
-  const [kept] = await Promise.all([keepPoints(service, person, 5), keepPoints(service, other, 2)])
+  const [person, other] = [await placePerson(service.app), await placePerson(service.app)]
+  const [kept] = await Promise.all([keepPoints(service.app, person, 5), keepPoints(service.app, other, 2)])
   await sql`delete from history_item where id = ${kept[0]}`.execute(service.database.writer)
   for (const [somebody, items] of [
     [person, 4],
     [other, 2],
   ] as const) {
-    const { size, expected } = await stateOf(service, somebody)
+    const { size, expected } = await stateOf(somebody)
     expect([size, expected.items]).toEqual([expected, items])
   }
 })

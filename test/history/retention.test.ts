@@ -7,16 +7,17 @@ import { deleteOldest } from '#src/history/recording-queries.ts'
 import { dropMonthPiece, findRetention } from '#src/history/retention-queries.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { newPerson, type Person } from '#test/setup/people.ts'
+import { type Person, placePerson } from '#test/setup/people.ts'
 import * as advisories from './advisories.ts'
-import { history, keepAt, recorderOn, recordOf } from './advisories.ts'
+import { allPages, history, keepAt, recorderOn, recordOf } from './advisories.ts'
 
 /** How many months are kept before this one. */
 const KEPT = 2
 
 /** More than is counted away in one piece. */
-const MANY = 2500
+const MANY = 2100
 
 let service: TestApp
 let db: Kysely<Tables>
@@ -34,9 +35,8 @@ function monthsAgo(months: number): Date {
 
 /** What the months are called that histories have. */
 async function partitions(): Promise<string[]> {
-  const { rows } = await sql<{
-    partition: string
-  }>`select partition from history_months() order by ends`.execute(db)
+  const { rows } = await sql<{ partition: string }>`
+    select partition from history_months() order by ends`.execute(db)
   return rows.map(({ partition }) => partition)
 }
 
@@ -93,6 +93,12 @@ async function stateOf({ user }: Person) {
   return rows[0] as Record<string, number>
 }
 
+/** That so many items are left, all of which are counted, and so many ratings. */
+async function expectLeft(person: Person, items: number, ratings: number): Promise<void> {
+  const { bytes, ...state } = await stateOf(person)
+  expect(state).toEqual({ items, countedItems: items, countedBytes: bytes, ratings })
+}
+
 async function statusesOf(person: Person, ids: string[]): Promise<number[]> {
   const answers = await Promise.all(ids.map((id) => history(service, person, id)))
   return answers.map(({ statusCode }) => statusCode)
@@ -115,14 +121,13 @@ async function runWith(HISTORY_MONTHS: number | undefined, left = KEPT): Promise
 
 describe('HISTORY_MONTHS', () => {
   test('has months that are over dropped whole, with their feedback, and leaves all else', async () => {
-    const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
+    const [person, other] = [await placePerson(service.app), await placePerson(service.app)]
     const times = [9, 4, 3, KEPT, 1, 0].map((months): Date => monthsAgo(months))
     const ids = await keepAt(
       service,
       times.map((time) => [recordOf(person), time]),
     )
     const [ofOther] = await keepAt(service, [[recordOf(other), monthsAgo(3)]])
-    await multiply(ids[2] as string)
     await multiply(ofOther as string)
     const older = await keepAt(service, [
       [recordOf(person), monthsAgo(7)],
@@ -131,13 +136,10 @@ describe('HISTORY_MONTHS', () => {
     for (const id of [ids[0], ids[3], ...older])
       expect((await rate(person, id as string)).statusCode).toBe(200)
     for (const id of [ids[1], ids[3]]) {
-      await service.app.inject({ method: 'POST', url: `/history/${id}/share`, headers: person.headers })
+      await call(service.app, `POST /history/${id}/share`, { by: person })
     }
-    const statistics = async () => {
-      const query = `from=${monthsAgo(10).toISOString().slice(0, 10)}`
-      const response = await service.app.inject({ url: `/stats?${query}`, headers: person.headers })
-      return response.json().advisories
-    }
+    const stats = `GET /stats?from=${monthsAgo(10).toISOString().slice(0, 10)}`
+    const statistics = async () => (await call(service.app, stats, { by: person })).body.advisories
     const before = await statistics()
     expect(before.total).toBe(ids.length + older.length)
     const cursors = await cursorsOf(person)
@@ -148,15 +150,8 @@ describe('HISTORY_MONTHS', () => {
     expect(await sharedBy(person)).toEqual([{ history_id: ids[3] }])
     const { items } = (await history(service, person, 'my')).json()
     expect(items).toHaveLength(4)
-    const { items: kept, bytes } = await stateOf(person)
-    expect(await stateOf(person)).toEqual({
-      items: 4,
-      bytes,
-      countedItems: kept,
-      countedBytes: bytes,
-      ratings: 2,
-    })
-    expect(await stateOf(other)).toEqual({ items: 0, bytes: 0, countedItems: 0, countedBytes: 0, ratings: 0 })
+    await expectLeft(person, 4, 2)
+    await expectLeft(other, 0, 0)
     expect(await statistics()).toEqual(before)
     // Those of the months kept, of this one and of three to come, and one for what is older than all.
     expect(await partitions()).toHaveLength(KEPT + 1 + 3 + 1)
@@ -175,7 +170,7 @@ describe('HISTORY_MONTHS', () => {
   })
 
   test('leaves all where it is not set', async () => {
-    const person = await newPerson(service.app)
+    const person = await placePerson(service.app)
     const ids = await keepAt(service, [[recordOf(person), monthsAgo(9)]])
     await runWith(undefined, 1200)
     expect(await dropMonthPiece(db, undefined)).toBe(false)
@@ -183,7 +178,7 @@ describe('HISTORY_MONTHS', () => {
   })
 
   test('goes on with a month whose removal has begun, whatever is set by then', async () => {
-    const person = await newPerson(service.app)
+    const person = await placePerson(service.app)
     const [old, young] = (await keepAt(service, [
       [recordOf(person), monthsAgo(5)],
       [recordOf(person), monthsAgo(0)],
@@ -200,21 +195,14 @@ describe('HISTORY_MONTHS', () => {
     expect(await dropMonthPiece(db, undefined)).toBe(true)
     expect(await stateOf(person)).toMatchObject({ countedItems: MANY + 2 - 2000 })
     await runWith(undefined, 1200)
-    const { bytes } = await stateOf(person)
-    expect(await stateOf(person)).toEqual({
-      items: 1,
-      bytes,
-      countedItems: 1,
-      countedBytes: bytes,
-      ratings: 0,
-    })
+    await expectLeft(person, 1, 0)
     expect(await statusesOf(person, [young])).toEqual([200])
   })
 
   // The embedded database has one session.
   describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('beside others', () => {
     test('gives way to who holds a lock, while items are kept, and to another process that is at it', async () => {
-      const person = await newPerson(service.app)
+      const person = await placePerson(service.app)
       const [old] = await keepAt(service, [[recordOf(person), monthsAgo(5)]])
       const keep = recorderOn(db)
       await db.transaction().execute(async (trx) => {
@@ -233,7 +221,7 @@ describe('HISTORY_MONTHS', () => {
     })
 
     test('waits for a vacuum of a month while its items are read and kept', async () => {
-      const person = await newPerson(service.app)
+      const person = await placePerson(service.app)
       const [old] = (await keepAt(service, [[recordOf(person), monthsAgo(5)]])) as [string]
       const [month] = (await partitions()) as [string]
       const outcome = await db.transaction().execute(async (vacuum) => {
@@ -271,19 +259,13 @@ describe('HISTORY_MONTHS', () => {
 /** The cursors after each item of a history but the last. */
 async function cursorsOf(person: Person): Promise<string[]> {
   const cursors: string[] = []
-  for (;;) {
-    const cursor = cursors.at(-1)
-    const query = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`
-    const { next_cursor } = (await history(service, person, `my?limit=1${query}`)).json()
-    // There are thousands of those that go.
-    if (next_cursor === null || cursors.length === 8) return cursors
-    cursors.push(next_cursor)
-  }
+  await allPages(service, person, { limit: '1' }, async (cursor) => void (cursor && cursors.push(cursor)))
+  return cursors
 }
 
 describe('an item of a month that nobody has made', () => {
   test('is kept where that comes within a year', async () => {
-    const person = await newPerson(service.app)
+    const person = await placePerson(service.app)
     const time = Date.now() + 300 * DAY_MS
     const id = await recorderOn(db, () => time)(recordOf(person))
     const { items } = (await history(service, person, 'my')).json()
@@ -291,7 +273,7 @@ describe('an item of a month that nobody has made', () => {
   })
 
   test('is refused where it is of a clock that is wrong, and its neighbours are kept', async () => {
-    const person = await newPerson(service.app)
+    const person = await placePerson(service.app)
     const before = await partitions()
     const wrong = Date.parse('2100-01-31T00:00:00Z')
     const times = [Date.now(), Date.now(), wrong, Date.now()]

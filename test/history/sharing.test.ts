@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertShare, MOST_SHARES } from '#src/history/share-queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
+import { call } from '#test/setup/calls.ts'
 import {
   createTestAppWithPerson,
-  newPerson,
   type Person,
+  placePerson,
   type TestAppWithPerson,
 } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
@@ -22,22 +23,10 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-async function call(
-  method: 'GET' | 'POST' | 'DELETE',
-  url: string,
-  options: { by?: Person; payload?: object; accept?: string } = {},
-) {
-  const { by, payload, accept } = options
-  const headers = { host: 'agro.example', ...by?.headers, ...(accept && { accept }) }
-  const response = await service.app.inject({ method, url, headers, ...(payload && { payload }) })
-  const isJson = String(response.headers['content-type']).startsWith('application/json')
-  return {
-    status: response.statusCode,
-    headers: response.headers,
-    text: response.body,
-    body: isJson ? response.json() : null,
-  }
-}
+type Options = { by?: Person; payload?: object; accept?: string }
+
+const ask = (request: string, { accept, ...sent }: Options = {}) =>
+  call(service.app, request, { ...sent, headers: { host: 'agro.example', ...(accept && { accept }) } })
 
 /** Asks, and shares what was answered. */
 async function shared(
@@ -45,8 +34,8 @@ async function shared(
   url = '/advisory/fertilizer/point',
   request: object = { ...PIXEL_CENTRE, name: "Abebe's field" },
 ) {
-  const { body } = await call('POST', url, { by, payload: request })
-  const share = await call('POST', `/history/${body.history_id}/share`, { by })
+  const { body } = await ask(`POST ${url}`, { by, payload: request })
+  const share = await ask(`POST /history/${body.history_id}/share`, { by })
   expect(share.status, share.text).toBe(200)
   return {
     id: body.history_id as string,
@@ -65,18 +54,18 @@ describe('what is shared', () => {
       shared_at: expect.stringMatching(/Z$/),
     })
     expect(headers.link).toBe(`<${share.url}>; rel="cite-as"`)
-    expect((await call('POST', `/history/${id}/share`, { by: person })).body).toEqual(share)
-    expect((await call('GET', `/history/${id}/share`, { by: person })).body).toEqual(share)
-    const other = await newPerson(service.app)
+    expect((await ask(`POST /history/${id}/share`, { by: person })).body).toEqual(share)
+    expect((await ask(`GET /history/${id}/share`, { by: person })).body).toEqual(share)
+    const other = await placePerson(service.app)
     for (const method of ['GET', 'POST', 'DELETE'] as const) {
-      expect((await call(method, `/history/${id}/share`, { by: other })).status).toBe(404)
-      expect((await call(method, '/history/x/share', { by: other })).status).toBe(404)
+      expect((await ask(`${method} /history/${id}/share`, { by: other })).status).toBe(404)
+      expect((await ask(`${method} /history/x/share`, { by: other })).status).toBe(404)
     }
   })
 
   test('is shown to everybody, without who has shared it', async () => {
     const { share, id } = await shared(service.person)
-    const { status, body, text, headers } = await call('GET', `/cite/${share.id}`)
+    const { status, body, text, headers } = await ask(`GET /cite/${share.id}`)
     expect(status).toBe(200)
     expect(headers).toMatchObject({
       link: `<${share.url}>; rel="cite-as"`,
@@ -96,11 +85,8 @@ describe('what is shared', () => {
     })
     expect(text).not.toContain(service.person.email)
     expect(text).not.toContain(id)
-    const tagged = await service.app.inject({
-      url: `/cite/${share.id}`,
-      headers: { host: 'agro.example', 'if-none-match': String(headers.etag) },
-    })
-    expect(tagged.statusCode).toBe(304)
+    const tag = { host: 'agro.example', 'if-none-match': String(headers.etag) }
+    expect((await call(service.app, `GET /cite/${share.id}`, { headers: tag })).status).toBe(304)
   })
 
   test('is a page for browsers, which loads and runs nothing', async () => {
@@ -108,7 +94,7 @@ describe('what is shared', () => {
       ...PIXEL_CENTRE,
       name: '<script>alert(1)</script>',
     })
-    const { text, headers } = await call('GET', `/cite/${share.id}`, { accept: 'text/html' })
+    const { text, headers } = await ask(`GET /cite/${share.id}`, { accept: 'text/html' })
     expect(headers['content-type']).toBe('text/html; charset=utf-8')
     expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/)
     expect(headers['x-robots-tag']).toBe('noindex')
@@ -129,7 +115,6 @@ describe('what is shared', () => {
   })
 
   test.each([
-    ['a point', '/advisory/fertilizer/point', { ...PIXEL_CENTRE, name: "Abebe's field" }],
     ['a point with its provenance', '/advisory/fertilizer/point', { ...PIXEL_CENTRE, provenance: true }],
     ['all products, of which most have none', '/advisory/point', PIXEL_CENTRE],
     [
@@ -137,7 +122,6 @@ describe('what is shared', () => {
       '/advisory/point',
       { ...PIXEL_CENTRE, prices: { currency: 'ETB', per_kg: { Urea: 45 } }, budget: 100 },
     ],
-    ['a polygon', '/advisory/fertilizer', { geometry: SQUARE, quantiles: [0.5] }],
     [
       'a polygon with quantities',
       '/advisory/fertilizer',
@@ -148,7 +132,7 @@ describe('what is shared', () => {
     async (_, url, request) => {
       const { share } = await shared(service.person, url, request)
       await loadRelease(service.database, onePixelRelease({ Urea: 1, DAP: 2 }))
-      const { verify, answer, releases } = (await call('GET', `/cite/${share.id}`)).body
+      const { verify, answer, releases } = (await ask(`GET /cite/${share.id}`)).body
       expect(releases).toMatchObject([{ release: OLD, state: 'replaced' }])
       const again = await service.app.inject({
         method: verify.method,
@@ -170,7 +154,7 @@ describe('what is shared', () => {
     const { share } = await shared(service.person)
     await operatorOf(service.database).publish(OLD as string)
     await operatorOf(service.database).remove(NEW as string)
-    const { body } = await call('GET', `/cite/${share.id}`)
+    const { body } = await ask(`GET /cite/${share.id}`)
     expect(body).toMatchObject({ releases: [{ release: NEW, state: 'deleted' }], answer: { release: NEW } })
     const again = await service.app.inject({
       method: 'POST',
@@ -186,7 +170,7 @@ test('an answer with nutrients has no sum: the compositions that they come from 
     ...PIXEL_CENTRE,
     nutrients: true,
   })
-  expect((await call('GET', `/cite/${share.id}`)).body.verify).toBeNull()
+  expect((await ask(`GET /cite/${share.id}`)).body.verify).toBeNull()
 })
 
 describe('an answer of a version before', () => {
@@ -202,87 +186,78 @@ describe('an answer of a version before', () => {
     const answer = { location: { ...PIXEL_CENTRE, name: 'Point', type: 'point' } }
     const keep = recorderOn(service.database.writer)
     const id = await keep(recordOf(by, { product, releases, request, answer }))
-    const share = await call('POST', `/history/${id}/share`, { by })
+    const share = await ask(`POST /history/${id}/share`, { by })
     expect(share.status, share.text).toBe(200)
-    return (await call('GET', `/cite/${share.body.id}`)).body
+    return (await ask(`GET /cite/${share.body.id}`)).body
   }
 
   const prices = (per_kg: object) => ({ prices: { currency: 'ETB', per_kg }, budget: 100 })
 
   test.each([
-    ['a budget for two products', 'all', BOTH, prices({ Urea: 45, Compost: 4 })],
-    ['the same as a text', 'all', BOTH, { prices: 'ETB Urea:45,Compost:4', budget: 100 }],
-    ['bags of less than a gram', 'fertilizer', BOTH.slice(0, 1), { bags: { Urea: 0.0005 } }],
-  ])('to what is refused now has no sum: %s', async (_, product, releases, more) => {
+    ['a budget for two products', 'all', BOTH, prices({ Urea: 45, Compost: 4 }), false],
+    ['the same as a text', 'all', BOTH, { prices: 'ETB Urea:45,Compost:4', budget: 100 }, false],
+    ['bags of less than a gram', 'fertilizer', BOTH.slice(0, 1), { bags: { Urea: 0.0005 } }, false],
+    ['a budget for one product', 'all', BOTH, prices({ Urea: 45 }), true],
+    ['one for the product that answered', 'all', BOTH.slice(0, 1), prices({ Urea: 45, Compost: 4 }), true],
+    ['bags of a gram', 'fertilizer', BOTH.slice(0, 1), { bags: { Urea: 0.001 } }, true],
+  ])('has a sum unless it is refused now: %s', async (_, product, releases, more, isTaken) => {
     const cited = await citedFromBefore(product, releases, more)
-    expect(cited).toMatchObject({ request: more, verify: null })
-  })
-
-  test.each([
-    ['a budget for one product', 'all', BOTH, prices({ Urea: 45 })],
-    ['one for the product that answered', 'all', BOTH.slice(0, 1), prices({ Urea: 45, Compost: 4 })],
-    ['bags of a gram', 'fertilizer', BOTH.slice(0, 1), { bags: { Urea: 0.001 } }],
-  ])('to what is taken has one: %s', async (_, product, releases, more) => {
-    const cited = await citedFromBefore(product, releases, more)
-    expect(cited.verify.body).toEqual({ ...PIXEL_CENTRE, ...more, release: releases.join(', ') })
+    const body = { ...PIXEL_CENTRE, ...more, release: releases.join(', ') }
+    expect([cited.request, cited.verify?.body]).toMatchObject([more, isTaken ? body : undefined])
   })
 })
 
 describe('it ends', () => {
-  const isShown = async (token: string) => (await call('GET', `/cite/${token}`)).status
+  const isShown = async (token: string) => (await ask(`GET /cite/${token}`)).status
 
   test('where its owner takes it back, and the next address is another', async () => {
     const { person: by } = service
     const { id, share } = await shared(by)
-    expect((await call('DELETE', `/history/${id}/share`, { by })).status).toBe(204)
-    expect(await isShown(share.id)).toBe(404)
-    expect((await call('DELETE', `/history/${id}/share`, { by })).status).toBe(404)
-    expect((await call('GET', `/history/${id}/share`, { by })).status).toBe(404)
-    const next = await call('POST', `/history/${id}/share`, { by })
-    expect(next.body.id).not.toBe(share.id)
+    const request = `DELETE /history/${id}/share`
+    expect((await ask(request, { by })).status).toBe(204)
+    const after = [
+      await isShown(share.id),
+      (await ask(request, { by })).status,
+      (await ask(`GET /history/${id}/share`, { by })).status,
+    ]
+    expect(after).toEqual([404, 404, 404])
+    expect((await ask(`POST /history/${id}/share`, { by })).body.id).not.toBe(share.id)
   })
 
-  test('with the item', async () => {
-    const { person: by } = service
-    const { id, share } = await shared(by)
-    await call('DELETE', `/history/${id}`, { by })
-    expect(await isShown(share.id)).toBe(404)
-    const { rows } = await service.database.pool.query('select from history_share where history_id = $1', [
-      id,
-    ])
-    expect(rows).toHaveLength(0)
-  })
-
-  test('with the account', async () => {
-    const by = await newPerson(service.app)
-    const { share } = await shared(by)
-    expect((await call('DELETE', '/user/profile', { by, payload: { password: by.password } })).status).toBe(
-      200,
+  test('with the item, and with the account', async () => {
+    const by = await placePerson(service.app)
+    const [first, second] = [await shared(by), await shared(by)]
+    await ask(`DELETE /history/${first.id}`, { by })
+    expect([await isShown(first.share.id), await isShown(second.share.id)]).toEqual([404, 200])
+    const { rows } = await service.database.pool.query(
+      'select history_id from history_share where user_id = $1',
+      [by.user.id],
     )
-    expect(await isShown(share.id)).toBe(404)
+    expect(rows).toEqual([{ history_id: second.id }])
+    expect((await ask('DELETE /user/profile', { by })).status).toBe(200)
+    expect(await isShown(second.share.id)).toBe(404)
   })
 })
 
 test('what is no address shows nothing', async () => {
-  for (const token of ['x', 'A'.repeat(24), `${'A'.repeat(23)}%00`, '%27%20or%201=1--']) {
-    const { status, body } = await call('GET', `/cite/${token}`)
+  for (const token of ['A'.repeat(24), `${'A'.repeat(23)}%00`, '%27%20or%201=1--']) {
+    const { status, body } = await ask(`GET /cite/${token}`)
     expect([token, status, body.code]).toEqual([token, 404, 'NOT_FOUND'])
   }
 })
 
 test('an account has so many shares, and what is shared stays so', async () => {
-  const by = await newPerson(service.app)
+  const by = await placePerson(service.app)
   const { id, share } = await shared(by)
-  const { rows } = await service.database.pool.query('select id from app_user where email = $1', [by.email])
-  const userId = rows[0].id as string
+  const userId = by.user.id
   await service.database.pool.query(
     `insert into history_share (history_id, user_id, token)
      select gen_random_uuid(), $1, lpad(number::text, 24, '0') from generate_series(1, $2) as number`,
     [userId, MOST_SHARES - 1],
   )
-  expect((await call('POST', `/history/${id}/share`, { by })).body).toEqual(share)
-  const more = await call('POST', '/advisory/fertilizer/point', { by, payload: PIXEL_CENTRE })
-  const refused = await call('POST', `/history/${more.body.history_id}/share`, { by })
+  expect((await ask(`POST /history/${id}/share`, { by })).body).toEqual(share)
+  const more = await ask('POST /advisory/fertilizer/point', { by, payload: PIXEL_CENTRE })
+  const refused = await ask(`POST /history/${more.body.history_id}/share`, { by })
   expect(refused).toMatchObject({ status: 409, body: { code: 'TOO_MANY_SHARES' } })
   expect(await insertShare(service.database.writer, userId, id, 'B'.repeat(24))).toMatchObject({
     token: share.id,

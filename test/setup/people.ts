@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { LightMyRequestResponse } from 'fastify'
 import type { Tokens } from '#schemas/auth.ts'
+import type { UserProfile } from '#schemas/user.ts'
+import { type SignedInSession, startSession } from '#src/accounts/sessions.ts'
+import { insertUser } from '#src/accounts/user-queries.ts'
 import type { App } from '#src/http/app.ts'
 import { createTestApp, type TestApp, type TestAppOptions } from './app.ts'
 
@@ -48,6 +51,32 @@ export function tryLogIn(
 /** Registers somebody nobody else knows, and logs in. */
 export async function newPerson(app: App): Promise<Person> {
   return logIn(app, await register(app))
+}
+
+/** Of {@link PASSWORD}. Two hashes for each person would be most of what some files compute. */
+const PASSWORD_HASH =
+  '$argon2id$v=19$m=19456,t=2,p=1$oaLXmZUGF/XpKW4fzRGJLg$kmAAGMRIc/ZqFGCxGPWc4uCY/LR/DFNWSEwBDdpAB94'
+
+/** Does so without a request and without a record, for tests of what comes after. */
+export async function placePerson({ accessTokens, database }: App): Promise<Person> {
+  const email = `${randomUUID()}@example.org`
+  const made = { email, passwordHash: PASSWORD_HASH, name: 'Amina Bekele', organisation: null }
+  const user = (await insertUser(database.writer, made)) as UserProfile
+  const use = { network: '127.0.0.1', userAgent: 'lightMyRequest' }
+  const credentials = { id: user.id, passwordHash: PASSWORD_HASH }
+  const session = await startSession(database.writer, credentials, use, true, async () => {})
+  const { id, refreshToken } = session as SignedInSession
+  const access_token = accessTokens.sign(user.id, id)
+  return {
+    access_token,
+    token_type: 'Bearer',
+    expires_in: accessTokens.lifetime,
+    refresh_token: refreshToken,
+    user,
+    email,
+    password: PASSWORD,
+    headers: { authorization: `Bearer ${access_token}` },
+  }
 }
 
 /** Makes an admin of somebody, before the first call with a token. */

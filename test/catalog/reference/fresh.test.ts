@@ -1,5 +1,7 @@
-import { expect, onTestFinished, test } from 'vitest'
-import { createTestApp } from '#test/setup/app.ts'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { recorderOn, recordOf } from '#test/history/advisories.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { operatorOf } from './operator.ts'
 
 // Runs on a server alone: how old what is in memory gets is the same on both.
@@ -9,9 +11,14 @@ const FRESH_MS = 2000
 
 const DODOMA = { lat: -6.17, lng: 35.74 }
 
+let service: TestAppWithPerson
+beforeAll(async () => {
+  service = await createTestAppWithPerson({ template: 'empty' })
+})
+afterAll(() => service.close())
+
 test('a country that is added, renamed and removed is seen within two seconds', async () => {
-  const { app, database, close } = await createTestApp({ template: 'empty' })
-  onTestFinished(close)
+  const { app, database } = service
   const operator = operatorOf(database)
 
   async function shown() {
@@ -53,4 +60,32 @@ test('a country that is added, renamed and removed is seen within two seconds', 
   })
   await operator.removeCountry('tza')
   await seen(nowhere)
+})
+
+test('a country or crop that histories name stays while there are items, which are counted as far as that says something', async () => {
+  const { database, person } = service
+  const { writer } = database
+  const operator = operatorOf(database)
+  await operator.addCountry('tza', 'Tanzania')
+  await operator.addCrop('millet', 'Millet')
+  await operator.addCrop('fonio', 'Fonio')
+  const record = recordOf(person, { countryCode: 'tza', cropCode: 'millet', releases: [] })
+  const refusal = (code: string, items: string) =>
+    `${code} cannot be removed while these refer to it: ${items} of histories.`
+  await recorderOn(writer)(record)
+  await expect(operator.removeCountry('tza')).rejects.toThrow(refusal('tza', '1 item'))
+  await expect(operator.removeCrop('millet')).rejects.toThrow(refusal('millet', '1 item'))
+  await sql`
+    insert into history_item (id, user_id, template_id, bytes, subject_id, crop_code, request, answer)
+    select
+      (left(id::text, 18) || right(gen_random_uuid()::text, 18))::uuid,
+      user_id, template_id, bytes, subject_id, crop_code, request, answer
+    from history_item, generate_series(1, 998)`.execute(writer)
+  await expect(operator.removeCountry('tza')).rejects.toThrow(refusal('tza', '999 items'))
+  await recorderOn(writer)(record)
+  await expect(operator.removeCrop('millet')).rejects.toThrow(refusal('millet', '1000 or more items'))
+  expect((await operator.removeCrop('fonio')).code).toBe('fonio')
+  await sql`delete from history_item`.execute(writer)
+  expect((await operator.removeCountry('tza')).code).toBe('tza')
+  expect((await operator.removeCrop('millet')).code).toBe('millet')
 })

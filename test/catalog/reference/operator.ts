@@ -1,3 +1,4 @@
+import type { Transaction } from 'kysely'
 import {
   addAliases,
   addEntry,
@@ -7,17 +8,19 @@ import {
 } from '#src/catalog/reference-change-queries.ts'
 import { COUNTRIES, CROPS } from '#src/catalog/reference-queries.ts'
 import type { Database } from '#src/data/client.ts'
+import type { Tables } from '#src/data/tables.ts'
 
 /** What an operator does with countries and crops, each in a transaction of its own. */
 export function operatorOf({ writer }: Database) {
-  const change = <Result>(work: Parameters<ReturnType<typeof writer.transaction>['execute']>[0]) =>
-    writer.transaction().execute(work) as Promise<Result>
+  const change = <Result>(work: (trx: Transaction<Tables>) => Promise<Result>) =>
+    writer.transaction().execute(work)
   return {
     addCountry: (code: string, name: string) => change((trx) => addEntry(trx, COUNTRIES, code, name)),
     renameCountry: (code: string, name: string) => change((trx) => renameEntry(trx, COUNTRIES, code, name)),
     nameCountry: (code: string, ...names: string[]) =>
       change((trx) => addAliases(trx, COUNTRIES, code, names)),
     removeCountry: (code: string) => change((trx) => removeEntry(trx, COUNTRIES, code)),
+    removeCrop: (code: string) => change((trx) => removeEntry(trx, CROPS, code)),
     nameCrop: (code: string, ...names: string[]) => change((trx) => addAliases(trx, CROPS, code, names)),
     addCrop: (code: string, name: string) => change((trx) => addEntry(trx, CROPS, code, name)),
     offer: (country: string, crop: string) => change((trx) => offerCrop(trx, country, crop)),

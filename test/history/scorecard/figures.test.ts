@@ -24,32 +24,9 @@ test.each(CASES)(
 )
 
 test('of what is all equal there is no correlation of ranks', () => {
-  const scores = computeScores(
-    pairsOf([
-      [1, 2],
-      [1, 3],
-      [1, 4],
-    ]),
-  )
-  expect(scores).toEqual({ count: 3, bias: -2, rmse: Math.sqrt(14 / 3), mae: 2, rank_correlation: null })
-})
-
-test('ranks know the order alone, and what is the other way round has the other sign', () => {
-  const pairs = fc.array(fc.tuple(fc.integer({ min: -50, max: 50 }), fc.integer({ min: -50, max: 50 })), {
-    minLength: 2,
-  })
-  fc.assert(
-    fc.property(pairs, (some) => {
-      const rank = computeScores(pairsOf(some)).rank_correlation
-      expect(computeScores(pairsOf(some.map(([a, b]) => [a ** 3, b]))).rank_correlation).toBe(rank)
-      const turned = computeScores(pairsOf(some.map(([a, b]) => [a, -b]))).rank_correlation
-      if (rank === null) expect(turned).toBeNull()
-      else {
-        expect(turned).toBeCloseTo(-rank, 12)
-        expect(Math.abs(rank)).toBeLessThanOrEqual(1 + 1e-12)
-      }
-    }),
-  )
+  const pairs = [2, 3, 4].map((observed) => ({ predicted: 1, observed }))
+  const scores = { count: 3, bias: -2, rmse: Math.sqrt(14 / 3), mae: 2, rank_correlation: null }
+  expect(computeScores(pairs)).toEqual(scores)
 })
 
 /** What so many accounts have observed in each area of level 0, and in none. */
@@ -75,16 +52,6 @@ test.each([
 ] as const)('accounts of areas that may be shown beside the sum: %s', (_, sizes, nowhere, shown) => {
   const groups = shownAt(0, observedIn(sizes, nowhere))
   expect(groups.map(({ observed }) => observed.length).toSorted((a, b) => a - b)).toEqual(shown)
-})
-
-test('an area is not shown where the one above it less its other areas would tell of too few', () => {
-  const of = (region: string, district: string, size: number) =>
-    Array.from({ length: size }, (_, index) => observedBy(`${district} ${index}`, [region, district]))
-  // All small ones of the country together are enough; those of each region are not.
-  const all = [...of('A', 'a1', 8), ...of('A', 'a2', 3), ...of('B', 'b1', 9), ...of('B', 'b2', 3)]
-  expect(shownAt(0, all).map(({ district }) => district.code)).toEqual(['A', 'B'])
-  expect(shownAt(1, all)).toEqual([])
-  expect(shownAt(1, [...all, ...of('A', 'a3', 2)]).map(({ district }) => district.code)).toEqual(['a1'])
 })
 
 test('however scores of areas of all levels are subtracted from each other, enough accounts are left', () => {
@@ -116,7 +83,7 @@ test('however scores of areas of all levels are subtracted from each other, enou
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   )
 })
 

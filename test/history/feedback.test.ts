@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { testOnServer } from '#test/setup/on-server.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
-import { advise, history, rate } from '../advisories.ts'
+import { advise, history, rate } from './advisories.ts'
 
 let service: TestAppWithPerson
 beforeAll(async () => {
@@ -54,42 +54,24 @@ test('feedback that comes many times at once ends as one of them', async () => {
   for (const answer of answers) expect(answer.statusCode).toBe(200)
   const kept = await given(item)
   expect(answers.map((answer) => answer.json())).toContainEqual(kept)
-  const rows = await service.database.writer
-    .selectFrom('advisory_feedback')
-    .select('rating')
-    .where('history_id', '=', item)
-    .execute()
+  const { rows } = await sql`select rating from advisory_feedback where history_id = ${item}`.execute(
+    service.database.writer,
+  )
   expect(rows).toEqual([{ rating: kept.rating }])
 })
 
 test.each([
-  [{}, 'rating'],
-  [{ rating: 0 }, 'rating'],
-  [{ rating: 6 }, 'rating'],
   [{ rating: 3.5 }, 'rating'],
-  [{ rating: '3' }, 'rating'],
-  [{ rating: null }, 'rating'],
-  [{ rating: 3, comment: 'x'.repeat(2001) }, 'comment'],
-  [{ rating: 3, comment: 'a\0b' }, 'comment'],
   [{ rating: 3, comment: '\ud800' }, 'comment'],
-  [{ rating: 3, observed: [] }, 'observed'],
-  [{ rating: 3, observed: { yield_kg_ha: -1 } }, 'observed.yield_kg_ha'],
   [{ rating: 3, observed: { yield_kg_ha: 200_001 } }, 'observed.yield_kg_ha'],
-  [{ rating: 3, observed: { rate_kg_ha: '7' } }, 'observed.rate_kg_ha'],
-  [{ rating: 3, observed: { rate_tons_ha: 1001 } }, 'observed.rate_tons_ha'],
   [{ rating: 3, observed: { harvested_on: '2026-02-29' } }, 'observed.harvested_on'],
-  [{ rating: 3, observed: { harvested_on: '0000-01-01' } }, 'observed.harvested_on'],
   [[], 'body'],
-])('%j is refused', async (payload, field) => {
-  const response = await give(await advisory(), payload)
-  expect(response.statusCode).toBe(400)
-  expect(response.json()).toMatchObject({ code: 'INVALID_PARAMETERS', details: [{ field }] })
-})
-
-test('feedback that was refused leaves what was given', async () => {
+])('%j is refused, and leaves what was given', async (payload, field) => {
   const item = await advisory()
   await give(item, { rating: 5, comment: 'x'.repeat(2000) })
-  await give(item, { rating: 9 })
+  const response = await give(item, payload)
+  expect(response.statusCode).toBe(400)
+  expect(response.json()).toMatchObject({ code: 'INVALID_PARAMETERS', details: [{ field }] })
   expect((await given(item)).rating).toBe(5)
 })
 

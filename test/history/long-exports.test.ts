@@ -1,0 +1,129 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { parse } from 'csv-parse/sync'
+import type { LightMyRequestResponse } from 'fastify'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { type Person, placePerson } from '#test/setup/people.ts'
+import { history, keepAt, recordOf } from './advisories.ts'
+
+// Runs on a server alone: it is about sockets, and the same on both databases.
+
+/** More than the sockets of both sides hold, on many pages. */
+const ITEMS = 120
+const TEXT = 'x'.repeat(200_000)
+
+let service: TestApp
+let person: Person
+beforeAll(async () => {
+  service = await createTestApp()
+  await service.app.listen({ host: '127.0.0.1', port: 0 })
+})
+afterAll(() => service.close())
+
+beforeEach(async () => {
+  person = await placePerson(service.app)
+  const location = { name: TEXT, lat: 9.5, lng: 38.5, type: 'point' }
+  const answer = { location, yield_data: [{ scenario: 'Normal', yield_kg_ha: 1 }] }
+  await keepAt(
+    service,
+    Array.from({ length: ITEMS }, (_, index) => [recordOf(person, { answer }), new Date(1e12 + index)]),
+  )
+})
+
+/** The answer as soon as it begins, and the service's end of its connection. */
+async function ask(): Promise<{ response: IncomingMessage; socket: Socket }> {
+  const sent = request({
+    agent: false,
+    port: (service.app.server.address() as AddressInfo).port,
+    path: '/history/my?all=true',
+    headers: { ...person.headers, accept: 'text/csv' },
+  })
+  const connected = once(service.app.server, 'connection')
+  sent.end()
+  const [response] = await once(sent, 'response')
+  const [socket] = await connected
+  return { response, socket }
+}
+
+const whole = (who: Person) => history(service, who, 'my?all=true', 'text/csv')
+
+async function until(condition: () => boolean): Promise<void> {
+  await expect.poll(condition, { timeout: 60_000, interval: 5 }).toBe(true)
+}
+
+/** How often the database was asked during some work, which is long enough to read a whole history. */
+async function countQueries(work: () => Promise<unknown>): Promise<number> {
+  let queries = 0
+  const count = () => queries++
+  service.database.pool.on('acquire', count)
+  for (let time = 0; time < 100; time++) await work()
+  service.database.pool.off('acquire', count)
+  return queries
+}
+
+const askNothing = () => service.app.inject('/health/live')
+
+test('a long export waits for a client that reads slowly, and then comes whole', async () => {
+  const { response, socket } = await ask()
+  await until(() => socket.writableNeedDrain)
+  expect(await countQueries(askNothing)).toBeLessThan(3)
+  expect(socket.writableLength).toBeLessThan(2_000_000)
+  const rows: { id: string }[] = parse(await text(response), { columns: true, record_delimiter: '\r\n' })
+  expect([rows.length, new Set(rows.map(({ id }) => id)).size]).toEqual([ITEMS, ITEMS])
+})
+
+test('a long export ends with its client, and makes room for others', async () => {
+  const [first, second] = [await ask(), await ask()]
+  const third = await whole(person)
+  expect([third.statusCode, third.json()]).toEqual([
+    503,
+    {
+      error: 'Too many exports of histories are under way; try again later.',
+      code: 'OVERLOADED',
+      request_id: expect.any(String),
+    },
+  ])
+  expect(third.headers['retry-after']).toBeDefined()
+  expect((await history(service, person, 'my?limit=1', 'text/csv')).statusCode).toBe(200)
+  expect((await whole(await placePerson(service.app))).statusCode).toBe(200)
+
+  first.response.destroy()
+  await until(() => first.socket.destroyed)
+  expect(await countQueries(askNothing)).toBeLessThan(3)
+  const fourth = await ask()
+  expect(fourth.response.statusCode).toBe(200)
+  for (const { response, socket } of [second, fourth]) {
+    response.destroy()
+    await until(() => socket.destroyed)
+  }
+})
+
+test('a long export is not read to its end for who asks for its headers alone', async () => {
+  const url = '/history/my?all=true'
+  const headers = { ...person.headers, accept: 'text/csv' }
+  let head: Promise<LightMyRequestResponse> | undefined
+  const queries = await countQueries(async () => {
+    head ??= service.app.inject({ method: 'HEAD', url, headers })
+    await head
+    await askNothing()
+  })
+  expect(queries).toBeLessThan(10)
+  const response = (await head) as LightMyRequestResponse
+  expect([response.statusCode, response.headers['content-length']]).toEqual([200, undefined])
+  expect(response.headers['content-type']).toBe('text/csv; charset=utf-8')
+})
+
+test('a long export is cut off where it cannot be finished, and does not end as if it were whole', async () => {
+  const { response, socket } = await ask()
+  await until(() => socket.writableNeedDrain)
+  const rename = (from: string, to: string) =>
+    sql`alter table ${sql.ref(from)} rename to ${sql.ref(to)}`.execute(service.database.writer)
+  await rename('advisory_feedback', 'feedback_elsewhere')
+  onTestFinished(async () => void (await rename('feedback_elsewhere', 'advisory_feedback')))
+  await expect(text(response)).rejects.toThrow('aborted')
+  expect(response.complete).toBe(false)
+})
