@@ -29,8 +29,8 @@ const ROOMS = [
 
 /** What there is to read may only shrink: lower these with each change that does. */
 const BUDGETS: SourceFigures = {
-  files: 317,
-  lines: 61_257,
+  files: 316,
+  lines: 61_189,
   median: 0,
   exportedTypes: 505,
   oneImporter: 96,

@@ -1,7 +1,10 @@
+import type { Kysely } from 'kysely'
 import { ref } from '#schemas/common.ts'
 import { defineFeedbackRequest, Feedback, type FeedbackRequest } from '#schemas/feedback.ts'
 import { defineHistoryQuery, defineHistorySchemas, Share } from '#schemas/history.ts'
 import { observableKeysOf } from '#schemas/products/define.ts'
+import { isLockNotAvailable } from '#src/data/failures.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { ApiError, answers } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { observeBatcher } from '#src/http/metrics/metrics.ts'
@@ -9,7 +12,8 @@ import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { formatDay } from '#src/lib/dates.ts'
 import { createMonthsAhead, putFeedback, type RecordAdvisory } from './queries.ts'
 import { createHistoryRecorder, createHistoryTotal, readQuota, readTotalLimit } from './recorder.ts'
-import { createShortener, dropOldMonths } from './retention.ts'
+import { deleteOldest, type HistoryQuota } from './recording-queries.ts'
+import { deleteOldItems, dropMonthPiece, END_OF_ACCOUNTS, FIRST_ACCOUNT } from './retention-queries.ts'
 import { historyRoutes, ItemParams, type ItemRequest, requireItem } from './routes.ts'
 import { shareRoutes } from './shares.ts'
 
@@ -39,6 +43,63 @@ export function startHistoryRecorder(app: App): RecordAdvisory {
   const { record, state } = createHistoryRecorder(db, quota, shortens, total)
   observeBatcher(app.metrics, 'history', state)
   return record
+}
+
+/** A removal that has begun ends, also after a change of settings. */
+function dropOldMonths(app: App): void {
+  const removePiece = createRetention(app.database.writer, app.config.HISTORY_MONTHS)
+  app.jobs.add('remove-old-items', () =>
+    removePiece().catch((error) => {
+      // A dump holds locks for minutes; `agro doctor` says what stays for longer.
+      if (isLockNotAvailable(error)) return false
+      throw error
+    }),
+  )
+}
+
+function createRetention(db: Kysely<Tables>, months: number | undefined): () => Promise<boolean> {
+  // Items become too old when a month begins: then, and when the process starts, it looks at all accounts.
+  let month: string | undefined
+  let account = END_OF_ACCOUNTS
+
+  return async () => {
+    if (await dropMonthPiece(db, months)) return true
+    if (months === undefined) return false
+    const thisMonth = formatDay(Date.now()).slice(0, 'YYYY-MM'.length)
+    if (month !== thisMonth) {
+      month = thisMonth
+      account = FIRST_ACCOUNT
+    }
+    if (account === END_OF_ACCOUNTS) return false
+    const next = await deleteOldItems(db, months, account)
+    account = next ?? account
+    return next !== undefined && next !== END_OF_ACCOUNTS
+  }
+}
+
+/** Items of one statement: the embedded database lets others wait meanwhile. */
+const PIECE = 500
+
+/** Deletes the oldest items over the quota piece by piece, user by user. A stop is made up for with the next item. */
+export function createShortener(
+  { jobs }: Pick<App, 'jobs'>,
+  db: Kysely<Tables>,
+  quota: HistoryQuota,
+): (userId: string) => void {
+  const waiting = new Set<string>()
+
+  jobs.add('shorten-histories', async () => {
+    const [userId] = waiting
+    if (userId === undefined) return false
+    waiting.delete(userId)
+    const deleted = await deleteOldest(db, userId, quota, PIECE)
+    if (deleted === PIECE) waiting.add(userId)
+    return waiting.size > 0
+  })
+  return (userId) => {
+    waiting.add(userId)
+    jobs.wake('shorten-histories')
+  }
 }
 
 export async function feedback(app: App): Promise<void> {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { createShortener } from '#src/history/index.ts'
 import { createHistoryRecorder } from '#src/history/recorder.ts'
-import { createShortener } from '#src/history/retention.ts'
 import type { App } from '#src/http/app.ts'
 import { withOtherService } from '#test/accounts/other-service.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
