@@ -23,6 +23,8 @@ test('countries, crops, ranges and compositions are listed and changed as the tr
     countries list
     crops list --json
     countries remove tza --yes
+    countries remove gha
+    crops remove wheat
     countries withdraw tza maize
     countries remove tza --yes
     ranges list

@@ -1,7 +1,7 @@
 import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { fixture, type LayerText, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
+import { fixture, kindFixture, type LayerText, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { createTestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { transcribe } from '#test/setup/transcript.ts'
@@ -24,11 +24,14 @@ test('releases are loaded, published, withdrawn and deleted from an empty databa
     { file: fixture('crs-32637.tif'), scenario: 'Normal' },
     { file: fixture('zeros.tif'), scenario: 'Below Normal', scale: 10, offset: 1 },
   ])
+  const jpeg = [{ file: kindFixture('jpeg.tif') }]
+  await manifest('lossy.yaml', jpeg, { lossy: true, forecast_period: '2024-01' })
   await manifest('february.yaml', [{ file: 'rasters/season.tif' }], { forecast_period: '2025-02' })
   const said = await transcribe(
     testDatabase,
     `
     migrate
+    migrate --json
     releases list
     ingest FOLDER/none.yaml
     ingest FOLDER/season.yaml
@@ -41,13 +44,14 @@ test('releases are loaded, published, withdrawn and deleted from an empty databa
     releases publish SERIES-v2
     releases rollback SERIES-v2
     releases delete SERIES-v1 --yes
+    releases delete SERIES-v2
     releases delete SERIES-v2 --yes
     releases rollback SERIES-v1
     releases rollback SERIES-v1 --yes
     releases rollback SERIES-v1 --yes
     ingest --no-publish FOLDER/season.yaml
     ingest FOLDER/season.yaml --json
-    ingest --force FOLDER/season.yaml
+    ingest --force FOLDER/season.yaml --json
     ingest --force --no-publish FOLDER/season.yaml
     ingest --force --no-publish FOLDER/season.yaml
     ingest --force --no-publish FOLDER/season.yaml
@@ -59,6 +63,8 @@ test('releases are loaded, published, withdrawn and deleted from an empty databa
     releases rollback SERIES-v3
     releases list
     audit --kind release_withdrawn
+    ingest FOLDER/lossy.yaml --allow month,range
+    releases show yield-eth-wheat-2024-01-v1
     `,
     { FOLDER: folder, SERIES: 'yield-eth-wheat-2025-01' },
   )

@@ -41,6 +41,7 @@ test('accounts get roles, tokens and records as the transcript has it', async ()
     users reset nobody@example.org
     users reset-2fa nobody@example.org
     users delete nobody@example.org
+    users delete PERSON
     users create nobody --name P
     audit --user PERSON
     audit --user GONE
