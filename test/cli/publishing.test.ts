@@ -1,4 +1,4 @@
-// Runs on a server alone: ingest/checks/statements.test.ts tries the statements on both databases.
+// Runs on a server alone: ingest/checks/statements.test.ts tries the statements on the embedded database.
 import { expect, onTestFinished, test } from 'vitest'
 import { openCluster } from '#src/data/client.ts'
 import { smooth, writeField } from '#test/ingest/checks/rasters.ts'

@@ -1,4 +1,4 @@
-// Runs on a server alone: statements.test.ts tries the statements on both databases.
+// Runs on a server alone: statements.test.ts tries the statements on the embedded database.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
