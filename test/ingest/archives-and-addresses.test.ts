@@ -7,12 +7,12 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'
+import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { download } from '#src/ingest/geotiff/open-files.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import { kindFixture, manifestText } from './fixtures.ts'
+import { ingestManifest, kindFixture, manifestText, writeManifest } from './fixtures.ts'
 import { createRefusingIngest, type RefusingIngest, refusalsOf } from './refusals.ts'
-import { storedLayer } from './stored-layer.ts'
 
 /** What the server does at other paths than those of fixtures. */
 const ELSEWHERE: Record<string, (response: ServerResponse) => void> = {
@@ -73,14 +73,17 @@ afterEach(async () => {
   expect(await readdir(temporary)).toEqual([])
 })
 
-let months = 0
-/** What is stored of a layer, which is a release of a month of its own. */
-const load = (layer: Record<string, unknown>) =>
-  storedLayer(
-    ingest,
-    layer,
-    `20${10 + Math.floor(months / 12)}-${String((months++ % 12) + 1).padStart(2, '0')}`,
-  )
+let years = 2000
+/** What is stored of a layer, which is a release of a year of its own. */
+async function load(layer: Record<string, unknown>): Promise<unknown[]> {
+  const text = manifestText([layer], { forecast_period: `${years++}-01` })
+  const { code } = await ingestManifest(ingest.database, await writeManifest(ingest.folder, text))
+  const { rows } = await sql`
+    select checksum, layer.scale, layer.minimum, layer.maximum, layer.mean, layer.valid_count
+    from release join layer on layer.release_id = release.id
+    where code = ${code}`.execute(ingest.database.writer)
+  return rows
+}
 
 /** Writes an archive with fixtures in it, by the names that they have there. */
 async function zip(name: string, entries: Record<string, string>): Promise<string> {

@@ -314,13 +314,13 @@ const inBlob = (damage: Damage) => (bytes: Buffer) => void damage(bytes.subarray
 /** The frame of the last stream of JPEG. */
 const inFrame = (damage: Damage) => (bytes: Buffer) =>
   void damage(bytes.subarray(bytes.lastIndexOf(Buffer.of(0xff, 0xc0))))
-const [JPEG, YCBCR, LERC] = ['jpeg', 'jpeg-ycbcr', 'lerc-float64'].map(
-  (kind) => `../raster-kinds/${kind}.tif`,
-)
+const JPEG = '../raster-kinds/jpeg.tif'
+const YCBCR = '../raster-kinds/jpeg-ycbcr.tif'
+const LERC = '../raster-kinds/lerc-float64.tif'
 const LOSSY = { lossy: true }
 const nothing = () => {}
 
-const DAMAGED: Record<string, [file: string | undefined, damage: Damage, settings?: Settings]> = {
+const DAMAGED: Record<string, [file: string, damage: Damage, settings?: Settings]> = {
   'LERC of too many rows': [LERC, inBlob((blob) => void blob.writeInt32LE(1_000_000, 14))],
   'LERC of as many pixels, which lie otherwise': [
     LERC,
@@ -385,9 +385,7 @@ const DAMAGED: Record<string, [file: string | undefined, damage: Damage, setting
 }
 
 test('rasters are refused whose bytes are damaged', async () => {
-  const refusals = await refusalsOf(DAMAGED, ([file, damage, settings]) =>
-    refusalOf(file as string, damage, settings),
-  )
+  const refusals = await refusalsOf(DAMAGED, ([file, damage, settings]) => refusalOf(file, damage, settings))
   await expect(refusals).toMatchFileSnapshot('refused/damaged.txt')
 })
 
