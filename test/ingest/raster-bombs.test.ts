@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { measureAgro } from '#test/setup/cli.ts'
+import { measureAgro, runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { zlibZeros } from './bombs.ts'
@@ -158,5 +158,38 @@ describe('agro ingest takes 512 MiB at most', () => {
       manifestText([{ file, scenario: 'Tiny' }], { allow: ['extent'] }),
     )
     await loaded(manifest, 361)
+  })
+
+  test('and loads of a sparse file what was written alone, unless all else would be values', async () => {
+    // 3.6 GB of pixels, of which one strip of 1.92 MB was written.
+    const [size, rows] = [30_000, 16]
+    const pixels = Float32Array.from({ length: size * rows }, (_, index) => 1000 + (index % 500))
+    const file = await writeTiff(join(folder, 'sparse.tif'), {
+      width: size,
+      height: size,
+      strips: Array.from({ length: size / rows }, (_, index) =>
+        index === 1000 ? Buffer.from(pixels.buffer) : Buffer.alloc(0),
+      ),
+      tags: {
+        278: ['long', [rows]],
+        [TAGS.pixelScale]: ['double', [0.0005, 0.0005, 0]],
+        [TAGS.nodata]: ['ascii', '-9999\0'],
+      },
+    })
+    const settings = { allow: ['empty', 'extent'], forecast_period: '2025-02' }
+    await loaded(await writeManifest(folder, manifestText([{ file }], settings)), size / 16)
+    const code = 'yield-eth-wheat-2025-02-v1'
+    const shown = JSON.parse((await runAgro(testDatabase, 'releases', 'show', code, '--json')).stdout)
+    const statistics = { validCount: rows * size, minimum: 1000, maximum: 1499, mean: 1249.5 }
+    expect(shown.layers).toMatchObject([statistics])
+
+    const dense = await writeManifest(folder, manifestText([{ file, nodata: 'none' }], settings))
+    const refused = await runAgro(testDatabase, 'ingest', dense)
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /sparse\.tif has \d+ bytes and says that they hold 3600000000 bytes of pixels: more than 1000 for one are not read of an image over 1073741824 bytes\.\n$/,
+      ),
+    ])
   })
 })
