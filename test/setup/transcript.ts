@@ -40,6 +40,12 @@ export async function transcribe(
   return settled(text)
 }
 
+/** Who runs the tests, where a command says who has done something. */
+const OPERATOR = new RegExp(
+  `(operator=|scheduled by | {2})${userInfo().username.replaceAll('.', '\\.')}(?= |$)`,
+  'gm',
+)
+
 /** Without times of today, durations, sizes, ids and the name of who runs the tests. */
 function settled(text: string): string {
   return text
@@ -50,7 +56,7 @@ function settled(text: string): string {
     .replaceAll(/"seconds": [\d.]+/g, '"seconds": N')
     .replaceAll(/\b\d+(\.\d)? kB\b/g, 'N kB')
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID')
-    .replaceAll(new RegExp(`\\b${userInfo().username}\\b`, 'g'), 'OPERATOR')
+    .replaceAll(OPERATOR, '$1OPERATOR')
     .replaceAll(/(?<=\S) {2,}/g, '  ')
 }
 
