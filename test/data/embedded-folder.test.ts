@@ -87,7 +87,7 @@ describe('the folder of the embedded database', () => {
     service.signal('SIGTERM')
     expect(await service.ended).toBe(0)
     expect(await openIn(folder)).toEqual([])
-  }, 180_000)
+  })
 
   test('that a backup has left open is closed to others when it is opened', async () => {
     const { config, drop } = await createTestDatabase('empty')
