@@ -1,18 +1,23 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { openOwnServers, POSTGRES_PROGRAMS } from '#bench/cluster.ts'
+import { freePort } from '#bench/processes.ts'
+import { SCHEMA_CHECKS, SERVER_CHECKS, SETTINGS_CHECKS } from '#src/cli/doctor/checks.ts'
+import { DATA_CHECKS } from '#src/cli/doctor/data-checks.ts'
 import { readingFrom } from '#src/cli/doctor/index.ts'
 import { openCluster } from '#src/data/client.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { VERSION } from '#src/lib/version.ts'
+import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
-import { newFolder } from '#test/setup/folders.ts'
+import { startMailServer } from '#test/setup/mail-server.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
+import { executeOnServer } from '#test/setup/server.ts'
 import { examine } from './examination.ts'
 
-const USER = '00000000-0000-4000-8000-000000000001'
+const CHECKS = Object.keys({ ...SETTINGS_CHECKS, ...SCHEMA_CHECKS, ...SERVER_CHECKS, ...DATA_CHECKS })
 
 let testDatabase: TestDatabase
 beforeAll(async () => {
@@ -21,6 +26,18 @@ beforeAll(async () => {
 afterAll(() => testDatabase.drop())
 
 const examined = (settings?: Record<string, string>) => examine(testDatabase, settings)
+
+/** What some checks say with some settings. Why something cannot be reached is said by this machine, and left out. */
+async function told(settings: Record<string, string>, checks: string[]): Promise<string> {
+  const { code, findings } = await examined(settings)
+  const lines = findings
+    .filter(({ group, check }) => checks.includes(group) || checks.includes(`${group} ${check}`))
+    .map(({ group, check, level, sentence, advice }) => {
+      const said = sentence.replace(/(cannot be \w+[^:]*|up to date): .*/, '$1: ...')
+      return `  ${group} ${check}, ${level}: ${said}${advice ? `\n    > ${advice}` : ''}\n`
+    })
+  return `  exit code ${code}\n${lines.join('').replaceAll(/20\d\d-\d\d-\d\d \d\d:\d\d/g, 'THEN')}`
+}
 
 describe('the doctor', () => {
   let client: pg.Client
@@ -47,31 +64,13 @@ describe('the doctor', () => {
     const { code, status, findings, of } = await examined()
     // The tests' role is a superuser.
     expect([code, status]).toEqual([1, 'warning'])
-    const checks = findings.map(({ group, check }) => `${group} ${check}`)
-    expect([...new Set(checks)]).toEqual([
-      'versions service',
-      'settings configuration',
-      'secrets jwt_secret',
-      'secrets database_password',
-      'secrets files',
-      'mail server',
-      'versions postgresql',
-      'versions extensions',
-      'schema migrations',
-      'schema objects',
-      'schema rights',
-      'connections used',
-      'connections encryption',
-      'history months',
-      'history total',
-      'releases published',
-      'releases incomplete',
-      'releases scheduled',
-      'releases seasons',
-      'releases summaries',
-      'files reachable',
-      'areas boundaries',
-      'subscriptions deliveries',
+    const checks = findings.map(({ group, check }) => `${group}.${check}`)
+    // Without mail, a folder of data, a replica and files there is nothing to ask of them.
+    expect(CHECKS.filter((check) => !checks.includes(check))).toEqual([
+      'secrets.mail_encryption',
+      'disk.free',
+      'replica.lag',
+      'files.present',
     ])
     expect(of('versions service')).toEqual([
       ['ok', `The service is ${VERSION}, on Node ${process.versions.node}.`],
@@ -85,21 +84,147 @@ describe('the doctor', () => {
     expect(of('areas boundaries')).toEqual([['ok', 'All 4 countries have boundaries of all levels.']])
   })
 
-  test('warns where all histories hold nearly as much as they may, and where they are full', async () => {
-    const found = async (bytes: number, settings?: Record<string, string>) => {
-      await client.query('insert into history_size (user_id, items, bytes) values ($1, 1, $2)', [USER, bytes])
-      const { of } = await examined(settings)
-      await client.query('delete from history_size where user_id = $1', [USER])
-      return of('history total')
+  const histories = (bytes: number) =>
+    `insert into history_size (user_id, items, bytes) values ('00000000-0000-4000-8000-000000000001', 1, ${bytes})`
+  const NO_HISTORIES = "delete from history_size where user_id = '00000000-0000-4000-8000-000000000001'"
+  const LIMIT = { HISTORY_TOTAL_MB: '1' }
+  const load = (lock: number) =>
+    `insert into release (code, product, country_code, crop_code, forecast_period, version, source, licence, checksum, load_lock)
+     values ('cut-off', 'yield', 'eth', 'wheat', '2031-01-01', 1, '-', '-', '-', ${lock})`
+  const LOCK = 7_239_449 * 2 ** 24 + 5
+  const NO_LOAD = "delete from release where code = 'cut-off'"
+  const migration = (breaks: boolean) =>
+    `insert into applied_script (kind, name, checksum, breaks_older) values ('migration', '9999_x.sql', '', ${breaks})`
+  const NO_MIGRATION = "delete from applied_script where name = '9999_x.sql'"
+  const SCHEMA = ['schema migrations', 'schema objects']
+
+  /** States of a database, made and undone by SQL, and the checks that speak of them. */
+  const STATES: Record<string, [made: string, undone: string, checks: string[], settings?: typeof LIMIT]> = {
+    'histories without a limit': [histories(1_000_000), NO_HISTORIES, ['history total']],
+    'histories that hold less than nine tenths': [histories(899_000), NO_HISTORIES, ['history total'], LIMIT],
+    'histories that hold more': [histories(901_000), NO_HISTORIES, ['history total'], LIMIT],
+    'histories that are full': [histories(1_000_000), NO_HISTORIES, ['history total'], LIMIT],
+    'a load that was interrupted': [load(LOCK), NO_LOAD, ['releases incomplete']],
+    'a country without boundaries': [
+      "insert into country (code, name) values ('tza', 'Tanzania')",
+      "delete from country where code = 'tza'",
+      ['areas boundaries'],
+    ],
+    'a schema of before a migration': [
+      `create table public.kept as select * from applied_script where name = '0040_compositions.sql';
+       delete from applied_script where name = '0040_compositions.sql';
+       alter table input_composition rename to later`,
+      `alter table later rename to input_composition;
+       insert into applied_script select * from kept; drop table kept`,
+      SCHEMA,
+    ],
+    'a schema of a newer version': [migration(false), NO_MIGRATION, SCHEMA],
+    'a schema of a newer version that breaks this one': [migration(true), NO_MIGRATION, SCHEMA],
+    'a function that a newer version has replaced': [
+      "update applied_script set checksum = 'newer', replaced = array[checksum] where name = 'tiles_of.sql'",
+      "update applied_script set checksum = replaced[1], replaced = default where name = 'tiles_of.sql'",
+      SCHEMA,
+    ],
+    'a table that is gone, and triggers that do nothing': [
+      'alter table history_size rename to elsewhere; alter table audit_record disable trigger all',
+      'alter table elsewhere rename to history_size; alter table audit_record enable trigger all',
+      [...SCHEMA, 'history total', 'areas boundaries'],
+    ],
+  }
+
+  test('says of a database in trouble what doctor.txt has', async () => {
+    const found: string[] = []
+    for (const [state, [made, undone, checks, settings]] of Object.entries(STATES)) {
+      await client.query(made)
+      found.push(`${state}:\n${await told(settings ?? {}, checks).finally(() => client.query(undone))}\n`)
     }
-    const limit = { HISTORY_TOTAL_MB: '1' }
-    const of = 'of the 1.0 MB of HISTORY_TOTAL_MB.'
-    expect(await found(1_000_000)).toEqual([['ok', 'Histories hold 1.0 MB; HISTORY_TOTAL_MB sets no limit.']])
-    expect(await found(899_000, limit)).toEqual([['ok', `Histories hold 899 kB ${of}`]])
-    expect(await found(901_000, limit)).toEqual([['warning', `Histories hold 901 kB ${of}`]])
-    expect(await found(1_000_000, limit)).toEqual([
-      ['warning', `Histories hold 1.0 MB ${of} New answers are not kept.`],
+    await expect(found.join('')).toMatchFileSnapshot('transcripts/doctor.txt')
+  })
+
+  test('tells a load that runs by its lock', async () => {
+    await client.query(load(LOCK))
+    const cluster = await openCluster(testDatabase.config)
+    const loader = cluster.connectForMaintenance()
+    const { unlock } = await lockWork(loader, LOCK)
+    expect((await examined()).of('releases incomplete')).toEqual([
+      ['note', expect.stringMatching(/ UTC, and is being loaded: process \d+ of the database\.$/)],
     ])
+    unlock()
+    await loader.close()
+    await cluster.close()
+    await client.query(NO_LOAD)
+  })
+
+  test('says of settings and servers in trouble what doctor-settings.txt has', async () => {
+    const { DATABASE_URL = '' } = testDatabase.environment
+    const at = (change: Partial<URL>) => ({ DATABASE_URL: Object.assign(new URL(DATABASE_URL), change).href })
+    const mail = await startMailServer()
+    const typed = 'change me change me change me change me'
+    const mailing = { SMTP_URL: mail.url, MAIL_FROM: 'noreply@example.org' }
+    const found: string[] = []
+    const ask = async (what: string, settings: Record<string, string>, ...checks: string[]) =>
+      found.push(`${what}:\n${await told(settings, checks)}\n`)
+    await ask(
+      'secrets that somebody has typed',
+      { JWT_SECRET: typed, JWT_SECRET_PREVIOUS: typed },
+      'secrets jwt_secret',
+    )
+    await ask('a mail server', { ...mailing, DEMO_DATA: 'true' }, 'mail server', 'settings configuration')
+    await mail.close()
+    await ask('a mail server that is gone', mailing, 'mail server')
+    const same = { DATABASE_READ_URL: `${DATABASE_URL}?application_name=reads` }
+    await ask('a replica that is none', same, 'replica lag')
+    const gone = { DATABASE_READ_URL: 'postgres://nobody@127.0.0.1:1/none' }
+    await ask('a replica that is gone', gone, 'replica lag')
+    await ask('a port that is none', { PORT: 'x' }, 'settings configuration')
+    await ask('a role that is none', at({ username: 'role_that_is_none' }), 'database')
+    await ask('a database that is none', at({ pathname: '/database_that_is_none' }), 'database')
+    await ask('a server that is none', { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }, 'database')
+    await ask('a host that is none', at({ hostname: 'host.invalid' }), 'database')
+    await ask('a certificate that is none', at({ search: '?sslmode=verify-full' }), 'database')
+    await ask(
+      'variables that look like settings, and those of other programs',
+      {
+        ...{ TILE_CACHE_MBB: '5', TRUSTED_PROXY: '10.0.0.1', rate_limit: '600/min', TILE_CACHE_BM: '' },
+        ...{ PGHOST: 'db', DATABASE_NAME: 'agro' },
+      },
+      'settings',
+    )
+    const { host, port, pathname } = new URL(DATABASE_URL)
+    const named = found.join('').replaceAll(host, 'HOST').replaceAll(`:${port}`, ':PORT')
+    const text = named.replaceAll(pathname.slice(1), 'DATABASE')
+    await expect(text).toMatchFileSnapshot('transcripts/doctor-settings.txt')
+  })
+
+  test.skipIf(POSTGRES_PROGRAMS === undefined)('says it where a server refuses the password', async () => {
+    const servers = await openOwnServers()
+    onTestFinished(servers.close)
+    const port = await freePort()
+    await servers.initialise('data')
+    await servers.run('sh', '-c', 'echo "host all all all scram-sha-256" >data/pg_hba.conf')
+    await servers.start('data', port)
+    for (const password of [':wrong', '']) {
+      const { findings } = await examined({
+        DATABASE_URL: `postgres://postgres${password}@127.0.0.1:${port}/agro`,
+      })
+      expect(findings.filter(({ group }) => group === 'database').map(({ advice }) => advice)).toEqual([
+        'Put the right user and password into DATABASE_URL, or into the file of DATABASE_URL_FILE.',
+      ])
+    }
+  })
+
+  test('says that there is no schema yet, and makes none', async () => {
+    const { DATABASE_URL = '' } = testDatabase.environment
+    await executeOnServer(DATABASE_URL, 'create schema bare')
+    const bare = () => examined({ DATABASE_URL: `${DATABASE_URL}?options=-csearch_path%3Dbare` })
+    for (const { code, of } of [await bare(), await bare()]) {
+      expect([code, of('schema migrations')]).toEqual([
+        2,
+        [['error', 'The database has no schema of the service.']],
+      ])
+      expect(of('schema rights')).toEqual([['warning', expect.stringMatching(/is a superuser/)]])
+      expect(of('schema objects')).toEqual([])
+    }
   })
 
   test('tells it to people group by group, without colours where nobody sees them', async () => {
@@ -108,106 +233,6 @@ describe('the doctor', () => {
     expect(stdout).toMatch(/\n {2}note {5}No mail server is set: .*\n {11}> Set SMTP_URL and MAIL_FROM/)
     expect(stdout).toMatch(/\n\nwarning: \d+ ok, \d+ note, \d+ warning\n$/)
     expect(stdout).not.toContain('\u001b')
-  })
-
-  test('tells a load that was cut off from one that runs by the lock of that', async () => {
-    const code = 'yield-eth-wheat-2031-01-v1'
-    await client.query(
-      `insert into release (code, product, country_code, crop_code, forecast_period, version, source, licence, checksum)
-       values ($1, 'yield', 'eth', 'wheat', '2031-01-01', 1, '-', '-', '-')`,
-      [code],
-    )
-    const found = async () => (await examined()).of('releases incomplete')
-    const since = `${code} is incomplete since \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC`
-    const lock = 7_239_449 * 2 ** 24 + 5
-    await client.query('update release set load_lock = $1 where code = $2', [lock, code])
-    expect(await found()).toEqual([
-      ['warning', expect.stringMatching(`^${since}\\. Its load was interrupted\\.$`)],
-    ])
-    const cluster = await openCluster(testDatabase.config)
-    const loader = cluster.connectForMaintenance()
-    const { unlock } = await lockWork(loader, lock)
-    expect(await found()).toEqual([
-      ['note', expect.stringMatching(`^${since}, and is being loaded: process \\d+ of the database\\.$`)],
-    ])
-    unlock()
-    await loader.close()
-    await client.query('delete from release where code = $1', [code])
-  })
-
-  test('names countries without boundaries', async () => {
-    await client.query(`insert into country (code, name) values ('tza', 'Tanzania')`)
-    expect((await examined()).of('areas boundaries')).toEqual([
-      [
-        'warning',
-        'These countries have no outline, so that nothing is known to lie outside of them: Tanzania.',
-      ],
-      ...[1, 2, 3].map((level) => ['note', `These countries have no areas of level ${level}: Tanzania.`]),
-    ])
-    await client.query(`delete from country where code = 'tza'`)
-  })
-
-  test('tells an older schema from a newer one, and migrates neither', async () => {
-    const { rows } = await client.query(
-      `delete from applied_script where name = '0040_compositions.sql' returning name, checksum`,
-    )
-    const { name, checksum } = rows[0]
-    // As before the migration that makes this table.
-    await client.query('alter table input_composition rename to later')
-    const older = await examined()
-    await client.query('alter table later rename to input_composition')
-    expect(older.of('schema migrations')).toEqual([
-      ['warning', `The schema is older than this version: ${name} is not applied.`],
-    ])
-    expect(older.of('schema objects')).toEqual([['ok', 'All tables and functions are there.']])
-    await client.query(
-      `insert into applied_script values ('migration', $1, $2), ('migration', '9999_x.sql', '')`,
-      [name, checksum],
-    )
-    const newer = await examined()
-    expect([newer.code, newer.of('schema migrations')]).toEqual([
-      1,
-      [['note', 'The schema is newer than this version, which goes on with it: it has 9999_x.sql.']],
-    ])
-    await client.query(`update applied_script set breaks_older = true where name = '9999_x.sql'`)
-    const breaking = await examined()
-    expect([breaking.code, breaking.of('schema migrations')]).toEqual([
-      2,
-      [['error', 'The schema is newer than this version, which cannot go on with 9999_x.sql.']],
-    ])
-    await client.query(`delete from applied_script where name = '9999_x.sql'`)
-  })
-
-  test('takes no function for pending that a newer version has replaced', async () => {
-    const { rows } = await client.query(
-      `update applied_script set checksum = 'newer', replaced = array[checksum] where name = 'tiles_of.sql'
-       returning replaced[1] as checksum`,
-    )
-    expect((await examined()).of('schema migrations')).toEqual([
-      ['ok', expect.stringMatching(/^The schema is up to date: /)],
-    ])
-    await client.query(
-      `update applied_script set checksum = $1, replaced = default where name = 'tiles_of.sql'`,
-      [rows[0].checksum],
-    )
-  })
-
-  test('misses what was dropped, and goes on where a question fails', async () => {
-    await client.query('alter table history_size rename to elsewhere')
-    await client.query('alter table audit_record disable trigger all')
-    const { code, of } = await examined()
-    expect(code).toBe(2)
-    expect(of('schema objects')[0]).toEqual(['error', 'These are missing: history_size.'])
-    expect(of('schema objects').slice(1)).toContainEqual([
-      'warning',
-      expect.stringMatching(/^The trigger \S+ of audit_record is disabled\.$/),
-    ])
-    expect(of('history total')).toEqual([
-      ['unknown', 'This could not be looked at: relation "history_size" does not exist.'],
-    ])
-    expect(of('areas boundaries')).toEqual([['ok', 'All 4 countries have boundaries of all levels.']])
-    await client.query('alter table elsewhere rename to history_size')
-    await client.query('alter table audit_record enable trigger all')
   })
 
   test('ends soon when the database goes while it asks', async () => {
@@ -236,21 +261,8 @@ describe('the doctor', () => {
   })
 
   test('misses areas that were deleted by SQL, and the same file loads them anew', async () => {
-    const file = join(await newFolder(), 'ghana.geojson')
-    const polygon = {
-      type: 'Polygon',
-      coordinates: [
-        [
-          [-3, 5],
-          [1, 5],
-          [1, 11],
-          [-3, 11],
-          [-3, 5],
-        ],
-      ],
-    }
-    const feature = { type: 'Feature', properties: { code: 'GH', name: 'Ghana' }, geometry: polygon }
-    await writeFile(file, JSON.stringify({ type: 'FeatureCollection', features: [feature] }))
+    const ghana = feature({ code: 'GH', name: 'Ghana' }, rectangle(-3, 5, 1, 11))
+    const file = await boundaryFile([ghana])
     const names = ['--code-property', 'code', '--name-property', 'name', '--parent-property', 'none']
     const load = () => runAgro(testDatabase, 'boundaries', file, '--country', 'gha', '--level', '0', ...names)
     expect((await load()).code).toBe(0)
@@ -266,4 +278,13 @@ describe('the doctor', () => {
       'note',
     ])
   })
+})
+
+test('the document names each check of the doctor in the row of its group', async () => {
+  const [, section = ''] =
+    /\n### agro doctor\n([\s\S]*?)\n##/.exec(await readFile('docs/operations.md', 'utf8')) ?? []
+  const rows = [...section.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].flatMap(([, group, cell = '']) =>
+    [...cell.matchAll(/(?<=^|; )`(\w+)`:/g)].map(([, check]) => `${group}.${check}`),
+  )
+  expect(rows.sort()).toEqual([...CHECKS, 'versions.service', 'database.open'].sort())
 })

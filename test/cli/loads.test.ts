@@ -215,19 +215,3 @@ test('a load whose disk gets full ends with a sentence, and leaves nothing behin
   await client.query(`drop tablespace ${tablespace}`)
   expect((await agro('ingest', manifest)).stdout).toMatch(`${code} is published: ${TILES}`)
 })
-
-describe('data that are loaded already', () => {
-  test('are not loaded again, and published where they were held back', async () => {
-    expect((await agro('ingest', manifest, '--no-publish')).stdout).toMatch(
-      `${code} is complete and not published: ${TILES}`,
-    )
-    expect(await agro('ingest', manifest, '--no-publish')).toEqual({
-      code: 0,
-      stdout: `The same data are loaded, and not published, as ${code}: nothing to do (--force loads them again).\n`,
-      stderr: '',
-    })
-    const published = await agro('ingest', manifest, '--json')
-    expect(JSON.parse(published.stdout)).toMatchObject({ release: code, loaded: false, published: true })
-    expect((await rows()).slice(0, 3)).toEqual([1, 1, 1])
-  })
-})

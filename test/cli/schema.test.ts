@@ -25,16 +25,18 @@ describe('a schema that is older than this version', () => {
   const REFUSAL =
     'The schema of the database is older than this version, which needs tiles_of.sql: `agro migrate` brings it up to date.\n'
 
-  test.each([
-    ['releases list'],
-    ['users list'],
-    ['countries list'],
-    ['crops list'],
-    ['audit'],
-    ['grants nobody'],
-  ])('is left as it is by agro %s, which says what helps', async (command) => {
-    const { code, stdout, stderr } = await runAgro(opened.testDatabase, ...command.split(' '))
-    expect([code, stdout, stderr]).toEqual([1, '', REFUSAL])
+  test('is left as it is by commands that look, which say what helps', async () => {
+    for (const command of [
+      'releases list',
+      'users list',
+      'countries list',
+      'crops list',
+      'audit',
+      'grants nobody',
+    ]) {
+      const { code, stdout, stderr } = await runAgro(opened.testDatabase, ...command.split(' '))
+      expect([command, code, stdout, stderr]).toEqual([command, 1, '', REFUSAL])
+    }
   })
 
   test('is left as it is by a service with MIGRATE_ON_START=false, which does not start', async () => {

@@ -6,19 +6,13 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { type Database, openCluster } from '#src/data/client.ts'
+import { VERSION } from '#src/lib/version.ts'
 import { type CliResult, runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import {
-  type Answers,
-  answersOf,
-  logInTwice,
-  type Usage,
-  useService,
-  withService,
-} from '#test/setup/used-service.ts'
+import { answersOf, logInTwice, type Usage, useService, withService } from '#test/setup/used-service.ts'
 
-const POINTS = 300
+const POINTS = 60
 const MEBIBYTE = 1024 * 1024
 const SECRET = { JWT_SECRET: 'a secret of both, of more than 32 bytes' }
 
@@ -84,6 +78,13 @@ describe.sequential('agro export and import', () => {
     }
   }
 
+  const answers = ({ config }: TestDatabase) =>
+    withService(config, async (app) => {
+      const found = await answersOf(app, usage, POINTS)
+      expect(await logInTwice(app, usage)).toEqual([401, 200, 200])
+      return found
+    })
+
   const linesOf = async (name: string) =>
     gunzipSync(await readFile(file(name)))
       .toString()
@@ -119,19 +120,10 @@ describe.sequential('agro export and import', () => {
     expect((await linesOf('two.agro')).sort()).toEqual((await linesOf('one.agro')).sort())
     expect(await agro(target, 'import', file('two.agro'))).toMatchObject({ code: 0, stderr: '' })
 
-    const all: Answers[] = []
-    for (const database of [source, embedded, target]) {
-      const found = await withService(database.config, async (app) => ({
-        answers: await answersOf(app, usage, POINTS),
-        logins: await logInTwice(app, usage),
-      }))
-      expect(found.logins).toEqual([401, 200, 200])
-      all.push(found.answers)
-    }
-    const [expected, onEmbedded, onTarget] = all as [Answers, Answers, Answers]
+    // An import compares what it has written with the file: the answers of one of the two suffice.
+    const [expected, found] = [await answers(source), await answers(embedded)]
     expect(Object.keys(expected).length).toBeGreaterThan(POINTS)
-    expect(onEmbedded).toEqual(expected)
-    expect(onTarget).toEqual(expected)
+    expect(found).toEqual(expected)
   })
 
   test('leave triggers, foreign keys and sequences as they were', async () => {
@@ -186,62 +178,41 @@ describe.sequential('agro export and import', () => {
       const { code, stderr } = await agro(empty, 'import', file('other.agro'))
       const users = await withDatabase(empty, ({ pool }) => pool.query('select from app_user'))
       expect({ code, users: users.rowCount }).toEqual({ code: 1, users: 0 })
-      return stderr.replaceAll(file('other.agro'), 'FILE')
+      // Versions of Node say each in its way why a text is no JSON.
+      return stderr.replaceAll(file('other.agro'), 'FILE').replace(/Unexpected token.*/, 'Unexpected token')
     }
 
-    test.each<[string, (lines: string[], packed: Buffer) => string[] | Buffer, RegExp]>([
-      ['something else', () => Buffer.from('a text'), /^FILE cannot be read: incorrect header check\.\n$/],
-      [
-        'another compressed file',
-        () => ['{"a": 1}'],
-        /^FILE is not what `agro export` of this version writes\.\n$/,
+    /** What a file becomes, by its lines and its bytes. */
+    const CHANGES: Record<string, (lines: string[], packed: Buffer) => string[] | Buffer> = {
+      'something else': () => Buffer.from('a text'),
+      'another compressed file': () => ['{"a": 1}'],
+      'what is no JSON': () => ['what is no JSON'],
+      'a list of more than a mebibyte': ([head]) => [String(head), `[${'0,'.repeat(MEBIBYTE)}0]`],
+      'a row of more than 64 mebibytes': ([head]) => [
+        String(head),
+        JSON.stringify('x'.repeat(65 * MEBIBYTE)),
       ],
-      ['what is no JSON', () => ['what is no JSON'], /^FILE cannot be read: .*\n$/],
-      [
-        'a first line of more than a mebibyte',
-        () => [JSON.stringify({ format: 'x'.repeat(2 * MEBIBYTE) })],
-        /^FILE cannot be read: line 1 has more than 1048576 bytes\.\n$/,
+      'half a file': (_, packed) => packed.subarray(0, packed.length / 2),
+      'a file without its end': (lines) => lines.slice(0, -2),
+      'one in which a name was changed': (lines) =>
+        lines.map((line) => line.replace('Amina Bekele', 'Amina Bekela')),
+      'one of an older schema': ([head, ...lines]) => [
+        String(head).replace(new RegExp(`,\\{"name":"${LAST}[^}]*\\}`), ''),
+        ...lines,
       ],
-      [
-        'a list of more than a mebibyte',
-        ([head]) => [String(head), `[${'0,'.repeat(MEBIBYTE)}0]`],
-        /^FILE cannot be read: line 2 has more than 1048576 bytes\.\n$/,
-      ],
-      [
-        'a row of more than 64 mebibytes',
-        ([head]) => [String(head), JSON.stringify('x'.repeat(65 * MEBIBYTE))],
-        /^FILE cannot be read: line 2 has more than 67108864 bytes\.\n$/,
-      ],
-      [
-        'half a file',
-        (_, packed) => packed.subarray(0, packed.length / 2),
-        /^FILE cannot be read: unexpected end of file\.\n$/,
-      ],
-      [
-        'a file without its end',
-        (lines) => lines.slice(0, -2),
-        /^FILE is not whole: its end is missing\.\n$/,
-      ],
-      [
-        'one in which a name was changed',
-        (lines) => lines.map((line) => line.replace('Amina Bekele', 'Amina Bekela')),
-        /^Of the table app_user, 1 rows were read that are not the 1 that were exported\.\n$/,
-      ],
-      [
-        'one without a row',
-        (lines) => lines.filter((line) => !line.includes('Amina Bekele')),
-        /^Of the table app_user, 0 rows were read that are not the 1 that were exported\.\n$/,
-      ],
-      [
-        'one of an older schema',
-        ([head, ...lines]) => [String(head).replace(new RegExp(`,\\{"name":"${LAST}[^}]*\\}`), ''), ...lines],
-        new RegExp(
-          `^The file was written by version \\S+ with a schema up to ${LAST_BUT_ONE}, and this one has ${LAST}`,
-        ),
-      ],
-    ])('refuse %s', async (_name, change, refusal) => {
-      const packed = await readFile(file('one.agro'))
-      expect(await importing(change(await linesOf('one.agro'), packed))).toMatch(refusal)
+    }
+
+    test('refuse what transcripts/imports.txt has, and leave nothing of it', async () => {
+      const [lines, packed] = [await linesOf('one.agro'), await readFile(file('one.agro'))]
+      const refusals: string[] = []
+      for (const [what, change] of Object.entries(CHANGES)) {
+        refusals.push(`${what}: ${await importing(change(lines, packed))}`)
+      }
+      const text = refusals
+        .join('')
+        .replaceAll(String(LAST_BUT_ONE), 'LAST-BUT-ONE')
+        .replaceAll(String(LAST), 'LAST')
+      await expect(text.replaceAll(VERSION, 'VERSION')).toMatchFileSnapshot('transcripts/imports.txt')
     })
 
     test('take tables that nobody has told them of, with computed columns and partitions', async () => {

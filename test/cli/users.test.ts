@@ -1,20 +1,24 @@
 import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { buildApp } from '#src/app.ts'
-import { openCluster } from '#src/data/client.ts'
-import type { App } from '#src/http/app.ts'
 import { turnOn } from '#test/accounts/two-factor.ts'
 import { createTestApp } from '#test/setup/app.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import type { TestDatabase } from '#test/setup/database.ts'
 import { logIn, newPerson, PASSWORD, type Person, register, tryLogIn } from '#test/setup/people.ts'
+import { transcribe } from '#test/setup/transcript.ts'
+import { withService } from '#test/setup/used-service.ts'
+
+const NEW_PASSWORD = 'and is cut before the rain'
 
 let testDatabase: TestDatabase
 let person: Person
+let gone: Person
 beforeAll(async () => {
   const service = await createTestApp({ template: 'empty', ownDatabase: true })
   person = await logIn(service.app, await register(service.app))
+  await tryLogIn(service.app, person.email, 'a wrong password', '192.0.2.7')
+  gone = await logIn(service.app, await register(service.app))
+  await service.app.inject({ method: 'DELETE', url: '/user/profile', headers: gone.headers })
   // The embedded database belongs to one process at a time.
   await service.app.close()
   await service.database.close()
@@ -23,44 +27,62 @@ beforeAll(async () => {
 })
 afterAll(() => testDatabase.drop())
 
-/** Starts the service again, for some questions. */
-async function withService(work: (app: App) => Promise<void>): Promise<void> {
-  const cluster = await openCluster(testDatabase.config)
-  const database = cluster.connect()
-  const app = await buildApp(testDatabase.config, database)
-  await work(app).finally(() => app.close())
-  await database.close()
-  await cluster.close()
-}
+const agro = (...parameters: string[]) => runAgro(testDatabase, ...parameters)
 
-test('an operator makes an account an admin, and an ordinary one again', async () => {
-  const { email } = person
-  const agro = (...parameters: string[]) => runAgro(testDatabase, 'users', ...parameters)
-  expect(await agro('promote', email.toUpperCase())).toMatchObject({
-    code: 0,
-    stdout: `${email.toUpperCase()} has the role admin.\n`,
-  })
-  expect((await agro('list')).stdout).toMatch(
-    new RegExp(
-      `^EMAIL +CONFIRMED +ROLE +SINCE +NAME\\n${email} +yes +admin +\\d{4}-\\d\\d-\\d\\d +Amina Bekele\\n$`,
-    ),
+test('accounts get roles, tokens and records as the transcript has it', async () => {
+  const said = await transcribe(
+    testDatabase,
+    `
+    users promote PERSON
+    users list
+    users demote PERSON
+    users promote nobody@example.org
+    users demote nobody@example.org
+    users reset nobody@example.org
+    users reset-2fa nobody@example.org
+    users delete nobody@example.org
+    users delete PERSON
+    users create nobody --name P
+    audit --user PERSON
+    audit --user GONE
+    audit --user gone@example.org
+    audit --kind account_made
+    audit --since 2999-01-01
+    audit --kind account_deleted --since 2026-01-01T00:00:00+03:00
+    `,
+    { PERSON: person.email, GONE: gone.user.id },
   )
-  expect((await agro('demote', email)).stdout).toBe(`${email} has the role user.\n`)
+  await expect(said.replaceAll(/(request|session)=\S+/g, '$1=ID')).toMatchFileSnapshot(
+    'transcripts/users.txt',
+  )
+})
+
+test('a program reads a record of what happened as JSON, a line each', async () => {
+  const { stdout } = await agro('audit', '--user', person.email.toUpperCase(), '--kind', 'login', '--json')
+  expect(JSON.parse(stdout)).toEqual({
+    id: expect.any(Number),
+    at: expect.stringMatching(/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    kind: 'login',
+    userId: person.user.id,
+    email: person.email,
+    sessionId: expect.any(String),
+    keyId: null,
+    network: '127.0.0.1',
+    requestId: expect.any(String),
+    operator: null,
+    detail: null,
+  })
 })
 
 test('nobody becomes an admin whose address only has the same key as the one that is named', async () => {
-  await withService(async (app) => {
-    const payload = { email: 'owner@straße.example.org', password: 'a password of twenty', name: 'A' }
-    expect((await app.inject({ method: 'POST', url: '/auth/register', payload })).statusCode).toBe(201)
-  })
-  const agro = (...parameters: string[]) => runAgro(testDatabase, 'users', ...parameters)
-  expect((await agro('promote', 'owner@strasse.example.org')).code).toBe(1)
-  expect((await agro('list')).stdout).toMatch(/^owner@straße\.example\.org +\S+ +user /m)
-  expect((await agro('delete', 'Owner@straße.example.org', '--yes')).code).toBe(0)
+  await agro('users', 'create', 'owner@straße.example.org', '--name', 'A')
+  expect((await agro('users', 'promote', 'owner@strasse.example.org')).code).toBe(1)
+  expect((await agro('users', 'list')).stdout).toMatch(/^owner@straße\.example\.org +\S+ +user /m)
+  expect((await agro('users', 'delete', 'Owner@straße.example.org', '--yes')).code).toBe(0)
 })
 
 test('an operator without a mail server hands out a token: it works once, and ends all sessions', async () => {
-  const { code, stdout } = await runAgro(testDatabase, 'users', 'reset', person.email.toUpperCase())
+  const { code, stdout } = await agro('users', 'reset', person.email.toUpperCase())
   const [, token] = /"token": "([\w-]{43})"/.exec(stdout) as RegExpExecArray
   expect([code, stdout]).toEqual([
     0,
@@ -74,9 +96,9 @@ Send this to POST /auth/password/reset, as JSON:
 }
 `,
   ])
-  await withService(async (app) => {
+  await withService(testDatabase.config, async (app) => {
     expect((await app.inject({ url: '/user/profile', headers: person.headers })).statusCode).toBe(200)
-    const payload = { token, password: 'and is cut before the rain' }
+    const payload = { token, password: NEW_PASSWORD }
     const reset = () => app.inject({ method: 'POST', url: '/auth/password/reset', payload })
     expect((await reset()).statusCode).toBe(204)
     expect((await reset()).statusCode).toBe(400)
@@ -85,65 +107,47 @@ Send this to POST /auth/password/reset, as JSON:
   })
 })
 
-test('it is a link where the app has a page for it', async () => {
-  const environment = {
-    ...testDatabase.environment,
-    PASSWORD_RESET_URL: 'https://app.example.org/#/reset?t={token}',
-  }
-  const { stdout } = await runAgro({ ...testDatabase, environment }, 'users', 'reset', person.email)
+test('a token for a new password is a link where the app has a page for it', async () => {
+  const PASSWORD_RESET_URL = 'https://app.example.org/#/reset?t={token}'
+  const environment = { ...testDatabase.environment, PASSWORD_RESET_URL }
+  const { stdout } = await runAgro({ environment }, 'users', 'reset', person.email)
   expect(stdout).toMatch(/\n\nOpen this page:\n\nhttps:\/\/app\.example\.org\/#\/reset\?t=[\w-]{43}\n$/)
 })
 
-test.each(['promote', 'demote', 'reset', 'reset-2fa', 'delete'])(
-  'agro users %s refuses an e-mail without an account',
-  async (name) => {
-    expect(await runAgro(testDatabase, 'users', name, 'nobody@example.org')).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'There is no account nobody@example.org; `agro users list` shows them.\n',
-    })
-  },
-)
-
 test('an operator turns off the second factor of whoever has lost it', async () => {
-  let email = ''
-  await withService(async (app) => {
+  const { email } = await withService(testDatabase.config, async (app) => {
     const someone = await newPerson(app)
-    email = someone.email
     await turnOn(app, someone)
-    expect((await tryLogIn(app, email, PASSWORD)).json().code).toBe('TWO_FACTOR_REQUIRED')
+    expect((await tryLogIn(app, someone.email, PASSWORD)).json().code).toBe('TWO_FACTOR_REQUIRED')
+    return someone
   })
-  const reset = (of: string) => runAgro(testDatabase, 'users', 'reset-2fa', of)
-  expect(await reset(email)).toMatchObject({ code: 0, stdout: `${email} logs in with the password alone.\n` })
-  expect(await reset(email)).toMatchObject({ code: 0, stdout: `${email} has no second factor.\n` })
-  await withService(async (app) => {
+  const reset = async () => (await agro('users', 'reset-2fa', email)).stdout
+  expect(await reset()).toBe(`${email} logs in with the password alone.\n`)
+  expect(await reset()).toBe(`${email} has no second factor.\n`)
+  await withService(testDatabase.config, async (app) => {
     expect((await tryLogIn(app, email, PASSWORD)).statusCode).toBe(200)
   })
-  const { stdout } = await runAgro(testDatabase, 'audit', '--user', email, '--kind', 'two_factor_reset')
+  const { stdout } = await agro('audit', '--user', email, '--kind', 'two_factor_reset')
   expect(stdout.trimEnd().split('\n')).toHaveLength(1)
 })
 
-/** Runs a command to which something is piped. */
-async function piped(
-  input: string,
-  ...parameters: string[]
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  const run = promisify(execFile)(process.execPath, ['bin/run.mjs', 'src/cli/agro.ts', ...parameters], {
-    env: { ...process.env, ...testDatabase.environment },
+/** Makes an account with a password that is piped. */
+function createPiped(input: string, email: string): Promise<[code: number, stdout: string, stderr: string]> {
+  const parameters = ['users', 'create', email, '--name', 'P', '--password']
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      ['bin/run.mjs', 'src/cli/agro.ts', ...parameters],
+      { env: { ...process.env, ...testDatabase.environment } },
+      (error, stdout, stderr) => resolve([Number(error?.code ?? 0), stdout, stderr]),
+    )
+    child.stdin?.end(input)
   })
-  run.child.stdin?.end(input)
-  return run.then(
-    (ended) => ({ code: 0, ...ended }),
-    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
-  )
 }
 
 test('an operator makes an account, whose owner chooses the password with a token', async () => {
-  const created = await runAgro(
-    testDatabase,
-    ...['users', 'create', ' Abebe@example.org', '--name', 'Abebe', '--role', 'admin', '--json'],
-  )
-  const { user, token, hours } = JSON.parse(created.stdout)
+  const parameters = ['users', 'create', ' Abebe@example.org', '--name', 'Abebe', '--role', 'admin', '--json']
+  const { user, token, hours } = JSON.parse((await agro(...parameters)).stdout)
   expect(user).toMatchObject({
     email: 'Abebe@example.org',
     name: 'Abebe',
@@ -151,82 +155,45 @@ test('an operator makes an account, whose owner chooses the password with a toke
     email_confirmed: true,
   })
   expect(hours).toBe(24)
-  await withService(async (app) => {
-    const payload = { token, password: 'and is cut before the rain' }
+  await withService(testDatabase.config, async (app) => {
+    const payload = { token, password: NEW_PASSWORD }
     expect((await app.inject({ method: 'POST', url: '/auth/password/reset', payload })).statusCode).toBe(204)
     const login = await tryLogIn(app, 'abebe@example.org', payload.password)
     expect(login.json().user).toMatchObject({ id: user.id, role: 'admin' })
   })
-  const { stdout } = await runAgro(testDatabase, 'audit', '--user', 'abebe@example.org')
-  const kinds = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split(' ')[1])
+  const { stdout } = await agro('audit', '--user', 'abebe@example.org')
+  const kinds = [...stdout.matchAll(/^\S+ (\S+)/gm)].map(([, kind]) => kind)
   expect(kinds).toEqual(['login', 'password_reset', 'password_reset_issued', 'account_made'])
-  const again = await runAgro(testDatabase, 'users', 'create', 'ABEBE@example.org', '--name', 'Abebe')
-  expect(again).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: 'There is an account ABEBE@example.org already; `agro users list` shows it.\n',
-  })
+  const again = await agro('users', 'create', 'ABEBE@example.org', '--name', 'Abebe')
+  expect(again.stderr).toBe('There is an account ABEBE@example.org already; `agro users list` shows it.\n')
 })
 
-test('a password that is piped is kept as it is, without the end of its line', async () => {
+test('a password that is piped is kept as it is, without the end of its line, and refused as by a registration', async () => {
   const password = ' teff grows at dusk '
-  const created = await piped(
-    `${password}\n`,
-    'users',
-    'create',
-    'piped@example.org',
-    '--name',
-    'P',
-    '--password',
-  )
-  expect(created).toEqual({
-    code: 0,
-    stdout: 'piped@example.org has an account with the role user.\n',
-    stderr: '',
-  })
-  await withService(async (app) => {
+  const made = 'piped@example.org has an account with the role user.\n'
+  expect(await createPiped(`${password}\n`, 'piped@example.org')).toEqual([0, made, ''])
+  await withService(testDatabase.config, async (app) => {
     expect((await tryLogIn(app, 'piped@example.org', password)).statusCode).toBe(200)
   })
-})
-
-test('no account is made with a password or an e-mail that a registration refuses', async () => {
-  const create = (input: string, email: string) =>
-    piped(input, 'users', 'create', email, '--name', 'P', '--password')
-  expect(await create('short\n', 'short@example.org')).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: 'password must be at least 10 characters long.\n',
-  })
-  expect(await create('x'.repeat(5000), 'long@example.org')).toMatchObject({
-    code: 1,
-    stderr: 'What comes on stdin is too long to be a password.\n',
-  })
-  expect(await runAgro(testDatabase, 'users', 'create', 'nobody', '--name', 'P')).toMatchObject({
-    code: 1,
-    stderr: 'email must be an e-mail address.\n',
-  })
+  const short = 'password must be at least 10 characters long.\n'
+  expect(await createPiped('short\n', 'short@example.org')).toEqual([1, '', short])
+  const long = 'What comes on stdin is too long to be a password.\n'
+  expect(await createPiped('x'.repeat(5000), 'long@example.org')).toEqual([1, '', long])
 })
 
 test('an operator deletes an account as its owner would', async () => {
-  let deleted: Person | undefined
-  await withService(async (app) => {
-    deleted = await logIn(app, await register(app))
-  })
-  const { email, user, headers } = deleted as Person
-  const { stdout } = await runAgro(testDatabase, 'users', 'delete', email.toUpperCase(), '--yes', '--json')
+  const { email, user, headers } = await withService(testDatabase.config, newPerson)
+  const { stdout } = await agro('users', 'delete', email.toUpperCase(), '--yes', '--json')
   expect(JSON.parse(stdout)).toEqual({
     id: user.id,
     email,
     removed: { accounts: 1, sessions: 1, keys: 0, history: 0, feedback: 0, usage: 0 },
   })
-  await withService(async (app) => {
+  await withService(testDatabase.config, async (app) => {
     expect((await app.inject({ url: '/user/profile', headers })).statusCode).toBe(401)
     expect((await tryLogIn(app, email, PASSWORD)).statusCode).toBe(401)
     expect(await register(app, email)).toBe(email)
   })
-  const audited = await runAgro(testDatabase, 'audit', '--user', user.id, '--kind', 'account_deleted')
+  const audited = await agro('audit', '--user', user.id, '--kind', 'account_deleted')
   expect(audited.stdout).toMatch(/account_deleted user=\S+ operator=\S+\n$/)
 })

@@ -1,11 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readUntil } from '#src/data/cancellable.ts'
-import { isDatabaseUnavailable } from '#src/data/failures.ts'
-import { createPool } from '#src/data/pool.ts'
 import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
 import { failureOf } from './failure.ts'
-import { startTcpProxy } from './tcp-proxy.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 
@@ -30,10 +27,6 @@ describe('rows that are copied', () => {
     expect(rows.every(([, found], index) => isSame(found, expected[index]))).toBe(true)
   })
 
-  test('may be none', async () => {
-    expect(await copy(sql`select 1 where false`)).toEqual([])
-  })
-
   test('are not there where the query fails in the middle, and the connection goes on', async () => {
     const failing = copy(sql`select 1 / (5000 - number) from generate_series(1, 10000) as number`)
     expect((await failureOf(failing)).message).toBe('division by zero')
@@ -45,20 +38,6 @@ describe('rows that are copied', () => {
     const copying = copy(sql`select pg_sleep(60)`, controller.signal)
     setImmediate(() => controller.abort(new Error('enough')))
     expect((await failureOf(copying)).message).toBe('enough')
-  })
-
-  test.skipIf(EMBEDDED)('are not waited for on a connection that is silent', async () => {
-    const proxy = await startTcpProxy(opened.database.pool.options.connectionString as string)
-    const pool = createPool({ target: proxy.url, size: 1, statementTimeout: 200 })
-    const client = await pool.connect()
-    proxy.stall()
-    const error = await failureOf(client.copyOut('select 1'))
-    expect(error.message).toBe('no answer within 700 ms')
-    expect(isDatabaseUnavailable(error)).toBe(true)
-    client.release()
-    await proxy.mend()
-    await pool.end()
-    await proxy.close()
   })
 })
 

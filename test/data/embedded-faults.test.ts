@@ -121,16 +121,15 @@ describe('the embedded database, of a service that runs,', () => {
     const back = isReady().then((ready) => {
       isBack = ready
     })
+    // A point that waits for the database would be the only one that is answered until it is back.
     let answered = 0
-    while (!isBack) {
+    for (; answered < 150 && !isBack; answered++) {
       const { statusCode, json } = await app.inject(POINT)
       expect([statusCode, json()]).toEqual([200, before.json()])
-      answered++
       await new Promise(setImmediate)
     }
-    await back
-    // A point that waits for the database would be the only one.
     expect(answered).toBeGreaterThan(100)
+    await back
     expect(said).toEqual([
       'the embedded database ended; opening it again',
       'the embedded database is open again',
@@ -252,29 +251,20 @@ describe('the embedded database, of a service that runs,', () => {
 
     const DAMAGED = 'Its files are damaged: put back a backup, or move them away to begin anew.'
 
-    test.each([
-      [
-        'of another version of PostgreSQL',
-        'PG_VERSION',
-        async (file: string) => writeFile(file, '17\n'),
+    async function expectRefused(reason: string): Promise<void> {
+      const message = `In ${folder} the embedded database could not be started: ${reason}`
+      expect((await failureOf(start())).message).toBe(message)
+    }
+
+    test('of another version of PostgreSQL, it is refused in a sentence', async () => {
+      const file = join(folder, 'postgres/PG_VERSION')
+      const content = await readFile(file)
+      onTestFinished(() => writeFile(file, content))
+      await writeFile(file, '17\n')
+      await expectRefused(
         'database files are incompatible with server (The data directory was initialized by PostgreSQL version 17, ' +
           'which is not compatible with this version 18.3). ' +
           'Start the version of the service that made them, or put back a backup of this one.',
-      ],
-      [
-        'without its version, or something else',
-        'PG_VERSION',
-        async (file: string) => rm(file),
-        `its files are gone or are something else, there is no PG_VERSION in FILES. ${DAMAGED}`,
-      ],
-    ])('%s, it is refused in a sentence', async (_, name, damage, reason) => {
-      const files = join(folder, 'postgres')
-      const file = join(files, name)
-      const content = await readFile(file)
-      onTestFinished(() => writeFile(file, content))
-      await damage(file)
-      expect((await failureOf(start())).message).toBe(
-        `In ${folder} the embedded database could not be started: ${reason.replace('FILES', files)}`,
       )
     })
 
@@ -283,9 +273,7 @@ describe('the embedded database, of a service that runs,', () => {
       const away = `${log}-away`
       await rename(log, away)
       onTestFinished(() => rename(away, log))
-      expect((await failureOf(start())).message).toBe(
-        `In ${folder} the embedded database could not be started: required WAL directory "pg_wal" does not exist. ${DAMAGED}`,
-      )
+      await expectRefused(`required WAL directory "pg_wal" does not exist. ${DAMAGED}`)
     })
 
     test('on a read-only file system, it is refused in a sentence', async (context) => {

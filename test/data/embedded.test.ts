@@ -50,15 +50,6 @@ describe('the embedded database', () => {
     return longest
   }
 
-  test('has all of PostGIS that the service takes', async () => {
-    const raster = "st_addband(st_makeemptyraster(2, 2, 38, 9, 1), '32BF'::text, 2.5)"
-    // On the equator, in the middle of the zone.
-    const projected = 'st_transform(st_setsrid(st_makepoint(39, 0), 4326), 32637)'
-    expect(
-      await query(`select st_value(${raster}, 1, 1) as value, st_astext(${projected}, 0) as place`),
-    ).toEqual([{ value: 2.5, place: 'POINT(500000 0)' }])
-  })
-
   describe('a statement that crashes it', () => {
     test('fails alone: those that wait behind it are answered, by a new instance', async () => {
       const [before, crashed, ...after] = await Promise.allSettled([
@@ -113,7 +104,7 @@ describe('the embedded database', () => {
     database = cluster.connectForMaintenance()
   })
 
-  test('thousands of statements that fail leave the server as it was', async () => {
+  test('hundreds of statements that fail leave the server as it was', async () => {
     const failing: [string, unknown[], string][] = [
       ['select 1 / $1::int', [0], '22012'],
       ['select * from nothing_of_this_name', [], '42P01'],
@@ -126,7 +117,7 @@ describe('the embedded database', () => {
     onTestFinished(() => client.release())
     await client.query('create table odd (x int check (x % 2 = 1))')
     const add = (x: number) => client.query('insert into odd values ($1)', [x])
-    for (let round = 0; round < 300; round++) {
+    for (let round = 0; round < 60; round++) {
       for (const [text, values, code] of failing) {
         expect(await failureOf(client.query(text, values))).toMatchObject({ code })
       }
@@ -139,7 +130,7 @@ describe('the embedded database', () => {
       await client.query(round % 2 === 0 ? 'commit' : 'rollback')
     }
     expect((await client.query('select count(*) as n, sum(x) as s from odd')).rows).toEqual([
-      { n: 300, s: 600 },
+      { n: 60, s: 120 },
     ])
     await client.query('drop table odd')
   })

@@ -117,15 +117,11 @@ describe('migrations', () => {
     await expect(refuseOlderSchema(database.writer)).rejects.toThrow(refusal)
   })
 
-  test.each([
-    ['an error of SQL', "select 'x'::integer", 'invalid input syntax for type integer: "x"'],
-    ['a mistake in its syntax', 'create tabel third', 'syntax error at or near "tabel"'],
-  ])('leave nothing when one fails with %s: what came before it neither', async (_, text, message) => {
+  test('leave nothing when one fails: what came before it neither', async () => {
     await write('migrations/9001_first.sql', 'create table first as select 1 as x')
-    await write('migrations/9002_second.sql', `create table second (x int); ${text}`)
-    await expect(migrateFolder()).rejects.toThrow(
-      new OperatorError(`9002_second.sql could not be applied: ${message}.`),
-    )
+    await write('migrations/9002_second.sql', "create table second (x int); select 'x'::integer")
+    const message = '9002_second.sql could not be applied: invalid input syntax for type integer: "x".'
+    await expect(migrateFolder()).rejects.toThrow(new OperatorError(message))
     expect(await ask("select to_regclass('first') as first, to_regclass('second') as second")).toEqual([
       { first: null, second: null },
     ])

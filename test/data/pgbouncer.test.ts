@@ -1,14 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { freePort } from '#bench/processes.ts'
 import { buildApp } from '#src/app.ts'
 import { serverCluster } from '#src/data/client.ts'
 import { writeField } from '#test/ingest/checks/rasters.ts'
 import { manifestText, writeManifest } from '#test/ingest/fixtures.ts'
+import { rectangle } from '#test/setup/boundaries.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
@@ -18,14 +18,6 @@ import { newPerson } from '#test/setup/people.ts'
 // Runs on a server alone.
 
 const MISSING = spawnSync('pgbouncer', ['--version']).error !== undefined
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  return port
-}
 
 /** Starts PgBouncer as the document configures it, but for where it is and who may come. */
 async function startBouncer(databaseUrl: string): Promise<string> {
@@ -72,22 +64,11 @@ describe.skipIf(MISSING)('behind PgBouncer', () => {
     const point = () => app.inject({ method: 'POST', url: '/advisory/yield/point?lat=9.5&lng=38.5', headers })
     expect((await point()).statusCode).toBe(200)
     // Its tiles are copied.
-    const field = {
-      type: 'Polygon',
-      coordinates: [
-        [
-          [38.5, 9.5],
-          [38.52, 9.5],
-          [38.5, 9.52],
-          [38.5, 9.5],
-        ],
-      ],
-    }
     const answer = await app.inject({
       method: 'POST',
       url: '/advisory/yield',
       headers,
-      body: { geometry: field },
+      body: { geometry: rectangle(38.5, 9.5, 38.52, 9.52) },
     })
     expect(answer.statusCode).toBe(200)
 

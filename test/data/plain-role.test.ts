@@ -14,8 +14,10 @@ import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import type { TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { newPerson } from '#test/setup/people.ts'
 import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
-import { addressOf, startService } from '#test/setup/service-process.ts'
+import { startService } from '#test/setup/service-process.ts'
+import { withService } from '#test/setup/used-service.ts'
 
 // Runs on a server alone: the embedded database has one role.
 
@@ -151,33 +153,31 @@ describe.skipIf(MISSING)('the role that docker/database.sh makes', () => {
       const loaded = await runAgro(asService(), 'boundaries', areas, '--country', 'eth', '--level', '1')
       expect([loaded.code, loaded.stderr]).toEqual([0, ''])
 
-      const service = startService(asService().environment)
-      const address = await addressOf(service)
-      const send = (method: string, path: string, body?: object, token?: string) =>
-        fetch(`${address}${path}`, {
-          method,
-          headers: {
-            ...(body && { 'content-type': 'application/json' }),
-            ...(token && { authorization: `Bearer ${token}` }),
-          },
-          ...(body && { body: JSON.stringify(body) }),
-        })
-      const account = { email: 'bekele@example.org', password: 'teff grows at dawn', name: 'Bekele' }
-      expect((await send('POST', '/auth/register', account)).status).toBe(201)
-      const tokens = await (await send('POST', '/auth/login', account)).json()
-      const { access_token: token } = tokens as { access_token: string }
       const { rows } = await sql<{ lng: number; lat: number }>`
         select (west + east) / 2 as lng, (south + north) / 2 as lat from coverage limit 1`.execute(
         database.writer,
       )
-      const asked = await send('POST', '/advisory/yield/point', rows[0], token)
-      expect([asked.status, await asked.json()]).toEqual([
-        200,
-        expect.objectContaining({ history_id: expect.any(String) }),
-      ])
-      expect((await send('DELETE', '/user/profile', { password: account.password }, token)).status).toBe(200)
-      service.signal('SIGTERM')
-      expect(await service.ended).toBe(0)
+      await withService(asService().config, async (app) => {
+        const { headers, password } = await newPerson(app)
+        const url = '/advisory/yield/point'
+        const asked = await app.inject({ method: 'POST', url, headers, payload: rows[0] ?? {} })
+        expect([asked.statusCode, asked.json()]).toEqual([
+          200,
+          expect.objectContaining({ history_id: expect.any(String) }),
+        ])
+        const removal = { method: 'DELETE', url: '/user/profile', headers, payload: { password } } as const
+        expect((await app.inject(removal)).statusCode).toBe(200)
+      })
+    })
+
+    test('exports all that the owner does', async () => {
+      const folder = await newFolder()
+      const byOwner = await runAgro(testDatabase, 'export', join(folder, 'owner'), '--json')
+      const byService = await runAgro(asService(), 'export', join(folder, 'service'), '--json')
+      expect([byOwner.code, byService.code]).toEqual([0, 0])
+      const { tables } = JSON.parse(byService.stdout)
+      expect(tables).toMatchObject({ release: 1, admin_area: 1 })
+      expect(tables).toEqual(JSON.parse(byOwner.stdout).tables)
     })
 
     test('both add CRSs to those of PostGIS, change none, and are told how to get the right', async () => {

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { loadConfig } from '#src/config.ts'
 import { type Cluster, type Database, openCluster } from '#src/data/client.ts'
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
 import { copyOutFrom, createPool } from '#src/data/pool.ts'
@@ -207,22 +206,5 @@ describe('a network that swallows packets', () => {
     const error = await failureOf(run(pool, 'select 1'))
     expect(error.message).toMatch(/^(timeout expired|Connection terminated due to connection timeout)$/)
     expect(isDatabaseUnavailable(error)).toBe(true)
-  })
-})
-
-describe('DATABASE_READ_URL', () => {
-  test('is where requests that only read go, and nobody else', async () => {
-    const replica = await createTestDatabase('empty')
-    const reading = await openCluster(
-      loadConfig({ ...testDatabase.environment, DATABASE_READ_URL: replica.environment.DATABASE_URL }),
-    )
-    const both = reading.connect()
-    const name = async (db: Database['reader']) =>
-      (await sql<{ name: string }>`select current_database() as name`.execute(db)).rows[0]?.name
-    expect(`/${await name(both.reader)}`).toBe(new URL(replica.environment.DATABASE_URL as string).pathname)
-    expect(`/${await name(both.writer)}`).toBe(new URL(testDatabase.config.DATABASE_URL as string).pathname)
-    await both.close()
-    await reading.close()
-    await replica.drop()
   })
 })

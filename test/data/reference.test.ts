@@ -42,20 +42,9 @@ countries:
   - { code: ken, name: Kenya, extent: [33.8, -4.8, 42, 5.6] }
 `
 
-test.each([
-  ['a list that is missing', 'countries: []', ": /: must have required property 'crops'."],
-  [
-    'a code in capitals',
-    'crops: []\ncountries: [{ code: KEN, name: Kenya }]',
-    ': /countries/0/code: must match pattern "^[a-z]{3}$".',
-  ],
-  [
-    'a field that is not known',
-    'crops: []\ncountries: []\nareas: []',
-    ': /: must NOT have additional properties.',
-  ],
-])('a reference file is refused for %s', async (_, reference, what) => {
-  const refused = readReference(await scriptsWith(reference))
+test('a reference file is refused where its schema does', async () => {
+  const refused = readReference(await scriptsWith('crops: []\ncountries: [{ code: KEN, name: Kenya }]'))
+  const what = ': /countries/0/code: must match pattern "^[a-z]{3}$".'
   await expect(refused).rejects.toThrow(new OperatorError(`${REFERENCE_FILE} is not valid${what}`))
 })
 

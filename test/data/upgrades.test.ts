@@ -50,7 +50,6 @@ const LANDED: [last: number, later: string[]][] = [
       ...SINCE_0036,
     ],
   ],
-  [15, ['account_removal_begins', 'account_removal_ends', ...SINCE_0020, ...SINCE_0036]],
   [17, [...SINCE_0020, ...SINCE_0036]],
   [40, SINCE_0041],
 ]

@@ -33,7 +33,7 @@ test.each(['jpeg-restarts', 'jpeg-halved-across'])(
           return /^its JPEG data (are|have|say) [^\n]+[^.]$/.test((error as Error).message)
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     )
     // Both happen, or this has tried nothing.
     expect(Math.min(...Object.values(outcomes))).toBeGreaterThan(3)

@@ -61,28 +61,29 @@ export function isNear(found: number | null, expected: number | null): boolean {
   return Math.abs(found - expected) <= 0.5001e-10 + 1e-9 * Math.abs(expected)
 }
 
+/** What a batch says of a point: entries, or that there are none. */
+interface Item {
+  code?: string
+  fertilizer_data?: { fertilizer_type: string; rate_kg_ha: number }[] | null
+}
+
 /** The points at which the service answers otherwise than GDAL. */
 export async function differencesAt(app: App, kind: number, { layers, points }: Kind): Promise<unknown[]> {
-  const differences: unknown[] = []
-  for (const [lng, lat, ...expected] of points) {
-    const response = await app.inject({
-      method: 'POST',
-      url: '/advisory/fertilizer/point',
-      payload: { lng, lat, forecast_period: monthOf(kind) },
-    })
-    const body = response.json()
-    const isNowhere = response.statusCode === 404 && body.code === 'NO_DATA'
-    const entries: { fertilizer_type: string; rate_kg_ha: number }[] = isNowhere ? [] : body.fertilizer_data
+  const payload = { points: points.map(([lng, lat]) => ({ lng, lat })), forecast_period: monthOf(kind) }
+  const response = await app.inject({ method: 'POST', url: '/advisory/fertilizer/points', payload })
+  const items: Item[] = response.json().items
+  return points.flatMap(([lng, lat, ...expected], index) => {
+    const { code, fertilizer_data: entries } = items[index] as Item
     const found = layers.map((_, number) => {
-      const entry = entries.find(({ fertilizer_type }) => fertilizer_type === `layer ${number}`)
+      const entry = entries?.find(({ fertilizer_type }) => fertilizer_type === `layer ${number}`)
       return entry?.rate_kg_ha ?? null
     })
+    const isWell = code === undefined || code === 'NO_DATA'
     const isRight = expected.every(
       (value, number) => value === undefined || isNear(found[number] as number | null, value),
     )
-    if (!isRight) differences.push({ lng, lat, expected, found })
-  }
-  return differences
+    return isWell && isRight ? [] : [{ lng, lat, code, expected, found }]
+  })
 }
 
 /** What is answered for all kinds: to points, to many at once, and to a polygon around some of them. */

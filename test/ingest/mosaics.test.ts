@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ingestManifest, kindFixture, manifestText, writeManifest } from './fixtures.ts'
-import { createRefusingIngest, type RefusingIngest } from './refusals.ts'
+import { createRefusingIngest, type RefusingIngest, refusalsOf } from './refusals.ts'
 import { TAGS, type TiffOptions } from './tiff.ts'
 
 let ingest: RefusingIngest
@@ -84,73 +84,37 @@ describe('files that lie side by side', () => {
   })
 })
 
-describe('files that do not go together are refused', () => {
-  test('with different values where they overlap', async () => {
-    await raster('twos.tif', 38.1, { row: () => new Float32Array(20).fill(2) })
-    expect(await refusalOf(['west.tif', 'twos.tif'])).toBe(
-      'twos.tif has 2 in band 1 at 38.105, 8.995, where west.tif has 1: files of one layer overlap only where they are equal or one has no value.',
-    )
-  })
+const scaled = '<GDALMetadata><Item name="SCALE" sample="0" role="scale">2</Item></GDALMetadata>'
 
-  test('with pixels of another size', async () => {
-    await raster('coarse.tif', 38.2, { tags: { [TAGS.pixelScale]: ['double', [0.02, 0.02, 0]] } })
-    expect(await refusalOf(['west.tif', 'coarse.tif'])).toBe(
-      'coarse.tif has pixels of 0.02 x -0.02, and west.tif of 0.01 x -0.01; files of one layer have pixels of one size: gdalwarp -tr makes them so.',
-    )
-  })
+/** A raster that does not go with the one in the west, which ends at 38.2. */
+const APART: Record<string, [lng: number, options?: Partial<TiffOptions>]> = {
+  'other values where both lie': [38.1, { row: () => new Float32Array(20).fill(2) }],
+  'pixels of another size': [38.2, { tags: { [TAGS.pixelScale]: ['double', [0.02, 0.02, 0]] } }],
+  'pixels between the others': [38.205],
+  'a place far away': [38 + 2600],
+  'another type': [38.2, { bits: 16, format: 1, row: () => new Uint16Array(20) }],
+  'another nodata value': [38.2, { tags: { [TAGS.nodata]: ['ascii', '-9999\0'] } }],
+  'another CRS': [38.2, { tags: { [TAGS.geoKeys]: ['short', [1, 1, 0, 1, 2048, 0, 1, 4210]] } }],
+  'another scale': [38.2, { tags: { 42112: ['ascii', `${scaled}\0`] } }],
+}
 
-  test('with pixels between those of the others', async () => {
-    await raster('between.tif', 38.205)
-    expect(await refusalOf(['west.tif', 'between.tif'])).toBe(
-      'between.tif has pixels that lie between those of west.tif; files of one layer share their columns and rows: gdalwarp -tap puts them there.',
-    )
+test('files that do not go together are refused', async () => {
+  const refusals = await refusalsOf(APART, async ([lng, options]) => {
+    await raster('it.tif', lng, options)
+    return refusalOf(['west.tif', 'it.tif'])
   })
+  await expect(refusals).toMatchFileSnapshot('refused/mosaics.txt')
+})
 
-  test('so far apart that the grid would be too large', async () => {
-    await raster('far.tif', 38 + 2600)
-    expect(await refusalOf(['west.tif', 'far.tif'])).toBe(
-      'west.tif with the other files of its layer has 260020 x 20 pixels; at most 250000 a side and 10000000000 in all are read: cut it with gdal_translate -projwin.',
-    )
-  })
-
-  test.each<[string, Partial<TiffOptions>]>([
-    ['a pixel type', { bits: 16, format: 1, row: () => new Uint16Array(20) }],
-    ['a nodata value', { tags: { [TAGS.nodata]: ['ascii', '-9999\0'] } }],
-    ['a CRS', { tags: { [TAGS.geoKeys]: ['short', [1, 1, 0, 1, 2048, 0, 1, 4210]] } }],
-    [
-      'a scale and an offset',
-      {
-        tags: {
-          42112: [
-            'ascii',
-            '<GDALMetadata><Item name="SCALE" sample="0" role="scale">2</Item></GDALMetadata>\0',
-          ],
-        },
-      },
-    ],
-  ])('with %s of their own', async (what, options) => {
-    await raster('other.tif', 38.2, options)
-    expect(await refusalOf(['west.tif', 'other.tif'])).toBe(
-      `other.tif has ${what} of its own, and files of one layer have one: it is not that of west.tif.`,
-    )
-  })
-
-  test('with a band that one of them has not, or a file that is not there', async () => {
-    await raster('east.tif', 38.2)
-    expect(await refusalOf(['west.tif', 'east.tif'], { band: 2 })).toBe(
-      'west.tif has 1 band; band 2 is not there.',
-    )
-    expect(await refusalOf(['west.tif', 'gone.tif'])).toBe('gone.tif does not exist.')
-  })
-
-  test('more of them than a release may have', async () => {
-    await Promise.all(
-      Array.from({ length: 257 }, (_, index) => raster(`many-${index}.tif`, 38 + index * 0.2)),
-    )
-    expect(await refusalOf(['many-*.tif'])).toBe(
-      'The release is in more than 256 files: put some together with gdalbuildvrt and gdal_translate.',
-    )
-  })
+test('files are refused of which one has not the band, or is not there, or there are too many', async () => {
+  await raster('east.tif', 38.2)
+  const noBand = await refusalOf(['west.tif', 'east.tif'], { band: 2 })
+  expect(noBand).toBe('west.tif has 1 band; band 2 is not there.')
+  expect(await refusalOf(['west.tif', 'gone.tif'])).toBe('gone.tif does not exist.')
+  await Promise.all(Array.from({ length: 257 }, (_, index) => raster(`many-${index}.tif`, 38 + index * 0.2)))
+  expect(await refusalOf(['many-*.tif'])).toBe(
+    'The release is in more than 256 files: put some together with gdalbuildvrt and gdal_translate.',
+  )
 })
 
 test('a name with stars fits names with its parts in their order', async () => {

@@ -15,6 +15,9 @@ import { answersOf, ingestKinds, KINDS } from './kinds.ts'
 
 const DAY_MS = 24 * 3_600_000
 
+/** So many kinds of rasters: what stores have is compared for any pixels in test/data/tiles. */
+const SOME = 12
+
 let service: TestApp
 let person: Person
 let folder: string
@@ -26,14 +29,14 @@ beforeAll(async () => {
     // Nothing is answered from memory: each answer is read from where the tiles are.
     settings: { TILE_STORE: String(pathToFileURL(folder)), TILE_CACHE_MB: '0', RELEASE_MAX_AGE_MS: '0' },
     prepare: async (database) => {
-      codes = (await ingestKinds(database, KINDS)).map(({ code }) => code)
+      codes = (await ingestKinds(database, KINDS.slice(0, SOME))).map(({ code }) => code)
     },
   })
   person = await newPerson(service.app)
 }, 120_000)
 afterAll(() => service.close())
 
-const answers = (app = service.app, kinds = KINDS.length) => answersOf(app, person, kinds)
+const answers = (app = service.app, kinds = SOME) => answersOf(app, person, kinds)
 
 async function countOf(table: 'raster_tile' | 'granule'): Promise<number> {
   const { count } = await service.database.writer
@@ -46,7 +49,7 @@ async function countOf(table: 'raster_tile' | 'granule'): Promise<number> {
 /** So many are moved back: each is written to the disk as a load is, which takes its time. */
 const BACK = 4
 
-test('all kinds of rasters are answered the same from files and from the database, byte for byte', async () => {
+test('rasters of many kinds are answered the same from files and from the database, byte for byte', async () => {
   const { database } = service
   const counts = async () => [await countOf('raster_tile'), await countOf('granule')]
   const move = async (some: string[], to: 'postgis' | 'files') => {
@@ -55,7 +58,7 @@ test('all kinds of rasters are answered the same from files and from the databas
   expect(await countOf('raster_tile')).toBe(0)
   const inFiles = await answers()
   const found = inFiles.filter((answer) => answer.startsWith('200'))
-  expect(found.length).toBeGreaterThanOrEqual(2 * KINDS.length)
+  expect(found.length).toBeGreaterThanOrEqual(2 * SOME)
   await move(codes.slice(BACK), 'postgis')
   const before = await counts()
   await move(codes.slice(0, BACK), 'postgis')

@@ -55,3 +55,10 @@ test.each(kinds.map((kind, index) => ({ name: kind.name, kind, index })))(
     expect(await differencesAt(service.app, index, kind)).toEqual([])
   },
 )
+
+test('the catalog says of those releases that they are lossy whose manifests do', async () => {
+  const { releases } = (await service.app.inject('/catalog')).json()
+  const lossy = releases.filter(({ lossy }: { lossy?: true }) => lossy)
+  const expected = outcomes.filter((_, index) => kinds[index]?.lossy).map(({ code }) => code)
+  expect(lossy.map(({ release }: { release: string }) => release).sort()).toEqual(expected.sort())
+})

@@ -69,6 +69,16 @@ export async function createRefusingIngest(): Promise<RefusingIngest> {
   }
 }
 
+/** What is refused, each with its sentence, for a file that has them. */
+export async function refusalsOf<Case>(
+  cases: Record<string, Case>,
+  refuse: (refused: Case) => Promise<string>,
+): Promise<string> {
+  const lines: string[] = []
+  for (const [what, refused] of Object.entries(cases)) lines.push(`${what}: ${await refuse(refused)}\n`)
+  return lines.join('').replaceAll(fixture('../'), 'FIXTURES/')
+}
+
 /** How much of everything there is. */
 async function stored(database: Database): Promise<unknown> {
   const { rows } = await sql`

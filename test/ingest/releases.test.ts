@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { findPublished, listReleases } from '#src/catalog/release-queries.ts'
+import { insertRelease } from '#src/ingest/queries.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { askFertilizer, PIXEL_CENTRE, releaseDescription } from '#test/setup/releases.ts'
 import { createLoadingOperator, type LoadingOperator } from './operator.ts'
 
@@ -110,4 +112,124 @@ test('a real release takes the place of a synthetic one of the same month', asyn
   expect(real.replaced).toBe(synthetic.code)
   const series = releaseDescription({ forecastPeriod: '2035-01-01' })
   expect(await findPublished(service.database.writer, series)).toMatchObject({ code: real.code })
+})
+
+test('incomplete releases are not published, are listed as loading, and can be deleted', async () => {
+  const { writer } = service.database
+  const { code } = await insertRelease(writer, releaseDescription({ forecastPeriod: '2034-01-01' }))
+  await expect(operator.publish(code)).rejects.toThrow(
+    `${code} is not complete: its load was cut off. Delete it and ingest it again.`,
+  )
+  const listed = (await listReleases(writer)).find((release) => release.code === code)
+  expect(listed).toMatchObject({ status: 'loading', publishedAt: null })
+  await operator.remove(code)
+  expect((await listReleases(writer)).map((release) => release.code)).not.toContain(code)
+})
+
+test('loads leave nothing behind when reading fails', async () => {
+  const period = { forecastPeriod: '2034-02-01' }
+  const before = await operator.load({ ...period, values: [5] })
+  const failing = operator.load({
+    ...period,
+    onRead: () => {
+      throw new Error('the disk is gone')
+    },
+  })
+  await expect(failing).rejects.toThrow('the disk is gone')
+  const left = (await listReleases(service.database.writer)).filter(({ status }) => status === 'loading')
+  expect(left).toEqual([])
+  expect(await ask({ forecast_period: '2034-02' })).toMatchObject({ release: before.code, values: [5] })
+})
+
+test('releases do not answer while they are being loaded', async () => {
+  const period = { forecastPeriod: '2034-03-01' }
+  const before = await operator.load({ ...period, values: [5] })
+  const seen: unknown[] = []
+  const after = await operator.load({
+    ...period,
+    values: [6],
+    onRead: async () => {
+      // The embedded database has one session, which the load does not hold while it reads.
+      seen.push(await ask({ forecast_period: '2034-03' }))
+    },
+  })
+  expect(seen).toMatchObject([{ release: before.code, values: [5] }])
+  expect(await ask({ forecast_period: '2034-03' })).toMatchObject({ release: after.code, values: [6] })
+})
+
+test.runIf(process.env.TEST_DATABASE_KIND === 'server').each([
+  ['tiles', 'raster_tile'],
+  ['summaries', 'tile_summary'],
+])('loads leave nothing behind when the connection that writes the %s dies', async (_, table) => {
+  const { pool, writer } = service.database
+  const blocker = await pool.connect()
+  await blocker.query(`begin; lock table ${table} in share mode`)
+  const failing = expect(operator.load({ forecastPeriod: '2034-04-01' })).rejects.toThrow(
+    /terminating connection|Connection terminated|EPIPE|ECONNRESET/,
+  )
+  await killWriterOf(table)
+  await blocker.query('rollback')
+  blocker.release()
+  await failing
+  const left = (await listReleases(writer)).filter(({ status }) => status === 'loading')
+  expect(left).toEqual([])
+  await vi.waitFor(() => expect(pool.idleCount).toBe(pool.totalCount), PATIENCE)
+})
+
+/** Ends the connection whose statement waits for the lock of a table. */
+async function killWriterOf(table: string): Promise<void> {
+  await vi.waitUntil(async () => {
+    const { rowCount } = await service.database.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where wait_event_type = 'Lock' and query like '%insert into ' || $1 || ' %'
+         and datname = current_database()`,
+      [table],
+    )
+    return rowCount === 1
+  }, PATIENCE)
+}
+
+type Answers = Awaited<ReturnType<typeof ask>>[]
+
+/** Asks again and again, by twenty at once, while something is done; it ends once two releases have answered. */
+async function askWhile(forecast_period: string, work: (round: number) => Promise<unknown>, rounds: number) {
+  let done = false
+  const answers: Answers = []
+  const asked = Array.from({ length: 20 }, async () => {
+    while (!done) answers.push(await ask({ forecast_period }))
+  })
+  const seen = () => new Set(answers.map(({ release }) => release)).size
+  // Answers may be as quick as the work, or wait for longer.
+  for (let round = 0; round < rounds || (seen() < 2 && round < 100 * rounds); round++) await work(round)
+  done = true
+  await Promise.all(asked)
+  expect(seen()).toBeGreaterThan(1)
+  return answers
+}
+
+test('while operators publish no request sees an error, or the values of two releases', async () => {
+  const codes = new Map<unknown, number>()
+  for (const value of [1, 2]) {
+    const release = { forecastPeriod: '2036-01-01', values: Array(8).fill(value) }
+    codes.set((await operator.load(release)).code, value)
+  }
+  const [first, second] = [...codes.keys()] as [string, string]
+  const flip = (round: number) => operator.publish(round % 2 === 0 ? first : second)
+  for (const { status, release, values } of await askWhile('2036-01', flip, 20)) {
+    expect({ status, values }).toEqual({ status: 200, values: Array(8).fill(codes.get(release)) })
+  }
+})
+
+test('nor does one when a release is deleted as soon as another one has taken its place', async () => {
+  const period = { forecastPeriod: '2036-02-01' }
+  await operator.load({ ...period, values: [0] })
+  const replace = async (round: number) => {
+    const { replaced } = await operator.load({ ...period, values: [round + 1] })
+    await operator.remove(replaced as string)
+  }
+  const mixed = (await askWhile('2036-02', replace, 10)).filter(
+    ({ status, release, values }) =>
+      status !== 200 || release !== `fertilizer-eth-wheat-2036-02-v${values[0] + 1}`,
+  )
+  expect(mixed).toEqual([])
 })

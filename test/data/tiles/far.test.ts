@@ -19,7 +19,7 @@ import { newPerson, type Person } from '#test/setup/people.ts'
 const DELAY_MS = 20
 
 /** So many kinds of rasters. */
-const KINDS = 8
+const KINDS = 4
 
 if (MISSING) console.warn('test/data/tiles/far.test.ts is skipped: it needs nginx.')
 

@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { EncodedGranule } from '#src/data/tiles/granule.ts'
 import { GranuleBuilder } from '#src/data/tiles/granule-builder.ts'
@@ -15,37 +13,9 @@ import {
   storedNodata,
 } from '#src/raster/pixels.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { DEGREES, hasGdal, infoOfCog, METRES, run } from './gdal.ts'
 
-const run = promisify(execFile)
-
-/** Debian's gdal-bin and python3-gdal; without them these tests are skipped. */
-const VALIDATOR = 'osgeo_utils.samples.validate_cloud_optimized_geotiff'
-const hasGdal = await Promise.all([
-  run('gdalinfo', ['--version']),
-  run('/usr/bin/python3', ['-c', `import ${VALIDATOR}`]),
-]).then(
-  () => true,
-  () => false,
-)
 if (!hasGdal) console.warn('test/data/tiles/gdal.test.ts is skipped: it needs gdal-bin and python3-gdal.')
-
-const DEGREES = {
-  srid: 4326,
-  originX: 37.5,
-  originY: 9.25,
-  pixelWidth: 0.0025,
-  pixelHeight: -0.0025,
-  width: 700,
-  height: 530,
-}
-const METRES = {
-  ...DEGREES,
-  srid: 32637,
-  originX: 400_000,
-  originY: 1_000_000,
-  pixelWidth: 30,
-  pixelHeight: -30,
-}
 
 interface Case {
   grid: Grid
@@ -56,13 +26,11 @@ interface Case {
 
 const CASES: Record<string, Case> = {
   'one band of floats': { grid: DEGREES, types: ['32BF'], nodata: [-9999] },
-  'eight bands of floats': { grid: DEGREES, types: Array(8).fill('32BF'), nodata: Array(8).fill(undefined) },
-  'bytes with a nodata value': { grid: METRES, types: ['8BUI', '8BUI'], nodata: [255, 255] },
-  'signed bytes': { grid: METRES, types: ['8BSI'], nodata: [-128] },
+  'bytes with nodata values': { grid: METRES, types: ['8BUI', '8BSI'], nodata: [255, -128] },
   'bands of several types': { grid: DEGREES, types: ['8BUI', '16BSI', '32BF'], nodata: [0, -1, undefined] },
   'whole numbers beside floats': { grid: DEGREES, types: ['32BUI', '32BF'], nodata: [4294967295, -1] },
   'doubles, rows from south to north': {
-    grid: { ...METRES, originY: 900_000, pixelHeight: 30 },
+    grid: { ...METRES, width: 700, height: 530, originY: 900_000, pixelHeight: 30 },
     types: ['64BF'],
     nodata: [undefined],
   },
@@ -103,19 +71,13 @@ describe.skipIf(!hasGdal).each(Object.entries(CASES))('a granule of %s', (_, kin
   test('is a cloud-optimised GeoTIFF by the rules of GDAL, and has its pixels in 50 places', async () => {
     const folder = await newFolder()
     const { bands, granules } = await granulesOf(kind)
-    expect(granules.map(({ row, column }) => [row, column])).toEqual([
-      [0, 0],
-      [0, 1],
-      [1, 0],
-      [1, 1],
-    ])
+    const { width, height } = kind.grid
+    expect(granules).toHaveLength(Math.ceil(width / 512) * Math.ceil(height / 512))
+    expect(new Set(granules.map(({ row, column }) => `${row} ${column}`)).size).toBe(granules.length)
     for (const { bytes, row, column, name, headerBytes } of granules) {
       const path = join(folder, `${name}.tif`)
       await writeFile(path, bytes)
       expect(headerBytes).toBeLessThan(8192)
-      const { stdout } = await run('/usr/bin/python3', ['-m', VALIDATOR, path])
-      expect(stdout.split('\n')[0]).toBe(`${path} is a valid cloud optimized GeoTIFF`)
-      const info = JSON.parse((await run('gdalinfo', ['-json', path])).stdout)
       const { grid } = kind
       const window = {
         column: column * 512,
@@ -123,16 +85,12 @@ describe.skipIf(!hasGdal).each(Object.entries(CASES))('a granule of %s', (_, kin
         width: Math.min(512, grid.width - column * 512),
         height: Math.min(512, grid.height - row * 512),
       }
-      expect(info.size).toEqual([window.width, window.height])
-      expect(info.geoTransform).toEqual([
-        grid.originX + window.column * grid.pixelWidth,
-        grid.pixelWidth,
-        0,
-        grid.originY + window.row * grid.pixelHeight,
-        0,
-        grid.pixelHeight,
-      ])
-      expect(info.stac['proj:epsg']).toBe(grid.srid)
+      const info = await infoOfCog(path, {
+        ...grid,
+        ...window,
+        originX: grid.originX + window.column * grid.pixelWidth,
+        originY: grid.originY + window.row * grid.pixelHeight,
+      })
       expect(info.metadata.IMAGE_STRUCTURE.COMPRESSION).toBe('ZSTD')
       expect(info.bands.map(({ block }: { block: number[] }) => block)).toEqual(bands.map(() => [128, 128]))
       const places = Array.from({ length: 50 }, (_, at) => [

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { type FileHandle, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import {
   estimateFileBytes,
@@ -13,35 +11,16 @@ import {
 import type { Grid } from '#src/raster/grid.ts'
 import { createPixels, type Pixels, type PixelType, storedNodata } from '#src/raster/pixels.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { DEGREES, hasGdal, infoOfCog, METRES, run } from './gdal.ts'
 import { cogMistakes, readTiff, valuesOf } from './tiff-reader.ts'
 
-const run = promisify(execFile)
-
-/** Debian's gdal-bin and python3-gdal; without them what takes them is skipped. */
-const VALIDATOR = 'osgeo_utils.samples.validate_cloud_optimized_geotiff'
-const hasGdal = await Promise.all([
-  run('gdal_translate', ['--version']),
-  run('/usr/bin/python3', ['-c', `import ${VALIDATOR}`]),
-]).then(
-  () => true,
-  () => false,
-)
 if (!hasGdal)
   console.warn('test/data/tiles/geotiff.test.ts is skipped in part: it needs gdal-bin and python3-gdal.')
-
-const DEGREES = {
-  ...{ srid: 4326, originX: 37.5, originY: 9.25, pixelWidth: 0.0025, pixelHeight: -0.0025 },
-  ...{ width: 1101, height: 530 },
-}
-const METRES = {
-  ...{ srid: 32637, originX: 400_000, originY: 1_000_000, pixelWidth: 30, pixelHeight: -30 },
-  ...{ width: 300, height: 257 },
-}
 
 type Case = [name: string, grid: Grid, type: PixelType, nodata: number | undefined, levels: number]
 
 const CASES: Case[] = [
-  ['floats in degrees', DEGREES, '32BF', -9999, 4],
+  ['floats in degrees', { ...DEGREES, width: 1101 }, '32BF', -9999, 4],
   ['bytes with a nodata value', METRES, '8BUI', 255, 2],
   ['whole numbers that all have a value', METRES, '16BUI', undefined, 2],
   ['signed numbers around their nodata', METRES, '32BSI', 0, 2],
@@ -166,14 +145,7 @@ async function readWhole(handle: FileHandle): Promise<Buffer> {
 
 /** What GDAL makes of a file: the rules of its own script, where it lies, what it says, and all of its pixels. */
 async function expectOfGdal(path: string, grid: Grid, pixels: Pixels, nodata: number | undefined) {
-  const { stdout } = await run('/usr/bin/python3', ['-m', VALIDATOR, path])
-  expect(stdout.split('\n')[0]).toBe(`${path} is a valid cloud optimized GeoTIFF`)
-  const info = JSON.parse((await run('gdalinfo', ['-json', path])).stdout)
-  expect(info.size).toEqual([grid.width, grid.height])
-  expect(info.geoTransform).toEqual([
-    ...[grid.originX, grid.pixelWidth, 0, grid.originY, 0, grid.pixelHeight],
-  ])
-  expect(info.stac['proj:epsg']).toBe(grid.srid)
+  const info = await infoOfCog(path, grid)
   expect(info.metadata['']).toMatchObject({
     AREA_OR_POINT: 'Area',
     SOURCE: 'A <test> & "more"',

@@ -183,7 +183,7 @@ test('a tile in files is the same as in the database, byte for byte, whatever th
         )
       }
     }),
-    { numRuns: runsOf(30) },
+    { numRuns: runsOf(18) },
   )
 }, 120_000)
 

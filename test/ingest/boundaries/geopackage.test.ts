@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { OperatorError } from '#src/errors.ts'
 import type { RawFeature } from '#src/ingest/boundaries/feature.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import { boundaryFile } from '#test/setup/boundaries.ts'
@@ -62,7 +61,6 @@ test.each(READABLE)('the features of a GeoPackage are what OGR reads of them: %s
 })
 
 const LAYERS = join(FOLDER, 'layers.gpkg')
-const ALL_LAYERS = 'eth_admbnda_adm1_2021, eth_admbnda_adm2_2021, in utm, no_srs, seen'
 
 test('of several layers the one that is named is read, or the one named after the level', async () => {
   const names = async (layer: string | undefined, level: number) =>
@@ -70,30 +68,6 @@ test('of several layers the one that is named is read, or the one named after th
   expect(await names(undefined, 1)).toEqual(['square ሀ é'])
   expect(await names(undefined, 2)).toEqual(['hole ሀ é', 'islands ሀ é'])
   expect(await names('ETH_admbnda_adm2_2021', 1)).toEqual(['hole ሀ é', 'islands ሀ é'])
-})
-
-test.each<[what: string, layer: string | undefined, level: number, says: string]>([
-  [
-    'with several layers of unclear level',
-    undefined,
-    3,
-    `layers.gpkg has several layers, and it is not clear which one is of level 3: give --layer, one of ${ALL_LAYERS}.`,
-  ],
-  ['without the layer', 'adm1', 1, `layers.gpkg has no layer adm1 (--layer); it has ${ALL_LAYERS}.`],
-  [
-    'in another CRS',
-    'in utm',
-    1,
-    'Layer in utm of layers.gpkg is in the CRS WGS 84 / UTM zone 37N, not in WGS 84: convert it with `ogr2ogr -t_srs EPSG:4326 OUT.geojson layers.gpkg "in utm"`.',
-  ],
-  [
-    'whose layer is a view',
-    'seen',
-    1,
-    'layers.gpkg is not a GeoPackage that can be read: its seen is no table of its own.',
-  ],
-])('a GeoPackage %s is refused', async (_, layer, level, says) => {
-  await expect(read(LAYERS, layer, level)).rejects.toThrow(new OperatorError(says))
 })
 
 test('a GeoPackage with a log of changes is refused until that is merged, and one beyond 256 MB', async () => {

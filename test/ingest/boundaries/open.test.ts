@@ -1,10 +1,15 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import fc from 'fast-check'
 import { zipSync } from 'fflate'
 import { expect, test } from 'vitest'
+import { OperatorError } from '#src/errors.ts'
 import { givenEncoding } from '#src/ingest/boundaries/encoding.ts'
 import { type FeatureReading, isWgs84Wkt } from '#src/ingest/boundaries/feature.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import { deflatedZeros, zipOfPacked } from '#test/ingest/bombs.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
+import { geoPackageOf } from '#test/setup/geopackage.ts'
 import { shapefileParts, WGS84_PRJ, zipOf } from '#test/setup/shapefile.ts'
 
 function collection(name: string): Buffer {
@@ -62,76 +67,129 @@ test.each<[files: Record<string, Buffer | string>, reading: Partial<FeatureReadi
 
 const IN_FOLDERS = { 'north/adm1.json': 'N', 'south/adm1.json': 'S' }
 const ENCODED = { encoding: givenEncoding('1252') }
+const BOMB = [{ name: 'a.json', data: deflatedZeros(1e6), bytes: 10 }]
+const OTHER_FORMATS = ['kml', 'KMZ', 'fgb', 'topojson', 'parquet', 'geojsonl', 'ndjson', 'gml', 'dxf']
 
-test.each<[refusal: string | RegExp, write: () => Promise<string>, reading?: Partial<FeatureReading>]>([
-  [
-    'areas.zip has several layers, and it is not clear which one is of level 1: give --layer, one of north/adm1, south/adm1.',
-    () => archive(IN_FOLDERS),
-  ],
-  [
-    'areas.zip has no layer adm1 (--layer); it has north/adm1, south/adm1.',
-    () => archive(IN_FOLDERS),
-    { layer: 'adm1' },
-  ],
-  [
-    'areas.zip has no layer a (--layer); it has a.json, a.geojson.',
-    () => archive({ 'a.json': 'J', 'a.geojson': 'G' }),
-    { layer: 'a' },
-  ],
-  [
-    'areas.zip has several layers that AREAS may mean (--layer): Areas, areas.',
-    () => archive({ 'Areas.json': 'A', 'areas.json': 'a' }),
+const FOLDER = join(import.meta.dirname, '../../fixtures/boundaries')
+const fixture = async (name: string) => join(FOLDER, name)
+const ROWS = readFileSync(join(FOLDER, 'rows.gpkg'))
+/** A page of 512 bytes of SQLite that has others below it. */
+const INTERIOR = 0x05
+
+const geoPackage = (bytes: Buffer) => boundaryFile(bytes, 'areas.gpkg')
+
+/** A fixture after something was done to its bytes. */
+function changed(name: string, change: (bytes: Buffer) => unknown): Promise<string> {
+  const bytes = readFileSync(join(FOLDER, `${name}.gpkg`))
+  change(bytes)
+  return geoPackage(bytes)
+}
+
+/** A statement that makes a table of so many columns. */
+function tableOf(columns: number): string {
+  return `CREATE TABLE areas (geom BLOB${Array.from({ length: columns - 1 }, (_, index) => `, c${index}`).join('')})`
+}
+
+function rowsOfNothing(count: number): string {
+  return `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) INSERT INTO areas (geom) SELECT NULL FROM n`
+}
+
+const REFUSED: Record<string, [path: Promise<string>, reading?: Partial<FeatureReading>]> = {
+  'several layers of unclear level': [archive(IN_FOLDERS)],
+  'a layer whose folder is not named': [archive(IN_FOLDERS), { layer: 'adm1' }],
+  'a layer whose ending is not named': [archive({ 'a.json': 'J', 'a.geojson': 'G' }), { layer: 'a' }],
+  'a layer in letters of another case': [
+    archive({ 'Areas.json': 'A', 'areas.json': 'a' }),
     { layer: 'AREAS' },
   ],
-  [
-    'areas.zip holds a GeoPackage, which is read once it is unpacked: `unzip areas.zip`.',
-    () => archive({ 'a.gpkg': 'x' }),
+  'an archive of a GeoPackage': [archive({ 'a.gpkg': 'x' })],
+  'an archive of GeoJSON that is cut off': [archive({ 'a.json': collection('x').subarray(0, 90) })],
+  'an archive of more than it says': [boundaryFile(zipOfPacked(BOMB), 'areas.zip')],
+  'a layer of GeoJSON': [boundaryFile([]), { layer: 'a' }],
+  'an encoding of GeoJSON': [boundaryFile([]), ENCODED],
+  'an encoding of GeoJSON in an archive': [archive({ 'a.json': 'x' }), ENCODED],
+  'a GeoPackage of layers of unclear level': [fixture('layers.gpkg'), { level: 3 }],
+  'a GeoPackage without the layer': [fixture('layers.gpkg'), { layer: 'adm1' }],
+  'a GeoPackage in another CRS': [fixture('layers.gpkg'), { layer: 'in utm' }],
+  'a GeoPackage whose layer is a view': [fixture('layers.gpkg'), { layer: 'seen' }],
+  'a GeoPackage of blanks': [geoPackage(Buffer.alloc(5000, ' '))],
+  'a GeoPackage of a header': [geoPackage(ROWS.subarray(0, 100))],
+  'half a GeoPackage': [geoPackage(ROWS.subarray(0, 40 * 512))],
+  'a GeoPackage with pages of 3 bytes': [changed('rows', (bytes) => bytes.writeUInt16BE(3, 16))],
+  'a GeoPackage whose pages lead back to themselves': [
+    changed('rows', (bytes) => {
+      for (let at = 512; at < bytes.length; at += 512) {
+        if (bytes[at] === INTERIOR) bytes.writeUInt32BE(at / 512 + 1, at + 8)
+      }
+    }),
   ],
-  [
-    'areas.zip/a.json is not GeoJSON: at its beginning it is cut off or is not JSON.',
-    () => archive({ 'a.json': collection('x').subarray(0, 90) }),
+  'a GeoPackage with a geometry of 16 million rings': [
+    // Behind a header of 40 bytes, the order of bytes and the type there is how many rings it has.
+    changed('shapes', (bytes) => bytes.writeUInt32LE(16_000_000, bytes.indexOf(Buffer.from('GP\0')) + 45)),
   ],
-  [
-    /^areas\.zip cannot be unpacked: too many bytes in the stream/,
-    () => boundaryFile(zipOfPacked([{ name: 'a.json', data: deflatedZeros(1e6), bytes: 10 }]), 'areas.zip'),
+  'another file of SQLite': [
+    geoPackageOf({ sql: 'DROP TABLE gpkg_geometry_columns; CREATE TABLE areas (geom)' }).then(geoPackage),
   ],
-  [
-    /areas\.geojson has no layers: --layer is for GeoPackages and archives\.$/,
-    () => boundaryFile([]),
-    { layer: 'a' },
+  'a GeoPackage whose columns are computed': [
+    geoPackageOf({ sql: 'CREATE TABLE areas (geom BLOB, code AS (zeroblob(1000000000)))' }).then(geoPackage),
   ],
-  [
-    /areas\.geojson says what its texts are in: --encoding is for shapefiles\.$/,
-    () => boundaryFile([]),
-    ENCODED,
+  'a GeoPackage of 8,000 rows of nothing in 2,000 columns': [
+    geoPackageOf({
+      sql: `CREATE TABLE areas (geom); ${rowsOfNothing(8000)}`,
+      said: tableOf(2000),
+    }).then(geoPackage),
   ],
-  [
-    'areas.zip/a.json says what its texts are in: --encoding is for shapefiles.',
-    () => archive({ 'a.json': 'x' }),
-    ENCODED,
+  'an encoding that is not known, by the label': [fixture('encoding-unknown-label.zip')],
+  'texts that are not in UTF-8, as the label says': [fixture('encoding-wrongly-utf-8.zip')],
+  'texts that are not in UTF-8, as the operator says': [
+    fixture('encoding-unlabelled-1252.zip'),
+    { encoding: givenEncoding('utf-8') },
   ],
-  ['/nowhere/a.geojson does not exist.', async () => '/nowhere/a.geojson'],
-  [
-    /areas\.dxf is neither GeoJSON \(\.geojson, \.json\), nor a shapefile \(\.shp\), nor one of them in an archive \(\.zip\), nor a GeoPackage \(\.gpkg\)\.$/,
-    () => boundaryFile('x', 'areas.dxf'),
-  ],
-  ...(
-    [
-      ['areas.kml', 'KML', '-t_srs'],
-      ['areas.KMZ', 'KML', '-t_srs'],
-      ['areas.fgb', 'FlatGeobuf', '-t_srs'],
-      ['areas.topojson', 'TopoJSON', '-a_srs'],
-      ['areas.parquet', 'GeoParquet', '-t_srs'],
-      ['areas.geojsonl', 'GeoJSON of one feature a line', '-t_srs'],
-      ['areas.ndjson', 'GeoJSON of one feature a line', '-t_srs'],
-      ['areas.gml', 'GML', '-t_srs'],
-    ] as const
-  ).map(([name, kind, options]): [string, () => Promise<string>] => [
-    `${name} is ${kind}, which is not read: \`ogr2ogr ${options} EPSG:4326 areas.gpkg ${name}\` makes a GeoPackage of it.`,
-    () => boundaryFile('x', name),
-  ]),
-])('a file is refused: %s', async (refusal, write, reading) => {
-  await expect(write().then((path) => namesIn(path, reading))).rejects.toThrow(refusal)
+  'a file that is not there': [Promise.resolve('/nowhere/a.geojson')],
+  ...Object.fromEntries(OTHER_FORMATS.map((ending) => [ending, [boundaryFile('x', `areas.${ending}`)]])),
+}
+
+test('files are refused as unopened.txt has it', async () => {
+  const refusals: string[] = []
+  for (const [what, [path, reading]] of Object.entries(REFUSED)) {
+    const message = await namesIn(await path, reading).catch((error: OperatorError) => error.message)
+    refusals.push(`${what}: ${message.replaceAll(`${dirname(await path)}/`, '')}\n`)
+  }
+  await expect(refusals.join('')).toMatchFileSnapshot('unopened.txt')
+})
+
+test('a GeoPackage with a table of 2,000 columns is read', async () => {
+  const path = await geoPackage(await geoPackageOf({ sql: `${tableOf(2000)}; ${rowsOfNothing(2)}` }))
+  expect(await namesIn(path)).toBe(',')
+})
+
+/** What decides is where pages begin: half of the changes are there. */
+const placeOf = (at: number, length: number) =>
+  (at % 2 === 0 ? Math.floor(at / 64) * 512 + (at % 32) : at) % length
+
+test('a GeoPackage with any bytes changed is read or refused in a sentence', async () => {
+  const change = fc.record({ at: fc.nat(), byte: fc.constantFrom(0, 1, 2, 5, 13, 127, 128, 255) })
+  const outcomes = { read: 0, refused: 0 }
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('rows', 'shapes'),
+      fc.array(change, { minLength: 1, maxLength: 40 }),
+      async (name, changes) => {
+        const path = await changed(name, (bytes) => {
+          for (const { at, byte } of changes) bytes[placeOf(at, bytes.length)] = byte
+        })
+        const outcome = await namesIn(path).catch((error: Error) => error)
+        if (typeof outcome === 'string') outcomes.read++
+        else {
+          outcomes.refused++
+          expect(outcome).toBeInstanceOf(OperatorError)
+          expect(outcome.message).toMatch(/^areas\.gpkg [^\n]+\.$/)
+        }
+      },
+    ),
+    { numRuns: 150 },
+  )
+  expect(Math.min(outcomes.read, outcomes.refused)).toBeGreaterThan(10)
 })
 
 test('an encoding may be given for an archive of a shapefile', async () => {

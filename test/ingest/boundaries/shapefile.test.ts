@@ -56,7 +56,6 @@ describe('a shapefile', () => {
       const path = await writeShapefile(without)
       const report = await loadFile(database, path, 'eth', 1, { dryRun: true })
       expect(report?.notes).toEqual([`${basename(path)} ${says}`])
-      await expect(loadFile(database, path, 'eth', 1, { strict: true })).rejects.toThrow(says)
     }
   })
 
@@ -76,62 +75,5 @@ describe('a shapefile', () => {
       layer: 'Regions',
     })
     expect(report).toMatchObject({ added: 0, updated: 1, removed: 1 })
-  })
-
-  test.each<[string, () => Promise<string>, string | RegExp]>([
-    [
-      'in another CRS',
-      () => writeShapefile(shapefileParts(REGIONS, 'PROJCS["WGS_1984_UTM_Zone_37N",GEOGCS["GCS_WGS_1984"]]')),
-      'areas.shp is in the CRS WGS_1984_UTM_Zone_37N, not in WGS 84: convert it with `ogr2ogr -t_srs EPSG:4326 OUT.geojson IN.shp`.',
-    ],
-    [
-      'with another datum',
-      () => writeShapefile(shapefileParts(REGIONS, 'GEOGCS["GCS_Adindan",DATUM["D_Adindan"]]')),
-      /^areas\.shp is in the CRS GCS_Adindan, not in WGS 84/,
-    ],
-    [
-      'that is cut off',
-      () => {
-        const { shp, ...parts } = shapefileParts(REGIONS)
-        return writeShapefile({ ...parts, shp: (shp as Buffer).subarray(0, -20) })
-      },
-      'areas.shp is cut off: it is shorter than its header says.',
-    ],
-    [
-      'without its .dbf',
-      () => writeShapefile({ shp: shapefileParts(REGIONS).shp as Buffer }),
-      'areas.shp is not complete: its .dbf is missing.',
-    ],
-    [
-      'with the .dbf of another',
-      () =>
-        writeShapefile({
-          ...shapefileParts(REGIONS),
-          dbf: shapefileParts(REGIONS.slice(0, 1)).dbf as Buffer,
-        }),
-      'areas.shp does not fit its .dbf: there are 1 records and more shapes.',
-    ],
-    [
-      'of another level',
-      () => writeShapefile(shapefileParts(ZONES)),
-      'areas.shp holds areas of level 2, not of level 1.',
-    ],
-    [
-      'in an archive that is cut off',
-      async () => boundaryFile(zipOf({ a: shapefileParts(REGIONS) }).subarray(0, 300), 'a.zip'),
-      /^a\.zip is not a complete zip archive/,
-    ],
-    [
-      'in an archive that holds none',
-      async () => boundaryFile(zipOf({}), 'a.zip'),
-      'a.zip holds no shapefile and no GeoJSON.',
-    ],
-    [
-      'among several of unclear level',
-      async () => boundaryFile(zipOf({ a: shapefileParts(REGIONS), b: shapefileParts(ZONES) }), 'a.zip'),
-      'a.zip has several layers, and it is not clear which one is of level 1: give --layer, one of a, b.',
-    ],
-  ])('%s is refused', async (_, write, says) => {
-    await expect(loadFile(database, await write(), 'eth', 1)).rejects.toThrow(says)
   })
 })

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import pointInPolygon from 'point-in-polygon-hao'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#src/data/client.ts'
-import { loadFile, loadSharedBoundaries, SHARED_FILES, sharedFile } from '#test/setup/boundaries.ts'
+import { loadSharedBoundaries, SHARED_FILES, sharedFile } from '#test/setup/boundaries.ts'
 import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
 import { hasSharedBoundaries } from '#test/setup/shared-data.ts'
 
@@ -56,47 +56,6 @@ describe.skipIf(!hasSharedBoundaries)('real boundaries', () => {
       expect(found).toEqual(expected.map((areas) => areas.sort()))
     },
   )
-
-  test('a point on a lake of Rwanda has a district but no sector', async () => {
-    // Lake Kivu, off Karongi.
-    const [areas] = await areasAt(database, 'rwa', [[29.2, -2.05]])
-    expect(areas?.map((area) => area[0])).toEqual(['0', '1', '2'])
-  })
-
-  test('the same file again changes nothing', async () => {
-    const before = await snapshot(database)
-    expect(await loadFile(database, sharedFile('rwa', 3), 'rwa', 3)).toBeUndefined()
-    expect(await snapshot(database)).toEqual(before)
-  })
-
-  test('a file of another level, or of another country, is refused and changes nothing', async () => {
-    const before = await snapshot(database)
-    await expect(loadFile(database, sharedFile('rwa', 2), 'rwa', 3)).rejects.toThrow(
-      'rwa_adm2.geojson holds areas of level 2, not of level 3.',
-    )
-    await expect(loadFile(database, sharedFile('rwa', 1), 'eth', 1)).rejects.toThrow(
-      'feature 1 of rwa_adm1.geojson is of Rwanda (RWA), not of Ethiopia.',
-    )
-    expect(await snapshot(database)).toEqual(before)
-  })
-
-  test('replacing provinces leaves districts with the provinces of the same code', async () => {
-    const before = await parentsOf(database, 'rwa', 2)
-    const report = await loadFile(database, sharedFile('rwa', 1), 'rwa', 1, { source: 'Another edition' })
-    expect(report).toMatchObject({ added: 0, updated: 5, removed: 0, relinked: [] })
-    expect(await parentsOf(database, 'rwa', 2)).toEqual(before)
-  })
-
-  test('districts whose province has another code now are linked to the province they lie in', async () => {
-    const report = await loadFile(database, sharedFile('rwa', 1), 'rwa', 1, {
-      properties: { code: 'name' },
-      dryRun: true,
-    })
-    expect(report).toMatchObject({ added: 5, updated: 0, removed: 5 })
-    expect(report?.relinked).toHaveLength(30)
-    expect(report?.relinked[0]).toEqual({ area: '11', reason: 'it is in Kigali City now' })
-    expect(await parentsOf(database, 'rwa', 1)).toEqual(Array(5).fill('RWA'))
-  })
 })
 
 interface TestFeature {
@@ -152,25 +111,4 @@ async function areasAt(
     group by number
     order by number`.execute(writer)
   return rows.map(({ areas }) => areas)
-}
-
-async function snapshot({ writer }: Database): Promise<unknown> {
-  const { rows } = await sql`
-    select
-      (select md5(string_agg(a::text, ',' order by a.id)) from admin_area as a) as areas,
-      (select md5(string_agg(s::text, ',' order by s::text)) from boundary_set as s) as sets,
-      (select count(*) from admin_area_piece) as pieces`.execute(writer)
-  return rows
-}
-
-async function parentsOf({ writer }: Database, country: string, level: number): Promise<(string | null)[]> {
-  const rows = await writer
-    .selectFrom('admin_area as area')
-    .leftJoin('admin_area as parent', 'parent.id', 'area.parent_id')
-    .select('parent.code as parent')
-    .where('area.country_code', '=', country)
-    .where('area.level', '=', level)
-    .orderBy('area.code')
-    .execute()
-  return rows.map(({ parent }) => parent)
 }

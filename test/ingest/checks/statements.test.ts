@@ -1,4 +1,4 @@
-// Runs on both databases: each statement of the checks runs here.
+// Runs on the embedded database alone: on a server the command line tries each statement of the checks.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import {

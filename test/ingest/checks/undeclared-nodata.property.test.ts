@@ -60,7 +60,7 @@ test('no value of a smooth field looks like nodata, its zeros neither', () => {
     fc.property(smoothField, (field) => {
       expect(findingsIn(field)).toEqual([])
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
 })
 
@@ -82,7 +82,7 @@ test('-9999 in two percent of the pixels always does, wherever they are', () => 
       for (const place of filled) pixels[place] = -9999
       expect(findingsIn(pixels)).toMatchObject([{ figures: { value: -9999, part: 82 / SIZE ** 2 } }])
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
 })
 
