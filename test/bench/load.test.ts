@@ -6,7 +6,6 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createCleanup } from '#bench/cleanup.ts'
 import { type LoadGenerator, startGenerator } from '#bench/load/generator.ts'
 import { Histogram } from '#bench/load/histogram.ts'
-import { randomNumbers, zipfPlaces } from '#bench/load/random.ts'
 
 test('the histogram’s quantiles are those of the sorted latencies, to within one part in 128', () => {
   const latency = fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 2 ** 32 - 1 }))
@@ -24,20 +23,6 @@ test('the histogram’s quantiles are those of the sorted latencies, to within o
       },
     ),
   )
-})
-
-test('by Zipf’s law the n-th place is drawn a n-th as often as the first', () => {
-  const [places, draws] = [50, 1_000_000]
-  const draw = zipfPlaces(places, randomNumbers(1))
-  const counts = new Array<number>(places).fill(0)
-  for (let index = 0; index < draws; index++) {
-    const place = draw()
-    counts[place] = (counts[place] as number) + 1
-  }
-  const harmonic = counts.reduce((sum, _, index) => sum + 1 / (index + 1), 0)
-  counts.forEach((count, index) => {
-    expect(count / draws).toBeCloseTo(1 / (index + 1) / harmonic, 2)
-  })
 })
 
 interface Loaded {
@@ -101,28 +86,4 @@ test('a list for several paths sends each body to each of them, as the caller wh
   await generator.prepare({ list: 'all', paths: ['/a'], bodies: ['{}'] })
   await generator.run(run)
   expect(sent).toEqual(['/a undefined'])
-})
-
-test('a measured time counts the answers within it, and leaves none unanswered', async () => {
-  let answered = 0
-  const { generator, port, bodies } = await loaded((_, response) => {
-    answered++
-    response.setHeader('content-length', 2).end('{}')
-  })
-  await generator.prepare({ list: 'all', paths: ['/'], bodies: ['{"lat":1}', '{"lat":2}'] })
-  const run = { port, list: 'all', order: 'uniform', connections: 8, seconds: 0.5 } as const
-  const { rate, p50, p99, statuses } = await generator.run(run)
-  expect(statuses).toEqual({ 200: answered })
-  expect(bodies).toHaveLength(answered)
-  expect(rate * 0.5).toBeLessThanOrEqual(answered)
-  expect(rate * 0.5).toBeGreaterThanOrEqual(answered - 8)
-  expect(p50).toBeGreaterThan(0)
-  expect(p99).toBeGreaterThanOrEqual(p50)
-})
-
-test('a server that hangs up fails the run', async () => {
-  const { generator, port } = await loaded(({ socket }) => socket.destroy())
-  await generator.prepare({ list: 'all', paths: ['/'], bodies: ['{}'] })
-  const run = generator.run({ port, list: 'all', order: 'uniform', connections: 2, seconds: 5 })
-  await expect(run).rejects.toThrow(/closed the connection|ECONNRESET/)
 })
