@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { LightMyRequestResponse } from 'fastify'
+import type { Kysely } from 'kysely'
 import type { Tokens } from '#schemas/auth.ts'
+import { hashPassword } from '#src/accounts/credentials.ts'
+import { startSession } from '#src/accounts/sessions.ts'
+import { insertUser } from '#src/accounts/user-queries.ts'
+import { type AuditEvent, insertRecord } from '#src/data/audit-queries.ts'
+import type { Tables } from '#src/data/tables.ts'
 import type { App } from '#src/http/app.ts'
 import { createTestApp, type TestApp, type TestAppOptions } from './app.ts'
 
@@ -45,9 +51,38 @@ export function tryLogIn(
   })
 }
 
-/** Registers somebody nobody else knows, and logs in. */
-export async function newPerson(app: App): Promise<Person> {
-  return logIn(app, await register(app))
+/** The hash of {@link PASSWORD}: to make one takes longer than all else about an account. */
+let passwordHash: Promise<string> | undefined
+
+const ORIGIN = { userId: null, sessionId: null, keyId: null, network: '127.0.0.1', requestId: null }
+
+const audit = async (db: Kysely<Tables>, event: AuditEvent) => {
+  await insertRecord(db, event, { ...ORIGIN, operator: null })
+}
+
+/** Makes an account and a login in the database, as {@link register} and {@link logIn} do by requests. */
+export async function newPerson({ database, accessTokens }: App): Promise<Person> {
+  passwordHash ??= hashPassword(PASSWORD)
+  const email = `${randomUUID()}@example.org`
+  const account = { email, passwordHash: await passwordHash, name: 'Amina Bekele', organisation: null }
+  const user = await insertUser(database.writer, account)
+  if (!user) throw new Error(`there is an account of ${email}`)
+  await audit(database.writer, { kind: 'account_made', userId: user.id })
+  const credentials = { ...user, passwordHash: account.passwordHash }
+  const use = { network: ORIGIN.network, userAgent: 'lightMyRequest' }
+  const session = await startSession(database.writer, credentials, use, true, audit)
+  if (!session) throw new Error(`the account of ${email} has another password`)
+  const access_token = accessTokens.sign(user.id, session.id)
+  return {
+    access_token,
+    token_type: 'Bearer',
+    expires_in: accessTokens.lifetime,
+    refresh_token: session.refreshToken,
+    user,
+    email,
+    password: PASSWORD,
+    headers: { authorization: `Bearer ${access_token}` },
+  }
 }
 
 /** Makes an admin of somebody, before the first call with a token. */

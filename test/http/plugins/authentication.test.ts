@@ -4,7 +4,7 @@ import { loadConfig } from '#src/config.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { captureLog } from '#test/setup/log.ts'
-import { newPerson } from '#test/setup/people.ts'
+import { logIn, newPerson, register } from '#test/setup/people.ts'
 
 const SECRET = 'a secret of more than thirty-two bytes'
 
@@ -112,7 +112,7 @@ test('who is let in and who is not is logged, and no token, key or password ever
   )
   const lines = captureLog(app)
   try {
-    const someone = await newPerson(app)
+    const someone = await logIn(app, await register(app))
     const made = await app.inject({
       method: 'POST',
       url: '/auth/keys',
