@@ -39,18 +39,6 @@ test('pieces follow one another until there is no more, however often work is be
   expect([ends.length, most()]).toEqual([3, 1])
 })
 
-test('what comes while the last piece is under way is done after it', async () => {
-  const { begin, begun, ends, end } = work()
-  begin()
-  await begun(1)
-  begin()
-  ends[0]?.(false)
-  await begun(2)
-  ends[1]?.(false)
-  await end()
-  expect(ends).toHaveLength(2)
-})
-
 test('a wake in the moment in which the last piece ends is not lost', async () => {
   let pieces = 0
   const loop = createLoop(
