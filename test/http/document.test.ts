@@ -23,7 +23,7 @@ import { examplesOf } from '#test/setup/example-requests.ts'
 import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
 import { createTestAppWithPerson, makeAdmin, type TestAppWithPerson } from '#test/setup/people.ts'
 
-const FIELD = rectangle(38.5, 9.5, 38.6, 9.6) as { type: string; coordinates: number[][][] }
+const FIELD = rectangle(38.5, 9.5, 38.6, 9.6)
 
 let service: TestAppWithPerson
 let mailServer: MailServer
@@ -136,33 +136,6 @@ describe('the examples of errors', () => {
       }
     }
   })
-
-  const POINT = '/advisory/yield/point'
-  const OPEN_RING = [FIELD.coordinates[0]?.slice(1)]
-  test.each([
-    ['CROP_NOT_AVAILABLE', 400, POINT, { lat: 9.5, lng: 38.5, crop: 'potato' }],
-    ['OUTSIDE_COUNTRY', 404, POINT, { lat: -1, lng: 36.5 }],
-    ['NO_RELEASE', 404, POINT, { lat: 9.5, lng: 38.5, forecast_period: '2020-01' }],
-    ['BODY_TOO_LARGE', 413, POINT, { name: 'x'.repeat(1_100_000) }],
-    ['INVALID_GEOMETRY', 400, '/advisory/yield', { geometry: { type: 'Polygon', coordinates: OPEN_RING } }],
-    ['UNKNOWN_AREA', 404, '/advisory/yield', { admin: { country_code: 'eth', code: 'ETH-99' } }],
-    ['INVALID_CREDENTIALS', 401, '/auth/login', { email: 'a@example.org', password: 'wrong' }],
-    ['TOO_MANY_POINTS', 413, '/advisory/yield/points', { points: Array(1001).fill({ lat: 9.5, lng: 38.5 }) }],
-    ['NOT_FOUND', 404, '/history/{id}/feedback', { rating: 4 }],
-  ])('%s is documented, and answered', async (code, status, path, payload) => {
-    const operation = document.paths[path]?.post as Operation
-    const response = await service.app.inject({
-      method: 'POST',
-      url: path.replace('{id}', '00000000-0000-4000-8000-000000000000'),
-      headers: {
-        'content-type': 'application/json',
-        ...(operation.security?.length === 1 && service.person.headers),
-      },
-      payload,
-    })
-    expect([response.statusCode, response.json().code]).toEqual([status, code])
-    expect(exampleOf(operation, status, code)).toMatchObject({ code })
-  })
 })
 
 describe('answers, as a gateway that knows the document alone sees them', () => {
@@ -252,19 +225,6 @@ describe('the document that is served', () => {
     expect(forGenerators.components.schemas).not.toHaveProperty('PointTable')
     const { content } = document.paths['/advisory/yield/points']?.post?.requestBody ?? {}
     expect(Object.keys(content ?? {})).toEqual(['application/json', ...others])
-  })
-
-  test('lets fields of a request be in its query and the others in its body', () => {
-    const schema =
-      document.paths['/advisory/yield/point']?.post?.requestBody?.content['application/json']?.schema
-    for (const body of [{}, { crop: 'wheat' }, { lng: 38.5 }, { lat: 9.5, lng: 38.5 }]) {
-      expect(validator.mistakes(schema ?? {}, body)).toEqual([])
-    }
-    for (const body of [{ lat: 91 }, { crop: 1 }]) {
-      expect(validator.mistakes(schema ?? {}, body)).not.toEqual([])
-    }
-    // Clients that send all in the body are told what a whole request needs.
-    expect(validator.mistakes({ $ref: 'PointRequest' }, { crop: 'wheat' })).not.toEqual([])
   })
 
   test('has no defaults in bodies, which generators of clients take for fields that are always sent', () => {
