@@ -235,16 +235,6 @@ describe('X-Request-Id', () => {
     expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(100)
   })
 
-  test.each([
-    ['a page of the documentation', 'GET', '/docs/', 200],
-    ['a HEAD', 'HEAD', '/catalog', 200],
-    ['a preflight', 'OPTIONS', '/advisory/yield/point', 204],
-    ['a missing token', 'GET', '/user/profile', 401],
-  ] as const)('is in %s', async (_, method, url, status) => {
-    const { statusCode, headers } = await ask(url, 'mine', method)
-    expect([statusCode, headers['x-request-id']]).toEqual([status, 'mine'])
-  })
-
   const MINE = ' HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Request-Id: mine\r\n'
   test.each([
     ['a URL that cannot be read', `GET /%zz${MINE}\r\n`, /^mine$/],
