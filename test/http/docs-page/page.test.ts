@@ -26,9 +26,6 @@ const VISIT = [
 
 const DESKTOP = { width: 1000, height: 700 }
 
-/** The tags that are open at first. */
-const OPEN = ['advisory', 'places', 'catalog']
-
 /** The page with the document of all operations, as its chooser writes it. */
 const WHOLE = '?urls.primaryName=All+operations'
 
@@ -96,36 +93,9 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
     await page.goto(url)
   })
 
-  test('shows what people come for first, and accounts last', async () => {
-    await page.locator('.opblock').first().waitFor()
-    await page.locator('.topbar select').selectOption({ label: 'All operations' })
-    await page.locator('.opblock-tag[data-tag="auth"]').waitFor()
-    const tags = await page.locator('.opblock-tag').evaluateAll((all) => all.map((tag) => tag.dataset.tag))
-    expect(tags).toEqual([
-      'advisory',
-      'places',
-      'catalog',
-      'subscriptions',
-      'history',
-      'service',
-      'user',
-      'auth',
-    ])
-    const document = await documentOf(service.app, 'all')
-    const shown = operationsOf(document).filter(({ operation }) => OPEN.includes(String(operation.tags?.[0])))
-    expect(await page.locator('.opblock').count()).toBe(shown.length)
-    const first = page.locator('.opblock-summary-path')
-    const paths = await first.evaluateAll((all) => all.slice(0, 4).map((path) => path.dataset.path))
-    expect(paths).toEqual(
-      ['yield', 'fertilizer', 'isfm', 'forage'].map((product) => `/advisory/${product}/point`),
-    )
-    // Points take no token, polygons do.
-    expect(await page.locator('#operations-advisory-yieldAtPoint .authorization__btn').count()).toBe(0)
-    expect(await page.locator('#operations-advisory-yieldInPolygon .locked').count()).toBe(1)
-  })
-
   test('finds operations by words of their paths and summaries, in tags that are closed, too', async () => {
     const box = page.getByRole('searchbox', { name: 'Find an operation' })
+    await page.locator('.opblock').first().waitFor()
     await box.fill('change PASSWORD')
     await page.locator('#operations-auth-changePassword').waitFor()
     expect(await page.locator('.opblock').count()).toBe(1)
