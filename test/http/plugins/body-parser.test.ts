@@ -53,25 +53,28 @@ describe('bodies that are nested deeper than anybody needs', () => {
       '/advisory/yield',
       (deep) => `{"geometry":{"type":"Feature","properties":{"objects":{"in":${deep}}},"geometry":${FIELD}}}`,
     ],
-  ])('are refused, whatever comes after: in %s', async (_place, url, bodyWith) => {
-    for (const levels of url === POINT_URL ? [100, 4000] : [100, 400_000]) {
-      expect(await send(url, bodyWith(nested(levels)))).toMatchObject(
-        refusal(
-          400,
-          'MALFORMED_JSON',
-          'The body has lists or objects within each other on more than 64 levels.',
-        ),
-      )
-    }
-  })
+  ])(
+    'bodies with too many levels are refused, whatever comes after: in %s',
+    async (_place, url, bodyWith) => {
+      for (const levels of url === POINT_URL ? [100, 4000] : [100, 400_000]) {
+        expect(await send(url, bodyWith(nested(levels)))).toMatchObject(
+          refusal(
+            400,
+            'MALFORMED_JSON',
+            'The body has lists or objects within each other on more than 64 levels.',
+          ),
+        )
+      }
+    },
+  )
 
-  test('begin at 65 levels, those of objects included', async () => {
+  test('bodies are nested too deeply from 65 levels on, those of objects included', async () => {
     const bodyOf = (levels: number) => `{"lat":9.5,"lng":38.5,"more":{"a":${nested(levels - 2)}}}`
     expect(await send(POINT_URL, bodyOf(64))).toMatchObject({ status: 200 })
     expect(await send(POINT_URL, bodyOf(65))).toMatchObject({ status: 400 })
   })
 
-  test('are none where brackets stand in texts, and lists beside each other', async () => {
+  test('brackets in texts and lists beside each other are no levels', async () => {
     const name = '['.repeat(200)
     const { status, body } = await send(
       POINT_URL,
@@ -82,7 +85,7 @@ describe('bodies that are nested deeper than anybody needs', () => {
 })
 
 describe('bodies with more lists than anybody needs', () => {
-  test('begin at 50,001 lists and objects', async () => {
+  test('bodies are refused from 50,001 lists and objects on', async () => {
     const bodyOf = (lists: number) => `{"geometry":{"type":"Point","coordinates":${listOf(lists - 3)}}}`
     expect(await send('/advisory/yield', bodyOf(50_001))).toMatchObject(
       refusal(400, 'MALFORMED_JSON', 'The body has more than 50000 lists and objects.'),
@@ -95,14 +98,14 @@ describe('bodies with more lists than anybody needs', () => {
     ['/advisory/yield', listOf(300_000)],
     [POINTS_URL, nested(500_000)],
     [POINTS_URL, listOf(300_000)],
-  ])('are refused before they are parsed: %s', async (url, body) => {
+  ])('bodies with too many lists are refused before they are parsed: %s', async (url, body) => {
     const used = process.cpuUsage()
     for (let call = 0; call < 5; call++) expect((await send(url, body)).status).toBe(400)
     // To parse one would take some hundred milliseconds.
     expect(process.cpuUsage(used).user / 1000).toBeLessThan(400)
   })
 
-  test('spoil no other line', async () => {
+  test('a line that is nested too deeply spoils no other', async () => {
     const { body } = await send(POINTS_URL, [POINT, nested(100), POINT].join('\n'), {
       'content-type': NDJSON,
     })
@@ -132,7 +135,7 @@ describe('bodies that are not UTF-8', () => {
       `{"type":"Feature","properties":{"name":"?"},"geometry":${FIELD}}`,
     ],
     ['/auth/login', JSON_TYPE, '{"email":"amina@example.org","password":"teff grows at ?"}'],
-  ])('are refused: of POST %s as %s', async (url, type, json) => {
+  ])('bodies that are not UTF-8 are refused: of POST %s as %s', async (url, type, json) => {
     const headers = { ...service.person.headers, 'content-type': type }
     for (const byte of [0xff, 0xc3, 0x80])
       expect(await send(url, withByte(json, byte), headers)).toMatchObject(
@@ -140,7 +143,7 @@ describe('bodies that are not UTF-8', () => {
       )
   })
 
-  test('are not those with the character that stands for others', async () => {
+  test('the character that stands for others is UTF-8', async () => {
     const { status, body } = await send(POINT_URL, '{"lat":9.5,"lng":38.5,"name":"\ufffd"}')
     expect([status, body.location.name]).toEqual([200, '\ufffd'])
   })
@@ -162,7 +165,7 @@ describe('bodies that are JSON though nothing says so', () => {
   }
 
   test.each([undefined, 'text/plain', 'Text/Plain ; charset=utf-8'])(
-    'are read, and told what is wrong with them: of the type %s',
+    'JSON of the type %s is read, and told what is wrong with it',
     async (type) => {
       expect(await sendAs(type, POINT_URL, `\n ${NAMED}`)).toMatchObject({ status: 200, name: 'Ḳälo 🌾' })
       const points = '{"points":[{"id":"a","lat":9.5,"lng":38.5}]}'
@@ -178,7 +181,7 @@ describe('bodies that are JSON though nothing says so', () => {
     ['what is not UTF-8', undefined, Buffer.from([0x7b, 0xff, 0x7d])],
     ['JSON of another type', 'text/plaintext', NAMED],
     ['JSON that is called a form', 'application/x-www-form-urlencoded', NAMED],
-  ])('are not guessed: %s', async (_what, type, payload) => {
+  ])('a body of another type is not guessed: %s', async (_what, type, payload) => {
     for (const url of [POINT_URL, POINTS_URL])
       expect(await sendAs(type, url, payload)).toMatchObject({ status: 415 })
   })
@@ -197,7 +200,7 @@ describe('a body with a Content-Encoding', () => {
     ['deflate', deflateSync(POINT)],
     ['br', brotliCompressSync(POINT)],
     ['identity', Buffer.from(POINT)],
-  ])('is read as what was encoded: %s', async (encoding, payload) => {
+  ])('a body is read as what was encoded: %s', async (encoding, payload) => {
     const { status, body } = await point(encoding, payload)
     expect([status, body]).toEqual([200, (await plain()).body])
   })
@@ -205,7 +208,7 @@ describe('a body with a Content-Encoding', () => {
   test.each([
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
-  ])('is read in calls with many points, and may be empty: %s', async (encoding, encode) => {
+  ])('an encoded body is read in calls with many points, and may be empty: %s', async (encoding, encode) => {
     const { status, body } = await batch(encoding, encode(`${POINT}\n`.repeat(1000)))
     // Points without a country say that theirs is the place's.
     const line = JSON.stringify((await plain()).body).replace('true,', 'true,"country_source":"place",')
@@ -218,20 +221,23 @@ describe('a body with a Content-Encoding', () => {
     ['something else', 'gzip', Buffer.from(POINT)],
     ['cut off', 'gzip', gzipSync(POINT).subarray(0, -9)],
     ['cut off', 'br', brotliCompressSync(POINT).subarray(0, -3)],
-  ])('is 400 where it is %s: %s', async (_, encoding, payload) => {
+  ])('an encoded body that is %s is 400: %s', async (_, encoding, payload) => {
     for (const answer of [await point(encoding, payload), await batch(encoding, payload)])
       expect(answer).toMatchObject(refusal(400, 'MALFORMED_BODY'))
   })
 
-  test.each(['gzip, gzip', 'zstd', 'constructor', ''])('is 415 where that is %j', async (encoding) => {
-    for (const answer of [await point(encoding, 'x'), await batch(encoding, 'x')]) {
-      const error = 'Send the body as it is, or with one Content-Encoding of gzip, deflate, br.'
-      expect(answer).toMatchObject(refusal(415, 'UNSUPPORTED_MEDIA_TYPE', error))
-      expect(answer.headers['accept-encoding']).toBe('gzip, deflate, br')
-    }
-  })
+  test.each(['gzip, gzip', 'zstd', 'constructor', ''])(
+    'a Content-Encoding of %j is 415',
+    async (encoding) => {
+      for (const answer of [await point(encoding, 'x'), await batch(encoding, 'x')]) {
+        const error = 'Send the body as it is, or with one Content-Encoding of gzip, deflate, br.'
+        expect(answer).toMatchObject(refusal(415, 'UNSUPPORTED_MEDIA_TYPE', error))
+        expect(answer.headers['accept-encoding']).toBe('gzip, deflate, br')
+      }
+    },
+  )
 
-  test('that holds gigabytes is given up at the limit, whoever reads it', async () => {
+  test('a body that decodes to more than its limit is given up there, whoever reads it', async () => {
     const bomb = gzipSync(Buffer.alloc(100_000_000), { level: 9 })
     expect(bomb.length).toBeLessThan(131_072)
     const used = process.cpuUsage()
@@ -265,21 +271,24 @@ describe('the length of a body', () => {
     ['/advisory/point', 10_928, POINT],
     ['/validate_location', 8192, POINT],
     ['/advisory/yield', 1_048_576, `{"geometry":${FIELD}}`],
-  ])('may be what its fields take, encoded or not: POST %s, %i', async (url, limit, body) => {
-    const headers = { ...service.person.headers, 'content-encoding': 'gzip' }
-    for (const [bytes, status] of [
-      [limit, 200],
-      [limit + 1, 413],
-    ] as const) {
-      const padded = body.padEnd(bytes)
-      const answers = [await send(url, padded), await send(url, gzipSync(padded), headers)]
-      expect(answers.map((answer) => [answer.status, answer.body.code])).toEqual(
-        Array(2).fill([status, status === 200 ? undefined : 'BODY_TOO_LARGE']),
-      )
-    }
-  })
+  ])(
+    'a body may have the bytes that its fields take, encoded or not: POST %s, %i',
+    async (url, limit, body) => {
+      const headers = { ...service.person.headers, 'content-encoding': 'gzip' }
+      for (const [bytes, status] of [
+        [limit, 200],
+        [limit + 1, 413],
+      ] as const) {
+        const padded = body.padEnd(bytes)
+        const answers = [await send(url, padded), await send(url, gzipSync(padded), headers)]
+        expect(answers.map((answer) => [answer.status, answer.body.code])).toEqual(
+          Array(2).fill([status, status === 200 ? undefined : 'BODY_TOO_LARGE']),
+        )
+      }
+    },
+  )
 
-  test('suffices for a registration and a comment that are as long as their fields, in ASCII', async () => {
+  test('a registration and a comment may be as long as their fields, written in ASCII', async () => {
     const account = {
       email: `${'a'.repeat(60)}@${'b.'.repeat(94)}org`,
       password: SHEAF.repeat(256),

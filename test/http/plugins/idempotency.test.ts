@@ -73,7 +73,6 @@ describe('a request that is sent again with its Idempotency-Key', () => {
   test.each([
     ['a polygon', '/advisory/yield', FIELD],
     ['a point', '/advisory/yield/point', POINT],
-    ['a point for all products', '/advisory/point', POINT],
   ])('is answered the same, and is one item of the history: %s', async (_, url, payload) => {
     const someone = await newPerson(service.app)
     const call = { url, payload, key: randomUUID(), who: someone }
@@ -89,17 +88,6 @@ describe('a request that is sent again with its Idempotency-Key', () => {
     const key = randomUUID()
     const first = await post({ url: '/advisory/yield/point', key, payload: POINT })
     expectReplayed(await post({ url: '/advisory/yield/point?lat=9.5&lng=38.5', key, payload: {} }), first)
-  })
-
-  test('gives feedback once', async () => {
-    const { history_id: id } = (await post({ url: '/advisory/yield/point', payload: POINT })).json()
-    const call = { url: `/history/${id}/feedback`, key: randomUUID(), payload: RATED }
-    const first = await post(call)
-    expect(first.json()).toMatchObject(RATED)
-    await post({ ...call, key: randomUUID(), payload: { rating: 1 } })
-    expectReplayed(await post(call), first)
-    const item = await service.app.inject({ url: `/history/${id}`, headers: service.person.headers })
-    expect(item.json().feedback.rating).toBe(1)
   })
 
   test('makes one key, which is shown again and stands nowhere', async () => {

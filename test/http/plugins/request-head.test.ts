@@ -47,7 +47,7 @@ describe('links of answers', () => {
     return { ...response.json(), link: response.headers.link }
   }
 
-  test('begin with BASE_PATH', async () => {
+  test('links begin with BASE_PATH', async () => {
     expect((await ask(prefixed, '/agro/')).docs).toBe('/agro/docs')
     expect((await ask(prefixed, '/agro/nowhere')).error).toBe(
       'Path not found: GET /agro/nowhere. See /agro/docs.',
@@ -56,7 +56,7 @@ describe('links of answers', () => {
     expect((await ask(prefixed, '/agro/catalog')).products[0].path).toMatch(/^\/agro\/advisory\//)
   })
 
-  test('begin with the X-Forwarded-Prefix of a trusted proxy, everywhere', async () => {
+  test('links begin with the X-Forwarded-Prefix of a trusted proxy, everywhere', async () => {
     const way = { prefix: '/farm', headers: service.person.headers }
     const links = { docs: '/farm/docs', openapi: '/farm/openapi.json', stac: '/farm/stac', ogc: '/farm/ogc' }
     expect(await ask(service, '/', way)).toMatchObject(links)
@@ -69,7 +69,7 @@ describe('links of answers', () => {
     expect(link).toMatch(/^<\/farm\/history\/my\?limit=1&cursor=/)
   })
 
-  test('begin with both, where a proxy strips a prefix of a service that has one', async () => {
+  test('links begin with both, where a proxy strips a prefix of a service that has one', async () => {
     const way = { from: '10.0.0.1', prefix: '/farm' }
     expect((await ask(prefixed, '/agro/', way)).docs).toBe('/farm/agro/docs')
     expect((await ask(prefixed, '/agro/openapi.json', way)).servers).toEqual([{ url: '/farm/agro' }])
@@ -83,18 +83,18 @@ describe('links of answers', () => {
     ['127.0.0.1', '/docs'],
     ['::2', '/docs'],
     ['::ffff:11.0.0.1', '/docs'],
-  ])('follow what trusted proxies say, and nobody else: %s', async (from, docs) => {
+  ])('links follow what trusted proxies say, and nobody else: %s', async (from, docs) => {
     expect((await ask(service, '/', { from, prefix: '/farm' })).docs).toBe(docs)
   })
 
   test.each([
     ...['//evil.example.org', 'farm', '/farm/', '/a b', '/<script>', '/..', '/a,/b', '/%2e'],
     `/${'x'.repeat(200)}`,
-  ])('follow nothing that is no prefix: %s', async (prefix) => {
+  ])('links follow no prefix that is none: %s', async (prefix) => {
     expect((await ask(service, '/', { prefix })).docs).toBe('/docs')
   })
 
-  test('lead to the host of Host, whatever a trusted proxy passes on', async () => {
+  test('links lead to the host of Host, whatever a trusted proxy passes on', async () => {
     const headers = {
       host: 'advisory.example',
       'x-forwarded-host': 'evil.example',
@@ -104,7 +104,7 @@ describe('links of answers', () => {
     expect(links[0].href).toBe('https://advisory.example/ogc?f=json')
   })
 
-  test('begin with PUBLIC_URL, whatever Host and proxies say', async () => {
+  test('links begin with PUBLIC_URL, whatever Host and proxies say', async () => {
     const PUBLIC_URL = 'https://advisory.example:8443/farm'
     const app = await buildApp({ ...service.testDatabase.config, PUBLIC_URL }, service.database)
     onTestFinished(() => app.close())
@@ -130,13 +130,13 @@ describe('links of answers', () => {
   test.each([
     ...['advisory.example', 'ftp://advisory.example', 'https://advisory.example/farm/'],
     ...['https://advisory.example/?x', 'https://user@advisory.example', "https://x';id", 'https://a b'],
-  ])('have no PUBLIC_URL that is none: %s', (PUBLIC_URL) => {
+  ])('a PUBLIC_URL that is no address is refused: %s', (PUBLIC_URL) => {
     expect(() => loadConfig({ PUBLIC_URL })).toThrow(
       'The configuration is not valid: PUBLIC_URL must be an address such as https://advisory.example/agro, without a slash at its end.',
     )
   })
 
-  test('have no PUBLIC_URL that does not end with BASE_PATH', () => {
+  test('a PUBLIC_URL that does not end with BASE_PATH is refused', () => {
     const settings = { BASE_PATH: '/agro', PUBLIC_URL: 'https://advisory.example' }
     expect(() => loadConfig(settings)).toThrow('PUBLIC_URL must end with BASE_PATH, which is /agro.')
   })
@@ -163,7 +163,7 @@ describe('a request', () => {
     ['no host', '', 'none'],
     ['two hosts', 'Host: a.example\r\nhost: b.example\r\n', '2'],
     ['the same host twice', 'HOST: a\r\nHost: a\r\n', '2'],
-  ])('with %s is refused, wherever it leads', async (_, lines, found) => {
+  ])('a request with %s is refused, wherever it leads', async (_, lines, found) => {
     for (const path of ['/health/live', '/nowhere']) {
       const answer = await exchange(service.app, `GET ${path} HTTP/1.1\r\n${lines}\r\n`)
       expect([answer.status, answer.json()]).toEqual([
@@ -180,7 +180,7 @@ describe('a request', () => {
   test.each([
     ...["x'; id #", 'user@a.example', 'a.example/path', 'a.example?x', 'a"b', '%zz', 'a.example:80a'],
     ...['[::1', '::1', 'bücher.example', 'x'.repeat(260), ''],
-  ])('whose Host names none is refused: %s', async (host) => {
+  ])('a request whose Host names none is refused: %s', async (host) => {
     const answer = await exchange(service.app, `GET /health/live HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
     expect([answer.status, answer.json().error]).toEqual([
       400,
@@ -189,14 +189,14 @@ describe('a request', () => {
   })
 
   test.each(['a_b.example.:8080', '127.0.0.1:3000', '[2001:db8::1]', '%41', 'a:'])(
-    'whose Host names one is answered: %s',
+    'a request whose Host names one is answered: %s',
     async (host) => {
       const request = `GET /health/live HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
       expect((await exchange(service.app, request)).status).toBe(200)
     },
   )
 
-  test('of HTTP/1.0 needs no host, and may name one', async () => {
+  test('a request of HTTP/1.0 needs no host, and may name one', async () => {
     const statusOf = async (lines: string) =>
       (await exchange(service.app, `GET /health/live HTTP/1.0\r\n${lines}\r\n`)).status
     expect(await statusOf('')).toBe(200)
@@ -213,16 +213,19 @@ describe('X-Request-Id', () => {
     return service.app.inject({ method, url, headers: id === undefined ? {} : { 'x-request-id': id } })
   }
 
-  test.each(['7', 'a.b_c:d~e+f/g=h@i-j', 'x'.repeat(128)])('that is sane comes back: %s', async (id) => {
-    const point = await ask(POINT, id, 'POST')
-    expect([point.statusCode, point.headers['x-request-id']]).toEqual([200, id])
-    expect(point.body).not.toContain('request_id')
-    const refused = await ask('/advisory/yield/point', id)
-    expect([refused.headers['x-request-id'], refused.json().request_id]).toEqual([id, id])
-  })
+  test.each(['7', 'a.b_c:d~e+f/g=h@i-j', 'x'.repeat(128)])(
+    'an X-Request-Id that is sane comes back: %s',
+    async (id) => {
+      const point = await ask(POINT, id, 'POST')
+      expect([point.statusCode, point.headers['x-request-id']]).toEqual([200, id])
+      expect(point.body).not.toContain('request_id')
+      const refused = await ask('/advisory/yield/point', id)
+      expect([refused.headers['x-request-id'], refused.json().request_id]).toEqual([id, id])
+    },
+  )
 
   test.each(['', 'a b', 'a,b', 'x'.repeat(129), 'é', '<script>', "a'b"])(
-    'that is not is replaced: %j',
+    'an X-Request-Id that is not sane is replaced: %j',
     async (id) => {
       const response = await ask('/nowhere', id)
       expect(response.headers['x-request-id']).toMatch(MADE)
@@ -230,7 +233,7 @@ describe('X-Request-Id', () => {
     },
   )
 
-  test('is made for each request anew', async () => {
+  test('an X-Request-Id is made for each request anew', async () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => ask('/health/live')))
     expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(100)
   })
@@ -241,13 +244,13 @@ describe('X-Request-Id', () => {
     ['an unknown expectation', `GET /${MINE}Expect: miracles\r\n\r\n`, /^mine$/],
     ['two ids', `GET /nowhere${MINE}X-Request-Id: two\r\n\r\n`, MADE],
     ['bytes that are not HTTP', 'hello\r\n\r\n', MADE],
-  ])('is in the error about %s', async (_, request, expected) => {
+  ])('the X-Request-Id is in the error about %s', async (_, request, expected) => {
     const { headers, json } = await exchange(service.app, request)
     expect(headers['x-request-id']).toMatch(expected)
     expect(json().request_id).toBe(headers['x-request-id'])
   })
 
-  test('is not said of the parts of an answer', async () => {
+  test('the id of a request is not said of the parts of its answer', async () => {
     const points = [
       { lat: -1, lng: 36.5 },
       { lat: 100, lng: 0 },
@@ -265,7 +268,7 @@ describe('every answer tells browsers', () => {
     ['an error', 'POST', '/advisory/yield/point', 400],
     ['a missing token', 'GET', '/user/profile', 401],
     ['an unknown path', 'GET', '/nowhere', 404],
-  ] as const)('not to run, frame or sniff it: %s', async (_, method, url, status) => {
+  ] as const)('answers tell browsers not to run, frame or sniff them: %s', async (_, method, url, status) => {
     // Browsers send the origin with every POST; with a GET of their own origin they do not.
     const origin = method === 'POST' ? { origin: 'null' } : {}
     const { statusCode, headers } = await service.app.inject({ method, url, headers: origin })
@@ -282,7 +285,7 @@ describe('every answer tells browsers', () => {
     expect(headers).not.toHaveProperty('server')
   })
 
-  test('nothing of documents where it is another program that asks: a POST without an origin', async () => {
+  test('answers tell other programs nothing of documents: a POST without an origin', async () => {
     const { headers } = await service.app.inject({ method: 'POST', url: POINT })
     expect(headers).toMatchObject({
       'x-content-type-options': 'nosniff',
@@ -292,7 +295,7 @@ describe('every answer tells browsers', () => {
     expect(headers).not.toHaveProperty('access-control-allow-origin')
   })
 
-  test('what Swagger UI may do, which is no more than it needs', async () => {
+  test('the policy of /docs lets Swagger UI do what it needs, and no more', async () => {
     for (const url of ['/docs/', '/docs/static/swagger-ui-bundle.js']) {
       const policy = (await service.app.inject(url)).headers['content-security-policy']
       expect(policy).toContain("default-src 'none'; script-src 'self';")
@@ -304,7 +307,7 @@ describe('every answer tells browsers', () => {
 describe('a page of another origin', () => {
   const origin = 'https://app.example.org'
 
-  test('may ask, and read the answer with its useful headers, also why it was refused', async () => {
+  test('a page of another origin may read answers with their useful headers, also why it was refused', async () => {
     const { headers } = await service.app.inject({ method: 'POST', url: POINT, headers: { origin } })
     expect(headers['access-control-allow-origin']).toBe('*')
     expect(headers).not.toHaveProperty('access-control-allow-credentials')
@@ -321,7 +324,7 @@ describe('a page of another origin', () => {
     ['PATCH', '/user/profile', 'authorization,content-type'],
     ['DELETE', '/auth/keys/x', 'authorization'],
     ['GET', '/advisory/point', 'if-none-match,prefer'],
-  ])('is told beforehand that it may send %s %s', async (method, url, names) => {
+  ])('a page of another origin is told beforehand that it may send %s %s', async (method, url, names) => {
     const asked = { 'access-control-request-method': method, 'access-control-request-headers': names }
     const { statusCode, body, headers } = await service.app.inject({
       method: 'OPTIONS',
@@ -335,7 +338,7 @@ describe('a page of another origin', () => {
     expect(Number(headers['access-control-max-age'])).toBeGreaterThan(0)
   })
 
-  test('may not where CORS_ORIGINS does not list it', async () => {
+  test('a page of another origin may not ask where CORS_ORIGINS does not list it', async () => {
     const answer = (from: string) => prefixed.app.inject({ url: '/agro/catalog', headers: { origin: from } })
     const listed = (await answer('https://maps.example.org')).headers
     expect(listed['access-control-allow-origin']).toBe('https://maps.example.org')
