@@ -13,7 +13,7 @@ export interface Phase {
 }
 
 /** What came of the requests that were sent in each phase, as a table of Markdown. */
-export function phasesReport(phases: Phase[], asked: Asked[]): string {
+function phasesReport(phases: Phase[], asked: Asked[]): string {
   const rows = phases.map(({ name, from }, index) => {
     const until = phases[index + 1]?.from ?? Number.POSITIVE_INFINITY
     const sent = asked.filter(({ at }) => at >= from && at < until)

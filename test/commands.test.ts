@@ -1,9 +1,9 @@
 // Runs on both databases: the README is for the embedded one, the other documents are for a server.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '#bench/processes.ts'
 import { createTestDatabase, type TestDatabase } from './setup/database.ts'
 import { newFolder } from './setup/folders.ts'
 
@@ -115,14 +115,6 @@ class Reader {
     await this.stop()
     this.#shell.kill()
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  const { port } = server.address() as { port: number }
-  await new Promise((closed) => server.close(closed))
-  return port
 }
 
 let testDatabase: TestDatabase

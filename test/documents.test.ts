@@ -26,8 +26,9 @@ function examplesOf(file: string) {
 
 const EXAMPLES = { 'README.md': 2, 'docs/api.md': 2, 'docs/guide/integrators.md': 2 }
 
-test.each(Object.entries(EXAMPLES))('%s shows %i answers', (file, count) => {
-  expect(examplesOf(file)).toHaveLength(count)
+test('each document shows as many answers as are tried', () => {
+  const counts = Object.keys(EXAMPLES).map((file) => [file, examplesOf(file).length])
+  expect(Object.fromEntries(counts)).toEqual(EXAMPLES)
 })
 
 const examples = Object.keys(EXAMPLES).flatMap(examplesOf)

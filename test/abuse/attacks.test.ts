@@ -2,8 +2,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { flood, hold } from '#abuse/attacks.ts'
-import { type Client, written } from '#bench/client.ts'
+import { flood } from '#abuse/attacks.ts'
+import { judge, type Outcome } from '#abuse/judge.ts'
+import type { Noticed } from '#abuse/victims/victims.ts'
+import type { Client } from '#bench/client.ts'
 
 /** A server, and a client of it at an address of its own. */
 async function served(answer: (request: IncomingMessage, response: ServerResponse) => void) {
@@ -40,21 +42,19 @@ test('a flood has as many requests under way as it has connections, from its own
   expect(attack.answers).toEqual({ 200: 3 })
 })
 
-test('connections that are held are opened again where the service closes them', async () => {
-  let connections = 0
-  let resolve = () => {}
-  const again = new Promise<void>((done) => {
-    resolve = done
-  })
-  const { server, client } = await served(() => {})
-  server.on('connection', (socket) => {
-    connections++
-    if (connections === 1) socket.once('data', () => socket.destroy())
-    if (connections === 3) resolve()
-  })
-  const bytes = written(client, { path: '/', body: 'half' }, 8)
-  const attack = await hold(client, { connections: 2, bytes, reads: true })
-  await again
-  expect(await attack.stop()).toEqual([])
-  expect(connections).toBe(3)
+const NOTICED: Noticed = { asked: 300, answered: 300, p50: 2, p99: 10, statuses: { 200: 300 } }
+
+/** An attack that points notice so much of. */
+function outcome(point: Partial<Noticed>, figures: Outcome['figures'] = []): Outcome {
+  const quiet = { point: NOTICED } as Outcome['quiet']
+  const attacked = { point: { ...NOTICED, ...point } } as Outcome['attacked']
+  return { scenario: 'stars', database: 'server', quiet, attacked, figures }
+}
+
+test.each([
+  ['it is as slow as it may be', { p99: 50 }, true],
+  ['it is slower than that', { p99: 51 }, false],
+  ['somebody is refused', { answered: 299, statuses: { 200: 299, 503: 1 } }, false],
+])('where %s, an attack on points passes or not: %o', (_, noticed, pass) => {
+  expect(judge(outcome(noticed))).toMatchObject([{ what: 'point', pass }])
 })

@@ -39,7 +39,7 @@ async function kindsOf(id = person.user.id) {
 describe('what is recorded', () => {
   test('is who did it, when, from which network, by which session and in which request', async () => {
     const before = Date.now()
-    const { user } = await newPerson(service.app)
+    const { user } = await logIn(service.app, await register(service.app))
     const [made, login] = await recordsOf(service.database, user.id)
     expect(made).toEqual({
       id: expect.any(Number),

@@ -19,14 +19,14 @@ import { DAY_MS, formatDay } from '#src/lib/dates.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call, withKey } from '#test/setup/calls.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { makeAdmin, type Person, placePerson } from '#test/setup/people.ts'
+import { makeAdmin, newPerson, type Person } from '#test/setup/people.ts'
 import { SQUARE } from '#test/setup/square.ts'
 
 let service: TestApp
 let person: Person
 beforeAll(async () => {
   service = await createTestApp()
-  person = await placePerson(service.app)
+  person = await newPerson(service.app)
 })
 afterAll(() => service.close())
 
@@ -138,7 +138,7 @@ test('a key is not made of what its schema refuses', async () => {
 })
 
 test('a user has at most 20 keys, even when they are made at once; expired ones make room', async () => {
-  const collector = await placePerson(service.app)
+  const collector = await newPerson(service.app)
   const results = await Promise.all(
     Array.from({ length: 25 }, (_, index) =>
       ask(collector, 'POST /auth/keys', { name: `key ${index}`, expires_in_days: 1 }),
@@ -156,7 +156,7 @@ test('a user has at most 20 keys, even when they are made at once; expired ones 
 
 test('a key of somebody else is as unknown as one that does not exist', async () => {
   const { id, key } = await make(person)
-  const other = await placePerson(service.app)
+  const other = await newPerson(service.app)
   for (const unknown of [id, '00000000-0000-4000-8000-000000000000', '%00', `${id}'`]) {
     expect(await ask(other, `DELETE /auth/keys/${unknown}`)).toMatchObject({
       status: 404,
@@ -168,7 +168,7 @@ test('a key of somebody else is as unknown as one that does not exist', async ()
 })
 
 test('a key that another one has made, as keys could before, ends with it at once, and so do those it has made', async () => {
-  const owner = await placePerson(service.app)
+  const owner = await newPerson(service.app)
   const [parent, other] = [await make(owner), await make(owner)]
   const childOf = async (parent_id: string, name: string) => {
     const key = `agro_${name.padEnd(43, '-')}`
@@ -202,7 +202,7 @@ test('a key that another one has made, as keys could before, ends with it at onc
 test.each(['ended_at', 'expires_at'])(
   'no key is made by a session whose %s another process has set in these seconds',
   async (column) => {
-    const owner = await placePerson(service.app)
+    const owner = await newPerson(service.app)
     expect((await ask(owner, 'GET /user/profile')).status).toBe(200)
     await sql`update session set ${sql.ref(column)} = now() where user_id = ${owner.user.id}`.execute(
       service.database.writer,
@@ -269,7 +269,7 @@ test('a key of which nothing is said, or made by the version before, may ask and
 })
 
 test('a key that may not look back has nothing kept of what it asks', async () => {
-  const someone = await placePerson(service.app)
+  const someone = await newPerson(service.app)
   const key = await keyFor(someone, ['advisory'])
   for (const [request, payload] of [
     ['POST /advisory/yield/point', YIELD],
@@ -285,7 +285,7 @@ test('a key that may not look back has nothing kept of what it asks', async () =
 })
 
 test('a key that may give no advice is answered as anybody is where all are, and told so', async () => {
-  const someone = await placePerson(service.app)
+  const someone = await newPerson(service.app)
   const key = await keyFor(someone, ['history', 'account'])
   const asked = await ask(key, 'POST /advisory/yield/point', YIELD)
   expect([asked.status, asked.headers['www-authenticate']]).toEqual([
@@ -305,7 +305,7 @@ test('a key that may give no advice is answered as anybody is where all are, and
 
 test('the key of an admin acts as a user unless it was made for more, which nobody else can, and while its owner is one', async () => {
   const ALL = 'GET /stats?scope=all'
-  const admin = await placePerson(service.app)
+  const admin = await newPerson(service.app)
   const request = { name: 'x', scopes: ['history', 'admin'] }
   expect(await ask(admin, 'POST /auth/keys', request)).toMatchObject({
     status: 403,
@@ -330,7 +330,7 @@ describe('the use of a key', () => {
   let owner: Person
   let made: { id: string; key: string }
   beforeEach(async () => {
-    owner = await placePerson(service.app)
+    owner = await newPerson(service.app)
     made = await make(owner)
   })
   afterEach(() => {

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call, type Sent } from '#test/setup/calls.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { logIn, PASSWORD, type Person, placePerson, tryLogIn } from '#test/setup/people.ts'
+import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/people.ts'
 
 // Runs on a server alone: the embedded database has one session.
 
@@ -34,7 +34,7 @@ async function untilBlocked(statements: number): Promise<void> {
 const ask = (request: string, sent: Sent) => call(service.app, request, sent)
 
 test('a password is changed and all other sessions are ended at the same time, in any order', async () => {
-  const changing = await placePerson(service.app)
+  const changing = await newPerson(service.app)
   const middle = await logIn(service.app, changing.email)
   const ending = await logIn(service.app, changing.email)
   const idOf = ({ access_token }: Person): string =>
@@ -57,7 +57,7 @@ test('a password is changed and all other sessions are ended at the same time, i
 })
 
 test('a second factor that is turned on while a login is under way is asked for by it', async () => {
-  const { user, email } = await placePerson(service.app)
+  const { user, email } = await newPerson(service.app)
   await other.query('begin')
   await other.query('select from app_user where id = $1 for no key update', [user.id])
   const login = tryLogIn(service.app, email, PASSWORD)
@@ -79,7 +79,7 @@ test.each<[request: string, payload: object, headers?: Record<string, string>]>(
   ['POST /auth/keys', { name: 'Field app' }],
   ['POST /auth/two-factor', { password: PASSWORD }],
 ])('who sends %s while the account is deleted is told so: %j %j', async (request, payload, headers) => {
-  const by = await placePerson(service.app)
+  const by = await newPerson(service.app)
   await other.query('begin')
   await other.query('delete from app_user where id = $1', [by.user.id])
   const asked = ask(request, { by, payload, ...(headers && { headers }) })
@@ -90,7 +90,7 @@ test.each<[request: string, payload: object, headers?: Record<string, string>]>(
 })
 
 test('no key is made by a session that another process ends meanwhile', async () => {
-  const by = await placePerson(service.app)
+  const by = await newPerson(service.app)
   await other.query('begin')
   await other.query('select from app_user where id = $1 for no key update', [by.user.id])
   const asked = ask('POST /auth/keys', { by, payload: { name: 'Field app' } })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { logIn, PASSWORD, placePerson, tryLogIn } from '#test/setup/people.ts'
+import { logIn, newPerson, PASSWORD, tryLogIn } from '#test/setup/people.ts'
 
 // Runs on a server alone: what is refused, and who waits, is the same on both.
 
@@ -80,7 +80,7 @@ describe('registration', () => {
   })
 
   test('tells an address of twenty accounts in an hour, and then makes it wait; logins there do not', async () => {
-    const email = (await placePerson(service.app)).email
+    const email = (await newPerson(service.app)).email
     const ask = (as: string) =>
       service.app.inject({
         method: 'POST',
@@ -177,7 +177,7 @@ describe('passwords', () => {
   })
 
   test('are hashed anew at a login when they were hashed with other parameters', async () => {
-    const person = await placePerson(service.app)
+    const person = await newPerson(service.app)
     const { hash } = await import('argon2')
     const weak = await hash(person.password, { memoryCost: 8192, timeCost: 1, parallelism: 1 })
     await sql`update app_user set password_hash = ${weak} where id = ${person.user.id}`.execute(
@@ -192,7 +192,7 @@ describe('passwords', () => {
 })
 
 test('an unknown e-mail and a wrong password are answered with the same bytes', async () => {
-  const { email } = await placePerson(service.app)
+  const { email } = await newPerson(service.app)
   const wrong = await tryLogIn(service.app, email, 'not the password', '10.1.0.1')
   const unknown = await tryLogIn(service.app, `x${email.slice(1)}`, 'not the password', '10.1.0.2')
   expect(wrong.statusCode).toBe(401)

@@ -7,7 +7,7 @@ import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call, withKey } from '#test/setup/calls.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { logIn, makeAdmin, type Person, placePerson, register, tryLogIn } from '#test/setup/people.ts'
+import { logIn, makeAdmin, newPerson, type Person, register, tryLogIn } from '#test/setup/people.ts'
 
 let service: TestApp
 beforeAll(async () => {
@@ -61,15 +61,15 @@ async function removed(): Promise<void> {
 }
 
 async function newAdmin(): Promise<Person> {
-  const person = await placePerson(service.app)
+  const person = await newPerson(service.app)
   await makeAdmin({ ...service, person })
   return person
 }
 
 test('an account that is deleted says what of it goes, and every token and key of it ends at once', async () => {
-  const person = await placePerson(service.app)
+  const person = await newPerson(service.app)
   const elsewhere = await logIn(service.app, person.email)
-  const bystander = await placePerson(service.app)
+  const bystander = await newPerson(service.app)
   const payload = { name: 'x', scopes: ['account'] }
   const { key } = (await call(service.app, 'POST /auth/keys', { by: person, payload })).body
   const ways = [person, elsewhere, withKey(key)]
@@ -87,7 +87,7 @@ test('an account that is deleted says what of it goes, and every token and key o
 })
 
 test('an account with a long history is counted whole, frees its e-mail at once, and goes piece by piece', async () => {
-  const [person, bystander] = [await placePerson(service.app), await placePerson(service.app)]
+  const [person, bystander] = [await newPerson(service.app), await newPerson(service.app)]
   await fill(person)
   await keepAt(service, [[recordOf(bystander), new Date()]])
   const counts = { accounts: 1, sessions: 1, keys: 0, history: MANY, feedback: 1, usage: 1 }
@@ -100,7 +100,7 @@ test('an account with a long history is counted whole, frees its e-mail at once,
 test('an account is gone for another process that knew its caller, whatever rows are left', async () => {
   const another = await buildApp(service.testDatabase.config, service.database)
   try {
-    const [person, admin] = [await placePerson(service.app), await newAdmin()]
+    const [person, admin] = [await newPerson(service.app), await newAdmin()]
     expect((await ask(person, 'GET /history/my', another)).body.items).toEqual([])
     const [id] = (await keepAt(service, [[recordOf(person), new Date()]])) as [string]
     await rate(service, person, id, { rating: 2 })
@@ -123,7 +123,7 @@ test('an account is gone for another process that knew its caller, whatever rows
 })
 
 test('an account that an operator deletes by a statement counts no more, and the next process removes it', async () => {
-  const [person, admin] = [await placePerson(service.app), await newAdmin()]
+  const [person, admin] = [await newPerson(service.app), await newAdmin()]
   const statistics = async () => (await ask(admin, 'GET /stats?scope=all')).body
   const { advisories, service: before } = await statistics()
   await fill(person)
@@ -145,7 +145,7 @@ test('an account that an operator deletes by a statement counts no more, and the
 
 // The embedded database has one session.
 testOnServer('accounts are removed by one process at a time', async () => {
-  const [first, second] = [await placePerson(service.app), await placePerson(service.app)]
+  const [first, second] = [await newPerson(service.app), await newPerson(service.app)]
   await fill(first)
   await service.database.writer.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(7239444)`.execute(trx)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import type { App } from '#src/http/app.ts'
 import { call, type Sent, withKey } from '#test/setup/calls.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { logIn, PASSWORD, type Person, placePerson, tryLogIn } from '#test/setup/people.ts'
+import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/people.ts'
 import { createMailingApp, endWaits, MAIL_FROM, type MailingApp, tokenIn } from './mails.ts'
 import { withOtherService } from './other-service.ts'
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 beforeEach(async () => {
   await endWaits(service.database)
-  person = await placePerson(service.app)
+  person = await newPerson(service.app)
 })
 
 const send = (url: string, payload: object, { app = service.app, ...sent }: Sent & { app?: App } = {}) =>

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cleanUp } from '#src/accounts/index.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call, withKey } from '#test/setup/calls.ts'
-import { logIn, PASSWORD, type Person, placePerson, tryLogIn } from '#test/setup/people.ts'
+import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/people.ts'
 
 // Runs on a server alone: what a token is worth is the same on both.
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 beforeEach(async () => {
-  person = await placePerson(service.app)
+  person = await newPerson(service.app)
 })
 
 type Caller = Pick<Person, 'headers'>
@@ -214,7 +214,7 @@ describe('a refresh token', () => {
     await ageTokens(30 * 86_400)
     expect((await refresh(elsewhere.refresh_token)).status).toBe(401)
 
-    person = await placePerson(service.app)
+    person = await newPerson(service.app)
     await sql`
       update session set expires_at = expires_at - interval '89 days' where user_id = ${person.user.id}`.execute(
       service.database.writer,
@@ -345,7 +345,7 @@ describe('the own sessions', () => {
 
   test('of somebody else are as unknown as those that do not exist', async () => {
     const [{ id }] = await sessions()
-    const other = await placePerson(service.app)
+    const other = await newPerson(service.app)
     for (const unknown of [id, '00000000-0000-4000-8000-000000000000', '%00', `${id}'`]) {
       expect(await ask(`DELETE /auth/sessions/${unknown}`, undefined, other)).toMatchObject({
         status: 404,

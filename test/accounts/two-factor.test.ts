@@ -4,7 +4,7 @@ import type { App } from '#src/http/app.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call, withKey } from '#test/setup/calls.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { logIn, PASSWORD, type Person, placePerson } from '#test/setup/people.ts'
+import { logIn, newPerson, PASSWORD, type Person } from '#test/setup/people.ts'
 import { codeOfStep, stepAt } from '#test/setup/totp.ts'
 import { endWaits } from './mails.ts'
 import { withOtherService } from './other-service.ts'
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 beforeEach(async () => {
   await endWaits(service.database)
-  person = await placePerson(service.app)
+  person = await newPerson(service.app)
 })
 
 async function send(url: string, payload: object, { by = person as Caller, app = service.app } = {}) {
@@ -235,7 +235,7 @@ describe('another JWT_SECRET', () => {
   test('seals all secrets anew while it knows the previous one, which can go then', async () => {
     let secret: Buffer = Buffer.alloc(0)
     await withOtherService(service, { JWT_SECRET: FIRST }, async (app) => {
-      person = await placePerson(app)
+      person = await newPerson(app)
       secret = (await turnOn(app, person)).secret
     })
     await withOtherService(

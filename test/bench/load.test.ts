@@ -1,44 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { createCleanup } from '#bench/cleanup.ts'
 import { type LoadGenerator, startGenerator } from '#bench/load/generator.ts'
-import { Histogram } from '#bench/load/histogram.ts'
-import { randomNumbers, zipfPlaces } from '#bench/load/random.ts'
-
-test('the histogram’s quantiles are those of the sorted latencies, to within one part in 128', () => {
-  const latency = fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 2 ** 32 - 1 }))
-  fc.assert(
-    fc.property(
-      fc.array(latency, { minLength: 1, maxLength: 300 }),
-      fc.constantFrom(0, 0.5, 0.99, 1),
-      (latencies, part) => {
-        const histogram = new Histogram()
-        for (const microseconds of latencies) histogram.record(microseconds)
-        const sorted = latencies.toSorted((a, b) => a - b)
-        const exact = sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] as number
-        expect(Math.abs(histogram.quantile(part) * 1000 - exact)).toBeLessThanOrEqual(0.5 + exact / 128)
-        expect(histogram.count).toBe(latencies.length)
-      },
-    ),
-  )
-})
-
-test('by Zipf’s law the n-th place is drawn a n-th as often as the first', () => {
-  const [places, draws] = [50, 1_000_000]
-  const draw = zipfPlaces(places, randomNumbers(1))
-  const counts = new Array<number>(places).fill(0)
-  for (let index = 0; index < draws; index++) {
-    const place = draw()
-    counts[place] = (counts[place] as number) + 1
-  }
-  const harmonic = counts.reduce((sum, _, index) => sum + 1 / (index + 1), 0)
-  counts.forEach((count, index) => {
-    expect(count / draws).toBeCloseTo(1 / (index + 1) / harmonic, 2)
-  })
-})
 
 interface Loaded {
   generator: LoadGenerator
@@ -81,48 +46,4 @@ test('sends each request of a list once, and counts the answers by status', asyn
   const result = await generator.run({ port, list: 'all', order: 'once', connections: 3, seconds: 0 })
   expect(result.statuses).toEqual({ 200: 30, 404: 10 })
   expect(bodies.toSorted()).toEqual(sent.toSorted())
-})
-
-test('a list for several paths sends each body to each of them, as the caller whose token it has', async () => {
-  const sent: string[] = []
-  const { generator, port } = await loaded(({ url, headers }, response) => {
-    sent.push(`${url} ${headers.authorization}`)
-    response.setHeader('content-length', 2).end('{}')
-  })
-  const run = { port, list: 'all', order: 'once', connections: 1, seconds: 0 } as const
-  await generator.prepare({ list: 'all', paths: ['/a', '/b'], bodies: ['{}', '{}'], token: 'secret' })
-  await generator.run(run)
-  expect(sent.splice(0)).toEqual([
-    '/a Bearer secret',
-    '/b Bearer secret',
-    '/a Bearer secret',
-    '/b Bearer secret',
-  ])
-  await generator.prepare({ list: 'all', paths: ['/a'], bodies: ['{}'] })
-  await generator.run(run)
-  expect(sent).toEqual(['/a undefined'])
-})
-
-test('a measured time counts the answers within it, and leaves none unanswered', async () => {
-  let answered = 0
-  const { generator, port, bodies } = await loaded((_, response) => {
-    answered++
-    response.setHeader('content-length', 2).end('{}')
-  })
-  await generator.prepare({ list: 'all', paths: ['/'], bodies: ['{"lat":1}', '{"lat":2}'] })
-  const run = { port, list: 'all', order: 'uniform', connections: 8, seconds: 0.5 } as const
-  const { rate, p50, p99, statuses } = await generator.run(run)
-  expect(statuses).toEqual({ 200: answered })
-  expect(bodies).toHaveLength(answered)
-  expect(rate * 0.5).toBeLessThanOrEqual(answered)
-  expect(rate * 0.5).toBeGreaterThanOrEqual(answered - 8)
-  expect(p50).toBeGreaterThan(0)
-  expect(p99).toBeGreaterThanOrEqual(p50)
-})
-
-test('a server that hangs up fails the run', async () => {
-  const { generator, port } = await loaded(({ socket }) => socket.destroy())
-  await generator.prepare({ list: 'all', paths: ['/'], bodies: ['{}'] })
-  const run = generator.run({ port, list: 'all', order: 'uniform', connections: 2, seconds: 5 })
-  await expect(run).rejects.toThrow(/closed the connection|ECONNRESET/)
 })

@@ -44,28 +44,12 @@ describe('a file is looked for where the user of agro stands', () => {
     stderr: `${join(standing, 'missing.yaml')} does not exist.`,
   })
 
-  test('by its path', async () => {
-    expect(await run(folder, process.execPath, [join(ROOT, 'bin/agro.mjs'), ...INGEST])).toEqual(
-      missingIn(folder),
-    )
-  })
-
   test('by a link in PATH', async () => {
     expect(await run(folder, 'agro', INGEST)).toEqual(missingIn(folder))
   })
 
   test('by npm run, in a folder of the project', async () => {
     expect(await run(EXAMPLES, 'npm', ['run', '-s', 'agro', '--', ...INGEST])).toEqual(missingIn(EXAMPLES))
-  })
-
-  test('by npx, in a folder of the project', async () => {
-    expect(await run(EXAMPLES, 'npx', ['--no', 'agro', ...INGEST])).toEqual(missingIn(EXAMPLES))
-  })
-
-  test('by a script of another project, which has gone there', async () => {
-    const scripts = { agro: `cd ${EXAMPLES} && agro ${INGEST.join(' ')}` }
-    await writeFile(join(folder, 'package.json'), JSON.stringify({ scripts }))
-    expect(await run(folder, 'npm', ['run', '-s', 'agro'])).toEqual(missingIn(EXAMPLES))
   })
 
   test('and named as it was typed in the folder of the service', async () => {

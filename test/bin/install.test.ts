@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { newFolder } from '#test/setup/folders.ts'
 
 const run = promisify(execFile)
@@ -40,27 +40,13 @@ async function install(script: string, environment: Record<string, string> = {})
 
 const FOR_RUNNING = 'Installing the packages that the service runs with ...'
 
-describe('in a fresh clone', () => {
-  test.each(['start', 'agro', 'bench'])(
-    '`npm run %s` installs what it runs with and no more',
-    async (script) => {
-      expect(await install(script)).toEqual({ said: FOR_RUNNING, packages: ['engine'] })
-    },
-  )
-
-  test.each(['test', 'check'])(
-    '`npm run %s` installs the tools as well, whatever NODE_ENV says',
-    async (script) => {
-      const installed = { said: 'Installing packages ...', packages: ['engine', 'tool'] }
-      expect(await install(script, { NODE_ENV: 'production' })).toEqual(installed)
-    },
-  )
+test('in a fresh clone `npm run start` installs what it runs with and no more', async () => {
+  expect(await install('start')).toEqual({ said: FOR_RUNNING, packages: ['engine'] })
 })
 
-test('the tools come when they are needed, and stay', async () => {
-  await install('start')
-  expect((await install('test')).packages).toEqual(['engine', 'tool'])
-  expect(await install('start')).toEqual({ said: '', packages: ['engine', 'tool'] })
+test('in a fresh clone `npm run test` installs the tools as well, whatever NODE_ENV says', async () => {
+  const installed = { said: 'Installing packages ...', packages: ['engine', 'tool'] }
+  expect(await install('test', { NODE_ENV: 'production' })).toEqual(installed)
 })
 
 test('the packages of a service that runs stay while the tools come beside them', async () => {
@@ -69,12 +55,8 @@ test('the packages of a service that runs stay while the tools come beside them'
   await mkdir(dirname(bundle), { recursive: true })
   await writeFile(bundle, '')
   const { ino } = await stat(join(project, 'node_modules/engine/package.json'))
-  await install('test')
+  expect((await install('test')).packages).toEqual(['engine', 'tool'])
   expect((await stat(join(project, 'node_modules/engine/package.json'))).ino).toBe(ino)
   expect((await stat(bundle)).isFile()).toBe(true)
-})
-
-test('nothing is said or done where all of it is there', async () => {
-  await install('start')
-  expect(await install('start')).toEqual({ said: '', packages: ['engine'] })
+  expect(await install('start')).toEqual({ said: '', packages: ['engine', 'tool'] })
 })

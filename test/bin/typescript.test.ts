@@ -95,7 +95,7 @@ describe('a TypeScript file that is run', () => {
     expect(await run()).toBe('2')
   })
 
-  test.each(['', 'console.log("three")', undefined])(
+  test.each(['console.log("three")', undefined])(
     'is bundled anew where its bundle is damaged',
     async (content) => {
       await run()
@@ -157,22 +157,6 @@ describe('a TypeScript file that is run', () => {
     expect(await run()).toBe('one')
   })
 
-  test('is run where packages lie somewhere else', async () => {
-    await rm(join(project, 'node_modules'), { recursive: true })
-    const elsewhere = await mkdtemp(join(tmpdir(), 'agro-packages-'))
-    try {
-      for (const name of await readdir(join(ROOT, 'node_modules'))) {
-        if (name !== '.cache') await symlink(join(ROOT, 'node_modules', name), join(elsewhere, name))
-      }
-      await symlink(elsewhere, join(project, 'node_modules'))
-      await write('src/main.ts', 'console.log(import.meta.url satisfies string)\n')
-      expect(await run()).toBe(`file://${project}/src/main.ts`)
-      expect(await readdir(elsewhere)).not.toContain('.cache')
-    } finally {
-      await rm(elsewhere, { recursive: true })
-    }
-  })
-
   test('knows where it lies', async () => {
     await write('src/main.ts', "import './deep/er/file.ts'\n")
     await write('src/deep/er/file.ts', 'console.log(import.meta.url, import.meta.dirname as string)\n')
@@ -203,23 +187,11 @@ describe('a TypeScript file that is run', () => {
   })
 })
 
-test.each([
-  ['kept', async () => {}],
-  ['in memory where nothing can be kept', () => write('node_modules/.cache', 'not a folder')],
-])('the modules of each page are one text: %s', async (_, prepare) => {
-  await prepare()
+test('the modules of each page are one text', async () => {
   await write('web/page/main.ts', "import { said } from '../said.ts'\nimport 'library'\nconsole.log(said)\n")
   await write('web/said.ts', "export const said: string = 'one'\n")
   const { bundledPages } = await import(join(project, 'bin/typescript.mjs'))
   const pages: Map<string, string> = await bundledPages()
   expect([...pages.keys()]).toEqual(['page/main.bundle.js'])
   expect(pages.get('page/main.bundle.js')?.trim()).toBe('import"library";console.log("one");')
-})
-
-test('modules of a page with a mistake have it named, and are bundled once it is mended', async () => {
-  const { bundledPages } = await import(join(project, 'bin/typescript.mjs'))
-  await write('web/page/main.ts', "console.log('one)\n")
-  await expect(bundledPages()).rejects.toThrow('web/page/main.ts:1')
-  await write('web/page/main.ts', "console.log('one')\n")
-  expect([...(await bundledPages()).keys()]).toEqual(['page/main.bundle.js'])
 })

@@ -4,7 +4,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createCleanup } from '#bench/cleanup.ts'
 import { ask } from '#bench/client.ts'
-import { execute } from '#bench/postgres.ts'
 import type { Server } from '#bench/processes.ts'
 import { withDatabase } from '#bench/service.ts'
 import { type Member, type Members, missingPrograms, PROGRAMS, startMembers } from '#chaos/cluster/members.ts'
@@ -36,16 +35,6 @@ const CRASH: Outcome['fault'] = {
   recoveryMs: Number.POSITIVE_INFINITY,
 }
 
-/** What a connection says of where it has got to. */
-interface Place {
-  port: number
-  replays: boolean
-  limit: string
-}
-
-const WHERE = `select inet_server_port() as port, pg_is_in_recovery() as replays, current_setting('statement_timeout') as limit`
-const TILE_SCANS = `select (coalesce(seq_scan, 0) + coalesce(idx_scan, 0))::int as scans from pg_stat_user_tables where relname = 'raster_tile'`
-
 describe.skipIf(missing.length > 0)('the service on a cluster of three members', () => {
   const cleanup = createCleanup()
   let members: Members
@@ -59,24 +48,6 @@ describe.skipIf(missing.length > 0)('the service on a cluster of three members',
     known = await learnAnswers({ service })
   })
   afterAll(() => cleanup.run())
-
-  test('writes to the leader and reads from a replica, each behind its PgBouncer', async () => {
-    const { urls, read } = members
-    const placeOf = async (url: string) => (await execute(url, WHERE))[0] as Place
-    const [leader, replica, itself] = await Promise.all(
-      [urls.leader, urls.replica, urls.maintenance].map(placeOf),
-    )
-    expect(await read()).not.toBe(await leaderOf(members))
-    expect([leader?.replays, replica?.replays, itself?.replays]).toEqual([false, true, false])
-    expect(itself?.port).toBe(leader?.port)
-    // PgBouncer says it to each connection of its own, and nobody else does.
-    expect([leader?.limit, replica?.limit, itself?.limit]).toEqual(['2500ms', '2500ms', '0'])
-
-    await vi.waitFor(async () => {
-      const [row] = await execute(urls.replica, TILE_SCANS)
-      expect((row as { scans: number }).scans).toBeGreaterThan(0)
-    }, PATIENCE)
-  })
 
   test('loses nothing and answers nothing wrongly when the server of the leader is killed', async () => {
     const plan = await planFor(service.port, known)

@@ -5,7 +5,6 @@ import type { Fault } from '#chaos/fault.ts'
 import { truncated } from '#chaos/faults/network.ts'
 import { killed } from '#chaos/faults/processes.ts'
 import { published } from '#chaos/faults/releases.ts'
-import { backendsKilled } from '#chaos/faults/server.ts'
 import { judge } from '#chaos/judge.ts'
 import { beginLoad } from '#chaos/load/begin.ts'
 import { learnAnswers, planFor } from '#chaos/load/load.ts'
@@ -57,7 +56,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
       }).mistakes
     }
 
-    test.each([backendsKilled, truncated, published, killed('server', 1)])(
+    test.each([truncated, published, killed('server', 1)])(
       'nothing is wrong or lost, and nothing is answered 500, when $happens',
       async (fault) => {
         expect(await mistakesOf(fault)).toEqual([])

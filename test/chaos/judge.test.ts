@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest'
-import { judge, longestStop, type Outcome } from '#chaos/judge.ts'
-import type { Asked } from '#chaos/load/plan.ts'
-import { reportOf } from '#chaos/report.ts'
+import { expect, test } from 'vitest'
+import { judge, type Outcome } from '#chaos/judge.ts'
+import type { Asked, Ledger } from '#chaos/load/plan.ts'
+import { verifyHistory } from '#chaos/verify.ts'
 
 const POINT: Asked = { what: 'point', at: 10_000, ms: 5, status: 200, retryAfter: false, byService: true }
 const REFUSED: Asked = { ...POINT, status: 503, retryAfter: true }
@@ -33,6 +33,9 @@ function outcome(
   }
 }
 
+/** A fault that stops points for less than the points below are refused. */
+const STOPS = { stops: [{ what: ['point' as const], longestMs: 206 }] }
+
 const mistakesOf = (...parameters: Parameters<typeof outcome>) => judge(outcome(...parameters)).mistakes
 
 test('what is right, or refused until the database is back, is no mistake', () => {
@@ -47,49 +50,41 @@ test('what is right, or refused until the database is back, is no mistake', () =
   })
 })
 
-test.each<[string, Asked]>([
-  ['a 500', { ...POINT, status: 500 }],
-  ['a 503 that does not say when to come again', { ...REFUSED, retryAfter: false }],
-  ['no answer', { ...POINT, status: 0 }],
-  ['a session that ended at once', { ...POINT, what: 'refresh', status: 401 }],
-])('%s is a status that is not expected', (_, asked) => {
-  expect(mistakesOf([{ ...POINT, what: 'refresh', at: 9000 }, asked])).toEqual([
-    `with a status that is not expected: 1 ${asked.what} ${asked.status}`,
-  ])
-})
-
-test('no answer is what there may be while the process is away', () => {
-  expect(mistakesOf([{ ...POINT, status: 0, ms: 15_000 }], {}, { endsProcess: true })).toEqual([])
-})
-
-test('a wrong answer is a mistake, whatever happens', () => {
-  expect(mistakesOf([{ ...POINT, wrong: '{"x":1}' }])).toEqual(['wrong: 1 point 200 ({"x":1})'])
-})
-
-test('what is late is a mistake, polygons later than others', () => {
-  const polygon = { ...POINT, what: 'polygon' as const }
-  expect(
-    mistakesOf([
-      { ...POINT, ms: 3251 },
-      { ...polygon, ms: 5400 },
-    ]),
-  ).toEqual(['late, up to 5400 ms: 1 point 200'])
-})
-
-test('who may not notice anything is not refused during the fault', () => {
-  expect(mistakesOf([REFUSED], {}, { unnoticed: ['point'] })).toEqual([
-    'that nobody should notice it in: 1 point 503',
-  ])
-})
-
-test('what fails for long after the fault, is lost or fills the log is a mistake', () => {
-  const rest = { lost: ['a key was lost'], complaints: 31, isUp: false }
-  expect(mistakesOf([{ ...REFUSED, at: 16_001 }], rest)).toEqual([
-    'a key was lost',
-    'requests failed for 1001 ms after it',
-    '31 lines in the log',
-    'the process is not up',
-  ])
+test.each<[string, Parameters<typeof outcome>, string[]]>([
+  [
+    'an expected status',
+    [
+      [
+        { ...POINT, status: 500 },
+        { ...REFUSED, retryAfter: false },
+      ],
+    ],
+    ['with a status that is not expected: 1 point 500, 1 point 503'],
+  ],
+  ['the right values', [[{ ...POINT, wrong: '{"x":1}' }]], ['wrong: 1 point 200 ({"x":1})']],
+  ['an answer in time', [[{ ...POINT, ms: 3251 }]], ['late, up to 3251 ms: 1 point 200']],
+  [
+    'an answer where nobody should notice the fault',
+    [[REFUSED], {}, { unnoticed: ['point'] }],
+    ['that nobody should notice it in: 1 point 503'],
+  ],
+  [
+    'an answer again soon after the fault, what was kept, and few lines in the log',
+    [[{ ...REFUSED, at: 16_001 }], { lost: ['a key was lost'], complaints: 31, isUp: false }],
+    [
+      'a key was lost',
+      'requests failed for 1001 ms after it',
+      '31 lines in the log',
+      'the process is not up',
+    ],
+  ],
+  [
+    'answers without a long stop',
+    [[POINT, { ...REFUSED, at: 10_100 }, { ...POINT, at: 10_300, ms: 7 }], {}, STOPS],
+    ['point stopped for 207 ms'],
+  ],
+])('clients have to get %s, or the judge names a mistake', (_, asked, mistakes) => {
+  expect(mistakesOf(...asked)).toEqual(mistakes)
 })
 
 test('a release may answer while it is published and two seconds longer, and from when its publication was begun', () => {
@@ -104,61 +99,38 @@ test('a release may answer while it is published and two seconds longer, and fro
   expect(mistakesOf(wrong, { publications })).toEqual(['of a release that was not published: 2 point 200'])
 })
 
-test('behind a replica a release may answer for as long as it may be behind', () => {
-  const publications = [
-    { code: 'first', from: 0, done: 1 },
-    { code: 'second', from: 11_000, done: 11_100 },
-  ]
-  const answered = (at: number) => [{ ...POINT, at, release: 'first' }]
-  expect(mistakesOf(answered(14_100), { publications }, { on: 'replica' })).toEqual([])
-  expect(mistakesOf(answered(14_101), { publications }, { on: 'replica' })).toHaveLength(1)
-})
-
-test('the report is the table of the documents', () => {
-  expect(reportOf([outcome([POINT, REFUSED]), outcome([POINT], { lost: ['a key was lost'] })])).toBe(
-    `| fault | database | requests | right | refused | unanswered | slowest | well again after | acknowledged | what was not right |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-| \`cut\` | server | 2 | 1 | 1 | 0 | 5 ms | 0 ms | 1 | |
-| \`cut\` | server | 1 | 1 | 0 | 0 | 5 ms | 0 ms | 1 | a key was lost |`,
-  )
-})
-
-/** Points that were asked for at these times, answered 200 after so long, or refused. */
-function asked(...points: [at: number, ms: number, status?: number][]): Asked[] {
-  return points.map(([at, ms, status = 200]) => ({
-    what: 'point',
-    at,
-    ms,
-    status,
-    retryAfter: true,
-    byService: true,
-  }))
+const LEDGER: Ledger = {
+  named: ['a', 'b', 'c', 'd'],
+  kept: [
+    ['1', 'a'],
+    ['2', 'b'],
+    ['3', 'c'],
+  ],
+  deleting: ['2', '3'],
+  deleted: ['2'],
+  rated: [['1', 4]],
+  registered: [],
+  keys: [],
+  endedKeys: [],
 }
 
-describe('who asks again and again', () => {
-  test.each<[string, Asked[], number]>([
-    ['waits for the slowest answer', asked([0, 5], [100, 40], [200, 5]), 40],
-    [
-      'waits from the first refusal to the next answer',
-      asked([0, 5], [100, 3, 503], [200, 3, 503], [300, 7]),
-      207,
-    ],
-    ['is answered by a later request before an earlier one', asked([0, 3000], [100, 20]), 120],
-    ['has no answer to what is worked on, and waits no longer for it', asked([0, 1, 409], [50, 10]), 10],
-    ['waits for ever where no answer comes any more', asked([0, 5], [100, 3, 503]), Number.POSITIVE_INFINITY],
-  ])('%s', (_, list, ms) => {
-    expect(longestStop(list, ['point'])).toBe(ms)
-  })
+const item = (id: string, name: string, rating?: number) => ({
+  id,
+  location: { name },
+  feedback: rating === undefined ? null : { rating },
+})
 
-  test('takes no wrong answer for one', () => {
-    const [wrong, right] = asked([0, 5], [100, 5]) as [Asked, Asked]
-    expect(longestStop([{ ...wrong, wrong: 'other values' }, right], ['point'])).toBe(105)
-  })
+test('a history is right that has what was acknowledged, and may have what was not', () => {
+  expect(verifyHistory([item('1', 'a', 4), item('3', 'c'), item('9', 'd')], LEDGER)).toEqual([])
+})
 
-  test('waits for longer than a fault allows: that is a mistake', () => {
-    const mistakesWithin = (longestMs: number) =>
-      mistakesOf(asked([0, 5], [100, 3, 503], [300, 7]), {}, { stops: [{ what: ['point'], longestMs }] })
-    expect(mistakesWithin(207)).toEqual([])
-    expect(mistakesWithin(206)).toEqual(['point stopped for 207 ms'])
-  })
+test('what is lost, twice, made up, or there again is told', () => {
+  expect(verifyHistory([], LEDGER)).toEqual(['kept point 1 was lost', 'the rating of 1 was lost'])
+  const items = [item('1', 'a', 3), item('5', 'd'), item('6', 'd'), item('7', 'x'), item('2', 'b')]
+  expect(verifyHistory(items, LEDGER)).toEqual([
+    'point d is there twice',
+    'nobody asked for point x',
+    'kept point 2 was deleted, and is there',
+    'the rating of 1 was lost',
+  ])
 })

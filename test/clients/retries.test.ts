@@ -151,10 +151,3 @@ test('areas that were answered before a cut are answered once', async () => {
   ])
   expect(await idsOf(client.areas('yield', { country_code: 'eth', level: 1 }))).toEqual(['A', 'B', 'C'])
 })
-
-test('a large point goes alone, and groups stay small', async () => {
-  const large = { lat: 9, lng: 38, name: 'x'.repeat(500_000) }
-  const { client, requests } = scripted([lines({ id: 1 }), lines({ id: 2 })])
-  expect(await idsOf(client.points('yield', [large, large]))).toEqual([1, 2])
-  expect(requests.map(({ body }) => body.split('\n').length)).toEqual([1, 1])
-})

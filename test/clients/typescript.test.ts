@@ -1,5 +1,5 @@
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, expectTypeOf, test } from 'vitest'
+import { rectangle } from '#test/setup/boundaries.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import {
   type AdvisoryClient,
@@ -17,8 +17,7 @@ const asked: { url: string; body: string }[] = []
 
 beforeAll(async () => {
   service = await createTestAppWithPerson()
-  await service.app.listen({ port: 0, host: '127.0.0.1' })
-  baseUrl = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}`
+  baseUrl = await service.app.listen({ port: 0, host: '127.0.0.1' })
   client = createAdvisoryClient({
     baseUrl,
     key: () => service.person.access_token,
@@ -32,21 +31,11 @@ afterAll(() => service.close())
 
 const HERE = { lat: 9.5, lng: 38.5 }
 
-function squareAt(id: string, lng: number, lat: number) {
-  const [east, north] = [lng + 0.01, lat + 0.01]
-  const ring = [
-    [lng, lat],
-    [east, lat],
-    [east, north],
-    [lng, north],
-    [lng, lat],
-  ]
-  return {
-    type: 'Feature' as const,
-    id,
-    geometry: { type: 'Polygon' as const, coordinates: [ring] },
-  }
-}
+const squareAt = (id: string, lng: number, lat: number) => ({
+  type: 'Feature' as const,
+  id,
+  geometry: rectangle(lng, lat, lng + 0.01, lat + 0.01),
+})
 
 async function allOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all = []

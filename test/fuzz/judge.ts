@@ -178,7 +178,6 @@ function mayCall({ security = [], description = '' }: Operation, { scopes }: Cal
   return scopes?.includes(scope) ?? false
 }
 
-/** Whether a parameter is not looked at, because the body has it. */
 /** Whether the body has a parameter, too: it wins. */
 function isOverridden({ name }: { name: string }, body: unknown): boolean {
   return body !== null && typeof body === 'object' && name in body

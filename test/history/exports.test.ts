@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { newFolder } from '#test/setup/folders.ts'
 import {
   createTestAppWithPerson,
+  newPerson,
   type Person,
-  placePerson,
   type TestAppWithPerson,
 } from '#test/setup/people.ts'
 import { advise, history, keepAt, rate, recordOf } from './advisories.ts'
@@ -126,7 +126,7 @@ describe('CSV', () => {
   })
 
   test('of an empty history is the header', async () => {
-    const nobody = await placePerson(service.app)
+    const nobody = await newPerson(service.app)
     const { body } = await history(service, nobody, 'my', CSV)
     const whole = await history(service, person, 'my', CSV)
     expect(body).toBe(whole.body.slice(0, whole.body.indexOf('\n') + 1))
@@ -298,7 +298,7 @@ describe('a whole history', () => {
   let owner: Person
   let kept: string[]
   beforeAll(async () => {
-    owner = await placePerson(service.app)
+    owner = await newPerson(service.app)
     const start = Date.UTC(2026, 5, 1)
     kept = await keepAt(
       service,
@@ -320,7 +320,7 @@ describe('a whole history', () => {
     })
     expect(read(body).map(({ id }) => id)).toEqual(kept.toReversed())
     expect(body.match(/^id,/gm)).toHaveLength(1)
-    expect(await rowsOf(await placePerson(service.app))).toEqual([])
+    expect(await rowsOf(await newPerson(service.app))).toEqual([])
   })
 
   test('is one collection of all pages', async () => {

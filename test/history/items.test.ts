@@ -5,7 +5,7 @@ import type { HistoryItem } from '#schemas/history.ts'
 import type { AdvisoryRecord } from '#src/history/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { type Person, placePerson } from '#test/setup/people.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
 import { SQUARE } from '#test/setup/square.ts'
 import { advise, allPages, history, keepAt, rate, recordOf } from './advisories.ts'
@@ -14,7 +14,7 @@ let service: TestApp
 let person: Person
 beforeAll(async () => {
   service = await createTestApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
-  person = await placePerson(service.app)
+  person = await newPerson(service.app)
 })
 afterAll(() => service.close())
 
@@ -138,7 +138,7 @@ describe('an item', () => {
 
 describe('what is somebody else’s', () => {
   test('does not exist: not to read, to delete or to give feedback to', async () => {
-    const [owner, other] = [await placePerson(service.app), await placePerson(service.app)]
+    const [owner, other] = [await newPerson(service.app), await newPerson(service.app)]
     const { history_id: id } = await ask(owner)
     for (const path of [id, id.toUpperCase(), randomUUID(), 'my-id', '%00']) {
       const answers = [

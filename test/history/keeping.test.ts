@@ -7,7 +7,7 @@ import { type AdvisoryRecord, TemplatedAnswer } from '#src/history/queries.ts'
 import { itemWriter, makeReleaseMembers } from '#src/lookup/releases.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { describeOnServer, testOnServer } from '#test/setup/on-server.ts'
-import { type Person, placePerson } from '#test/setup/people.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
 import { advise, history, recorderOn, recordOf } from './advisories.ts'
 
@@ -42,14 +42,14 @@ function counts(person: Person) {
 
 describe('a point call', () => {
   test('that has no answer is not kept', async () => {
-    const person = await placePerson(service.app)
+    const person = await newPerson(service.app)
     expect((await ask(person, { lat: -1, lng: 36.5 })).statusCode).toBe(404)
     expect(await kept(person)).toEqual([])
     expect(await counts(person)).toEqual([])
   })
 
   test('is answered without an id where the history cannot be written', async () => {
-    const person = await placePerson(service.app)
+    const person = await newPerson(service.app)
     const db = service.database.writer
     await db.schema.alterTable('history_item').renameTo('elsewhere').execute()
     try {
@@ -66,8 +66,8 @@ describe('a point call', () => {
 
 describe('the keeper', () => {
   test('keeps many at once in few statements, counts each, and gives each its own id', async () => {
-    const person = await placePerson(service.app)
-    const others = await placePerson(service.app)
+    const person = await newPerson(service.app)
+    const others = await newPerson(service.app)
     let statements = 0
     const asked = Array.from({ length: 1200 }, (_, index) =>
       recordOf(index % 3 === 0 ? others : person, {
@@ -111,7 +111,7 @@ describe('the keeper', () => {
   })
 
   test('keeps the neighbours of what the database refuses, and of those whose account is gone', async () => {
-    const [person, leaving] = [await placePerson(service.app), await placePerson(service.app)]
+    const [person, leaving] = [await newPerson(service.app), await newPerson(service.app)]
     await service.app.inject({ method: 'DELETE', url: '/user/profile', headers: leaving.headers })
     const keep = recorderOn(service.database.writer)
     const results = await Promise.allSettled([
@@ -137,7 +137,7 @@ describe('the keeper', () => {
 
   // Who waits is the same on both databases.
   testOnServer('turns away what would make too many wait, and goes on', async () => {
-    const person = await placePerson(service.app)
+    const person = await newPerson(service.app)
     const keep = recorderOn(service.database.writer)
     const large = recordOf(person, { request: { text: 'x'.repeat(8_000_000) } })
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => keep(large)))
@@ -154,7 +154,7 @@ describe('the keeper', () => {
 describeOnServer('while an account is locked', () => {
   /** Has something kept for it and for others, does something in the session that has locked it, and ends that. */
   async function keepBeside(work: (trx: Transaction<Tables>, id: string, kept: Promise<unknown>) => unknown) {
-    const [person, locked] = [await placePerson(service.app), await placePerson(service.app)]
+    const [person, locked] = [await newPerson(service.app), await newPerson(service.app)]
     const keep = recorderOn(service.database.writer)
     let ofLocked: Promise<string | null> | undefined
     await service.database.writer.transaction().execute(async (trx) => {
@@ -195,7 +195,7 @@ describeOnServer('while the history does not answer', () => {
   test('a point call is answered without an id all the same, and the history is a 503', async () => {
     const hasty = await createTestApp({ settings: { STATEMENT_TIMEOUT_MS: '2000' } })
     const maintenance = hasty.cluster.connectForMaintenance()
-    const someone = await placePerson(hasty.app)
+    const someone = await newPerson(hasty.app)
     const point = () => advise(hasty, someone, 'yield/point')
     const list = () => history(hasty, someone, 'my')
     try {
@@ -240,7 +240,7 @@ test.each([
   ['has lost a template, it is stored again', undefined],
   ['has given the number of its subject to another one, it is not mistaken for that', 'zyx'],
 ])('where the database %s', async (_name, replacement) => {
-  const person = await placePerson(service.app)
+  const person = await newPerson(service.app)
   const record = recordOf(person, { countryCode: COUNTRY })
   const keep = recorderOn(service.database.writer)
   await keep(record)
@@ -272,7 +272,7 @@ test('the id of a template follows from what is in it', async () => {
 
 let reader: Person
 beforeAll(async () => {
-  reader = await placePerson(service.app)
+  reader = await newPerson(service.app)
 })
 
 /** The request and the answer of an item, as the database has their text. */

@@ -6,7 +6,7 @@ import type { Tables } from '#src/data/tables.ts'
 import { deleteItems, type HistoryFilter, listHistory } from '#src/history/queries.ts'
 import { deleteOldest } from '#src/history/recording-queries.ts'
 import { describeOnServer } from '#test/setup/on-server.ts'
-import { createTestAppWithPerson, placePerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
 import { allPages, history, keepAt, recordOf } from './advisories.ts'
 
@@ -20,7 +20,7 @@ const at = (text: string) => new Date(text)
 
 describe('a page', () => {
   test('has 50 items where no limit is given, and says where the next one begins', async () => {
-    const person = await placePerson(service.app)
+    const person = await newPerson(service.app)
     const start = Date.UTC(2026, 5, 1)
     const ids = await keepAt(
       service,
@@ -36,7 +36,7 @@ describe('a page', () => {
   })
 
   test('ends early where its items are large, and the next one goes on', async () => {
-    const person = await placePerson(service.app)
+    const person = await newPerson(service.app)
     const large = { text: 'x'.repeat(3_000_000) }
     const ids = await keepAt(
       service,
@@ -73,7 +73,7 @@ describe('a page', () => {
 
 describe('a cursor', () => {
   test('leads through every item once, whatever is kept meanwhile', async () => {
-    const person = await placePerson(service.app)
+    const person = await newPerson(service.app)
     const time = at('2026-07-01T10:00:00.123Z')
     // Several at one moment: the ids decide between them.
     const ids = await keepAt(
@@ -91,7 +91,7 @@ describe('a cursor', () => {
   })
 
   test('is refused where it is damaged, or of a list with other filters', async () => {
-    const person = await placePerson(service.app)
+    const person = await newPerson(service.app)
     await keepAt(
       service,
       Array.from({ length: 3 }, () => [recordOf(person), new Date()]),
@@ -149,7 +149,7 @@ describe('filters', () => {
       ]),
     )
     given = some.map((one, index) => ({ ...one, id: ids[index] as string }))
-    await keepAt(service, [[recordOf(await placePerson(service.app)), new Date(START)]])
+    await keepAt(service, [[recordOf(await newPerson(service.app)), new Date(START)]])
   })
 
   const day = (time: number) => new Date(time).toISOString().slice(0, 10)
@@ -207,7 +207,7 @@ describeOnServer('in a history of twenty thousand items', () => {
   /** One account has ten thousand times as many items as the others, as far as anybody can tell before looking. */
   beforeAll(async () => {
     db = service.database.writer
-    userId = (await placePerson(service.app)).user.id
+    userId = (await newPerson(service.app)).user.id
     const insert = (users: ReturnType<typeof sql>, items: number) => sql`
       insert into history_item (id, user_id, subject_id, template_id, request, answer, bytes)
       select

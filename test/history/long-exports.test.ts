@@ -7,7 +7,7 @@ import type { LightMyRequestResponse } from 'fastify'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { type Person, placePerson } from '#test/setup/people.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
 import { history, keepAt, recordOf } from './advisories.ts'
 
 // Runs on a server alone: it is about sockets, and the same on both databases.
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 beforeEach(async () => {
-  person = await placePerson(service.app)
+  person = await newPerson(service.app)
   const location = { name: TEXT, lat: 9.5, lng: 38.5, type: 'point' }
   const answer = { location, yield_data: [{ scenario: 'Normal', yield_kg_ha: 1 }] }
   await keepAt(
@@ -89,7 +89,7 @@ test('a long export ends with its client, and makes room for others', async () =
   ])
   expect(third.headers['retry-after']).toBeDefined()
   expect((await history(service, person, 'my?limit=1', 'text/csv')).statusCode).toBe(200)
-  expect((await whole(await placePerson(service.app))).statusCode).toBe(200)
+  expect((await whole(await newPerson(service.app))).statusCode).toBe(200)
 
   first.response.destroy()
   await until(() => first.socket.destroyed)

@@ -7,7 +7,7 @@ import { withOtherService } from '#test/accounts/other-service.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call } from '#test/setup/calls.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { type Person, placePerson } from '#test/setup/people.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
 import { SQUARE } from '#test/setup/square.ts'
 import { advise, history, keepAt, recordOf } from './advisories.ts'
 
@@ -63,7 +63,7 @@ async function stateOf({ user }: Person) {
 }
 
 test('a history that is full loses its oldest items, by their number, and no other history does', async () => {
-  const [person, other] = [await placePerson(service.app), await placePerson(service.app)]
+  const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
   await withOtherService(service, { HISTORY_USER_ITEMS: '10' }, async (app) => {
     const kept = await keepPoints(app, other, 3)
     await keepPoints(app, person, 10)
@@ -81,7 +81,7 @@ test('a history that is full loses its oldest items, by their number, and no oth
 })
 
 test('a history that is full loses its oldest items, by their bytes', async () => {
-  const person = await placePerson(service.app)
+  const person = await newPerson(service.app)
   const db = service.database.writer
   const quota = { items: 1000, bytes: 10_000, full: 'oldest' } as const
   await withOtherService(service, {}, async (app) => {
@@ -98,7 +98,7 @@ test('a history that is full loses its oldest items, by their bytes', async () =
 })
 
 test('a history that is full stays as it is where the operator says so, and answers say that they are not kept', async () => {
-  const person = await placePerson(service.app)
+  const person = await newPerson(service.app)
   await withOtherService(service, { HISTORY_USER_ITEMS: '3', HISTORY_FULL: 'refuse' }, async (app) => {
     const ids = await keepPoints(app, person, 3)
     const full = await ask(app, person)
@@ -128,7 +128,7 @@ test('a history that is full stays as it is where the operator says so, and answ
 })
 
 test('histories that hold together as much as the service keeps take no new answers, which say so, until some are deleted', async () => {
-  const [person, other] = [await placePerson(service.app), await placePerson(service.app)]
+  const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
   await sql`delete from history_item`.execute(service.database.writer)
   const large = recordOf(other, { request: { text: 'x'.repeat(900_000) } })
   const kept = await keepAt(service, [[large, new Date()]])
@@ -166,7 +166,7 @@ test('histories that hold together as much as the service keeps take no new answ
 })
 
 test('how much a history holds is counted whoever deletes', async () => {
-  const [person, other] = [await placePerson(service.app), await placePerson(service.app)]
+  const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
   const [kept] = await Promise.all([keepPoints(service.app, person, 5), keepPoints(service.app, other, 2)])
   await sql`delete from history_item where id = ${kept[0]}`.execute(service.database.writer)
   for (const [somebody, items] of [

@@ -9,7 +9,7 @@ import { DAY_MS } from '#src/lib/dates.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call } from '#test/setup/calls.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { type Person, placePerson } from '#test/setup/people.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
 import * as advisories from './advisories.ts'
 import { allPages, history, keepAt, recorderOn, recordOf } from './advisories.ts'
 
@@ -121,7 +121,7 @@ async function runWith(HISTORY_MONTHS: number | undefined, left = KEPT): Promise
 
 describe('HISTORY_MONTHS', () => {
   test('has months that are over dropped whole, with their feedback, and leaves all else', async () => {
-    const [person, other] = [await placePerson(service.app), await placePerson(service.app)]
+    const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
     const times = [9, 4, 3, KEPT, 1, 0].map((months): Date => monthsAgo(months))
     const ids = await keepAt(
       service,
@@ -170,7 +170,7 @@ describe('HISTORY_MONTHS', () => {
   })
 
   test('leaves all where it is not set', async () => {
-    const person = await placePerson(service.app)
+    const person = await newPerson(service.app)
     const ids = await keepAt(service, [[recordOf(person), monthsAgo(9)]])
     await runWith(undefined, 1200)
     expect(await dropMonthPiece(db, undefined)).toBe(false)
@@ -178,7 +178,7 @@ describe('HISTORY_MONTHS', () => {
   })
 
   test('goes on with a month whose removal has begun, whatever is set by then', async () => {
-    const person = await placePerson(service.app)
+    const person = await newPerson(service.app)
     const [old, young] = (await keepAt(service, [
       [recordOf(person), monthsAgo(5)],
       [recordOf(person), monthsAgo(0)],
@@ -202,7 +202,7 @@ describe('HISTORY_MONTHS', () => {
   // The embedded database has one session.
   describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('beside others', () => {
     test('gives way to who holds a lock, while items are kept, and to another process that is at it', async () => {
-      const person = await placePerson(service.app)
+      const person = await newPerson(service.app)
       const [old] = await keepAt(service, [[recordOf(person), monthsAgo(5)]])
       const keep = recorderOn(db)
       await db.transaction().execute(async (trx) => {
@@ -221,7 +221,7 @@ describe('HISTORY_MONTHS', () => {
     })
 
     test('waits for a vacuum of a month while its items are read and kept', async () => {
-      const person = await placePerson(service.app)
+      const person = await newPerson(service.app)
       const [old] = (await keepAt(service, [[recordOf(person), monthsAgo(5)]])) as [string]
       const [month] = (await partitions()) as [string]
       const outcome = await db.transaction().execute(async (vacuum) => {
@@ -265,7 +265,7 @@ async function cursorsOf(person: Person): Promise<string[]> {
 
 describe('an item of a month that nobody has made', () => {
   test('is kept where that comes within a year', async () => {
-    const person = await placePerson(service.app)
+    const person = await newPerson(service.app)
     const time = Date.now() + 300 * DAY_MS
     const id = await recorderOn(db, () => time)(recordOf(person))
     const { items } = (await history(service, person, 'my')).json()
@@ -273,7 +273,7 @@ describe('an item of a month that nobody has made', () => {
   })
 
   test('is refused where it is of a clock that is wrong, and its neighbours are kept', async () => {
-    const person = await placePerson(service.app)
+    const person = await newPerson(service.app)
     const before = await partitions()
     const wrong = Date.parse('2100-01-31T00:00:00Z')
     const times = [Date.now(), Date.now(), wrong, Date.now()]

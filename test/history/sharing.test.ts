@@ -6,8 +6,8 @@ import { loadRelease } from '#src/ingest/load.ts'
 import { call } from '#test/setup/calls.ts'
 import {
   createTestAppWithPerson,
+  newPerson,
   type Person,
-  placePerson,
   type TestAppWithPerson,
 } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
@@ -56,7 +56,7 @@ describe('what is shared', () => {
     expect(headers.link).toBe(`<${share.url}>; rel="cite-as"`)
     expect((await ask(`POST /history/${id}/share`, { by: person })).body).toEqual(share)
     expect((await ask(`GET /history/${id}/share`, { by: person })).body).toEqual(share)
-    const other = await placePerson(service.app)
+    const other = await newPerson(service.app)
     for (const method of ['GET', 'POST', 'DELETE'] as const) {
       expect((await ask(`${method} /history/${id}/share`, { by: other })).status).toBe(404)
       expect((await ask(`${method} /history/x/share`, { by: other })).status).toBe(404)
@@ -225,7 +225,7 @@ describe('it ends', () => {
   })
 
   test('with the item, and with the account', async () => {
-    const by = await placePerson(service.app)
+    const by = await newPerson(service.app)
     const [first, second] = [await shared(by), await shared(by)]
     await ask(`DELETE /history/${first.id}`, { by })
     expect([await isShown(first.share.id), await isShown(second.share.id)]).toEqual([404, 200])
@@ -247,7 +247,7 @@ test('what is no address shows nothing', async () => {
 })
 
 test('an account has so many shares, and what is shared stays so', async () => {
-  const by = await placePerson(service.app)
+  const by = await newPerson(service.app)
   const { id, share } = await shared(by)
   const userId = by.user.id
   await service.database.pool.query(

@@ -8,14 +8,14 @@ import { buildApp } from '#src/app.ts'
 import type { App } from '#src/http/app.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call } from '#test/setup/calls.ts'
-import { makeAdmin, type Person, placePerson } from '#test/setup/people.ts'
+import { makeAdmin, newPerson, type Person } from '#test/setup/people.ts'
 import { advise, rate } from './advisories.ts'
 
 let service: TestApp
 let admin: Person
 beforeAll(async () => {
   service = await createTestApp()
-  admin = await placePerson(service.app)
+  admin = await newPerson(service.app)
   await makeAdmin({ ...service, person: admin })
 })
 afterAll(() => service.close())
@@ -40,7 +40,7 @@ const brief = ({ by_operation }: ServiceStats) =>
 
 describe('scope=all', () => {
   test('and slow calls are refused to those who are no admins', async () => {
-    const { headers } = await placePerson(service.app)
+    const { headers } = await newPerson(service.app)
     const { status, body } = await get('/stats?scope=all', { headers })
     const error = 'scope=all is for callers with the role admin.'
     expect([status, body]).toEqual([403, { error, code: 'FORBIDDEN' }])
@@ -96,7 +96,7 @@ describe('scope=all', () => {
   test('counts people, and the advisories of all of them', async () => {
     const before = await allStats()
     const { users } = before.service
-    const [person] = [await placePerson(service.app), await placePerson(service.app)]
+    const [person] = [await newPerson(service.app), await newPerson(service.app)]
     for (const by of [person, person, undefined]) await call(service.app, `POST ${POINT}`, { by })
     const after = await allStats()
     expect(after.service.users).toEqual({ registered: users.registered + 2, active: users.active + 1 })
@@ -108,7 +108,7 @@ describe('scope=all', () => {
   test('counts no advisories of all whose counts another version of the service deletes', async () => {
     const countAll = async () => (await allStats()).advisories.total
     const before = await countAll()
-    const { headers, user } = await placePerson(service.app)
+    const { headers, user } = await newPerson(service.app)
     await call(service.app, `POST ${POINT}`, { by: { headers } })
     expect(await countAll()).toBe(before + 1)
     await service.database.writer.deleteFrom('user_usage').where('user_id', '=', user.id).execute()
@@ -209,7 +209,7 @@ const today = () => new Date().toISOString().slice(0, 10)
 
 describe('the own counts', () => {
   test('have no row for each text that is no crop', async () => {
-    const person = await placePerson(service.app)
+    const person = await newPerson(service.app)
     for (const crop of ['a text', 'another text']) {
       const { statusCode } = await advise(service, person, 'point', { ...KENYA, crop })
       expect(statusCode).toBe(200)
@@ -219,7 +219,7 @@ describe('the own counts', () => {
   })
 
   test('are those of the calls just made, and of nobody else', async () => {
-    const [person, other] = [await placePerson(service.app), await placePerson(service.app)]
+    const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
     await adviseId(person, 'yield', ETHIOPIA)
     const deleted = await adviseId(person, 'yield', ETHIOPIA)
     await adviseId(person, 'forage', KENYA)
@@ -252,7 +252,7 @@ describe('the own counts', () => {
   })
 
   test('are empty for somebody who has asked for nothing, on each of the last 30 days', async () => {
-    const { from, to, advisories, feedback } = await stats(await placePerson(service.app))
+    const { from, to, advisories, feedback } = await stats(await newPerson(service.app))
     expect(to).toBe(today())
     expect(Date.parse(to) - Date.parse(from)).toBe(29 * 86_400_000)
     expect(advisories).toMatchObject({ total: 0, by_product: [], by_country: [], by_crop: [] })
@@ -262,7 +262,7 @@ describe('the own counts', () => {
   })
 
   test('average the feedback that was given, each item’s once', async () => {
-    const person = await placePerson(service.app)
+    const person = await newPerson(service.app)
     const ids = await Promise.all([1, 2, 3].map(() => adviseId(person, 'yield', ETHIOPIA)))
     await rate(service, person, ids[0] as string, { rating: 1 })
     await rate(service, person, ids[0] as string, { rating: 5 })
@@ -276,7 +276,7 @@ describe('the own counts', () => {
   })
 
   test('add up to what a plain sum over the days says', async () => {
-    const person = await placePerson(service.app)
+    const person = await newPerson(service.app)
     const START = Date.UTC(2025, 1, 20)
     const day = (index: number) => new Date(START + index * 86_400_000).toISOString().slice(0, 10)
     const rows = fc.sample(

@@ -1,6 +1,13 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { EXAMPLE_REQUEST_ID } from '#schemas/common.ts'
+import { type AddressInfo, createServer } from 'node:net'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { isCollection, parse, parseDocument, visit } from 'yaml'
+import { buildApp } from '#src/app.ts'
+import { loadConfig } from '#src/config.ts'
+import { serverCluster } from '#src/data/client.ts'
+import { rectangle } from '#test/setup/boundaries.ts'
 import {
   bodiesOf,
   type Document,
@@ -8,47 +15,41 @@ import {
   type Media,
   type Operation,
   operationsOf,
+  type Validator,
   validatorOf,
+  withoutReferences,
 } from '#test/setup/document.ts'
 import { examplesOf } from '#test/setup/example-requests.ts'
 import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
 import { createTestAppWithPerson, makeAdmin, type TestAppWithPerson } from '#test/setup/people.ts'
 
-const FIELD = {
-  type: 'Polygon',
-  coordinates: [
-    [
-      [38.5, 9.5],
-      [38.62, 9.5],
-      [38.6, 9.58],
-      [38.5, 9.5],
-    ],
-  ],
-}
+const FIELD = rectangle(38.5, 9.5, 38.6, 9.6)
 
 let service: TestAppWithPerson
 let mailServer: MailServer
-const documents: Record<string, Document> = {}
+let document: Document
+let operations: ReturnType<typeof operationsOf>
+let validator: Validator
 beforeAll(async () => {
   mailServer = await startMailServer()
   const settings = { SMTP_URL: mailServer.url, MAIL_FROM: 'noreply@example.org' }
   service = await createTestAppWithPerson({ settings })
   await makeAdmin(service)
-  for (const media of ['json', 'all'] as const) documents[media] = await documentOf(service.app, media)
+  document = await documentOf(service.app, 'all')
+  operations = operationsOf(document)
+  validator = validatorOf(document)
 })
 afterAll(async () => {
   await service.close()
   await mailServer.close()
 })
 
-describe.each(['json', 'all'])('the document with %s media types', (media) => {
+describe('the document', () => {
   test('has schemas that a strict validator takes without a word', () => {
-    const document = documents[media] as Document
-    const validator = validatorOf(document)
     const names = Object.keys(document.components?.schemas ?? {})
     expect(names.length).toBeGreaterThan(80)
     for (const $ref of names) expect(() => validator.mistakes({ $ref }, {}), $ref).not.toThrow()
-    for (const { path, operation } of operationsOf(document)) {
+    for (const { path, operation } of operations) {
       for (const { name, schema } of operation.parameters ?? []) {
         if (schema) expect(() => validator.mistakes(schema, ''), `${path} ${name}`).not.toThrow()
       }
@@ -56,9 +57,7 @@ describe.each(['json', 'all'])('the document with %s media types', (media) => {
   })
 
   test('has an example of every request, and each example is as its schema says', () => {
-    const document = documents[media] as Document
-    const validator = validatorOf(document)
-    for (const { method, path, operation } of operationsOf(document)) {
+    for (const { method, path, operation } of operations) {
       if (operation.requestBody) expect(examplesOf(document, operation), path).not.toEqual([])
       for (const [where, { schema = {}, examples = {} }] of bodiesOf(operation)) {
         for (const { value } of Object.values(examples)) {
@@ -69,7 +68,7 @@ describe.each(['json', 'all'])('the document with %s media types', (media) => {
   })
 
   test('has an example of every error that a description names, with its code', () => {
-    for (const { path, operation } of operationsOf(documents[media] as Document)) {
+    for (const { path, operation } of operations) {
       for (const [status, { description, content }] of Object.entries(operation.responses)) {
         if (Number(status) < 400) continue
         const codes = [...description.matchAll(/^`([A-Z_]+)`: /gm)].map(([, code]) => code)
@@ -81,10 +80,8 @@ describe.each(['json', 'all'])('the document with %s media types', (media) => {
   })
 })
 
-test('every parameter has an example that its schema takes, so that tools can make calls of them', () => {
-  const document = documents.json as Document
-  const validator = validatorOf(document)
-  for (const { method, path, operation } of operationsOf(document)) {
+test('every parameter has an example that its schema takes, so that tools can make calls of them', async () => {
+  for (const { method, path, operation } of operationsOf(await documentOf(service.app, 'json'))) {
     for (const { name, schema = {}, example } of operation.parameters ?? []) {
       const label = `${method} ${path} ${name} ${JSON.stringify(example)}`
       expect(example, label).toBeDefined()
@@ -94,7 +91,7 @@ test('every parameter has an example that its schema takes, so that tools can ma
 })
 
 test('the page fills in no header, and nothing of a query that a body may have', () => {
-  for (const { method, path, operation } of operationsOf(documents.all as Document)) {
+  for (const { method, path, operation } of operations) {
     for (const { name, in: place, example } of operation.parameters ?? []) {
       if (place === 'header' || (place === 'query' && method === 'post')) {
         expect(example, `${method} ${path} ${name}`).toBeUndefined()
@@ -105,7 +102,7 @@ test('the page fills in no header, and nothing of a query that a body may have',
 
 test('the document has the version of the package, which the changelog has a section for', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
-  expect(documents.json?.info.version).toBe(version)
+  expect(document.info.version).toBe(version)
   const [newest] = readFileSync('CHANGELOG.md', 'utf8').match(/^## \d\S*/m) ?? []
   expect(newest).toBe(`## ${version}`)
 })
@@ -116,20 +113,6 @@ describe('the examples of errors', () => {
       | { error: string; details?: { field: string }[] }
       | undefined
 
-  /** An error as the document has it, whichever request it is for. */
-  const forTheExample = (error: object) => ({ ...error, request_id: EXAMPLE_REQUEST_ID })
-
-  test('about a missing token are what the service says', async () => {
-    for (const { method, path, operation } of operationsOf(documents.all as Document)) {
-      if (operation.security?.length !== 1) continue
-      const response = await service.app.inject({ method: method.toUpperCase() as 'POST', url: path })
-      expect([response.statusCode, forTheExample(response.json())], path).toEqual([
-        401,
-        exampleOf(operation, 401, 'UNAUTHORIZED'),
-      ])
-    }
-  })
-
   test('about a scope, or a login, have the codes that the service answers with', async () => {
     const keyOf = async (...scopes: string[]) => {
       const request = { method: 'POST', url: '/auth/keys', headers: service.person.headers } as const
@@ -137,7 +120,7 @@ describe('the examples of errors', () => {
       return { authorization: `Bearer ${key}` }
     }
     const keys = [await keyOf('history'), await keyOf('advisory')]
-    for (const { method, path, operation } of operationsOf(documents.all as Document)) {
+    for (const { method, path, operation } of operations) {
       if (operation.security?.length !== 1) continue
       const answers = await Promise.all(
         keys.map((headers) =>
@@ -152,44 +135,6 @@ describe('the examples of errors', () => {
         expect(exampleOf(operation, 403, code), path).toMatchObject({ code })
       }
     }
-  })
-
-  const POINT = '/advisory/yield/point'
-  const SHIFTED = [
-    [38.5, 9.5],
-    [38.6, 9.5],
-    [38.6, 9.6],
-    [38.5, 9.6],
-  ]
-  test.each([
-    ['CROP_NOT_AVAILABLE', 400, POINT, { lat: 9.5, lng: 38.5, crop: 'potato' }],
-    ['OUTSIDE_COUNTRY', 404, POINT, { lat: -1, lng: 36.5 }],
-    ['NO_RELEASE', 404, POINT, { lat: 9.5, lng: 38.5, forecast_period: '2020-01' }],
-    ['OUTSIDE_COUNTRY', 404, '/advisory/forage/point', { lat: 9.5, lng: 38.5, country_code: 'ken' }],
-    ['NO_RELEASE', 404, '/advisory/isfm/point', { lat: 9.5, lng: 38.5, forecast_period: '2020-01' }],
-    ['NO_RELEASE', 404, '/advisory/fertilizer', { geometry: FIELD, forecast_period: '2020-01' }],
-    ['MALFORMED_JSON', 400, POINT, '{"lat":'],
-    ['UNSUPPORTED_MEDIA_TYPE', 415, POINT, 'lat=9.5'],
-    ['BODY_TOO_LARGE', 413, POINT, { name: 'x'.repeat(1_100_000) }],
-    ['INVALID_GEOMETRY', 400, '/advisory/yield', { geometry: { type: 'Polygon', coordinates: [SHIFTED] } }],
-    ['UNKNOWN_AREA', 404, '/advisory/yield', { admin: { country_code: 'eth', code: 'ETH-99' } }],
-    ['INVALID_CREDENTIALS', 401, '/auth/login', { email: 'a@example.org', password: 'wrong' }],
-    ['TOO_MANY_POINTS', 413, '/advisory/yield/points', { points: Array(1001).fill({ lat: 9.5, lng: 38.5 }) }],
-    ['MALFORMED_BODY', 400, '/advisory/yield/points', Buffer.from([0x7b, 0xff, 0x7d])],
-    ['NOT_FOUND', 404, '/history/{id}/feedback', { rating: 4 }],
-  ])('%s is documented, and answered', async (code, status, path, payload) => {
-    const operation = documents.all?.paths[path]?.post as Operation
-    const response = await service.app.inject({
-      method: 'POST',
-      url: path.replace('{id}', '00000000-0000-4000-8000-000000000000'),
-      headers: {
-        'content-type': code === 'UNSUPPORTED_MEDIA_TYPE' ? 'text/plain' : 'application/json',
-        ...(operation.security?.length === 1 && service.person.headers),
-      },
-      payload,
-    })
-    expect([response.statusCode, response.json().code]).toEqual([status, code])
-    expect(exampleOf(operation, status, code)).toMatchObject({ code })
   })
 })
 
@@ -208,7 +153,6 @@ describe('answers, as a gateway that knows the document alone sees them', () => 
       ['/advisory/point', POINT],
     ]
     for (const [url, payload] of asked) expect((await ask(url, payload)).statusCode, url).toBe(200)
-    const validator = validatorOf(documents.json as Document)
     const list = (await app.inject({ url: '/history/my', headers: person.headers })).json()
     expect(list.items.map(({ product }: { product: string }) => product)).toEqual(
       ['yield', 'fertilizer', 'isfm', 'forage', 'all'].reverse(),
@@ -221,8 +165,176 @@ describe('answers, as a gateway that knows the document alone sees them', () => 
       url: '/history/my',
       headers: { ...person.headers, accept: 'application/geo+json' },
     })
-    expect(
-      validatorOf(documents.all as Document).mistakes({ $ref: 'HistoryFeatureCollection' }, geojson.json()),
-    ).toEqual([])
+    expect(validator.mistakes({ $ref: 'HistoryFeatureCollection' }, geojson.json())).toEqual([])
   })
+})
+
+describe('the document that is served', () => {
+  test('is the same as JSON and as YAML', async () => {
+    const yaml = await service.app.inject('/openapi.yaml?media=all')
+    expect(yaml.headers['content-type']).toBe('application/yaml; charset=utf-8')
+    expect(withoutReferences(parse(yaml.body))).toEqual(document)
+  })
+
+  test.each(['/openapi.json?media=all', '/openapi.yaml'])(
+    'is kept by caches, and asked for again by its tag: %s',
+    async (url) => {
+      const ask = (headers: Record<string, string> = {}) => service.app.inject({ url, headers })
+      const { headers, body } = await ask()
+      expect(headers).toMatchObject({
+        etag: expect.stringMatching(/^"[\w-]{27}"$/),
+        'cache-control': 'public, max-age=300',
+        vary: expect.stringContaining('Accept-Encoding'),
+      })
+      for (const coding of ['br', 'gzip']) {
+        const packed = await ask({ 'accept-encoding': coding })
+        expect(packed.headers).toMatchObject({ etag: `W/${headers.etag}`, 'content-encoding': coding })
+        const unpack = coding === 'br' ? brotliDecompressSync : gunzipSync
+        expect(unpack(packed.rawPayload).toString() === body).toBe(true)
+        const again = await ask({ 'accept-encoding': coding, 'if-none-match': String(packed.headers.etag) })
+        expect([again.statusCode, again.body]).toEqual([304, ''])
+      }
+    },
+  )
+
+  test('holds bodies as named components, none written out in place', () => {
+    for (const { operation } of operations) {
+      const contents = [operation.requestBody, ...Object.values(operation.responses)].flatMap((part) =>
+        Object.values(part?.content ?? {}),
+      )
+      for (const { schema = {} } of contents) {
+        for (const part of 'anyOf' in schema ? (schema.anyOf ?? []) : [schema]) {
+          expect(Object.keys(part)).toEqual(['$ref'])
+        }
+      }
+    }
+  })
+
+  test('names JSON alone where clients choose, unless all media types are asked for', async () => {
+    const forGenerators = (await service.app.inject('/openapi.json')).json()
+    const batch = forGenerators.paths['/advisory/yield/points'].post
+    const others = ['application/x-ndjson', 'text/csv', 'application/geo+json']
+    for (const body of [batch.requestBody, batch.responses[200]]) {
+      expect(Object.keys(body.content)).toEqual(['application/json'])
+      expect(body['x-other-media-types']).toEqual(others)
+    }
+    const contents = JSON.stringify(forGenerators).match(/"content":\{"[^"]*"/g)
+    // Nobody chooses where all is of one type: tiles of a map, layers, items of STAC.
+    const types = ['application/json', 'image/png', 'image/tiff', 'application/geo+json']
+    expect(new Set(contents)).toEqual(new Set(types.map((type) => `"content":{"${type}"`)))
+    expect(forGenerators.components.schemas).not.toHaveProperty('PointTable')
+    const { content } = document.paths['/advisory/yield/points']?.post?.requestBody ?? {}
+    expect(Object.keys(content ?? {})).toEqual(['application/json', ...others])
+  })
+
+  test('has no defaults in bodies, which generators of clients take for fields that are always sent', () => {
+    expect(JSON.stringify(document.components?.schemas)).not.toContain('"default":')
+  })
+
+  test('is shown by Swagger UI', async () => {
+    const page = await service.app.inject('/docs/')
+    expect(page.statusCode).toBe(200)
+    expect(page.headers['content-type']).toContain('text/html')
+    const config = await service.app.inject('/docs/json')
+    expect(withoutReferences(config.json())).toEqual(document)
+    const yaml = await service.app.inject('/docs/yaml')
+    expect(yaml.body).toBe((await service.app.inject('/openapi.yaml?media=all')).body)
+  })
+
+  test('is made once for all who ask, wherever they do', async () => {
+    const paths = ['/openapi.json', '/openapi.yaml', '/openapi.json?media=all', '/docs/json', '/docs/yaml']
+    for (const path of paths) await service.app.inject(path)
+    const made = vi.spyOn(service.app, 'swagger')
+    for (const path of paths) expect((await service.app.inject(path)).statusCode).toBe(200)
+    expect(made).not.toHaveBeenCalled()
+  })
+})
+
+test('each JSON body has an example beside its schema, which converters for Postman send', () => {
+  const bodies = operations.flatMap(({ operation }) => {
+    const json = operation.requestBody?.content['application/json']
+    return json ? [[operation.operationId, json.example ?? json.examples]] : []
+  })
+  expect(bodies.length).toBeGreaterThan(30)
+  for (const [id, example] of bodies) expect(example, String(id)).toBeDefined()
+})
+
+/** The budgets may only fall. */
+const MOST_LINES = 9_350
+const MOST_BYTES = 377_500
+const MOST_BYTES_AN_OPERATION = 4_700
+
+test('the document stays small', async () => {
+  expect(readFileSync('openapi.yaml', 'utf8').split('\n').length).toBeLessThanOrEqual(MOST_LINES)
+  const { body } = await service.app.inject('/openapi.json')
+  expect(body.length).toBeLessThanOrEqual(MOST_BYTES)
+  expect(body.length / operations.length).toBeLessThanOrEqual(MOST_BYTES_AN_OPERATION)
+})
+
+test('each operation is in one of the documents for a purpose, which are valid by themselves', async () => {
+  const most = { points: 120_000, fields: 147_000, account: 131_000, operations: 81_000 }
+  const found: string[] = []
+  for (const [part, bytes] of Object.entries(most)) {
+    const { body } = await service.app.inject(`/openapi/${part}.json`)
+    expect(body.length, part).toBeLessThanOrEqual(bytes)
+    expect(parse((await service.app.inject(`/openapi/${part}.yaml`)).body)).toEqual(JSON.parse(body))
+    // A reference to a component that is left out would not be resolved.
+    const flat = withoutReferences(JSON.parse(body))
+    const validator = validatorOf(flat)
+    for (const $ref of Object.keys(flat.components?.schemas ?? {})) {
+      expect(() => validator.mistakes({ $ref }, {}), `${part} ${$ref}`).not.toThrow()
+    }
+    found.push(...operationsOf(flat).map(({ operation }) => operation.operationId ?? ''))
+  }
+  expect(found.toSorted()).toEqual(operations.map(({ operation }) => operation.operationId ?? '').toSorted())
+})
+
+test('while the database is silent, the document is that of a new installation, and the page claims nothing of data', async () => {
+  let connections = 0
+  const silent = createServer(() => {
+    connections++
+  }).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  onTestFinished(() => {
+    silent.close()
+  })
+  const { port } = silent.address() as AddressInfo
+  const settings = { DATABASE_URL: `postgres://127.0.0.1:${port}/nowhere`, RELEASE_MAX_AGE_MS: '60000' }
+  const config = loadConfig({ ...settings, JWT_SECRET: 'x'.repeat(32), LOG_LEVEL: 'silent' })
+  const app = await buildApp(config, serverCluster(settings.DATABASE_URL, config).connect())
+  onTestFinished(() => app.close())
+  for (let turn = 0; turn < 3; turn++) {
+    expect((await app.inject('/openapi.yaml')).body).toBe(readFileSync('openapi.yaml', 'utf8'))
+  }
+  expect(connections).toBe(1)
+  const page = await app.inject('/docs')
+  expect([page.statusCode, page.body.includes('The data are synthetic.')]).toEqual([200, false])
+})
+
+test('BASE_PATH prefixes every path, and the document says so', async () => {
+  const app = await buildApp({ ...service.testDatabase.config, BASE_PATH: '/agro/v0' }, service.database)
+  onTestFinished(() => app.close())
+  const statusOf = async (url: string) => (await app.inject(url)).statusCode
+  expect(await statusOf('/agro/v0/advisory/yield/point?lat=9.5&lng=38.5')).toBe(200)
+  expect([await statusOf('/agro/v0/docs/'), await statusOf('/health/ready')]).toEqual([200, 404])
+  const { servers, paths } = (await app.inject('/agro/v0/openapi.json')).json()
+  expect(Object.keys(paths)).toContain('/advisory/yield/point')
+  expect(servers).toEqual([{ url: '/agro/v0' }])
+})
+
+/** Texts without quotes in maps and lists on one line, where YAML 1.1 takes a `?` for the mark of a key. */
+function plainQuestionsIn(text: string): string[] {
+  const found: string[] = []
+  visit(parseDocument(text), {
+    Scalar(_, { type, value }, path) {
+      const onOneLine = path.some((node) => isCollection(node) && node.flow)
+      if (onOneLine && type === 'PLAIN' && String(value).includes('?')) found.push(String(value))
+    },
+  })
+  return found
+}
+
+test('openapi.yaml can be read by parsers of YAML 1.1, such as those of Python', () => {
+  expect(plainQuestionsIn('{ pattern: ^(?!0000) }')).toEqual(['^(?!0000)'])
+  expect(plainQuestionsIn(readFileSync('openapi.yaml', 'utf8'))).toEqual([])
 })

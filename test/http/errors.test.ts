@@ -35,25 +35,19 @@ describe('every error is JSON with an error and a code', () => {
     })
   })
 
-  test.each(['/:a(', '/:a([)', '/*', '/:a((b+)+)'])(
-    'the path %s, which looks like a pattern',
-    async (url) => {
-      const response = await service.app.inject({ method: 'GET', url })
-      expect([response.statusCode, response.json().code]).toEqual([404, 'NOT_FOUND'])
-    },
-  )
-
-  test.each(['/docs/static/../../package.json', '/docs/static/%2e%2e/%2e%2e/package.json'])(
-    'the file %s, which is not there for anybody',
-    async (path) => {
-      const answer = await exchange(service.app, `GET ${path}${HTTP}`)
-      expect([answer.status, answer.json().code]).toEqual([404, 'NOT_FOUND'])
-    },
-  )
-
-  test('a file of the documentation that is not there', async () => {
-    const response = await service.app.inject('/docs/static/nothing')
-    expect([response.statusCode, response.json().code]).toEqual([404, 'NOT_FOUND'])
+  test.each([
+    ['GET', '/:a('],
+    ['GET', '/*'],
+    ['GET', '/docs/static/../../package.json'],
+    ['GET', '/docs/static/%2e%2e/%2e%2e/package.json'],
+    ['GET', '/docs/static/nothing'],
+    ['PATCH', '/history/'],
+    ['PATCH', '/history/x/y'],
+    ['PATCH', '/advisory/yield/point/'],
+  ])('a path that is none: %s %s', async (method, path) => {
+    const answer = await exchange(service.app, `${method} ${path}${HTTP}`)
+    expect([answer.status, answer.json().code]).toEqual([404, 'NOT_FOUND'])
+    expect(answer.headers).not.toHaveProperty('allow')
   })
 
   test('a method that a path does not take says which it takes', async () => {
@@ -69,12 +63,7 @@ describe('every error is JSON with an error and a code', () => {
 
   test.each([
     ['PUT', '/auth/login', 'POST, OPTIONS'],
-    ['HEAD', '/auth/login', 'POST, OPTIONS'],
-    ['POST', '/catalog', 'GET, HEAD, OPTIONS'],
-    ['PATCH', '/history/x', 'GET, HEAD, DELETE, OPTIONS'],
     ['POST', '/history/my', 'GET, HEAD, DELETE, OPTIONS'],
-    ['GET', '/history/x/feedback', 'POST, OPTIONS'],
-    ['POST', '/user/profile', 'GET, HEAD, PATCH, DELETE, OPTIONS'],
     ['DELETE', '/docs/static/swagger-ui.css', 'GET, HEAD, OPTIONS'],
     ['PROPFIND', '/user/profile', 'GET, HEAD, PATCH, DELETE, OPTIONS'],
   ])('%s %s is 405 without a token, and whatever its body is', async (method, path, allow) => {
@@ -86,15 +75,6 @@ describe('every error is JSON with an error and a code', () => {
     expect([status, headers.allow]).toEqual([405, allow])
   })
 
-  test.each(['/history/', '/history/x/y', '/user', '/advisory/yield/point/', '/docs/x'])(
-    'a path beside those that there are: %s',
-    async (url) => {
-      const response = await service.app.inject({ method: 'PATCH', url, payload: '{' })
-      expect([response.statusCode, response.json().code]).toEqual([404, 'NOT_FOUND'])
-      expect(response.headers).not.toHaveProperty('allow')
-    },
-  )
-
   test('OPTIONS says which methods a path takes', async () => {
     const allowed = async (url: string) =>
       (await service.app.inject({ method: 'OPTIONS', url })).headers.allow
@@ -102,23 +82,22 @@ describe('every error is JSON with an error and a code', () => {
     expect(await allowed('/nowhere')).toBeUndefined()
   })
 
-  test.each(['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'multipart/form-data'])(
-    'a body of type %s',
-    async (type) => {
-      const response = await service.app.inject({
-        method: 'POST',
-        url: '/advisory/yield/point?lat=9.5&lng=38.5',
-        headers: { 'content-type': type },
-        payload: 'lat=9.5',
-      })
-      expect(response.statusCode).toBe(415)
-      expect(response.json()).toEqual({
+  test('a body of another type', async () => {
+    const response = await service.app.inject({
+      method: 'POST',
+      url: '/advisory/yield/point?lat=9.5&lng=38.5',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: 'lat=9.5',
+    })
+    expect([response.statusCode, response.json()]).toEqual([
+      415,
+      {
         error: 'Send the body as application/json.',
         code: 'UNSUPPORTED_MEDIA_TYPE',
         request_id: expect.any(String),
-      })
-    },
-  )
+      },
+    ])
+  })
 
   test('bytes that are not HTTP after a request, which is answered before', async () => {
     const url = '/advisory/yield/point?lat=9.5&lng=38.5'
@@ -128,39 +107,26 @@ describe('every error is JSON with an error and a code', () => {
     expect(all.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
   })
 
-  const NOT_HTTP = 'The request is not valid HTTP.'
+  const OTHER = HTTP.trimEnd()
 
-  test.each<[string, string, number, string, string?]>([
-    ['bytes that are not HTTP', 'hello\r\n\r\n', 400, 'MALFORMED_REQUEST', NOT_HTTP],
-    ['bytes of TLS', '\x16\x03\x01hello\r\n\r\n', 400, 'MALFORMED_REQUEST', NOT_HTTP],
+  test.each<[string, string, number, string]>([
+    ['bytes of TLS', '\x16\x03\x01hello\r\n\r\n', 400, 'The request is not valid HTTP.'],
     [
       'a length that is none',
-      `POST /${HTTP.trimEnd()}\r\nContent-Length: x\r\n\r\n`,
+      `POST /${OTHER}\r\nContent-Length: x\r\n\r\n`,
       400,
-      'MALFORMED_REQUEST',
-      NOT_HTTP,
+      'The request is not valid HTTP.',
     ],
-    [
-      'headers that are too long',
-      `GET /${HTTP.trimEnd()}\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
-      431,
-      'HEADERS_TOO_LARGE',
-    ],
-    ['a URL that ends in %', `GET /%${HTTP}`, 400, 'MALFORMED_REQUEST'],
-    ['a URL with %zz', `GET /%zz${HTTP}`, 400, 'MALFORMED_REQUEST'],
-    ['a URL that is not UTF-8', `GET /advisory/%E0%A4%A/point${HTTP}`, 400, 'MALFORMED_REQUEST'],
-    [
-      'an unknown expectation',
-      `GET /${HTTP.trimEnd()}\r\nExpect: miracles\r\n\r\n`,
-      400,
-      'MALFORMED_REQUEST',
-    ],
-    ['no host', 'GET / HTTP/1.1\r\n\r\n', 400, 'MALFORMED_REQUEST'],
-  ])('to %s, and has the headers of all answers', async (_, request, status, code, error) => {
+    ['headers that are too long', `GET /${OTHER}\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, ''],
+    ['a URL with %zz', `GET /%zz${HTTP}`, 400, ''],
+    ['a URL that is not UTF-8', `GET /advisory/%E0%A4%A/point${HTTP}`, 400, ''],
+    ['an unknown expectation', `GET /${OTHER}\r\nExpect: miracles\r\n\r\n`, 400, ''],
+  ])('to %s, and has the headers of all answers', async (_, request, status, error) => {
+    const code = status === 431 ? 'HEADERS_TOO_LARGE' : 'MALFORMED_REQUEST'
     const answer = await exchange(service.app, request)
     expect([answer.status, answer.json()]).toEqual([
       status,
-      { error: error ?? expect.any(String), code, request_id: answer.headers['x-request-id'] },
+      { error: error || expect.any(String), code, request_id: answer.headers['x-request-id'] },
     ])
     expect(answer.headers).toMatchObject({
       ...SECURITY_HEADERS,

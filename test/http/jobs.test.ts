@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
 import { createLoop } from '#src/http/jobs.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
@@ -37,18 +36,6 @@ test('pieces follow one another until there is no more, however often work is be
   ends[2]?.(false)
   await end()
   expect([ends.length, most()]).toEqual([3, 1])
-})
-
-test('what comes while the last piece is under way is done after it', async () => {
-  const { begin, begun, ends, end } = work()
-  begin()
-  await begun(1)
-  begin()
-  ends[0]?.(false)
-  await begun(2)
-  ends[1]?.(false)
-  await end()
-  expect(ends).toHaveLength(2)
 })
 
 test('a wake in the moment in which the last piece ends is not lost', async () => {
@@ -132,17 +119,4 @@ test('a job that does not begin at once waits for its pause', async () => {
   } finally {
     vi.useRealTimers()
   }
-})
-
-test('each job of the table gets its work in one place', () => {
-  const source = new URL('../../src/', import.meta.url)
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.ts'),
-  )
-  const texts = files.map((name) => readFileSync(new URL(name, source), 'utf8'))
-  const table = readFileSync(new URL('http/jobs.ts', source), 'utf8')
-  const names = [...table.matchAll(/^ {2}'([a-z-]+)': \{/gm)].map(([, name]) => name)
-  expect(names.length).toBeGreaterThan(10)
-  const given = texts.flatMap((text) => [...text.matchAll(/jobs\.add\('([a-z-]+)'/g)])
-  expect(given.map(([, name]) => name).toSorted()).toEqual(names.toSorted())
 })

@@ -46,38 +46,3 @@ describe('the secret of access tokens', () => {
     await expect(refusal).rejects.toThrow(/^JWT_SECRET is not set: /)
   })
 })
-
-describe('the configuration', () => {
-  test.each([
-    [{ JWT_SECRET: 'x'.repeat(31) }, /JWT_SECRET must be at least 32 bytes long/],
-    [{ JWT_SECRET_PREVIOUS: 'short' }, /JWT_SECRET_PREVIOUS must be at least 32 bytes long/],
-    [{ ACCESS_TOKEN_MINUTES: '0' }, /ACCESS_TOKEN_MINUTES/],
-    [{ TRUSTED_PROXIES: 'true' }, /TRUSTED_PROXIES must list addresses.*"true"/],
-    [{ TRUSTED_PROXIES: '10.0.0.1, proxy.example.org' }, /"proxy.example.org"/],
-    [{ TRUSTED_PROXIES: '10.0.0.0/33' }, /"10.0.0.0\/33"/],
-    [{ TRUSTED_PROXIES: '0.0.0.0/0' }, /"0.0.0.0\/0"/],
-    [{ TRUSTED_PROXIES: '::/0' }, /"::\/0"/],
-    [{ CORS_ORIGINS: 'example.org' }, /CORS_ORIGINS.*"example.org"/],
-    [{ CORS_ORIGINS: 'https://example.org/path' }, /CORS_ORIGINS/],
-  ])(
-    '%j is refused in a sentence that does not repeat a secret',
-    (environment: NodeJS.ProcessEnv, message) => {
-      expect(() => loadConfig(environment)).toThrow(OperatorError)
-      expect(() => loadConfig(environment)).toThrow(message)
-      const secret = environment.JWT_SECRET ?? environment.JWT_SECRET_PREVIOUS
-      if (secret) expect(() => loadConfig(environment)).not.toThrow(secret)
-    },
-  )
-
-  test('counts the bytes of a secret, not its characters', () => {
-    expect(loadConfig({ JWT_SECRET: 'ጤ'.repeat(11) }).JWT_SECRET).toHaveLength(11)
-  })
-
-  test('reads lists with spaces, and an empty one as none', () => {
-    const config = loadConfig({ TRUSTED_PROXIES: ' 10.0.0.0/8,::1 ', CORS_ORIGINS: 'https://a.example' })
-    expect(config.TRUSTED_PROXIES).toEqual(['10.0.0.0/8', '::1'])
-    expect(config.CORS_ORIGINS).toEqual(['https://a.example'])
-    expect(loadConfig({}).TRUSTED_PROXIES).toEqual([])
-    expect(loadConfig({}).CORS_ORIGINS).toEqual(['*'])
-  })
-})

@@ -41,45 +41,26 @@ describe('with the settings that an operator begins with', () => {
 
   afterEach(() => service.proxy.mend())
 
+  const SECRET = { token: 'x'.repeat(43), password: 'teff at dawn' }
+  const LOGIN = { email: 'nobody@example.org', password: 'teff at dawn' }
   const anonymous = {
     'a point': ['POST', '/advisory/yield/point', POINT],
-    'a point by GET': ['GET', '/advisory/yield/point?lat=9&lng=38.7'],
     'all products at a point': ['POST', '/advisory/point', POINT],
-    'many points': [
-      'POST',
-      '/advisory/yield/points',
-      { crop: 'wheat', country_code: 'eth', points: [POINT] },
-    ],
+    'many points': ['POST', '/advisory/yield/points', { points: [POINT] }],
     'the catalogue': ['GET', '/catalog'],
     readiness: ['GET', '/health/ready'],
-    'a registration': [
-      'POST',
-      '/auth/register',
-      { email: 'new@example.org', password: 'teff at dawn', name: 'A' },
-    ],
-    'a login': ['POST', '/auth/login', { email: 'nobody@example.org', password: 'teff at dawn' }],
-    'a refresh': ['POST', '/auth/refresh', { refresh_token: 'x'.repeat(43) }],
-    'a mail for a new password': [
-      'POST',
-      '/auth/password/reset',
-      { token: 'x'.repeat(43), password: 'teff at dawn' },
-    ],
+    'a registration': ['POST', '/auth/register', { ...LOGIN, name: 'A' }],
+    'a login': ['POST', '/auth/login', LOGIN],
+    'a refresh': ['POST', '/auth/refresh', { refresh_token: SECRET.token }],
+    'a mail for a new password': ['POST', '/auth/password/reset', SECRET],
   } as const
   const withToken = {
-    'the areas of a country': ['GET', '/admin?admin0=eth&level=1'],
     'the profile': ['GET', '/user/profile'],
     'a change of the profile': ['PATCH', '/user/profile', { name: 'B' }],
     'a page of the history': ['GET', '/history/my'],
     'a file of the history': ['GET', '/history/my?all=true'],
-    'an item of the history': ['GET', '/history/00000000-0000-4000-8000-000000000000'],
     figures: ['GET', '/stats'],
     'a place': ['POST', '/validate_location', POINT],
-    'a key': ['POST', '/auth/keys', { name: 'k' }],
-    'a change of the password': [
-      'POST',
-      '/auth/password',
-      { current_password: 'teff grows at dusk', new_password: 'teff grows at noon' },
-    ],
   } as const
 
   type Call = readonly [method: 'GET' | 'POST' | 'PATCH', url: string, payload?: object]
@@ -106,14 +87,11 @@ describe('with the settings that an operator begins with', () => {
 
   /** Sends requests of all kinds at the same time. */
   async function sendAll(): Promise<Map<string, Timed>> {
-    const calls: [string, Promise<Timed>][] = [
-      ...Object.entries(anonymous).map(([name, call]): [string, Promise<Timed>] => [name, send(call)]),
-      ...Object.entries(withToken).map(([name, call]): [string, Promise<Timed>] => [
-        name,
-        send(call, person.headers),
-      ]),
-    ]
-    return new Map(await Promise.all(calls.map(async ([name, sent]) => [name, await sent] as const)))
+    const calls = Object.entries({ ...anonymous, ...withToken }).map(async ([name, call]) => {
+      const headers = name in withToken ? person.headers : {}
+      return [name, await send(call, headers)] as const
+    })
+    return new Map(await Promise.all(calls))
   }
 
   function expectUnavailable(answers: Map<string, Timed>): void {
@@ -145,6 +123,21 @@ describe('with the settings that an operator begins with', () => {
     const { status, ms } = await polygon
     expect(status).toBe(503)
     expect(ms).toBeLessThan(5000 + IN_TIME_MS - 3000)
+    await service.proxy.mend()
+    await expectWell()
+  })
+
+  test('so they are while the database server has ended, and when it is back, all is well', async () => {
+    await service.proxy.cut()
+    const answers = await sendAll()
+    expectUnavailable(answers)
+    expect(answers.get('a point')?.body).toEqual({
+      error: 'The database does not answer; try again later.',
+      code: 'DATABASE_UNAVAILABLE',
+      request_id: expect.any(String),
+    })
+    const live = await service.app.inject('/health/live')
+    expect([live.statusCode, live.json()]).toEqual([200, { status: 'ok' }])
     await service.proxy.mend()
     await expectWell()
   })

@@ -3,7 +3,6 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scopeOf } from '#src/http/plugins/authentication.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { newPerson } from '#test/setup/people.ts'
 
 /** Every route of every app of this file, as it is registered. */
 const routes: RouteOptions[] = []
@@ -60,8 +59,6 @@ test('every route has the access, the rules for caches and the body limit of rou
 
 test.each([
   ['never', 'GET', '/user/profile', 401, 'no-store'],
-  ['never', 'POST', '/auth/login', 400, 'no-store'],
-  ['never', 'HEAD', '/stats', 401, 'no-store'],
   ['own', 'GET', '/admin', 401, undefined],
   ['shared', 'GET', '/advisory/yield/point', 400, 'no-store'],
   ['own', 'GET', '/catalog', 200, 'private, no-cache'],
@@ -82,13 +79,5 @@ test('every route for callers wants a token before it looks at anything else', a
     })
     expect([method, url, statusCode]).toEqual([method, url, 401])
     if (method !== 'HEAD') expect(JSON.parse(body).code).toBe('UNAUTHORIZED')
-  }
-})
-
-test('paths and methods that do not exist are 404 and 405 for everybody', async () => {
-  const { headers: known } = await newPerson(service.app)
-  for (const headers of [{}, known, { authorization: 'Bearer x' }]) {
-    expect((await service.app.inject({ url: '/nowhere', headers })).statusCode).toBe(404)
-    expect((await service.app.inject({ method: 'PUT', url: '/auth/login', headers })).statusCode).toBe(405)
   }
 })

@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto'
-import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { exchange } from '#test/setup/exchange.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 
 const SECRET = 'a secret of more than thirty-two bytes'
@@ -47,57 +47,38 @@ describe('a token is refused', () => {
   }
   const forged: [string, () => string][] = [
     ['without a signature, alg none', () => `${encoded({ ...HEADER, alg: 'none' })}.${encoded(claims)}.`],
-    ['without a signature, alg None', () => `${encoded({ ...HEADER, alg: 'None' })}.${encoded(claims)}.`],
     ['with alg none and a right signature', () => token({ ...HEADER, alg: 'none' }, claims)],
     ['signed with HS384', () => token({ ...HEADER, alg: 'HS384' }, claims, SECRET, 'sha384')],
-    ['signed with HS512', () => token({ ...HEADER, alg: 'HS512' }, claims, SECRET, 'sha512')],
     ['that says RS256, with the secret', () => token({ ...HEADER, alg: 'RS256' }, claims)],
     ['signed with RS256', byRsa],
-    ['whose alg is a number', () => token({ ...HEADER, alg: 256 }, claims)],
     ['without alg', () => token({ typ: 'at+jwt' }, claims)],
     ['whose kid leads to a file', () => token({ ...HEADER, kid: '../../dev/null' }, claims, '')],
-    ['whose kid injects SQL', () => token({ ...HEADER, kid: "' union select 'x" }, claims, 'x')],
-    ['whose jku is elsewhere', () => token({ ...HEADER, jku: 'https://example.org/keys' }, claims, 'x')],
     ['that brings its key', () => token({ ...HEADER, jwk: { kty: 'oct', k: encoded('x') } }, claims, 'x')],
     ['with crit', () => token({ ...HEADER, crit: ['exp'], exp: 1 }, claims)],
-    ['with an unknown crit', () => token({ ...HEADER, crit: ['x'], x: 1 }, claims)],
-    ['with an empty crit', () => token({ ...HEADER, crit: [] }, claims)],
     ['whose crit is null', () => token({ ...HEADER, crit: null }, claims)],
-    ['whose crit is empty text', () => token({ ...HEADER, crit: '' }, claims)],
     ['with b64 false', () => token({ ...HEADER, crit: ['b64'], b64: false }, claims)],
     ['without exp', () => token(HEADER, without('exp'))],
     ['whose exp is text', () => token(HEADER, { ...claims, exp: String(now() + 900) })],
     ['whose exp is 1e400', () => token(HEADER, JSON.stringify(claims).replace(/"exp":\d+/, '"exp":1e400'))],
-    ['whose exp is null', () => token(HEADER, { ...claims, exp: null })],
-    ['whose exp is a fraction', () => token(HEADER, { ...claims, exp: now() + 900.5 })],
     ['that has expired', () => token(HEADER, { ...claims, exp: now() - 1 })],
-    ['that expired on a day that no calendar has', () => token(HEADER, { ...claims, exp: -1e300 })],
     ['that begins on a day that no calendar has', () => token(HEADER, { ...claims, nbf: 1e300 })],
     ['that begins later', () => token(HEADER, { ...claims, nbf: now() + 900 })],
     ['without iat', () => token(HEADER, without('iat'))],
-    ['whose iat is text', () => token(HEADER, { ...claims, iat: 'now' })],
     ['of another issuer', () => token(HEADER, { ...claims, iss: 'https://example.org' })],
     ['without an issuer', () => token(HEADER, without('iss'))],
     ['for another audience', () => token(HEADER, { ...claims, aud: 'another' })],
     ['without an audience', () => token(HEADER, without('aud'))],
     ['of type JWT', () => token({ ...HEADER, typ: 'JWT' }, claims)],
-    ['of type refresh', () => token({ ...HEADER, typ: 'rt+jwt' }, claims)],
     ['without a type', () => token({ alg: 'HS256' }, claims)],
-    ['of type JWT, as JSON Web Token', () => token({ ...HEADER, typ: 'application/jwt' }, claims)],
     ['without sub', () => token(HEADER, without('sub'))],
     ['whose sub is an object', () => token(HEADER, { ...claims, sub: { $ne: null } })],
-    ['whose sub injects SQL', () => token(HEADER, { ...claims, sub: "' or 1=1 --" })],
     ['of somebody else for this session', () => token(HEADER, { ...claims, sub: randomUUID() })],
     ['without sid', () => token(HEADER, without('sid'))],
     ['of a session that never was', () => token(HEADER, { ...claims, sid: randomUUID() })],
     ['whose sid is no UUID', () => token(HEADER, { ...claims, sid: 'x' })],
     ['whose payload is text', () => token(HEADER, '"text"')],
-    ['whose payload is null', () => token(HEADER, 'null')],
-    ['whose payload is a list', () => token(HEADER, [claims])],
     ['whose payload is not JSON', () => token(HEADER, '{"sub":')],
     ['whose header is not JSON', () => token('{"alg"', claims)],
-    ['whose header is null', () => token('null', claims)],
-    ['whose header is a list', () => token([], claims)],
     ['stripped of its signature', () => person.access_token.split('.').slice(0, 2).join('.')],
     ['with an empty signature', () => `${person.access_token.split('.').slice(0, 2).join('.')}.`],
     [
@@ -119,14 +100,10 @@ describe('a token is refused', () => {
       },
     ],
     ['with four parts', () => `${person.access_token}.x`],
-    ['with five parts, as if encrypted', () => 'a.b.c.d.e'],
     ['that is a refresh token', () => person.refresh_token],
     ['of a megabyte', () => token(HEADER, { ...claims, x: 'x'.repeat(1_000_000) })],
-    ['of 12 kilobytes', () => token(HEADER, { ...claims, x: 'x'.repeat(9000) })],
     ['that looks like a key', () => `agro_${'x'.repeat(43)}`],
-    ['that is a key without an end', () => 'agro_'],
     ['that is a word', () => 'token'],
-    ['that is two dots', () => '..'],
   ]
 
   test.each(forged)('%s: a call for callers is 401, a public one is anonymous', async (_, make) => {
@@ -146,7 +123,7 @@ describe('a token is refused', () => {
     expect([open.statusCode, open.json()]).toEqual([200, { user: null }])
   })
 
-  test.each(['Bearer  x', 'Bearer', 'Bearer ', 'Basic eDp5', 'x', '', 'Bearer x y', 'Bearer\tx', 'Token x'])(
+  test.each(['Bearer  x', 'Bearer', 'Basic eDp5', 'x', 'Bearer x y', 'Token x'])(
     'in the header %j',
     async (header) => {
       const valid = header.replace('x', person.access_token)
@@ -166,14 +143,11 @@ describe('a token is refused', () => {
 
   test('beside another one', async () => {
     await service.app.listen({ host: '127.0.0.1', port: 0 })
-    const socket = connect((service.app.server.address() as AddressInfo).port, '127.0.0.1')
     const line = `Authorization: Bearer ${person.access_token}\r\n`
-    socket.end(`GET /user/profile HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${line}${line}\r\n`)
-    let answer = ''
-    for await (const chunk of socket) answer += chunk
-    expect(answer).toMatch(/^HTTP\/1\.1 401 /)
-    expect(answer).toContain('www-authenticate: Bearer')
-    expect(answer).toContain('"code":"UNAUTHORIZED"')
+    const request = `GET /user/profile HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${line}${line}\r\n`
+    const { status, headers, json } = await exchange(service.app, request)
+    expect([status, json().code]).toEqual([401, 'UNAUTHORIZED'])
+    expect(headers['www-authenticate']).toMatch(/^Bearer/)
   })
 })
 

@@ -21,7 +21,6 @@ interface Container {
   image: string
   env?: { name: string; value: unknown }[]
   ports?: { name: string; containerPort: number }[]
-  volumeMounts?: { name: string; mountPath: string }[]
   resources: { limits: { memory: string } }
   [probe: string]: unknown
 }
@@ -259,20 +258,6 @@ describe('the manifests of Kubernetes', () => {
     expect(service.ports.map(({ targetPort }) => targetPort)).toEqual(['http'])
     const policy = manifestOf('NetworkPolicy').spec as { ingress: { ports: { port: string }[] }[] }
     expect(policy.ingress.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual(['http', 'metrics'])
-  })
-
-  test('have values of the environment that are texts, and files that are mounted', () => {
-    for (const pod of pods) {
-      for (const { env = [], volumeMounts = [] } of containersOf(pod)) {
-        const volumes = pod.volumes.map(({ name }) => name)
-        expect(volumeMounts.filter(({ name }) => !volumes.includes(name))).toEqual([])
-        expect(env.filter(({ value }) => typeof value !== 'string')).toEqual([])
-        const files = env.filter(({ name }) => name.endsWith('_FILE')).map(({ value }) => String(value))
-        const mounted = (file: string) =>
-          volumeMounts.some(({ mountPath }) => file.startsWith(`${mountPath}/`))
-        expect([files.length > 0, files.filter((file) => !mounted(file))]).toEqual([true, []])
-      }
-    }
   })
 
   test('select the pods that there are', () => {

@@ -74,20 +74,12 @@ describe.skipIf(MISSING)('behind Varnish', () => {
 
   test.each([
     ['an error', '/advisory/yield/point?lat=0&lng=0', 404],
-    ['what is not valid', '/advisory/yield/point?lat=100&lng=0', 400],
     ['the catalog, which its callers keep', '/catalog', 200],
-    ['readiness', '/health/ready', 200],
     ['links, which say nothing of caches', '/', 200],
   ])('%s is asked of the service each time', async (_, path, status) => {
     for (const answer of [await get(path), await get(path)]) {
       expect([answer.status, answer.isHit]).toEqual([status, false])
     }
-  })
-
-  test('a point that is posted is asked of the service each time', async () => {
-    const path = '/advisory/yield/point?lat=9.55&lng=38.5'
-    await get(path)
-    expect((await get(path, {}, 'POST')).isHit).toBe(false)
   })
 
   test('what it knows is answered while the service is away, and the rest is 503', async () => {

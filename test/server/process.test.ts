@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
+import { scrape } from '#test/setup/scrape.ts'
 import { addressOf, startService } from '#test/setup/service-process.ts'
 
 let testDatabase: TestDatabase
@@ -78,6 +79,55 @@ describe('the service on a database with the demo', () => {
     expect(Date.now() - first).toBeGreaterThan(200)
     // The delay alone would have taken as long.
     expect(Date.now() - first).toBeLessThan(60_000)
+  })
+
+  test('with LOG_FORMAT=json every line is JSON, from the start to the end, and the port for scrapes is named', async () => {
+    const service = startService({
+      ...testDatabase.environment,
+      METRICS_PORT: '0',
+      LOG_LEVEL: 'warn',
+      LOG_FORMAT: 'json',
+      ACCESS_LOG: 'true',
+    })
+    const [, url] = await service.prints(/"url":"([^"]+)","msg":"ready in /)
+    const [, metricsPort] = await service.prints(/"msg":"metrics at http:\/\/127\.0\.0\.1:(\d+)\/metrics"/)
+    const answer = await fetch(`${url}/health/live`)
+    await service.prints(/"msg":"answered"/)
+    expect((await scrape(Number(metricsPort))).samples.get('agro_draining')).toBe(0)
+    service.signal('SIGTERM')
+    expect(await service.ended).toBe(0)
+    const lines = service
+      .stdout()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
+      [30, expect.stringMatching(/^ready in [\d.]+ s$/)],
+      [30, expect.stringMatching(/^metrics at /)],
+      [30, 'answered'],
+      [30, 'stopping'],
+    ])
+    expect(lines[2]).toMatchObject({
+      reqId: answer.headers.get('x-request-id'),
+      method: 'GET',
+      route: '/health/live',
+      status: 200,
+      bytes: 15,
+      network: '127.0.0.1',
+    })
+    for (const { time, pid } of lines) {
+      expect(pid).toBe(service.pid)
+      expect(time).toBeGreaterThan(Date.now() - 600_000)
+    }
+  })
+
+  test('on HOST=localhost listens at one address, since nobody would count those who come by another', async () => {
+    const service = startService({ ...testDatabase.environment, HOST: 'localhost' })
+    const { port } = new URL(await addressOf(service))
+    expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200)
+    await expect(fetch(`http://[::1]:${port}/health/live`)).rejects.toThrow('fetch failed')
+    service.signal('SIGTERM')
+    expect(await service.ended).toBe(0)
   })
 
   test('says in a sentence that its port is in use', async () => {

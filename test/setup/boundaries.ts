@@ -7,6 +7,8 @@ import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import { newFolder } from './folders.ts'
 import { SHARED_BOUNDARIES } from './shared-data.ts'
 
+export { rectangle } from './square.ts'
+
 /** The files of the folder: country, level and how many areas they have. */
 export const SHARED_FILES: [country: string, level: number, count: number][] = [
   ['eth', 0, 1],
@@ -57,18 +59,6 @@ export async function loadSharedBoundaries(database: Database): Promise<void> {
 /** A feature with the given properties. */
 export function feature(properties: Record<string, unknown> | null, geometry: unknown): object {
   return { type: 'Feature', properties, geometry }
-}
-
-/** A rectangle as a GeoJSON polygon, degrees. */
-export function rectangle(west: number, south: number, east: number, north: number): object {
-  const ring = [
-    [west, south],
-    [east, south],
-    [east, north],
-    [west, north],
-    [west, south],
-  ]
-  return { type: 'Polygon', coordinates: [ring] }
 }
 
 /** Writes text, or features as a FeatureCollection, into a file of its own; returns its path. */

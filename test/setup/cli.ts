@@ -10,21 +10,23 @@ export interface CliResult {
   stderr: string
 }
 
-/** Runs `agro` as an operator would, in a process of its own, on a test database. */
-export function runAgroProcess(testDatabase: TestDatabase, ...parameters: string[]): Promise<CliResult> {
-  return runNode(testDatabase, ['bin/run.mjs', 'src/cli/agro.ts', ...parameters])
-}
-
-/** Starts it so, for those who do something to it while it runs. */
-export function startAgro(testDatabase: TestDatabase, ...parameters: string[]): RunningAgro {
-  return startNode(testDatabase, ['bin/run.mjs', 'src/cli/agro.ts', ...parameters])
-}
-
 export interface RunningAgro {
   /** What it has said so far. */
   result: CliResult
   ended: Promise<CliResult>
   kill(signal: NodeJS.Signals): void
+}
+
+const AGRO = ['bin/run.mjs', 'src/cli/agro.ts']
+
+/** Starts `agro` as an operator would, in a process of its own, on a test database. */
+export function startAgro(testDatabase: TestDatabase, ...parameters: string[]): RunningAgro {
+  return startNode(testDatabase, [...AGRO, ...parameters])
+}
+
+/** Runs it so until it has ended. */
+export function runAgroProcess(testDatabase: TestDatabase, ...parameters: string[]): Promise<CliResult> {
+  return startAgro(testDatabase, ...parameters).ended
 }
 
 /** Does so, and says how many bytes of memory the process had when it had most. */
@@ -33,18 +35,9 @@ export async function measureAgro(
   ...parameters: string[]
 ): Promise<CliResult & { peakBytes: number }> {
   const memory = ['--import', './test/setup/peak-memory.mjs']
-  const { stderr, ...result } = await runNode(testDatabase, [
-    ...memory,
-    'bin/run.mjs',
-    'src/cli/agro.ts',
-    ...parameters,
-  ])
+  const { stderr, ...result } = await startNode(testDatabase, [...memory, ...AGRO, ...parameters]).ended
   const peak = /peak memory: (\d+) kB\n$/
   return { ...result, stderr: stderr.replace(peak, ''), peakBytes: Number(peak.exec(stderr)?.[1]) * 1024 }
-}
-
-function runNode(testDatabase: TestDatabase, parameters: string[]): Promise<CliResult> {
-  return startNode(testDatabase, parameters).ended
 }
 
 function startNode(testDatabase: TestDatabase, parameters: string[]): RunningAgro {

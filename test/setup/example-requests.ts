@@ -53,7 +53,7 @@ function filledIn(path: string, { parameters = [] }: Operation): string {
  */
 export async function asSomebody(service: TestApp, operation: Operation, path: string, body: unknown) {
   const { operationId, security } = operation
-  // One address may make a hundred accounts, and the operations take more.
+  // One address may ask for some mails, and the operations ask for more.
   await endWaits(service.database)
   if (operationId === 'refresh') {
     const { refresh_token } = await newPerson(service.app)

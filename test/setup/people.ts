@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { LightMyRequestResponse } from 'fastify'
+import type { Kysely } from 'kysely'
 import type { Tokens } from '#schemas/auth.ts'
-import type { UserProfile } from '#schemas/user.ts'
-import { type SignedInSession, startSession } from '#src/accounts/sessions.ts'
+import { hashPassword } from '#src/accounts/credentials.ts'
+import { startSession } from '#src/accounts/sessions.ts'
 import { insertUser } from '#src/accounts/user-queries.ts'
+import { type AuditEvent, insertRecord } from '#src/data/audit-queries.ts'
+import type { Tables } from '#src/data/tables.ts'
 import type { App } from '#src/http/app.ts'
 import { createTestApp, type TestApp, type TestAppOptions } from './app.ts'
 
@@ -48,30 +51,33 @@ export function tryLogIn(
   })
 }
 
-/** Registers somebody nobody else knows, and logs in. */
-export async function newPerson(app: App): Promise<Person> {
-  return logIn(app, await register(app))
+/** The hash of {@link PASSWORD}: to make one takes longer than all else about an account. */
+let passwordHash: Promise<string> | undefined
+
+const ORIGIN = { userId: null, sessionId: null, keyId: null, network: '127.0.0.1', requestId: null }
+
+const audit = async (db: Kysely<Tables>, event: AuditEvent) => {
+  await insertRecord(db, event, { ...ORIGIN, operator: null })
 }
 
-/** Of {@link PASSWORD}. Two hashes for each person would be most of what some files compute. */
-const PASSWORD_HASH =
-  '$argon2id$v=19$m=19456,t=2,p=1$oaLXmZUGF/XpKW4fzRGJLg$kmAAGMRIc/ZqFGCxGPWc4uCY/LR/DFNWSEwBDdpAB94'
-
-/** Does so without a request and without a record, for tests of what comes after. */
-export async function placePerson({ accessTokens, database }: App): Promise<Person> {
+/** Makes an account and a login in the database, as {@link register} and {@link logIn} do by requests. */
+export async function newPerson({ database, accessTokens }: App): Promise<Person> {
+  passwordHash ??= hashPassword(PASSWORD)
   const email = `${randomUUID()}@example.org`
-  const made = { email, passwordHash: PASSWORD_HASH, name: 'Amina Bekele', organisation: null }
-  const user = (await insertUser(database.writer, made)) as UserProfile
-  const use = { network: '127.0.0.1', userAgent: 'lightMyRequest' }
-  const credentials = { id: user.id, passwordHash: PASSWORD_HASH }
-  const session = await startSession(database.writer, credentials, use, true, async () => {})
-  const { id, refreshToken } = session as SignedInSession
-  const access_token = accessTokens.sign(user.id, id)
+  const account = { email, passwordHash: await passwordHash, name: 'Amina Bekele', organisation: null }
+  const user = await insertUser(database.writer, account)
+  if (!user) throw new Error(`there is an account of ${email}`)
+  await audit(database.writer, { kind: 'account_made', userId: user.id })
+  const credentials = { ...user, passwordHash: account.passwordHash }
+  const use = { network: ORIGIN.network, userAgent: 'lightMyRequest' }
+  const session = await startSession(database.writer, credentials, use, true, audit)
+  if (!session) throw new Error(`the account of ${email} has another password`)
+  const access_token = accessTokens.sign(user.id, session.id)
   return {
     access_token,
     token_type: 'Bearer',
     expires_in: accessTokens.lifetime,
-    refresh_token: refreshToken,
+    refresh_token: session.refreshToken,
     user,
     email,
     password: PASSWORD,

@@ -4,7 +4,7 @@ import type { Database } from '#src/data/client.ts'
 import type { App } from '#src/http/app.ts'
 import type { CoverageSource, LayerSource, ReleaseSource, SourceDescription } from '#src/ingest/source.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
-import { TILE_SIZE } from '#src/raster/tiles.ts'
+import { rectangle } from './square.ts'
 
 /** A release of fertilizers for Ethiopia's wheat, but for what is said of it. */
 export function releaseDescription(changes: Partial<SourceDescription> = {}): SourceDescription {
@@ -66,17 +66,7 @@ export function releaseOn(
 export const PIXEL_CENTRE = { lat: 9.5, lng: 38.5 }
 
 /** A field within it. */
-export const FIELD_IN_PIXEL = {
-  type: 'Polygon',
-  coordinates: [
-    [
-      [38.2, 9.2],
-      [38.8, 9.2],
-      [38.8, 9.8],
-      [38.2, 9.2],
-    ],
-  ],
-}
+export const FIELD_IN_PIXEL = rectangle(38.4, 9.4, 38.5, 9.5)
 
 /** A release that agronomists might have published: one pixel, a rate for each fertilizer. */
 export function onePixelRelease(
@@ -103,45 +93,6 @@ export function realYield(changes: Partial<SourceDescription> = {}): ReleaseSour
     })),
   }
 }
-
-/** The height of {@link rowOfTiles}, and the width of each of its tiles, in degrees. */
-const SMALL_TILE_DEGREES = 0.016
-
-/** The layers of {@link rowOfTiles}: each tile takes more than 8 kB. */
-const ROW_LAYERS = ['Urea', 'DAP'].flatMap((input) =>
-  ['Above Normal', 'Normal', 'Below Normal', 'Dominant'].map((scenario) => layerOf(input, { scenario })),
-)
-
-/** A release of one value everywhere, eastward from 0 E and southward from 0 N. */
-export function rowOfTiles(
-  tiles: number,
-  value: number,
-  changes: Partial<SourceDescription> = {},
-): ReleaseSource {
-  const window = { column: 0, row: 0, width: tiles * TILE_SIZE, height: TILE_SIZE }
-  const degrees = SMALL_TILE_DEGREES / TILE_SIZE
-  const place = { srid: 4326, originX: 0, originY: 0, pixelWidth: degrees, pixelHeight: -degrees }
-  const { width, height } = window
-  return {
-    description: releaseDescription({ checksum: String(value), ...changes }),
-    coverages: [
-      {
-        grid: { ...place, width, height },
-        layers: ROW_LAYERS,
-        windows: [window],
-        read: async () => ROW_LAYERS.map(() => new Float32Array(width * height).fill(value)),
-      },
-    ],
-  }
-}
-
-/** A point in a tile of {@link rowOfTiles}, by its number. */
-export const placeInRow = (tile: number) => ({
-  lat: -SMALL_TILE_DEGREES / 2,
-  lng: (tile + 0.5) * SMALL_TILE_DEGREES,
-  crop: 'wheat',
-  country_code: 'eth',
-})
 
 /** What an operator does with releases that are loaded; each in a transaction of its own. */
 export function operatorOf({ writer }: Database) {

@@ -5,6 +5,7 @@ import { openCluster } from '#src/data/client.ts'
 import type { App } from '#src/http/app.ts'
 import { turnOn } from '#test/accounts/two-factor.ts'
 import { newPerson, type Person } from './people.ts'
+import { rectangle } from './square.ts'
 import { codeOfStep, stepAt } from './totp.ts'
 
 /** What somebody who has used a service for a while has there, and in hand. */
@@ -29,17 +30,7 @@ const PLACES = [
 /** What is hard to write down. */
 const COMMENT = 'a "quote", a \\backslash, (brackets), {braces},\nlines\u2028of all kinds\tand ጤፍ 🌾'
 
-function squareAt({ lat, lng }: { lat: number; lng: number }) {
-  const [west, south, east, north] = [lng, lat, lng + 0.01, lat + 0.01]
-  const ring = [
-    [west, south],
-    [east, south],
-    [east, north],
-    [west, north],
-    [west, south],
-  ]
-  return { type: 'Polygon', coordinates: [ring] }
-}
+const squareAt = ({ lat, lng }: (typeof PLACES)[number]) => rectangle(lng, lat, lng + 0.01, lat + 0.01)
 
 async function send(app: App, method: 'GET' | 'POST', url: string, token: string, payload?: object) {
   const headers = { authorization: `Bearer ${token}`, 'x-request-id': 'the-same' }

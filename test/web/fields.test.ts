@@ -2,29 +2,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rectangle } from '#test/setup/boundaries.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { createTestAppWithPerson, makeAdmin, PASSWORD, type TestAppWithPerson } from '#test/setup/people.ts'
-import { faultsOf } from './looks.ts'
-import {
-  drawn,
-  PHONE,
-  receiveVisitors,
-  seriousFindings,
-  textOf,
-  until,
-  type Visit,
-  type Visitors,
-} from './pages.ts'
+import { allFaultsOf } from './looks.ts'
+import { drawn, PHONE, receiveVisitors, textOf, until, type Visit, type Visitors } from './pages.ts'
 
 const CORNERS = '9.5, 38.5\n9.5, 38.51\n9.51, 38.51\n9.51, 38.5'
-const RING = [
-  [38.5, 9.5],
-  [38.51, 9.5],
-  [38.51, 9.51],
-  [38.5, 9.51],
-  [38.5, 9.5],
-]
-const FIELD = { type: 'Polygon', coordinates: [RING] }
+const FIELD = rectangle(38.5, 9.5, 38.51, 9.51)
 
 let service: TestAppWithPerson
 let visitors: Visitors
@@ -168,17 +153,6 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     expect(await page.getByLabel('Name of the field').inputValue()).toBe('Lower')
   })
 
-  test('a field in a country that has forage alone is answered, without a crop', async () => {
-    const { page } = visit
-    await page.getByLabel('Country').selectOption('ken')
-    await page.getByLabel('Crop', { exact: true }).waitFor({ state: 'detached' })
-    await page.getByRole('textbox', { name: 'Corners' }).fill('-1, 36.5\n-1, 36.51\n-0.99, 36.51')
-    await page.getByRole('button', { name: 'Get the advice' }).click()
-    const forage = page.locator('.report section', { hasText: 'Forage' })
-    await forage.locator('tbody tr').first().waitFor()
-    expect(await page.locator('.report section tbody').count()).toBe(1)
-  })
-
   test('a table of points is answered as the API does, row by row, and goes back with the values', async () => {
     const { page } = visit
     await page.goto(`${visitors.url}/points#product=fertilizer`)
@@ -253,22 +227,17 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     await close()
   })
 
-  test.each(['light', 'dark'] as const)(
-    'no page has a serious fault of accessibility, and each fits a phone, %s',
-    async (colorScheme) => {
-      const { page } = visit
-      await page.emulateMedia({ colorScheme })
-      await page.setViewportSize(PHONE)
-      for (const path of ['/field', '/points', '/districts', '/operations#country=rwa&level=1']) {
-        await page.goto(visitors.url + path)
-        await page.locator('.card').first().waitFor()
-        await until(page, "!document.querySelector('[aria-busy=true]')")
-        expect([path, await seriousFindings(page)]).toEqual([path, []])
-        expect([path, await faultsOf(page)]).toEqual([path, []])
-      }
-      expect(visit.complaints).toEqual([])
-    },
-  )
+  test('no page has a serious fault of accessibility, and each fits a phone, in light and dark', async () => {
+    const { page } = visit
+    await page.setViewportSize(PHONE)
+    for (const path of ['/field', '/points', '/districts', '/operations#country=rwa&level=1']) {
+      await page.goto(visitors.url + path)
+      await page.locator('.card').first().waitFor()
+      await until(page, "!document.querySelector('[aria-busy=true]')")
+      expect([path, await allFaultsOf(page)]).toEqual([path, []])
+    }
+    expect(visit.complaints).toEqual([])
+  })
 
   async function logInAsked(page = visit.page): Promise<void> {
     const dialog = page.getByRole('dialog')

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { seriousFindings } from './pages.ts'
 
 const SHOWN = [
   'header',
@@ -74,4 +75,12 @@ export async function faultsOf(page: Page): Promise<string[]> {
     const wide = document.documentElement.scrollWidth > innerWidth ? ['the page is wider than the window'] : [];
     [...wide, ...onEachOther, ...outside, ...small, ...cut]
   }`)
+}
+
+/** All that is wrong with a page as it stands: what axe finds in light, contrasts in dark as well, and its layout. */
+export async function allFaultsOf(page: Page): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: 'light' })
+  const findings = [...(await seriousFindings(page)), ...(await faultsOf(page))]
+  await page.emulateMedia({ colorScheme: 'dark' })
+  return [...findings, ...(await seriousFindings(page, { runOnly: ['color-contrast'] }))]
 }

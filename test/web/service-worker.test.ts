@@ -86,15 +86,6 @@ const unreachable: Answers = () => {
   throw new TypeError('network')
 }
 
-test('files and pages that a worker has kept are answered without a network', async () => {
-  let network = second
-  const worker = workerOf('/base', (path) => network(path))
-  await worker.lives('install')
-  network = unreachable
-  expect(await worker.answers(FILE)).toBe('second')
-  expect([...(kept.values().next().value?.keys() ?? [])].sort()).toEqual(['/base/', FILE])
-})
-
 test.each([
   ['a file', '/web/'],
   ['a page', ''],

@@ -4,12 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Scorecard } from '#schemas/feedback.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import {
-  createTestAppWithPerson,
-  makeAdmin,
-  placePerson,
-  type TestAppWithPerson,
-} from '#test/setup/people.ts'
+import { createTestAppWithPerson, makeAdmin, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
 const CODE = 'synthetic-yield-eth-wheat-2026-07-v1'
 
@@ -43,10 +38,10 @@ async function observe(lat: number, lng: number, more: number, { headers } = ser
 }
 
 test('what was observed is held against what was told, by scenario and area; small groups are not shown', async () => {
-  const { headers } = await placePerson(service.app)
+  const { headers } = await newPerson(service.app)
   const refused = await service.app.inject({ url: `/releases/${CODE}/scorecard`, headers })
   expect(refused.statusCode).toBe(403)
-  const others = await Promise.all([1, 2, 3, 4].map(() => placePerson(service.app)))
+  const others = await Promise.all([1, 2, 3, 4].map(() => newPerson(service.app)))
   for (const [index, person] of others.entries()) {
     await observe(9.5, 38.6 + index / 10, 100 * (index + 1), person)
   }

@@ -1,28 +1,49 @@
 import type { AddressInfo } from 'node:net'
-import type { Locator, Page } from 'playwright-core'
+import type { OpenAPIV3_1 } from 'openapi-types'
+import type { Locator, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tokenIn } from '#test/accounts/mails.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { openWatchedPage, type WatchedPage } from '#test/setup/browser.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
-import { documentOf, operationsOf } from '#test/setup/document.ts'
+import { documentOf, type Operation, operationsOf } from '#test/setup/document.ts'
+import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
+import { HEADINGS, seriousFindings } from '#test/web/pages.ts'
+import { createResolver } from '../../../web/docs/document.ts'
+
+/**
+ * What a visitor executes: operations that want what an answer before has given, of each sort, and a body of several
+ * types. `document-answers.test.ts` sends the examples of all operations.
+ */
+const VISIT = [
+  ...['register', 'confirmEmail', 'login', 'refresh'],
+  ...['yieldAtPoint', 'yieldAtPoints', 'yieldInPolygon', 'getHistoryItem', 'shareHistoryItem', 'getCitation'],
+  ...['createKey', 'deleteKey', 'listSessions', 'endSession', 'login', 'logout', 'login'],
+  ...['changePassword', 'login', 'deleteProfile'],
+]
 
 const DESKTOP = { width: 1000, height: 700 }
 
-/** The tags that are open at first. */
-const OPEN = ['advisory', 'places', 'catalog']
+/** The page with the document of all operations, as its chooser writes it. */
+const WHOLE = '?urls.primaryName=All+operations'
 
 let service: TestApp
+let mailServer: MailServer
 let watched: WatchedPage
 let page: Page
 let url: string
+let operations: Operation[]
 
-describe.skipIf(!CHROMIUM)('the page of the documentation, before anything is executed', () => {
+describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => {
   beforeAll(async () => {
-    service = await createTestApp()
+    mailServer = await startMailServer()
+    const mails = { SMTP_URL: mailServer.url, MAIL_FROM: 'noreply@example.org' }
+    service = await createTestApp({ settings: { ...mails, EMAIL_CONFIRMATION: 'required' } })
     await service.app.listen({ host: '127.0.0.1', port: 0 })
     url = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}/docs`
+    operations = operationsOf(await documentOf(service.app, 'all')).map(({ operation }) => operation)
     watched = await openWatchedPage(DESKTOP)
     page = watched.page
     page.setDefaultTimeout(PATIENCE.timeout)
@@ -31,6 +52,7 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, before anything is ex
   afterAll(async () => {
     await watched?.close()
     await service?.close()
+    await mailServer?.close()
   })
 
   test('opens the points, and its chooser has the other documents', async () => {
@@ -71,36 +93,9 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, before anything is ex
     await page.goto(url)
   })
 
-  test('shows what people come for first, and accounts last', async () => {
-    await page.locator('.opblock').first().waitFor()
-    await page.locator('.topbar select').selectOption({ label: 'All operations' })
-    await page.locator('.opblock-tag[data-tag="auth"]').waitFor()
-    const tags = await page.locator('.opblock-tag').evaluateAll((all) => all.map((tag) => tag.dataset.tag))
-    expect(tags).toEqual([
-      'advisory',
-      'places',
-      'catalog',
-      'subscriptions',
-      'history',
-      'service',
-      'user',
-      'auth',
-    ])
-    const document = await documentOf(service.app, 'all')
-    const shown = operationsOf(document).filter(({ operation }) => OPEN.includes(String(operation.tags?.[0])))
-    expect(await page.locator('.opblock').count()).toBe(shown.length)
-    const first = page.locator('.opblock-summary-path')
-    const paths = await first.evaluateAll((all) => all.slice(0, 4).map((path) => path.dataset.path))
-    expect(paths).toEqual(
-      ['yield', 'fertilizer', 'isfm', 'forage'].map((product) => `/advisory/${product}/point`),
-    )
-    // Points take no token, polygons do.
-    expect(await page.locator('#operations-advisory-yieldAtPoint .authorization__btn').count()).toBe(0)
-    expect(await page.locator('#operations-advisory-yieldInPolygon .locked').count()).toBe(1)
-  })
-
   test('finds operations by words of their paths and summaries, in tags that are closed, too', async () => {
     const box = page.getByRole('searchbox', { name: 'Find an operation' })
+    await page.locator('.opblock').first().waitFor()
     await box.fill('change PASSWORD')
     await page.locator('#operations-auth-changePassword').waitFor()
     expect(await page.locator('.opblock').count()).toBe(1)
@@ -138,6 +133,141 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, before anything is ex
       expect(body).toBeLessThan(query)
     }
     await page.setViewportSize(DESKTOP)
+  })
+
+  test('puts what references name in their place as Swagger UI does', async () => {
+    const path = ['paths', '/advisory/yield', 'post']
+    await page.goto(url + WHOLE)
+    const [spec, address, theirs] = await page.evaluate<[object, string, unknown]>(`(async () => {
+      const baseDoc = document.baseURI.replace(/#.*/, '')
+      const spec = await (await fetch('docs/json')).json()
+      const { fn } = SwaggerUIBundle({ spec, domNode: document.createElement('div') }).getSystem()
+      const resolved = await fn.resolveSubtree(spec, ${JSON.stringify(path)}, { baseDoc })
+      return [spec, baseDoc, resolved.spec]
+    })()`)
+    const ours = createResolver(spec, address)(path)
+    expect(JSON.stringify(ours)).toContain('$$ref')
+    expect(ours).toEqual(theirs)
+  })
+
+  test('has the guide above them, with commands that ask this service as somebody of their own', async () => {
+    const origin = url.replace('/docs', '')
+    const command = (chapter: string) => page.locator(`#${chapter} code.language-sh`).first()
+    expect(await command('the-first-call').isVisible()).toBe(false)
+    await page.locator('#the-first-call summary').click()
+    expect(await command('the-first-call').innerText()).toContain(`curl '${origin}/advisory/yield/point?`)
+    // From a page to a chapter, which is folded there.
+    await page.goto(`${url}/rules`)
+    await page.locator('a[href=".#a-key"]').click()
+    await page.locator('#a-key[open]').waitFor()
+    const [, address] = /"email": "(.*?)"/.exec(await command('a-key').innerText()) ?? []
+    expect(address).toMatch(/^kofi\.[0-9a-z]+@example\.org$/)
+    expect(
+      await page.evaluate('document.querySelector("#a-key").getBoundingClientRect().top < innerHeight'),
+    ).toBe(true)
+    await page.goto(url + WHOLE)
+  })
+
+  test('fits a phone, with the form and the answer of an operation', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    const block = page.locator('#operations-advisory-yieldAtPoint')
+    await page.locator('.cards').getByRole('link', { name: 'Try it', exact: true }).first().click()
+    const button = block.getByRole('button', { name: 'Execute' })
+    await button.click()
+    expect(await statusIn(block)).toBe('200')
+    const { x = -1, width = 0, height = 0 } = (await button.boundingBox()) ?? {}
+    expect([x >= 0, x + width <= 390, height >= 30]).toEqual([true, true, true])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    for (const summary of await page.locator('.reading summary').all()) await summary.click()
+    expect(await seriousFindings(page, { runOnly: [HEADINGS] })).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    await page.setViewportSize(DESKTOP)
     await page.reload()
   })
+
+  test('executes operations one after the other as their examples are, and nothing goes wrong', {
+    timeout: 600_000,
+  }, async () => {
+    await page.route('**/openapi.json*', withoutAnswers)
+    await page.reload()
+    const executed: Executed[] = []
+    for (const name of VISIT) {
+      const operation = operations.find(({ operationId }) => operationId === name) as Operation
+      executed.push(...(await execute(operation)))
+    }
+    // Nothing of who was here stays.
+    expect(await page.evaluate('Object.keys(localStorage)')).toEqual([])
+    expect(executed.filter(({ got, wanted }) => got !== wanted)).toEqual([])
+    expect(watched.complaints).toEqual([])
+  })
 })
+
+/** Drawing what answers look like takes most of the time, and is no part of executing an operation. */
+async function withoutAnswers(route: Route): Promise<void> {
+  const response = await route.fetch()
+  const document = await response.json()
+  for (const operations of Object.values<Record<string, OpenAPIV3_1.OperationObject>>(document.paths)) {
+    for (const operation of Object.values(operations)) {
+      const successes = Object.entries(operation.responses ?? {}).filter(([status]) => status < '400')
+      operation.responses = Object.fromEntries(successes.map(([status, answer]) => [status, typesOf(answer)]))
+    }
+  }
+  await route.fulfill({ response, json: document })
+}
+
+/** Of an answer, what is asked for in `Accept`. */
+function typesOf(
+  answer: OpenAPIV3_1.ResponseObject | OpenAPIV3_1.ReferenceObject,
+): OpenAPIV3_1.ResponseObject {
+  const types = Object.keys(('content' in answer && answer.content) || {})
+  return { description: '', content: Object.fromEntries(types.map((type) => [type, {}])) }
+}
+
+interface Executed {
+  operationId: string
+  mediaType: string | undefined
+  wanted: string
+  got: string
+}
+
+/** Opens an operation, from a card where that leads to it, and presses Execute, once for each type of body. */
+async function execute({ tags, operationId = '', responses, requestBody }: Operation): Promise<Executed[]> {
+  const tag = tags?.[0]
+  const mediaTypes = Object.keys(requestBody?.content ?? {})
+  const wanted = Object.keys(responses).find((status) => status.startsWith('2')) as string
+  const block = page.locator(`#operations-${tag}-${operationId}`)
+  const summary = block.locator('.opblock-summary-control')
+  const link = page.locator(`.cards a[href="#/${tag}/${operationId}"]`)
+  const closed = page.locator(`#operations-tag-${tag}[data-is-open="false"]`)
+  if ((await closed.count()) > 0) await closed.click()
+  await ((await link.count()) > 0 ? link : summary).click()
+  const executed: Executed[] = []
+  for (const mediaType of mediaTypes.length > 0 ? mediaTypes : [undefined]) {
+    if (mediaTypes.length > 1)
+      await block.getByLabel('Request content type').selectOption(mediaType as string)
+    if (operationId === 'confirmEmail') await copyToken(block)
+    // What was answered before is taken away; drawing that is not worth the time where nothing follows.
+    const clear = block.getByRole('button', { name: 'Clear' })
+    if (await clear.isVisible()) await clear.click()
+    await block.getByRole('button', { name: 'Execute' }).click()
+    executed.push({ operationId, mediaType, wanted, got: await statusIn(block) })
+  }
+  await summary.click()
+  return executed
+}
+
+/** Puts the token of the newest mail into the body. */
+async function copyToken(block: Locator): Promise<void> {
+  const mail = mailServer.mails.at(-1)
+  const body = block.locator('textarea.body-param__text')
+  await body.fill(JSON.stringify({ ...JSON.parse(await body.inputValue()), token: mail && tokenIn(mail) }))
+}
+
+/** The status of the answer; what the form says where it was not sent. */
+async function statusIn(block: Locator): Promise<string> {
+  const status = block.locator('.live-responses-table .response-col_status').nth(1)
+  const refusal = block.locator('.invalid').first()
+  await status.or(refusal).waitFor()
+  if (await status.isVisible()) return (await status.innerText()).trim().split(/\s/)[0] as string
+  return `not sent: ${await refusal.evaluate((element) => element.outerHTML)}`
+}

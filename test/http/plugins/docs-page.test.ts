@@ -4,8 +4,6 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
-import { loadConfig } from '#src/config.ts'
-import { serverCluster } from '#src/data/client.ts'
 import { READING_PATHS } from '#src/http/docs-page/page.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 
@@ -15,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const pageAt = async (url: string, { app } = service) => (await app.inject(url)).body
+const pageAt = async (url: string, { app }: Pick<TestApp, 'app'> = service) => (await app.inject(url)).body
 
 /** The addresses of this service that a page names, as a browser at `url` would ask for them. */
 function linksOf(page: string, url: string): string[] {
@@ -52,61 +50,32 @@ describe('the documents for integrators', () => {
       expect(linksOf(page, url).length).toBeGreaterThan(4)
     },
   )
-
-  test('are as safe as the page of the operations', async () => {
-    const [operations, rules] = await Promise.all(
-      ['/docs', '/docs/rules'].map((url) => service.app.inject(url)),
-    )
-    expect(rules?.headers['content-type']).toBe('text/html; charset=utf-8')
-    expect(rules?.headers['content-security-policy']).toBe(operations?.headers['content-security-policy'])
-  })
 })
 
 describe('the page of the documentation', () => {
-  test('has the name and the mark of the service, and a guide', async () => {
-    const page = await pageAt('/docs/')
-    expect(page).toContain('<title>Agricultural advisory service</title>')
-    expect(page).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">')
-    expect(page).toMatch(/<link rel="icon" type="image\/svg\+xml" href="..\/web\/\w+\/mark.svg">/)
-    expect(page.match(/href="#\/[^"]+"/g)).toEqual([
-      'href="#/advisory/yieldAtPoint"',
-      'href="#/auth/register"',
-      'href="#/auth/login"',
-      'href="#/advisory/yieldInPolygon"',
-      'href="#/advisory/yieldAtPoints"',
-    ])
-  })
-
-  test.each(['/docs', '/docs/', '/docs?x=/docs/', '/docs/?x=/docs'])(
-    'has links that lead somewhere, at %s',
-    async (url) => {
-      const links = linksOf(await pageAt(url), url)
-      expect(links).toEqual(
-        expect.arrayContaining([
-          '/docs/rules',
-          '/docs/agents',
-          '/docs/gis',
-          '/docs/changelog',
-          '/openapi.yaml',
-        ]),
-      )
-      for (const link of links) {
-        const { statusCode, headers } = await service.app.inject(link)
-        expect([link, statusCode]).toEqual([link, 200])
-        if (/^\/docs\/static\/(?!swagger-initializer)/.test(link))
-          expect(headers['cache-control']).toBe('public, max-age=86400')
-      }
-    },
-  )
-
-  test.each(['/docs', '/docs/'])('%s says which methods it takes', async (url) => {
-    const { statusCode, headers } = await service.app.inject({ method: 'POST', url })
-    expect([statusCode, headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS'])
+  test.each(['/docs', '/docs/?x=/docs'])('has links that lead somewhere, at %s', async (url) => {
+    const links = linksOf(await pageAt(url), url)
+    expect(links).toEqual(
+      expect.arrayContaining([
+        '/docs/rules',
+        '/docs/agents',
+        '/docs/gis',
+        '/docs/changelog',
+        '/openapi.yaml',
+      ]),
+    )
+    for (const link of links) {
+      const { statusCode, headers } = await service.app.inject(link)
+      expect([link, statusCode]).toEqual([link, 200])
+      if (/^\/docs\/static\/(?!swagger-initializer)/.test(link))
+        expect(headers['cache-control']).toBe('public, max-age=86400')
+    }
   })
 
   test('has links that lead somewhere below BASE_PATH', async () => {
-    const prefixed = await createTestApp({ template: 'empty', settings: { BASE_PATH: '/agro/v0' } })
-    onTestFinished(() => prefixed.close())
+    const config = { ...service.testDatabase.config, BASE_PATH: '/agro/v0' }
+    const prefixed = { app: await buildApp(config, service.database) }
+    onTestFinished(() => prefixed.app.close())
     for (const url of ['/agro/v0/docs', '/agro/v0/docs/', '/agro/v0/docs/rules']) {
       for (const link of linksOf(await pageAt(url, prefixed), url)) {
         expect([link, (await prefixed.app.inject(link)).statusCode]).toEqual([link, 200])
@@ -152,14 +121,4 @@ test('the first calls run as they stand in curl, JavaScript and Python, and are 
     expect(answers[0]).not.toHaveProperty('code')
     expect(answers).toEqual([answers[0], answers[0], answers[0]])
   }
-})
-
-test('without a database the page is shown, and claims nothing of the data', async () => {
-  const url = 'postgres://127.0.0.1:1/nowhere'
-  const config = loadConfig({ DATABASE_URL: url, JWT_SECRET: 'x'.repeat(32), LOG_LEVEL: 'silent' })
-  const app = await buildApp(config, serverCluster(url, config).connect())
-  onTestFinished(() => app.close())
-  const { statusCode, body } = await app.inject('/docs')
-  expect(statusCode).toBe(200)
-  expect(body).not.toContain('The data are synthetic.')
 })

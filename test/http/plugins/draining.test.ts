@@ -16,17 +16,10 @@ let service: TestApp
 let port: number
 beforeEach(async () => {
   service = await createTestApp()
-  service.app.get('/held', { config: { public: true } }, () => held)
   await service.app.listen({ host: '127.0.0.1', port: 0 })
   port = (service.app.server.address() as AddressInfo).port
 })
 afterEach(() => service.close())
-
-/** What the route `/held` waits for. */
-let letGo: (answer: object) => void
-const held = new Promise<object>((resolve) => {
-  letGo = resolve
-})
 
 interface Client extends Socket {
   received: string
@@ -117,15 +110,6 @@ describe('a service that is about to stop', () => {
     const lines = await answered(client, GET.repeat(3), /(\{"status":"ok"\}[\s\S]*){3}/)
     expect(lines).toEqual(['connection: keep-alive', 'connection: keep-alive', 'connection: close'])
     await hungUp(client)
-  })
-
-  test('says it with the answer to a request that was under way before', async () => {
-    const client = open()
-    client.write(GET.replace('/health/live', '/held'))
-    await once(service.app.server, 'request')
-    service.app.startDraining()
-    letGo({ status: 'ok' })
-    expect(await answered(client, '', LIVE)).toEqual(['connection: close'])
   })
 
   test('answers a request over a connection that was idle when it stopped to listen', async () => {

@@ -1,61 +1,104 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { logIn, newPerson, PASSWORD } from '#test/setup/people.ts'
-import { type CalledService, createCalledService, expectReplayed, FIELD, POINT } from './idempotent-calls.ts'
+import type { LightMyRequestResponse } from 'fastify'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { loadSecrets } from '#src/http/access-tokens.ts'
+import { createSeal } from '#src/http/plugins/idempotency.ts'
+import { rectangle } from '#test/setup/boundaries.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import {
+  createTestAppWithPerson,
+  logIn,
+  newPerson,
+  PASSWORD,
+  type Person,
+  type TestAppWithPerson,
+} from '#test/setup/people.ts'
+import { FIELD_IN_PIXEL } from '#test/setup/releases.ts'
 
-let service: CalledService
+const FIELD = { geometry: FIELD_IN_PIXEL }
+const POINT = { lat: 9.5, lng: 38.5 }
+const RATED = { rating: 4, comment: 'Close to it.' }
+
+interface Call {
+  url: string
+  key?: string
+  payload: object
+  /** The service's person, where it is left out; nobody, where it is null. */
+  who?: Person | null
+  headers?: Record<string, string>
+}
+
+let service: TestAppWithPerson
 beforeAll(async () => {
-  service = await createCalledService()
+  // What is in memory stays there.
+  service = await createTestAppWithPerson({ settings: { RELEASE_MAX_AGE_MS: '60000' } })
 })
 afterAll(() => service.close())
 
-const RATED = { rating: 4, comment: 'Close to it.' }
+function post({ url, key, payload, who = service.person, headers = {} }: Call) {
+  const named = key === undefined ? {} : { 'idempotency-key': key }
+  const all = { ...who?.headers, ...named, ...headers }
+  return service.app.inject({ method: 'POST', url, payload, headers: all })
+}
+
+async function historyOf(who: Person): Promise<string[]> {
+  const { items } = (await service.app.inject({ url: '/history/my', headers: who.headers })).json()
+  return items.map(({ id }: { id: string }) => id)
+}
+
+/** What is stored of an account's requests. */
+function records(userId = service.person.user.id): Promise<{ answer: Buffer | null }[]> {
+  const { writer } = service.database
+  return writer.selectFrom('idempotency_record').selectAll().where('user_id', '=', userId).execute()
+}
+
+/** Has the person's requests be made so long ago, and not answered yet where that is said. */
+async function age(interval: string, answered = true): Promise<void> {
+  await sql`
+    update idempotency_record
+    set begun_at = now() - ${interval}::interval, answer = case when ${answered} then answer end
+    where user_id = ${service.person.user.id}`.execute(service.database.writer)
+}
+
+function expectReplayed(again: LightMyRequestResponse, first: LightMyRequestResponse): void {
+  expect([again.statusCode, again.body]).toEqual([first.statusCode, first.body])
+  expect(first.headers).not.toHaveProperty('idempotency-replayed')
+  expect(again.headers['idempotency-replayed']).toBe('true')
+  const same = ['content-type', 'cache-control', 'advisory-release'] as const
+  for (const name of same) expect(again.headers[name]).toBe(first.headers[name])
+}
 
 describe('a request that is sent again with its Idempotency-Key', () => {
   test.each([
     ['a polygon', '/advisory/yield', FIELD],
     ['a point', '/advisory/yield/point', POINT],
-    ['a point for all products', '/advisory/point', POINT],
   ])('is answered the same, and is one item of the history: %s', async (_, url, payload) => {
     const someone = await newPerson(service.app)
     const call = { url, payload, key: randomUUID(), who: someone }
-    const first = await service.post(call)
+    const first = await post(call)
     expect(first.statusCode).toBe(200)
-    for (let again = 0; again < 3; again++) expectReplayed(await service.post(call), first)
-    expect(await service.historyOf(someone)).toEqual([first.json().history_id])
-    const other = await service.post({ ...call, key: randomUUID() })
+    for (let again = 0; again < 3; again++) expectReplayed(await post(call), first)
+    expect(await historyOf(someone)).toEqual([first.json().history_id])
+    const other = await post({ ...call, key: randomUUID() })
     expect(other.json().history_id).not.toBe(first.json().history_id)
   })
 
   test('may have its parameters in the query then, as long as they are the same', async () => {
     const key = randomUUID()
-    const first = await service.post({ url: '/advisory/yield/point', key, payload: POINT })
-    expectReplayed(
-      await service.post({ url: '/advisory/yield/point?lat=9.5&lng=38.5', key, payload: {} }),
-      first,
-    )
-  })
-
-  test('gives feedback once', async () => {
-    const { history_id: id } = (await service.post({ url: '/advisory/yield/point', payload: POINT })).json()
-    const call = { url: `/history/${id}/feedback`, key: randomUUID(), payload: RATED }
-    const first = await service.post(call)
-    expect(first.json()).toMatchObject(RATED)
-    await service.post({ ...call, key: randomUUID(), payload: { rating: 1 } })
-    expectReplayed(await service.post(call), first)
-    const item = await service.app.inject({ url: `/history/${id}`, headers: service.person.headers })
-    expect(item.json().feedback.rating).toBe(1)
+    const first = await post({ url: '/advisory/yield/point', key, payload: POINT })
+    expectReplayed(await post({ url: '/advisory/yield/point?lat=9.5&lng=38.5', key, payload: {} }), first)
   })
 
   test('makes one key, which is shown again and stands nowhere', async () => {
     const someone = await newPerson(service.app)
     const call = { url: '/auth/keys', key: `my ${randomUUID()}`, payload: { name: 'x' }, who: someone }
-    const first = await service.post(call)
+    const first = await post(call)
     expect(first.statusCode).toBe(201)
-    expectReplayed(await service.post(call), first)
+    expectReplayed(await post(call), first)
     const list = await service.app.inject({ url: '/auth/keys', headers: someone.headers })
     expect(list.json().items).toHaveLength(1)
-    const [record] = await service.records(someone.user.id)
+    const [record] = await records(someone.user.id)
     const stored = Object.values(record ?? {})
       .map(String)
       .join(' ')
@@ -68,17 +111,17 @@ describe('a request that is sent again with its Idempotency-Key', () => {
     const email = `${randomUUID()}@example.org`
     const payload = { email, password: PASSWORD, name: 'Amina Bekele' }
     const call = { url: '/auth/register', key: 'one', payload, who: null }
-    const first = await service.post(call)
+    const first = await post(call)
     expect(first.statusCode).toBe(201)
-    expectReplayed(await service.post(call), first)
+    expectReplayed(await post(call), first)
     // Who may choose the same key: without an account it is one with the request.
-    const guess = await service.post({ ...call, payload: { ...payload, password: 'not the password' } })
+    const guess = await post({ ...call, payload: { ...payload, password: 'not the password' } })
     expect([guess.statusCode, guess.json().code]).toEqual([409, 'EMAIL_TAKEN'])
-    const other = await service.post({ ...call, payload: { ...payload, email: `x${email}` } })
+    const other = await post({ ...call, payload: { ...payload, email: `x${email}` } })
     expect(other.statusCode).toBe(201)
 
     const { id } = first.json()
-    expect(await service.records(id)).toHaveLength(1)
+    expect(await records(id)).toHaveLength(1)
     const login = await service.app.inject({
       method: 'POST',
       url: '/auth/login',
@@ -86,16 +129,16 @@ describe('a request that is sent again with its Idempotency-Key', () => {
     })
     const headers = { authorization: `Bearer ${login.json().access_token}` }
     await service.app.inject({ method: 'DELETE', url: '/user/profile', headers })
-    expect(await service.records(id)).toEqual([])
-    expect((await service.post(call)).json().id).not.toBe(id)
+    expect(await records(id)).toEqual([])
+    expect((await post(call)).json().id).not.toBe(id)
   })
 
   test('is done once, however many come at the same time', async () => {
     const someone = await newPerson(service.app)
     const call = { url: '/advisory/yield', payload: FIELD, key: randomUUID(), who: someone }
-    const answers = await Promise.all(Array.from({ length: 8 }, () => service.post(call)))
-    const [id] = await service.historyOf(someone)
-    expect(await service.historyOf(someone)).toHaveLength(1)
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post(call)))
+    const [id] = await historyOf(someone)
+    expect(await historyOf(someone)).toHaveLength(1)
     for (const { statusCode, headers, json } of answers) {
       if (statusCode === 200) expect(json().history_id).toBe(id)
       else
@@ -110,17 +153,13 @@ describe('a request that is sent again with its Idempotency-Key', () => {
 describe('an Idempotency-Key', () => {
   test('that comes with another request is 422', async () => {
     const key = randomUUID()
-    await service.post({ url: '/advisory/yield/point', key, payload: POINT })
-    const other = await service.post({ url: '/advisory/yield/point', key, payload: { ...POINT, name: 'x' } })
+    await post({ url: '/advisory/yield/point', key, payload: POINT })
+    const other = await post({ url: '/advisory/yield/point', key, payload: { ...POINT, name: 'x' } })
     expect([other.statusCode, other.json().code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
-    const { history_id: id } = (await service.post({ url: '/advisory/yield/point', payload: POINT })).json()
-    const { history_id: another } = (
-      await service.post({ url: '/advisory/yield/point', payload: POINT })
-    ).json()
-    await service.post({ url: `/history/${id}/feedback`, key, payload: RATED })
-    expect(
-      (await service.post({ url: `/history/${another}/feedback`, key, payload: RATED })).statusCode,
-    ).toBe(422)
+    const { history_id: id } = (await post({ url: '/advisory/yield/point', payload: POINT })).json()
+    const { history_id: another } = (await post({ url: '/advisory/yield/point', payload: POINT })).json()
+    await post({ url: `/history/${id}/feedback`, key, payload: RATED })
+    expect((await post({ url: `/history/${another}/feedback`, key, payload: RATED })).statusCode).toBe(422)
   })
 
   test('is of one account and one operation', async () => {
@@ -130,81 +169,167 @@ describe('an Idempotency-Key', () => {
       { url: '/advisory/isfm', key, payload: FIELD },
       { url: '/advisory/yield', key, payload: FIELD, who: someone },
     ]
-    for (const call of calls)
-      expect((await service.post(call)).headers).not.toHaveProperty('idempotency-replayed')
-    expect(await service.historyOf(someone)).toHaveLength(1)
+    for (const call of calls) expect((await post(call)).headers).not.toHaveProperty('idempotency-replayed')
+    expect(await historyOf(someone)).toHaveLength(1)
   })
 
   test('of a session is that of the next one', async () => {
     const call = { url: '/advisory/yield/point', key: randomUUID(), payload: POINT }
-    const first = await service.post(call)
-    expectReplayed(
-      await service.post({ ...call, who: await logIn(service.app, service.person.email) }),
-      first,
-    )
+    const first = await post(call)
+    expectReplayed(await post({ ...call, who: await logIn(service.app, service.person.email) }), first)
   })
 
   test('gives a key nothing that the account or another key was answered', async () => {
     const bearer = async (payload: object) => {
-      const { key } = (await service.post({ url: '/auth/keys', payload: { name: 'x', ...payload } })).json()
+      const { key } = (await post({ url: '/auth/keys', payload: { name: 'x', ...payload } })).json()
       return { authorization: `Bearer ${key}` }
     }
     const forAccount = await bearer({ scopes: ['account'], expires_in_days: 1 })
     const forAdvice = await bearer({ scopes: ['advisory'] })
     const made = { url: '/auth/keys', key: randomUUID(), payload: { name: 'all', scopes: ['history'] } }
-    expect((await service.post(made)).statusCode).toBe(201)
-    const refused = await service.post({ ...made, who: null, headers: forAccount })
+    expect((await post(made)).statusCode).toBe(201)
+    const refused = await post({ ...made, who: null, headers: forAccount })
     expect([refused.statusCode, refused.json().key]).toEqual([403, undefined])
 
     const asked = { url: '/advisory/yield', key: randomUUID(), payload: FIELD }
-    expect((await service.post(asked)).json()).toHaveProperty('history_id')
+    expect((await post(asked)).json()).toHaveProperty('history_id')
     const call = { ...asked, who: null, headers: forAdvice }
-    const first = await service.post(call)
+    const first = await post(call)
     expect([first.statusCode, first.json().history_id]).toEqual([200, undefined])
-    expectReplayed(await service.post(call), first)
+    expectReplayed(await post(call), first)
   })
 
   test('names nothing where nobody is known', async () => {
     const call = { url: '/advisory/yield/point', key: randomUUID(), payload: POINT, who: null }
-    for (const answer of [await service.post(call), await service.post(call)]) {
+    for (const answer of [await post(call), await post(call)]) {
       expect([answer.statusCode, answer.headers['idempotency-replayed']]).toEqual([200, undefined])
     }
   })
 
   test.each(['', 'x'.repeat(256), 'é', 'a\tb'])('that cannot be kept is refused: %j', async (key) => {
-    const refused = await service.post({ url: '/advisory/yield', key, payload: FIELD })
+    // Whoever nobody knows is told as well.
+    const refused = await post({ url: '/advisory/yield/point', key, payload: POINT, who: null })
     expect([refused.statusCode, refused.json().details]).toEqual([
       400,
       [{ field: 'Idempotency-Key', message: 'Idempotency-Key must be 1 to 255 printable ASCII characters' }],
     ])
   })
 
-  test('that cannot be kept is refused to those whom nobody knows as well', async () => {
-    const refused = await service.post({ url: '/advisory/yield/point', key: 'é', payload: POINT, who: null })
-    expect([refused.statusCode, refused.json().code]).toEqual([400, 'INVALID_PARAMETERS'])
-  })
-
   test('of a request that failed names nothing: what is sent again is done', async () => {
     const key = randomUUID()
-    const wrong = {
-      geometry: {
-        type: 'Polygon',
-        coordinates: [
-          [
-            [0, 0],
-            [0.1, 0],
-            [0.1, 0.1],
-            [0, 0],
-          ],
-        ],
-      },
-    }
-    const before = await service.records()
+    const wrong = { geometry: rectangle(0, 0, 0.1, 0.1) }
+    const before = await records()
     for (let again = 0; again < 2; again++) {
-      const refused = await service.post({ url: '/advisory/yield', key, payload: wrong })
+      const refused = await post({ url: '/advisory/yield', key, payload: wrong })
       expect([refused.statusCode, refused.headers['idempotency-replayed']]).toEqual([404, undefined])
     }
-    expect(await service.records()).toHaveLength(before.length)
-    expect((await service.post({ url: '/advisory/yield', key, payload: FIELD })).statusCode).toBe(200)
+    expect(await records()).toHaveLength(before.length)
+    expect((await post({ url: '/advisory/yield', key, payload: FIELD })).statusCode).toBe(200)
+  })
+})
+
+describe('what is kept of requests with an Idempotency-Key', () => {
+  test('counts for a day, and is deleted then', async () => {
+    const call = { url: '/advisory/yield/point', key: randomUUID(), payload: POINT }
+    const first = await post(call)
+    await age('23 hours 59 minutes')
+    expectReplayed(await post(call), first)
+    await age('24 hours 1 minute')
+    const anew = await post(call)
+    expect(anew.headers).not.toHaveProperty('idempotency-replayed')
+    expect(anew.json().history_id).not.toBe(first.json().history_id)
+
+    await age('24 hours 1 minute')
+    service.app.jobs.wake('delete-stored-answers')
+    await vi.waitFor(async () => expect(await records()).toEqual([]), PATIENCE)
+  })
+
+  test('by an older version, without newer members, is given again as it was', async () => {
+    const call = { url: '/advisory/yield/point', key: randomUUID(), payload: POINT }
+    const first = await post(call)
+    const [secret] = await loadSecrets(service.testDatabase.config)
+    const { idOf, seal, unseal } = createSeal(secret)
+    const id = idOf(call.key, 'yieldAtPoint', service.person.user.id, null)
+    const stored = await sql<{
+      answer: Buffer
+    }>`select answer from idempotency_record where id = ${id}`.execute(service.database.writer)
+    const answer = unseal(id, call.key, stored.rows[0]?.answer as Buffer)
+    const { country_code: _, ...body } = answer.body as Record<string, unknown>
+    await sql`update idempotency_record set answer = ${seal(id, call.key, { ...answer, body })} where id = ${id}`.execute(
+      service.database.writer,
+    )
+    const again = await post(call)
+    expect([again.statusCode, again.json()]).toEqual([200, body])
+    expect(first.json()).toEqual({ ...body, country_code: 'eth' })
+  })
+
+  test('of a process that died is waited for, and done anew after that', async () => {
+    const call = { url: '/advisory/yield/point', key: randomUUID(), payload: POINT }
+    await post(call)
+    // A statement may take two minutes in tests, and a request one more.
+    await age('2 minutes 50 seconds', false)
+    const waiting = await post(call)
+    expect([waiting.statusCode, waiting.json().code]).toEqual([409, 'REQUEST_IN_PROGRESS'])
+    await age('3 minutes 10 seconds', false)
+    const anew = await post(call)
+    expect([anew.statusCode, anew.headers['idempotency-replayed']]).toEqual([200, undefined])
+    expectReplayed(await post(call), anew)
+  })
+
+  test('is bounded for each account: the oldest go', async () => {
+    const someone = await newPerson(service.app)
+    await sql`
+      insert into idempotency_record (id, user_id, attempt, begun_at, answer)
+      select decode(md5(n::text), 'hex'), ${someone.user.id}, gen_random_uuid(), now() - make_interval(secs => n), '\\x00'
+      from generate_series(1, 10100) as n`.execute(service.database.writer)
+    const count = async () => (await records(someone.user.id)).length
+    const call = { url: '/advisory/yield/point', payload: POINT, who: someone }
+    // Accounts are looked at now and then.
+    for (let calls = 0; calls < 100; calls++) await post({ ...call, key: randomUUID() })
+    await vi.waitFor(async () => expect(await count()).toBeLessThanOrEqual(10_100), PATIENCE)
+    expect(await count()).toBeGreaterThanOrEqual(10_000)
+  })
+})
+
+describe('where a request cannot be noted', () => {
+  test('nothing is done, and it may be sent again', async () => {
+    const call = { url: '/advisory/yield/point', payload: POINT, key: randomUUID() }
+    await post(call)
+    const before = await historyOf(service.person)
+    const away = vi.spyOn(service.database.pool, 'connect').mockImplementation(() => {
+      throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    })
+    try {
+      const refused = await post({ ...call, key: randomUUID() })
+      expect([refused.statusCode, refused.json().code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
+      const plain = await post({ url: call.url, payload: POINT })
+      expect([plain.statusCode, plain.json().history_id]).toEqual([200, undefined])
+    } finally {
+      away.mockRestore()
+    }
+    expect(await historyOf(service.person)).toEqual(before)
+  })
+
+  test('that has been done, its answer goes out all the same', async () => {
+    const { writer } = service.database
+    await sql`
+      create function refuse() returns trigger language plpgsql as $$ begin raise 'no room'; end $$`.execute(
+      writer,
+    )
+    await sql`
+      create trigger refuse before update on idempotency_record for each row execute function refuse()`.execute(
+      writer,
+    )
+    const call = { url: '/advisory/yield', payload: FIELD, key: randomUUID() }
+    try {
+      const done = await post(call)
+      expect([done.statusCode, await historyOf(service.person)]).toEqual([
+        200,
+        expect.arrayContaining([done.json().history_id]),
+      ])
+      expect((await post(call)).statusCode).toBe(409)
+    } finally {
+      await sql`drop function refuse cascade`.execute(writer)
+    }
   })
 })

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { rectangle } from '#test/setup/boundaries.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/people.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
 import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
 
 /** The embedded database has no second session to hold locks, and no network that can be silent. */
@@ -96,19 +96,6 @@ describe.skipIf(EMBEDDED)(
       const { statusCode, headers, json } = await answerInTheEnd(call)
       expect([statusCode, headers['idempotency-replayed']]).toEqual([200, 'true'])
       expect(await namesIn(someone)).toEqual([json().history_id])
-    })
-
-    test('makes an account once, and is answered with it', async () => {
-      const email = `${randomUUID()}@example.org`
-      const call = {
-        url: '/auth/register',
-        payload: { email, password: PASSWORD, name: 'Amina Bekele' },
-        headers: { 'idempotency-key': 'late' },
-      }
-      await postLate(call, 'app_user')
-      const { statusCode, headers, json } = await answerInTheEnd(call)
-      expect([statusCode, headers['idempotency-replayed'], json().email]).toEqual([201, 'true', email])
-      expect((await tryLogIn(service.app, email, PASSWORD)).statusCode).toBe(200)
     })
 
     test('is free to be sent again where its work failed in the end', async () => {

@@ -38,28 +38,24 @@ describe('requests that wait for the database', () => {
     await vi.waitFor(() => expect(service.database.pool.waitingCount).toBeGreaterThan(0), PATIENCE)
   }
 
-  test.each([
-    ['/history/my'],
-    ['/history/00000000-0000-4000-8000-000000000000'],
-    ['/stats'],
-    ['/user/profile'],
-    ['/admin?admin0=eth&level=1'],
-    ['/auth/keys'],
-  ])('of one caller, for %s, wait for one another and not a neighbour for all of them', async (url) => {
-    const release = await holdDatabase()
-    const answered: string[] = []
-    const ask = async (name: string, { headers }: Person) => {
-      const { statusCode } = await service.app.inject({ url, headers })
-      answered.push(name)
-      return statusCode
-    }
-    const many = [1, 2, 3, 4].map((number) => ask(`attacker ${number}`, attacker))
-    await untilOneWaits()
-    const one = ask('neighbour', neighbour)
-    release()
-    expect(new Set([...(await Promise.all(many)), await one]).size).toBe(1)
-    expect(answered.indexOf('neighbour')).toBeLessThanOrEqual(2)
-  })
+  test.each([['/history/my'], ['/user/profile']])(
+    'of one caller, for %s, wait for one another and not a neighbour for all of them',
+    async (url) => {
+      const release = await holdDatabase()
+      const answered: string[] = []
+      const ask = async (name: string, { headers }: Person) => {
+        const { statusCode } = await service.app.inject({ url, headers })
+        answered.push(name)
+        return statusCode
+      }
+      const many = [1, 2, 3, 4].map((number) => ask(`attacker ${number}`, attacker))
+      await untilOneWaits()
+      const one = ask('neighbour', neighbour)
+      release()
+      expect(new Set([...(await Promise.all(many)), await one]).size).toBe(1)
+      expect(answered.indexOf('neighbour')).toBeLessThanOrEqual(2)
+    },
+  )
 
   test('are refused where too many wait: the newest of whoever has most', async () => {
     const release = await holdDatabase()
@@ -67,7 +63,17 @@ describe('requests that wait for the database', () => {
     const many = Array.from({ length: 8 }, () => ask(attacker))
     await untilOneWaits()
     const few = [ask(neighbour), ask(neighbour)]
-    await vi.waitFor(async () => expect((await ask(attacker)).statusCode).toBe(503), PATIENCE)
+    const refused = await vi.waitFor(async () => {
+      const answer = await ask(attacker)
+      expect(answer.statusCode).toBe(503)
+      return answer
+    }, PATIENCE)
+    expect(refused.headers['retry-after']).toBe('1')
+    expect(refused.json()).toMatchObject({
+      error: 'The service is busy; try again in a second.',
+      code: 'OVERLOADED',
+    })
+    expect((await service.app.inject('/health/live')).statusCode).toBe(200)
     release()
     const statuses = async (answers: Promise<LightMyRequestResponse>[]) =>
       (await Promise.all(answers)).map(({ statusCode }) => statusCode)

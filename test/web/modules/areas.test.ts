@@ -58,10 +58,7 @@ test('areas are found by a part of their names, whatever the case and the accent
 
 test.each([
   ['Addis Abeba', ['Addis Ababa', 'Addis Ababa Zuria']],
-  ['Abeba', ['Addis Ababa', 'Addis Ababa Zuria']],
   ['Adis Aba', ['Addis Ababa', 'Addis Ababa Zuria']],
-  ['Nairoby', ['Nairobi']],
-  ['Kumassi', ['Kumasi']],
   ['Lima', []],
   ['Nai', ['Nairobi']],
   ['Nay', []],

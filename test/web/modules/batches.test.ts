@@ -20,13 +20,6 @@ async function all(send: (lines: string) => Promise<string>, signal = new AbortC
   return { answers, waits }
 }
 
-test('points go in calls of a thousand, and their answers keep their order', async () => {
-  const calls: number[] = []
-  const { answers } = await all(echo(calls))
-  expect(calls).toEqual([1000, 1000, 500])
-  expect(answers).toEqual(POINTS)
-})
-
 test('a call that is refused for now is sent again, and later each time', async () => {
   const refusals = [503, 0, 429]
   const { answers, waits } = await all(async (lines) => {

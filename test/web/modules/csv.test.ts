@@ -31,7 +31,7 @@ test.each([',', ';', '\t'])('tables with %j are read as csv-parse reads them', (
         expect([...recordsOf(text, delimiter)]).toEqual(filled)
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 100 },
   )
 })
 

@@ -59,13 +59,6 @@ test('the access token is in memory alone, and goes with each request', async ()
   expect([session.user(), announced]).toEqual([USER, [USER]])
 })
 
-test('a reload goes on with the session of the tab, and a second one with the next token', async () => {
-  await open().login(LOGIN)
-  expect(await open().resume()).toEqual(USER)
-  expect(await open().resume()).toEqual(USER)
-  expect([...stored.values()]).toEqual(['r3'])
-})
-
 test('a token that is about to end is changed once, for all who ask at that moment', async () => {
   const session = open()
   await session.login(LOGIN)

@@ -9,7 +9,6 @@ import {
   valueFormat,
   valuesText,
 } from '../../../web/parts/values.ts'
-import { CALLS } from '../../../web/place/panel.ts'
 import { quantitiesOf } from '../../../web/place/quantities.ts'
 import { sectionsOf, sectionsOfFailure } from '../../../web/place/sections.ts'
 import { ApiFailure } from '../../../web/shell/api.ts'
@@ -48,13 +47,11 @@ describe('what products say at a place', () => {
 })
 
 test.each([
-  [amountFormat, [60.7229], ['60.7']],
   [amountFormat, [10_079.9967, 9063.4, 0], ['10,080', '9,060', '0']],
   [amountFormat, [16_616_429.2, 54_321], ['16,620,000', '54,300']],
   [amountFormat, [60.7229, 4.06, 0.0004], ['60.7', '4.1', '0.0004']],
   [valueFormat, [3365.14, 2926.2, 13_408], ['3,365', '2,926', '13,408']],
   [valueFormat, [166.01, 93.5], ['166.0', '93.5']],
-  [valueFormat, [166, 93], ['166', '93']],
   [valueFormat, [0.6123, 0.05, -0.0001], ['0.612', '0.050', '-0.0001']],
   [valueFormat, [100, 97.3036, null], ['100.0', '97.3']],
 ])('numbers of a column have the same decimals, as many as say something: %#', (format, column, texts) => {
@@ -63,13 +60,11 @@ test.each([
 })
 
 test.each([
-  [estimateText, 237.057, '237'],
   [estimateText, 1234.5, '1,230'],
   [estimateText, 2.3456, '2.35'],
   [lengthText, 5496, '5.5 km'],
   [lengthText, 27_830, '28 km'],
   [lengthText, 996.4, '1000 m'],
-  [lengthText, 247, '250 m'],
   [lengthText, 30.9, '31 m'],
 ])('an estimate has the digits that say something: %#', (text, value, expected) => {
   expect(text(value)).toBe(expected)
@@ -112,7 +107,7 @@ test('rates come to whole bags of an area', () => {
   const section = {
     ...{ product: 'x', release: null, period: null, synthetic: false, stale: false, reason: null },
     entries: [
-      { input: 'Urea', scenario: 'Normal', value: 100 },
+      { input: 'Urea', scenario: 'Normal', value: 101 },
       { input: 'DAP', scenario: 'Normal', value: 0 },
       { input: null, scenario: 'Normal', value: 50.2 },
     ],
@@ -120,14 +115,14 @@ test('rates come to whole bags of an area', () => {
   expect(
     quantitiesOf({ ...section, unit: 'kg/ha' }, 2.5, 50).map(({ total, bags }) => [total, bags]),
   ).toEqual([
-    [250, 5],
+    [252.5, 6],
     [0, 0],
     [125.5, null],
   ])
   expect(quantitiesOf({ ...section, unit: 't/ha' }, 0.1, 50)[0]).toMatchObject({
-    total: 10,
+    total: expect.closeTo(10.1, 9),
     unit: 't',
-    bags: 200,
+    bags: 202,
   })
   expect(quantitiesOf({ ...section, unit: 'score' }, 1, 50)).toEqual([])
 })
@@ -155,29 +150,14 @@ test('a table is sorted with what has no value last, and is CSV that spreadsheet
   )
 })
 
-test('a call is shown in four languages, with its address in each', () => {
-  const url = 'https://advice.example.org/advisory/point?lat=9.5'
-  expect(Object.keys(CALLS)).toEqual(['curl', 'JavaScript', 'Python', 'R'])
-  for (const call of Object.values(CALLS)) expect(call(url)).toContain(`'${url}'`)
-})
-
 describe('a table of more areas than one call takes', () => {
   afterEach(() => {
     vi.unstubAllGlobals()
   })
 
-  const square = [
-    [
-      [0, 0],
-      [1, 0],
-      [1, 1],
-      [0, 1],
-      [0, 0],
-    ],
-  ] as [number, number][][]
   const areas = Array.from({ length: 1001 }, (_, at) => ({
     ...{ code: String(at), name: String(at), level: 2, country_code: 'eth', parent: null },
-    geometry: { type: 'Polygon' as const, coordinates: square },
+    geometry: { type: 'Polygon' as const, coordinates: [] },
   }))
   /** What the service has, in pages that end where it likes. */
   const tableOf = async (pages: number[], progress: (found: number, all: number) => void) => {

@@ -21,7 +21,7 @@ test('the address says all that is shown', () => {
   expect(readView(writeView(view))).toEqual(view)
 })
 
-test.each(['', '#', '#at=91,0&map=a,b,c&opacity=200&ha=-1&cut=x&as=y', '#at=1&map=1,2&opacity=&ha=Infinity'])(
+test.each(['', '#at=91,0&map=a,b,c&opacity=200&ha=-1&cut=x&as=y', '#at=1&map=1,2&opacity=&ha=Infinity'])(
   'what cannot be read of it is as if it was not there: %s',
   (hash) => {
     expect(writeView(readView(hash))).toBe('#')
@@ -31,9 +31,7 @@ test.each(['', '#', '#at=91,0&map=a,b,c&opacity=200&ha=-1&cut=x&as=y', '#at=1&ma
 test.each([
   ['9.5, 38.5', { lat: 9.5, lng: 38.5 }],
   [' -1.95 30.06 ', { lat: -1.95, lng: 30.06 }],
-  ['9.5;38.5', { lat: 9.5, lng: 38.5 }],
   ['91, 0', null],
-  ['9.5', null],
   ['Ambo 3', null],
 ])('coordinates are read from what is typed: %s', (text, place) => {
   expect(placeIn(text)).toEqual(place)
