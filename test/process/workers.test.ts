@@ -83,8 +83,11 @@ test('a worker that ends is replaced, after longer pauses where no process can b
 test('a worker that ends before others have answered is replaced', async () => {
   const started = start({ settings: { late: 2 } })
   const [, late] = Object.values(cluster.workers ?? {})
-  await vi.waitFor(() => expect(late?.isConnected()).toBe(true), PATIENCE)
-  await new Promise((resolve) => cluster.once('listening', resolve))
+  // The late one has its settings before it is told to drain.
+  await Promise.all([
+    new Promise((resolve) => late?.once('message', resolve)),
+    new Promise((resolve) => cluster.once('listening', resolve)),
+  ])
   signalFirst('SIGKILL')
   await vi.waitFor(
     () => expect(said).toEqual(['worker 1 ended (SIGKILL): another one starts at once']),
