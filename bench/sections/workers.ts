@@ -13,6 +13,8 @@ const ONE_CORE = ['taskset', '--cpu-list', '0']
 /** More workers than cores say nothing of the rate, but of the cost of a request. */
 const WORKERS = [1, 2, 4]
 const MOST_CORES = 2
+/** In less time, compilation and garbage of each worker are most of the cost. */
+const COST_SECONDS = 3
 /** Each worker has tiles of its own, and gets its part of the requests for each. */
 const WARM_UPS = 2
 
@@ -40,6 +42,7 @@ export async function measureWorkers(bench: Bench, url: string): Promise<Workers
     await generator.prepare({ list, paths: [POINT_PATH], bodies: bench.places[list].map(requestBody) })
   }
   const pinned = { ...bench, generator }
+  const longer = { ...pinned, effort: { ...bench.effort, seconds: COST_SECONDS } }
   const targets: Workers[] = []
   for (const workers of WORKERS) {
     const service = await startService(bench.cleanup, { DATABASE_URL: url }, { WORKERS: `${workers}` })
@@ -54,7 +57,7 @@ export async function measureWorkers(bench: Bench, url: string): Promise<Workers
       if (workers <= MOST_CORES)
         rates.push(await load(pinned, service.port, { ...task, connections: CONNECTIONS }))
       const before = service.cpuSeconds()
-      const { statuses } = await load(pinned, service.port, { ...task, connections: workers })
+      const { statuses } = await load(longer, service.port, { ...task, connections: workers })
       costs.push((1e6 * (service.cpuSeconds() - before)) / (statuses[200] ?? Number.NaN))
     }
   }
