@@ -160,6 +160,8 @@ function createReplayed(url: string, lag: ReplayLag, onAnother: () => void) {
     /** Refuses a connection to another replica, whose lag is unknown; the next probe goes where new connections lead. */
     async admit(client: pg.ClientBase): Promise<void> {
       const { rows } = await client.query<Pick<Answer, 'server'>>(SERVER)
+      // A connection may be earlier than the first answer to a probe.
+      server ??= rows[0]?.server
       if (rows[0]?.server === server) return
       isStray = true
       throw new StrayConnectionError('the connection leads to another replica')
