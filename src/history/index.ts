@@ -50,7 +50,7 @@ function dropOldMonths(app: App): void {
   const removePiece = createRetention(app.database.writer, app.config.HISTORY_MONTHS)
   app.jobs.add('remove-old-items', () =>
     removePiece().catch((error) => {
-      // A dump holds locks for minutes; `agro doctor` says what stays for longer.
+      // A dump holds locks for minutes; `agro doctor` names items that stay for longer.
       if (isLockNotAvailable(error)) return false
       throw error
     }),

@@ -32,7 +32,7 @@ function keepLogShort(ask: (message: Uint8Array) => unknown): () => void {
  * protocol; messages out are 'ready', then an answer each. The thread ends with the server, by an error with the reason.
  */
 
-/** For one session, whose pages the operating system caches too: by default, PostgreSQL takes 130 MB more. */
+/** For one session, whose pages the operating system caches too: by default, PostgreSQL takes 150 MB more. */
 const MEMORY = ['shared_buffers=16MB', 'wal_buffers=1MB', 'maintenance_work_mem=16MB', 'max_connections=5']
 
 const port = parentPort
