@@ -260,7 +260,7 @@ test('of histories and figures', async () => {
   const { app, person } = service
   const ask = { method: 'POST', url: '/advisory/yield/point?lat=9.5&lng=38.5' } as const
   const { history_id: kept } = (await app.inject({ ...ask, headers: person.headers })).json()
-  const mine = '/history/my?product=yield&kind=point&country=eth'
+  const mine = '/history/my?product=yield&kind=point&country_code=eth'
   const { items } = (await app.inject({ url: mine, headers: person.headers })).json()
   expect(items).toEqual([expect.objectContaining({ id: kept })])
   await sql`
