@@ -6,13 +6,18 @@ begin
   set items = size.items - gone.items, bytes = size.bytes - gone.bytes
   from (select user_id, count(*) as items, sum(bytes) as bytes from removed group by user_id) as gone
   where size.user_id = gone.user_id;
-  -- Found one by one: all feedback there is would be read for a few hundred items otherwise.
-  delete from advisory_feedback
+  -- Found one by one: all feedback there is would be read for a few hundred items otherwise. The offset keeps it so: these
+  -- plans are kept from a first removal, often of one item, and a join would look through all feedback of its user then.
+  delete from advisory_feedback as feedback
   where history_id = any (array(select id from removed))
-    and (history_id, user_id) in (select id, user_id from removed);
-  delete from history_share
+    and exists (
+      select from removed where removed.id = feedback.history_id and removed.user_id = feedback.user_id offset 0
+    );
+  delete from history_share as share
   where history_id = any (array(select id from removed))
-    and (history_id, user_id) in (select id, user_id from removed);
+    and exists (
+      select from removed where removed.id = share.history_id and removed.user_id = share.user_id offset 0
+    );
   return null;
 end
 $$;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
+import { inTransaction } from '#src/data/sql.ts'
 import type { App } from '#src/http/app.ts'
 import { keepAt, rate, recorderOn, recordOf } from '#test/history/advisories.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
@@ -155,3 +156,39 @@ testOnServer('accounts are removed by one process at a time', async () => {
   await deleteAccount(second)
   await isNothingOf(first)
 })
+
+testOnServer(
+  'items are removed with their feedback alone, whatever was removed on the connection before',
+  async () => {
+    const RATED = 301
+    const person = await newPerson(service.app)
+    const keep = recorderOn(service.database.writer)
+    await Promise.all(Array.from({ length: RATED }, () => keep(recordOf(person))))
+    const read = await inTransaction(service.database.writer, async (trx) => {
+      await sql`
+      insert into advisory_feedback (history_id, user_id, rating)
+      select id, user_id, 3 from history_item where user_id = ${person.user.id}`.execute(trx)
+      // Others', so that an account is expected to have little feedback.
+      await sql`set local session_replication_role = replica`.execute(trx)
+      await sql`
+      insert into advisory_feedback (history_id, user_id, rating)
+      select gen_random_uuid(), gen_random_uuid(), 3 from generate_series(1, 2000)`.execute(trx)
+      await sql`set local session_replication_role = origin`.execute(trx)
+      await sql`analyze advisory_feedback`.execute(trx)
+      for (const most of [1, RATED]) {
+        await sql`
+        select delete_history_items(${person.user.id}, '00000000-0000-0000-0000-000000000000', ${most})`.execute(
+          trx,
+        )
+      }
+      const { rows } = await sql<{ read: number }>`
+      select idx_tup_fetch as read from pg_stat_xact_user_tables where relname = 'advisory_feedback'`.execute(
+        trx,
+      )
+      await sql`truncate advisory_feedback`.execute(trx)
+      return rows[0]?.read
+    })
+    expect(read).toBe(RATED)
+    await deleteAccount(person)
+  },
+)
