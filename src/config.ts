@@ -96,8 +96,8 @@ const Operated = Type.Object({
   ),
   MAIL_FROM: Type.Optional(Type.String()),
   PASSWORD_RESET_URL: Type.Optional(Type.String()),
-  EMAIL_CONFIRMATION: Type.Enum(['off', 'required'], { default: 'off' }),
-  EMAIL_CONFIRMATION_URL: Type.Optional(Type.String()),
+  /** `off`, `required`, or the URL of a page. */
+  EMAIL_CONFIRMATION: Type.String({ default: 'off' }),
   TRUSTED_PROXIES: Type.String({ default: '' }),
   CORS_ORIGINS: Type.String({ default: '*' }),
   BASEMAP_URL: Type.Optional(Type.String()),
@@ -185,7 +185,9 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     refuseIncompleteMail(settings)
     refuseOtherPublicUrl(settings)
     refuseUrlWithoutToken('PASSWORD_RESET_URL', settings.PASSWORD_RESET_URL)
-    refuseUrlWithoutToken('EMAIL_CONFIRMATION_URL', settings.EMAIL_CONFIRMATION_URL)
+    if (!['off', 'required'].includes(settings.EMAIL_CONFIRMATION)) {
+      refuseUrlWithoutToken('EMAIL_CONFIRMATION', settings.EMAIL_CONFIRMATION, 'off, required or ')
+    }
     refuseIncompleteBasemap(settings)
     return {
       ...settings,
@@ -239,8 +241,8 @@ function refuseShortSecret(name: string, secret: string | undefined): void {
 const SENDER = /^([^<>",;:\r\n]*<[^\s<>@",;:]+@[^\s<>@",;:]+>|[^\s<>@",;:]+@[^\s<>@",;:]+)$/
 
 function refuseIncompleteMail({ SMTP_URL, MAIL_FROM, EMAIL_CONFIRMATION }: Settings): void {
-  if (EMAIL_CONFIRMATION === 'required' && SMTP_URL === undefined) {
-    throw new Error('EMAIL_CONFIRMATION=required needs SMTP_URL, which the mails go through')
+  if (EMAIL_CONFIRMATION !== 'off' && SMTP_URL === undefined) {
+    throw new Error('EMAIL_CONFIRMATION needs SMTP_URL, which the mails go through')
   }
   if (SMTP_URL !== undefined && MAIL_FROM === undefined) {
     throw new Error('SMTP_URL needs MAIL_FROM, the sender such as Advisory <noreply@example.org>')
@@ -268,10 +270,10 @@ function refuseOtherPublicUrl({ PUBLIC_URL, BASE_PATH }: Settings): void {
 /** In the URL of a page, for the token of a mail. */
 export const TOKEN_PLACE = '{token}'
 
-function refuseUrlWithoutToken(name: string, url: string | undefined): void {
+function refuseUrlWithoutToken(name: string, url: string | undefined, others = ''): void {
   if (url === undefined) return
   if (/^https?:\/\//.test(url) && URL.canParse(url) && url.includes(TOKEN_PLACE)) return
-  throw new Error(`${name} must be a URL such as https://app.example.org/page#token=${TOKEN_PLACE}`)
+  throw new Error(`${name} must be ${others}a URL such as https://app.example.org/page#token=${TOKEN_PLACE}`)
 }
 
 /** The host goes into the policy of pages as it is. */

@@ -26,16 +26,17 @@ test.each([
     { SMTP_URL: MAIL.SMTP_URL },
     'SMTP_URL needs MAIL_FROM, the sender such as Advisory <noreply@example.org>',
   ],
-  [
-    { EMAIL_CONFIRMATION: 'required' },
-    'EMAIL_CONFIRMATION=required needs SMTP_URL, which the mails go through',
-  ],
+  [{ EMAIL_CONFIRMATION: 'required' }, 'EMAIL_CONFIRMATION needs SMTP_URL, which the mails go through'],
   ...['nobody', 'a@b, c@d', 'Name <a@b', 'a@b\r\nBcc: c@d'].map((sender) => [
     { ...MAIL, MAIL_FROM: sender },
     SENDER_RULE,
   ]),
   [{ PASSWORD_RESET_URL: 'https://app.example.org/reset' }, `PASSWORD_RESET_URL ${PAGE}`],
   [{ PASSWORD_RESET_URL: 'javascript:{token}' }, `PASSWORD_RESET_URL ${PAGE}`],
+  ...['yes', 'https://app.example.org/confirm'].map((value) => [
+    { ...MAIL, EMAIL_CONFIRMATION: value },
+    `EMAIL_CONFIRMATION ${PAGE.replace('be', 'be off, required or')}`,
+  ]),
   [{ BASEMAP_URL: 'https://tiles.example.org/{z}/{x}.png' }, TILES_RULE],
   [{ BASEMAP_URL: "https://tiles.example.org;script-src'*'/{z}/{x}/{y}.png" }, TILES_RULE],
   [
@@ -52,8 +53,7 @@ test('valid settings of mails and tiles are taken as they are', () => {
   const settings = {
     SMTP_URL: 'smtps://user:pass@mail.example.org:465',
     MAIL_FROM: 'Advisory <noreply@example.org>',
-    EMAIL_CONFIRMATION: 'required',
-    EMAIL_CONFIRMATION_URL: 'https://app.example.org/confirm?t={token}',
+    EMAIL_CONFIRMATION: 'https://app.example.org/confirm?t={token}',
     BASEMAP_URL: TILES,
     BASEMAP_ATTRIBUTION: '© Example',
   }

@@ -109,7 +109,6 @@ test('the table of variables has every setting with its default', () => {
     SMTP_URL: 'smtp://x',
     MAIL_FROM: 'x@example.org',
     PASSWORD_RESET_URL: 'https://x/{token}',
-    EMAIL_CONFIRMATION_URL: 'https://x/{token}',
     BASEMAP_URL: 'https://x/{z}/{x}/{y}',
     BASEMAP_ATTRIBUTION: 'x',
   })

@@ -134,17 +134,18 @@ function wordingsOf(config: Config): Record<TokenPurpose | 'several', Wording> {
 }
 
 function confirmationWording(
-  { BASE_PATH, EMAIL_CONFIRMATION_URL }: Config,
+  { BASE_PATH, EMAIL_CONFIRMATION }: Config,
   body: Record<string, string>,
   ...notes: string[]
 ): Wording {
+  const page = EMAIL_CONFIRMATION === 'required' ? undefined : EMAIL_CONFIRMATION
   return {
     hours: CONFIRMATION_HOURS,
     subject: `${SERVICE_NAME}: confirm your e-mail`,
     text: ({ token }) =>
       paragraphs(
         `Somebody, probably you, has made an account with the\n${SERVICE_NAME} for this address. To confirm that it is\nyours, you have a day.`,
-        describeTokenUse(token, { page: EMAIL_CONFIRMATION_URL, path: `${BASE_PATH}/auth/confirm`, body }),
+        describeTokenUse(token, { page, path: `${BASE_PATH}/auth/confirm`, body }),
         ...notes,
         'If it was not you, do nothing: the account stays closed.',
       ),

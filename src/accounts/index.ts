@@ -48,7 +48,7 @@ export async function auth(app: App): Promise<void> {
   const { run: inTurn, state } = createThrottledQueue(throttle)
   observeQueue(app.metrics, 'passwords', state)
   const mail = createAccountMail(db, throttle, config, await mailerOf(app, log))
-  const confirms = config.EMAIL_CONFIRMATION === 'required'
+  const confirms = config.EMAIL_CONFIRMATION !== 'off'
   const service = createCredentialService(db, throttle, inTurn, confirms)
   const secrets = await loadSecrets(config)
   const seal = createAccountSeal(secrets, 'two-factor secret')

@@ -51,7 +51,7 @@ export function authRoutes(
 
 function registerRoute(app: App, service: RegistrationService) {
   const { config, once } = app
-  const confirms = config.EMAIL_CONFIRMATION === 'required'
+  const confirms = config.EMAIL_CONFIRMATION !== 'off'
   return {
     method: 'POST',
     url: '/register',
@@ -81,7 +81,7 @@ function registerRoute(app: App, service: RegistrationService) {
 
 function loginRoute(app: App, service: CredentialService, secondFactor: SecondFactor) {
   const { accessTokens, config, database } = app
-  const confirms = config.EMAIL_CONFIRMATION === 'required'
+  const confirms = config.EMAIL_CONFIRMATION !== 'off'
   const db = database.writer
   return {
     method: 'POST',
