@@ -47,6 +47,10 @@ describe('values', () => {
   })
 })
 
+test('no statement is compiled, which would take longer than any of them', async () => {
+  expect(await run(database.pool, 'show jit')).toEqual([{ jit: 'off' }])
+})
+
 describe('a statement that takes too long', () => {
   test('is ended and counts as an unavailable database; the next one works', async () => {
     const error = await failureOf(run(database.pool, 'select pg_sleep(30)'))
