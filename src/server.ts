@@ -1,5 +1,11 @@
-import { loadConfig, loadEnvironmentFile, mistypedSettings } from './config.ts'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Config, loadConfig, loadEnvironmentFile, mistypedSettings } from './config.ts'
 import { openCluster } from './data/client.ts'
+import { OperatorError } from './errors.ts'
 import { refuseMissingSecret } from './http/access-tokens.ts'
 import { type Announcer, announcerFor } from './lib/announcer.ts'
 import { failWith } from './process.ts'
@@ -30,18 +36,46 @@ function stop(_signal: string, number: number): void {
 }
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop)
 
+/** The argument of the process that makes a new embedded database. */
+const PREPARE = 'prepare'
+
+/**
+ * Makes a new embedded database in a process of its own: 150 MB that the creation and the demo data allocate end with it.
+ * This process ends where that one fails.
+ */
+async function makeDatabase({ DATABASE_URL, DATA_DIR }: Config): Promise<void> {
+  if (DATABASE_URL !== undefined || existsSync(join(DATA_DIR, 'postgres'))) return
+  const run = fileURLToPath(new URL('../bin/run.mjs', import.meta.url))
+  const child = fork(run, [fileURLToPath(import.meta.url), PREPARE])
+  process.once('exit', () => child.kill())
+  const [code, signal] = await once(child, 'exit')
+  if (signal) throw new OperatorError(`The process that makes the embedded database was ended by ${signal}.`)
+  if (code !== 0) process.exit(code)
+}
+
+async function prepareAndEnd(config: Config): Promise<never> {
+  // A folder without its service would stay locked.
+  process.once('disconnect', () => process.exit(1))
+  const { prepare } = await import('./start.ts')
+  const cluster = await openCluster(config, announcer.say)
+  await prepare(config, cluster, announcer.say)
+  await cluster.close()
+  process.exit(0)
+}
+
 try {
   loadEnvironmentFile()
   // Errors of the settings have the format of the log, too.
   if (process.env.LOG_FORMAT === 'json') announcer = announcerFor('json')
   const config = loadConfig()
+  if (process.argv[2] === PREPARE) await prepareAndEnd(config)
   for (const { name, meant } of mistypedSettings()) {
     announcer.warn(`${name} is no setting: did you mean ${meant}?`)
   }
   // A service that cannot start for want of a secret should not have migrated the database.
   refuseMissingSecret(config)
   // The embedded database opens in a thread: the rest loads meanwhile.
-  const opening = openCluster(config, announcer.say)
+  const opening = makeDatabase(config).then(() => openCluster(config, announcer.say))
   const loading = config.WORKERS > 1 ? import('./primary.ts') : import('./start.ts')
   const [cluster, { run }] = await Promise.all([opening, loading])
   running = await run(config, cluster, { announcer, seconds: () => (Date.now() - started) / 1000 })
