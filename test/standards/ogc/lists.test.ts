@@ -1,28 +1,23 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Database } from '#src/data/client.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { openService } from '#test/setup/open-service.ts'
 
 // Runs on a server alone: its statements are tried on both databases in edr.test.ts.
 
 /** More than any memory of ours had room for. */
 const RELEASES = 5001
 
-let service: TestApp
-
-beforeAll(async () => {
-  service = await createTestApp({
-    template: 'empty',
-    settings: { RELEASE_MAX_AGE_MS: '0' },
-    prepare: async (database) => {
-      const outline = feature({ code: 'ETH', name: 'Ethiopia' }, rectangle(33, 3, 48, 15))
-      await loadFile(database, await boundaryFile([outline]), 'eth', 0)
-      await publishMany(database)
-    },
-  })
+const service = openService({
+  template: 'empty',
+  settings: { RELEASE_MAX_AGE_MS: '0' },
+  prepare: async (database) => {
+    const outline = feature({ code: 'ETH', name: 'Ethiopia' }, rectangle(33, 3, 48, 15))
+    await loadFile(database, await boundaryFile([outline]), 'eth', 0)
+    await publishMany(database)
+  },
 })
-afterAll(() => service.close())
 
 /** A release of one layer for each month from January 1600 on. */
 async function publishMany({ writer }: Database): Promise<void> {
