@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { DEMO_QUANTITIES, DEMO_SCENARIOS, demoValue } from '#src/ingest/demo/source.ts'
 import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
+import { tellRefusals } from '#test/setup/refusals.ts'
 import { FIELD, postPoint } from './ask.ts'
 
 const service = openService()
@@ -154,55 +155,40 @@ test('the query of a POST takes all parameters of GET, also those that its docum
   expect(headers['content-type']).toContain('text/plain')
 })
 
-describe('bad input of a point gets a 400 that names the field', () => {
-  const LATITUDE = { field: 'lat', message: 'lat must be a number from -90 to 90' }
-  const NO_OBJECT = { field: 'body', message: 'the body must be a JSON object' }
+describe('bad input of a point', () => {
+  const LATITUDES = ['', ' 9', '0x10', '1e400', '-90.001']
+  const BODIES = [
+    '{"lat": "9.1", "lng": 138.5}',
+    '{"lat": 1e400, "lng": 138.5}',
+    '[{"lat":9,"lng":38}]',
+    'null',
+    '{"lat": 9.5,',
+    '{"__proto__": {"lat": 9}, "lat": 9.5, "lng": 38.5}',
+    '{"constructor": {"prototype": {"lat": 1}}, "lat": 9.5, "lng": 38.5}',
+  ]
+  const FIELDS: Record<string, object> = {
+    'a long name': { name: 'x'.repeat(201) },
+    'a NUL character': { name: 'a\0b' },
+    'half a surrogate pair': { name: '\ud800' },
+    'an empty crop': { crop: '' },
+    'a number as a country': { country_code: 7 },
+    'a country that there is not': { country_code: "'; drop table release; --" },
+    'no coordinates': { lat: undefined, lng: undefined },
+  }
 
-  test.each(['', ' 9', '0x10', '1e400', '-90.001'])('the latitude %j of a query', async (lat) => {
-    const query = `?lat=${encodeURIComponent(lat)}&lng=138.5`
-    const { status, body } = await postPoint(service.app, 'yield', { query })
-    const error = `${LATITUDE.message}.`
-    expect([status, body]).toEqual([400, { error, code: 'INVALID_PARAMETERS', details: [LATITUDE] }])
-  })
-
-  test.each([
-    ['{"lat": "9.1", "lng": 138.5}', 'INVALID_PARAMETERS', [LATITUDE]],
-    ['{"lat": 1e400, "lng": 138.5}', 'INVALID_PARAMETERS', [LATITUDE]],
-    ['[{"lat":9,"lng":38}]', 'INVALID_PARAMETERS', [NO_OBJECT]],
-    ['null', 'INVALID_PARAMETERS', [NO_OBJECT]],
-    ['{"lat": 9.5,', 'MALFORMED_JSON', undefined],
-    ['{"__proto__": {"lat": 9}, "lat": 9.5, "lng": 38.5}', 'MALFORMED_JSON', undefined],
-    ['{"constructor": {"prototype": {"lat": 1}}, "lat": 9.5, "lng": 38.5}', 'MALFORMED_JSON', undefined],
-  ])('the body %s, also beside a query that is right', async (body, code, details) => {
-    const sent = { query: '?lat=9.5', headers: { 'content-type': 'application/json' }, body }
-    const answer = await postPoint(service.app, 'yield', sent)
-    expect([answer.status, answer.body]).toMatchObject([400, { code, ...(details && { details }) }])
-  })
-
-  test('coordinates that are missing are named together', async () => {
-    const { status, body } = await postPoint(service.app, 'forage', { body: {} })
-    const details = ['lat', 'lng'].map((field) => ({ field, message: `${field} is required` }))
-    expect([status, body.error, body.details]).toEqual([400, 'lat is required; lng is required.', details])
-  })
-
-  test.each([
-    [{ name: 'x'.repeat(201) }, 'name must be at most 200 characters long'],
-    [{ name: 'a\0b' }, 'name must not contain NUL characters or unpaired surrogates'],
-    [{ name: '\ud800' }, 'name must not contain NUL characters or unpaired surrogates'],
-    [{ crop: '' }, 'crop must not be empty'],
-    [{ country_code: 7 }, 'country_code must be a string'],
-  ])('%j', async (fields, message) => {
-    const { status, body } = await postPoint(service.app, 'yield', { body: { ...FIELD, ...fields } })
-    const details = [{ field: Object.keys(fields)[0], message }]
-    expect([status, body]).toMatchObject([400, { error: `${message}.`, details }])
-  })
-
-  test('a country that there is not, with those that there are', async () => {
-    const body = { ...FIELD, country_code: "'; drop table release; --" }
-    const allowed = ['eth', 'gha', 'ken', 'rwa']
-    const answer = await postPoint(service.app, 'yield', { body })
-    const message = `country_code must be one of ${allowed.join(', ')}`
-    expect([answer.status, answer.body.details]).toEqual([400, [{ field: 'country_code', message, allowed }]])
+  test('is refused with its field, also beside a query that is right, as refused.txt has it', async () => {
+    const ask = (sent: Parameters<typeof postPoint>[2]) => postPoint(service.app, 'yield', sent)
+    const headers = { 'content-type': 'application/json' }
+    const told = await tellRefusals([
+      ...LATITUDES.map(
+        (lat) => [`?lat=${lat}`, () => ask({ query: `?lat=${encodeURIComponent(lat)}&lng=138.5` })] as const,
+      ),
+      ...BODIES.map((body) => [body, () => ask({ query: '?lat=9.5', headers, body })] as const),
+      ...Object.entries(FIELDS).map(
+        ([name, fields]) => [name, () => ask({ body: { ...FIELD, ...fields } })] as const,
+      ),
+    ])
+    await expect(told).toMatchFileSnapshot('refused.txt')
   })
 })
 

@@ -268,12 +268,6 @@ describe.runIf(hasGdal)('GDAL', () => {
 
   const ogrinfo = async (...parameters: string[]) => (await run('ogrinfo', ['-ro', ...parameters])).stdout
 
-  test('lists the collections', async () => {
-    const listed = await ogrinfo(source)
-    expect(listed).toContain('areas-rwa-1 (title: Areas of level 1 of Rwanda)')
-    expect(listed).toContain('advisory-synthetic-yield-rwa-potato-2026-07-v1-1')
-  })
-
   test('reads all pages of features, with their fields', async () => {
     const read = await ogrinfo('-al', '-so', '-oo', 'PAGE_SIZE=2', source, 'areas-rwa-1')
     expect(read).toContain('Feature Count: 5')
