@@ -113,7 +113,7 @@ describe('GET /admin', () => {
     'admin0=rwa&level=2&parent=A1',
   ]
 
-  test('refuses what it knows nothing of, as refused.txt has it', async () => {
+  test('areas that there are not, and what is no page or parent, are refused, as refused.txt has it', async () => {
     const told = await tellRefusals(REFUSED.map((query) => [`?${query}`, () => get(query)]))
     await expect(told).toMatchFileSnapshot('refused.txt')
   })

@@ -312,7 +312,7 @@ async function refusalOf(name: string, input: object) {
   return JSON.parse(text)
 }
 
-describe('a tool', () => {
+describe('tools', () => {
   const AT = { lat: 9.5, lng: 38.5 }
   const REFUSED: [tool: string, ...inputs: object[]][] = [
     [
@@ -347,7 +347,7 @@ describe('a tool', () => {
     ['catalogue', { foo: 1 }],
   ]
 
-  test('refuses what the endpoints refuse, and what it does not know, and says what to do, as refused.txt has it', async () => {
+  test('tools refuse what the endpoints refuse, and what they do not know, and say what to do, as refused.txt has it', async () => {
     const told: string[] = []
     for (const [tool, ...inputs] of REFUSED) {
       for (const input of inputs) {

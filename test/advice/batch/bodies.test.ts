@@ -104,7 +104,7 @@ describe('what is wrong with one point is its own error', () => {
     ),
   ]
 
-  test('in JSON, as a line and as a Feature, as points.txt has it', async () => {
+  test('a point is refused by itself in JSON, as a line and as a Feature, as points.txt has it', async () => {
     const told: string[] = []
     for (const point of POINTS) {
       const item = await itemOf(JSON_TYPE, `{"points":[${point}]}`)

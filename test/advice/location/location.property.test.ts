@@ -117,8 +117,8 @@ async function arbitraryPlaces(): Promise<fc.Arbitrary<AskedPlace>> {
 }
 
 /** More of them look more closely. */
-const PLACES = 400
-const PLACES_A_RUN = 40
+const PLACES = 300
+const PLACES_A_RUN = 30
 
 let place: fc.Arbitrary<AskedPlace>
 beforeAll(async () => {
@@ -134,8 +134,7 @@ test('places are located by memory and database as by PostGIS, with what their p
   await fc.assert(
     fc.asyncProperty(some, async (places) => {
       const before = await Promise.all(places.map(located))
-      const expected: LocationValidation[] = []
-      for (const one of places) expected.push(await expectedOf(one))
+      const expected = await Promise.all(places.map(expectedOf))
       asked.push(...expected)
       expect(before).toEqual(expected)
       expect(await Promise.all(places.map(located))).toEqual(expected)

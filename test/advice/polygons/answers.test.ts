@@ -328,7 +328,7 @@ describe('many polygons', () => {
     'areas of no level': { admin: { country_code: 'eth' } },
   }
 
-  test('are refused as a whole, as refused.txt has it', async () => {
+  test('what is no collection of polygons, or of too many, is refused as a whole, as refused.txt has it', async () => {
     const cases = Object.entries(REFUSED).map(([name, payload]) => [name, () => ask(payload)] as const)
     await expect(await tellRefusals(cases)).toMatchFileSnapshot('refused.txt')
   })
