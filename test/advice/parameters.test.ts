@@ -1,43 +1,39 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { rowsOf } from '#test/advice/batch/forms.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
-import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { SQUARE } from '#test/setup/square.ts'
 
-let service: TestAppWithPerson
-beforeAll(async () => {
-  service = await createTestAppWithPerson()
-})
-afterAll(() => service.close())
+const service = openService()
 
 const STRICT = { prefer: 'handling=strict' }
 const PLACE = { lat: 9.5, lng: 38.5 }
 const FEATURE = { type: 'Feature', id: 'a', geometry: SQUARE, properties: { owner: 'Abebe' } }
 const COLLECTION = { type: 'FeatureCollection', features: [FEATURE] }
 
-interface Sent {
+interface Asked {
   method?: 'GET' | 'POST'
   url: string
   payload?: object | string
   headers?: Record<string, string>
 }
 
-async function ask({ method = 'POST', url, payload, headers = {} }: Sent, more: Record<string, string> = {}) {
-  const response = await service.app.inject({
-    method,
-    url: `/advisory${url}`,
-    ...(payload !== undefined && { payload }),
-    headers: { ...service.person.headers, ...headers, ...more },
+const ask = ({ method = 'POST', url, payload, headers }: Asked, more: Record<string, string> = {}) =>
+  call(service.app, `${method} /advisory${url}`, {
+    by: service.person,
+    payload,
+    headers: { ...headers, ...more },
   })
-  const { statusCode: status, headers: got } = response
-  const isJson = /^application\/(geo\+)?json/.test(String(got['content-type']))
-  return { status, headers: got, text: response.payload, body: isJson ? response.json() : undefined }
-}
+
+/** What the history has of an answer. */
+const keptOf = async ({ history_id }: { history_id: string }) =>
+  (await call(service.app, `GET /history/${history_id}`, { by: service.person })).body
 
 const CORP = [{ name: 'corp', did_you_mean: 'crop' }]
 
 describe('a field or parameter that an operation does not know', () => {
-  test.each<[string, Sent]>([
+  test.each<[string, Asked]>([
     ['a point, in the body', { url: '/yield/point', payload: { ...PLACE, corp: 'maize' } }],
     [
       'a point, sent with a key',
@@ -67,7 +63,7 @@ describe('a field or parameter that an operation does not know', () => {
     expect(headers['preference-applied']).toBe('handling=strict')
   })
 
-  test.each<[string, Sent]>([
+  test.each<[string, Asked]>([
     [
       'NDJSON',
       {
@@ -93,7 +89,7 @@ describe('a field or parameter that an operation does not know', () => {
     expect((await ask(sent, STRICT)).status).toBe(400)
   })
 
-  test.each<[string, Sent]>([
+  test.each<[string, Asked]>([
     [
       'what only other endpoints of the four know',
       { url: '/forage/point', payload: { ...PLACE, crop: 'wheat', forecast_period: '2020-01', area: 1 } },
@@ -116,25 +112,17 @@ describe('a field or parameter that an operation does not know', () => {
 
   test('keeps caches from giving a lenient answer to a strict call', async () => {
     const url = '/yield/point?lat=9.5&lng=38.5'
-    const [known, unknown] = [
-      await ask({ method: 'GET', url }),
-      await ask({ method: 'GET', url: `${url}&x=1` }),
-    ]
-    expect(known.headers.vary).not.toContain('Prefer')
-    expect(unknown.headers.vary).toContain('Prefer')
+    const varyOf = async (url: string) => (await ask({ method: 'GET', url })).headers.vary
+    expect(await varyOf(url)).not.toContain('Prefer')
+    expect(await varyOf(`${url}&x=1`)).toContain('Prefer')
   })
 
   test('is said of errors, and not of what is kept in the history', async () => {
     const wrong = await ask({ url: '/yield/point', payload: { lat: 9.5, long: 38.5 } })
     expect([wrong.status, wrong.headers['advisory-ignored']]).toEqual([400, 'long'])
-    const { history_id: id } = (await ask({ url: '/yield/point?corp=1', payload: PLACE })).body
-    const kept = await service.app.inject({
-      method: 'GET',
-      url: `/history/${id}`,
-      headers: service.person.headers,
-    })
-    expect(kept.json().answer).not.toHaveProperty('ignored')
-    expect(kept.json().answer).toMatchObject({ country_code: 'eth', crop: 'wheat' })
+    const { answer } = await keptOf((await ask({ url: '/yield/point?corp=1', payload: PLACE })).body)
+    expect(answer).not.toHaveProperty('ignored')
+    expect(answer).toMatchObject({ country_code: 'eth', crop: 'wheat' })
   })
 
   test('fills no header, however many there are and whatever they are called', async () => {
@@ -162,7 +150,7 @@ describe('a forecast period', () => {
   const RULE = 'forecast_period must be a month such as 2026-07 or July 2026'
   const inQuery = (forecast_period: string) => new URLSearchParams({ forecast_period }).toString()
 
-  test.each<[string, (forecast_period: string) => Sent]>([
+  test.each<[string, (forecast_period: string) => Asked]>([
     [
       'the body of a point',
       (period) => ({ url: '/yield/point', payload: { ...PLACE, forecast_period: period } }),
@@ -183,8 +171,7 @@ describe('a forecast period', () => {
   ])('may have a name in %s, and is refused where it is no month', async (_, sentWith) => {
     const answerTo = async (period: string) => {
       const { status, body } = await ask(sentWith(period))
-      const { history_id: _, request_id: __, ...answer } = body
-      return { status, answer }
+      return { status, answer: withoutId(body) }
     }
     const expected = await answerTo('2026-07')
     expect(expected.status).toBe(200)
@@ -218,13 +205,11 @@ describe('a forecast period', () => {
   })
 })
 
-const post = (url: string, payload: object, headers: Record<string, string> = {}) =>
-  ask({ url, payload, headers })
-
 /** An answer without what each call has anew. */
-function withoutIds({ history_id: _, request_id: __, ...answer }: Record<string, unknown>) {
-  return answer
-}
+const withoutId = ({ history_id: _, ...answer }: Record<string, unknown>) => answer
+
+/** An answer without its place as well, of which an item of many has more. */
+const withoutPlace = ({ location: _, ...answer }: Record<string, unknown>) => withoutId(answer)
 
 const ADDIS = { lat: 9.03, lng: 38.74 }
 const KIGALI = { lat: -1.95, lng: 30.06 }
@@ -235,22 +220,19 @@ const PARIS = { lat: 48.85, lng: 2.35 }
 const squareAround = ({ lat, lng }: { lat: number; lng: number }) =>
   rectangle(lng, lat, lng + 0.02, lat + 0.02)
 
+const post = (url: string, payload: object, headers = {}) => ask({ url, payload, headers })
+
 describe('where the country is left out it is the one of the place', () => {
   test.each([
     ['rwa', 'potato', KIGALI],
     ['ken', null, NAIROBI],
   ])('%s: all products at a point, by POST and GET', async (country_code, crop, place) => {
-    const asked = { ...place, country_code, ...(crop && { crop }) }
     const { status, body } = await post('/point', place)
-    expect(status).toBe(200)
-    expect([body.country_code, body.crop, body.country_source]).toEqual([country_code, crop, 'place'])
-    const named = withoutIds((await post('/point', asked)).body)
-    expect(withoutIds(body)).toEqual({ ...named, country_source: 'place' })
-    const url = `/advisory/point?lat=${place.lat}&lng=${place.lng}`
-    const got = await service.app.inject(url)
-    expect(got.json()).toEqual(withoutIds(body))
-    const again = await service.app.inject({ url, headers: { 'if-none-match': got.headers.etag as string } })
-    expect(again.statusCode).toBe(304)
+    expect([status, body.country_code, body.crop]).toEqual([200, country_code, crop])
+    const named = await post('/point', { ...place, country_code, ...(crop && { crop }) })
+    expect(withoutId(body)).toEqual({ ...withoutId(named.body), country_source: 'place' })
+    const got = await service.app.inject(`/advisory/point?lat=${place.lat}&lng=${place.lng}`)
+    expect(got.json()).toEqual(withoutId(body))
   })
 
   test('a polygon: as if its country had been sent', async () => {
@@ -258,7 +240,7 @@ describe('where the country is left out it is the one of the place', () => {
     const { status, body } = await post('/yield', { geometry })
     expect([status, body.country_code, body.crop]).toEqual([200, 'rwa', 'potato'])
     const named = await post('/yield', { geometry, country_code: 'rwa', crop: 'potato' })
-    expect(withoutIds(body)).toEqual({ ...withoutIds(named.body), country_source: 'place' })
+    expect(withoutId(body)).toEqual({ ...withoutId(named.body), country_source: 'place' })
     const kenya = await post('/yield', { geometry: squareAround(NAIROBI) })
     expect([kenya.status, kenya.body.code]).toEqual([400, 'CROP_NOT_AVAILABLE'])
     expect((await post('/forage', { geometry: squareAround(NAIROBI) })).body.country_code).toBe('ken')
@@ -277,16 +259,13 @@ describe('where the country is left out it is the one of the place', () => {
       for (const [id, country_code] of countries.entries()) {
         const crop = crops[country_code ?? '']
         const asked = { ...PLACES[id], ...(country_code && { country_code }), ...(crop && { crop }) }
-        const {
-          location,
-          request_id: _,
-          history_id: __,
-          ...single
-        } = (await post(`/${product}/point`, asked)).body
+        const single = withoutPlace((await post(`/${product}/point`, asked)).body)
         const item = body.items[id]
         expect(item).toMatchObject({ id, location: { ...PLACES[id] }, ...single })
-        expect(item.country_source).toBe(country_code && 'place')
-        expect(item.country_code).toBe(country_code ?? 'eth')
+        expect([item.country_code, item.country_source]).toEqual([
+          country_code ?? 'eth',
+          country_code && 'place',
+        ])
       }
       const releases = body.items.flatMap(({ release }: { release?: string }) => release ?? [])
       expect(headers['advisory-release']).toBe([...new Set(releases)].join(', '))
@@ -298,48 +277,34 @@ describe('where the country is left out it is the one of the place', () => {
 
   test('many points: tables and features have the columns of all, filled for each by its own release', async () => {
     const points = [ADDIS, KIGALI, NAIROBI].map((place, id) => ({ id, ...place }))
-    const query = '/fertilizer/points?area=2'
-    const { items } = (await post(query, { points })).body
-    const rows = rowsOf((await post(query, { points }, { accept: 'text/csv' })).text)
-    const { features } = (await post(query, { points }, { accept: 'application/geo+json' })).body
-    const lines = (await post(query, { points }, { accept: 'application/x-ndjson' })).text
-    expect(
-      lines
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ).toEqual(items)
+    const answerAs = (accept: string) => post('/fertilizer/points', { points }, { accept })
+    const { items } = (await answerAs('application/json')).body
+    const rows = rowsOf((await answerAs('text/csv')).text)
+    const { features } = (await answerAs('application/geo+json')).body
     for (const [id, item] of items.entries()) {
       const { country_code, crop, country_source, release = '', error = '', code = '' } = item
       const { properties } = features[id]
       expect(rows[id]).toMatchObject({ country_code, crop, country_source, release, error, code })
-      for (const { fertilizer_type, scenario, rate_kg_ha, quantity } of item.fertilizer_data ?? []) {
+      for (const { fertilizer_type, scenario, rate_kg_ha } of item.fertilizer_data ?? []) {
         const rate = `rate_kg_ha ${fertilizer_type} ${scenario}`
-        expect(rows[id]?.[rate]).toBe(String(rate_kg_ha))
-        expect(rows[id]?.[`kg ${fertilizer_type} ${scenario}`]).toBe(String(quantity.kg))
-        expect(properties[rate]).toBe(rate_kg_ha)
+        expect([rows[id]?.[rate], properties[rate]]).toEqual([String(rate_kg_ha), rate_kg_ha])
       }
       expect(Object.keys(properties).filter((name) => name.startsWith('rate_kg_ha'))).toHaveLength(8)
     }
   })
 
-  test('many polygons: each as if its country had been sent, in all forms', async () => {
+  test('many polygons: each as if its country had been sent, and no data value set of several', async () => {
     const places = [ADDIS, KIGALI, NAIROBI, AT_SEA]
     const features = places.map((place, id) => ({ type: 'Feature', id, geometry: squareAround(place) }))
     const polygons = { type: 'FeatureCollection', features }
     const { status, headers, body } = await post('/yield/polygons', { polygons })
     expect(status).toBe(200)
     for (const [id, { geometry }] of features.entries()) {
-      const { body: one } = await post('/yield', { geometry })
-      const { location: _, history_id: __, request_id: ___, ...single } = one
+      const single = withoutPlace((await post('/yield', { geometry })).body)
       expect(body.items[id]).toMatchObject({ id, ...single })
     }
-    expect(body.items.map((item: { country_code?: string }) => item.country_code)).toEqual([
-      'eth',
-      'rwa',
-      undefined,
-      undefined,
-    ])
+    const countries = body.items.map((item: { country_code?: string }) => item.country_code)
+    expect(countries).toEqual(['eth', 'rwa', undefined, undefined])
     expect(headers['advisory-release']).toBe(
       'synthetic-yield-eth-wheat-2026-07-v1, synthetic-yield-rwa-potato-2026-07-v1',
     )
@@ -349,37 +314,28 @@ describe('where the country is left out it is the one of the place', () => {
     expect([set.status, set.body.details[0].field]).toEqual([400, 'country_code'])
   })
 
-  test.each(['/yield', '/yield/polygons'])(
-    'areas name their country: %s leaves the crop to it',
-    async (url) => {
-      const where = url === '/yield' ? { code: 'RWA-01' } : { level: 1 }
-      const admin = { country_code: 'RWA', ...where }
-      const { status, body } = await post(url, { admin })
-      expect([status, body.country_code, body.crop]).toEqual([200, 'rwa', 'potato'])
-      const named = await post(url, { admin, crop: 'potato' })
-      expect(withoutIds(body)).toEqual(withoutIds(named.body))
-      expect((await post(url, { admin, crop: 'wheat' })).body.code).toBe('CROP_NOT_AVAILABLE')
-    },
-  )
+  test.each([
+    ['/yield', { code: 'RWA-01' }],
+    ['/yield/polygons', { level: 1 }],
+  ])('areas name their country: %s leaves the crop to it', async (url, where) => {
+    const admin = { country_code: 'RWA', ...where }
+    const { status, body } = await post(url, { admin })
+    expect([status, body.country_code, body.crop]).toEqual([200, 'rwa', 'potato'])
+    expect(withoutId(body)).toEqual(withoutId((await post(url, { admin, crop: 'potato' })).body))
+    expect((await post(url, { admin, crop: 'wheat' })).body.code).toBe('CROP_NOT_AVAILABLE')
+  })
 
   test('a crop that is sent stays, and so does a place in no country', async () => {
     const { body } = await post('/point', { ...KIGALI, crop: 'wheat' })
-    expect(body.yield.code).toBe('CROP_NOT_AVAILABLE')
-    expect(body.country_code).toBe('rwa')
+    expect([body.country_code, body.yield.code]).toEqual(['rwa', 'CROP_NOT_AVAILABLE'])
+    const error = 'The point at latitude 48.85, longitude 2.35 lies outside Ethiopia.'
     const paris = await post('/point', PARIS)
-    expect([paris.status, paris.body.code, paris.body.error]).toEqual([
-      404,
-      'OUTSIDE_COUNTRY',
-      'The point at latitude 48.85, longitude 2.35 lies outside Ethiopia.',
-    ])
+    expect([paris.status, paris.body]).toMatchObject([404, { code: 'OUTSIDE_COUNTRY', error }])
   })
 
   test('what is kept in the history is the country that was answered for', async () => {
-    const { history_id: id } = (await post('/point', KIGALI)).body
-    const { body } = await service.app
-      .inject({ url: `/history/${id}`, headers: service.person.headers })
-      .then((r) => ({ body: r.json() }))
-    expect(body.request).toEqual({ ...KIGALI, country_code: 'rwa', crop: 'potato' })
-    expect(body.answer).toMatchObject({ country_code: 'rwa', country_source: 'place' })
+    const kept = await keptOf((await post('/point', KIGALI)).body)
+    expect(kept.request).toEqual({ ...KIGALI, country_code: 'rwa', crop: 'potato' })
+    expect(kept.answer).toMatchObject({ country_code: 'rwa', country_source: 'place' })
   })
 })

@@ -1,24 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
 import { documentOf, schemaAt } from '#test/setup/document.ts'
-import { layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
+import { openService } from '#test/setup/open-service.ts'
+import { gridOf, layerOf, operatorOf, releaseOn } from '#test/setup/releases.ts'
 
 interface Product extends Record<'product' | 'unit' | 'path', string> {
   value: { key: string; unit: string; description: string }
   needs_crop: boolean
 }
 
-let service: TestApp
-beforeAll(async () => {
-  service = await createTestApp()
-})
-afterAll(() => service.close())
+const service = openService()
+
+const catalog = async () => (await service.app.inject('/catalog')).json()
 
 test('the catalog lists countries with their crops, crops, and products with their values and paths', async () => {
-  const response = await service.app.inject('/catalog')
-  expect(response.statusCode).toBe(200)
-  const { countries, crops, products } = response.json()
+  const { countries, crops, products } = await catalog()
   expect(countries).toEqual([
     { code: 'eth', name: 'Ethiopia', crops: ['wheat'] },
     { code: 'gha', name: 'Ghana', crops: [] },
@@ -42,7 +39,7 @@ test('the catalog lists countries with their crops, crops, and products with the
 })
 
 test('the catalog says what each scenario and each other word means, as the document does', async () => {
-  const { scenarios, glossary } = (await service.app.inject('/catalog')).json()
+  const { scenarios, glossary } = await catalog()
   expect(scenarios).toHaveLength(4)
   expect(glossary.map(({ term }: { term: string }) => term)).toEqual([
     'forecast_month',
@@ -68,24 +65,11 @@ test('the catalog says what each scenario and each other word means, as the docu
 })
 
 test('the catalog says how large pixels are in metres, and what values there are, whatever the CRS', async () => {
-  const grid = { originX: 500_000, originY: 1_000_000, pixelWidth: 30, pixelHeight: -20, width: 2, height: 2 }
-  const pixels = [0.00004, 12.3456, Number.NaN, 3]
-  const { code } = await loadRelease(
-    service.database,
-    {
-      description: releaseDescription({ forecastPeriod: '2031-01-01' }),
-      coverages: [
-        {
-          grid: { srid: 32637, ...grid },
-          layers: [layerOf('Urea')],
-          windows: [{ column: 0, row: 0, width: 2, height: 2 }],
-          read: async () => [Float32Array.from(pixels)],
-        },
-      ],
-    },
-    { publish: true },
-  )
-  const { releases } = (await service.app.inject('/catalog')).json()
+  const grid = gridOf(32637, [500_000, 1_000_000], [30, -20], [2, 2])
+  const pixels = Float32Array.of(0.00004, 12.3456, Number.NaN, 3)
+  const source = releaseOn(grid, [layerOf('Urea')], [pixels], { forecastPeriod: '2031-01-01' })
+  const { code } = await loadRelease(service.database, source, { publish: true })
+  const { releases } = await catalog()
   const { grids, range } = releases.find(({ release }: { release: string }) => release === code)
   expect(grids[0].resolution).toEqual({ x: 30, y: 20, unit: 'metre', metres_x: 30, metres_y: 20 })
   expect(range).toEqual({ min: 0, max: 12.35 })
@@ -93,7 +77,7 @@ test('the catalog says how large pixels are in metres, and what values there are
 })
 
 test('the catalog tells of each published release what it holds and where it comes from', async () => {
-  const { releases } = (await service.app.inject('/catalog')).json()
+  const { releases } = await catalog()
   expect(releases).toHaveLength(10)
   const { published_at, ...release } = releases.find(
     (candidate: { product: string; country_code: string }) =>
@@ -132,22 +116,22 @@ test('the catalog tells of each published release what it holds and where it com
 })
 
 test('the catalog is not sent again while it is the same', async () => {
-  const ask = (headers = {}) => service.app.inject({ url: '/catalog', headers })
+  const ask = (headers = {}) => call(service.app, 'GET /catalog', { headers })
   const first = await ask()
   const tag = String(first.headers.etag)
   expect(first.headers['cache-control']).toBe('private, no-cache')
   const again = await ask({ 'if-none-match': tag })
-  expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, '', tag])
+  expect([again.status, again.text, again.headers.etag]).toEqual([304, '', tag])
 
   const withUselessToken = await ask({ 'if-none-match': tag, authorization: 'Bearer x' })
-  expect([withUselessToken.statusCode, withUselessToken.body]).toEqual([200, first.body])
+  expect([withUselessToken.status, withUselessToken.text]).toEqual([200, first.text])
   expect(withUselessToken.headers['cache-control']).toBe('no-store')
   expect(withUselessToken.headers).not.toHaveProperty('etag')
 
   const { writer } = service.database
   await writer.updateTable('country').set({ name: 'Gold Coast' }).where('code', '=', 'gha').execute()
   const changed = await ask({ 'if-none-match': tag })
-  expect([changed.statusCode, changed.headers.etag === tag]).toEqual([200, false])
+  expect([changed.status, changed.headers.etag === tag]).toEqual([200, false])
 })
 
 test('a process is live and ready, and when it begins to stop live alone', async () => {
@@ -155,18 +139,13 @@ test('a process is live and ready, and when it begins to stop live alone', async
     expect((await service.app.inject(url)).json()).toEqual({ status: 'ok' })
   }
   service.app.draining = true
-  try {
-    expect((await service.app.inject('/health/live')).statusCode).toBe(200)
-    for (const url of ['/health/ready', '/health']) {
-      const { statusCode, headers, json } = await service.app.inject(url)
-      expect([statusCode, headers['retry-after'], headers['cache-control']]).toEqual([503, '1', 'no-store'])
-      expect(json()).toEqual({
-        error: 'The service is stopping.',
-        code: 'OVERLOADED',
-        request_id: expect.any(String),
-      })
-    }
-  } finally {
+  onTestFinished(() => {
     service.app.draining = false
+  })
+  expect((await service.app.inject('/health/live')).statusCode).toBe(200)
+  for (const path of ['/health/ready', '/health']) {
+    const { status, headers, body } = await call(service.app, `GET ${path}`)
+    expect([status, headers['retry-after'], headers['cache-control']]).toEqual([503, '1', 'no-store'])
+    expect(body).toEqual({ error: 'The service is stopping.', code: 'OVERLOADED' })
   }
 })

@@ -1,30 +1,29 @@
 // Runs on both databases: withdrawals and changes are listed by statements of their own.
+
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { ChangeEntry, ChangeFeed } from '#schemas/feed.ts'
 import { withdrawRelease } from '#src/catalog/removal-queries.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { rollBackChecked } from '#src/ingest/publish.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
 
-let service: TestApp
-beforeAll(async () => {
-  service = await createTestApp()
-})
-afterAll(() => service.close())
+const service = openService()
+
+const get = (query = '', headers = {}) => call(service.app, `GET /changes${query}`, { headers })
 
 async function changes(query = ''): Promise<ChangeFeed> {
-  const response = await service.app.inject(`/changes${query}`)
-  expect([response.statusCode, response.body.slice(0, 200)]).toEqual([200, expect.any(String)])
-  return response.json()
+  const { status, body } = await get(query)
+  expect(status).toBe(200)
+  return body
 }
 
-/** The entry with the largest id. */
 async function newest(): Promise<ChangeEntry> {
   return (await changes('?limit=1000')).items.at(-1) as ChangeEntry
 }
@@ -78,11 +77,9 @@ test('each way of changing what is answered has its entry, the newest last, and 
 test('page by page nothing is missed and nothing comes twice, and who has the answer is told so', async () => {
   const { items: all, more } = await changes('?limit=1000')
   expect(more).toBe(false)
-  const first = await service.app.inject('/changes')
+  const first = await get()
   expect(first.headers['cache-control']).toBe('private, no-cache')
-  const headers = { 'if-none-match': String(first.headers.etag) }
-  const again = await service.app.inject({ url: '/changes', headers })
-  expect([again.statusCode, again.body]).toEqual([304, ''])
+  expect(await get('', { 'if-none-match': first.headers.etag })).toMatchObject({ status: 304, text: '' })
   // The demo publishes releases and loads boundaries of four countries.
   expect(new Set(all.map(({ kind }) => kind))).toContain('boundaries_loaded')
   const paged: ChangeEntry[] = []
@@ -98,14 +95,9 @@ test('page by page nothing is missed and nothing comes twice, and who has the an
 test('who knows an entry that there is not is told so, and does not wait for it', async () => {
   const { id } = await newest()
   for (const form of ['', '&format=atom']) {
-    const response = await service.app.inject(`/changes?since=${id + 1}${form}`)
-    expect([response.statusCode, response.json().details[0]]).toEqual([
-      400,
-      {
-        field: 'since',
-        message: `since must be at most ${id}, the id of the newest entry: leave it out and begin again, where a backup was restored`,
-      },
-    ])
+    const message = `since must be at most ${id}, the id of the newest entry: leave it out and begin again, where a backup was restored`
+    const { status, body } = await get(`?since=${id + 1}${form}`)
+    expect([status, body.details]).toEqual([400, [{ field: 'since', message }]])
   }
 })
 
@@ -114,18 +106,15 @@ test('the same as a feed of Atom, the newest first, with what XML would misread 
     recordOperation(trx, { kind: 'boundaries_loaded', detail: { country: 'r&<"', level: 3, areas: 416 } }),
   )
   const entry = await newest()
-  const headers = { accept: 'application/atom+xml', host: 'advice.example.org:8443' }
-  const response = await service.app.inject({ url: '/changes?limit=2', headers })
-  expect(response.headers['content-type']).toBe('application/atom+xml; charset=utf-8')
-  expect(response.body).toContain('<title>Boundaries of level 3 were loaded for R&amp;&lt;&quot;</title>')
-  expect(response.body).toContain(`<id>tag:advice.example.org,2026-11-23:changes/${entry.id}</id>`)
-  expect(response.body).toContain('href="http://advice.example.org:8443/changes?limit=2"')
-  expect(response.body.match(/<entry>/g)).toHaveLength(2)
-  const byFormat = await service.app.inject({
-    url: '/changes?format=atom&limit=2',
-    headers: { host: headers.host },
-  })
-  expect(byFormat.body.replace('format=atom&amp;', '')).toBe(response.body)
+  const host = 'advice.example.org:8443'
+  const { headers, text } = await get('?limit=2', { accept: 'application/atom+xml', host })
+  expect(headers['content-type']).toBe('application/atom+xml; charset=utf-8')
+  expect(text).toContain('<title>Boundaries of level 3 were loaded for R&amp;&lt;&quot;</title>')
+  expect(text).toContain(`<id>tag:advice.example.org,2026-11-23:changes/${entry.id}</id>`)
+  expect(text).toContain(`href="http://${host}/changes?limit=2"`)
+  expect(text.match(/<entry>/g)).toHaveLength(2)
+  const byFormat = await get('?format=atom&limit=2', { host })
+  expect(byFormat.text.replace('format=atom&amp;', '')).toBe(text)
 })
 
 testOnServer('an entry shows when all with smaller ids do: those who note wait for each other', async () => {
@@ -139,13 +128,8 @@ testOnServer('an entry shows when all with smaller ids do: those who note wait f
   await writer.transaction().execute(async (trx) => {
     await recordOperation(trx, note(1))
     later = writer.transaction().execute((other) => recordOperation(other, note(2)))
-    await vi.waitFor(async () => {
-      const waiting =
-        await sql`select from pg_locks where locktype = 'advisory' and not granted and objid = 7239460`.execute(
-          trx,
-        )
-      expect(waiting.rows).toHaveLength(1)
-    }, PATIENCE)
+    const waiting = sql`select from pg_locks where locktype = 'advisory' and not granted and objid = 7239460`
+    await vi.waitFor(async () => expect((await waiting.execute(trx)).rows).toHaveLength(1), PATIENCE)
     expect((await changes(`?since=${next_since}`)).items).toEqual([])
   })
   await later

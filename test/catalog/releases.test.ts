@@ -1,17 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { withdrawRelease } from '#src/catalog/removal-queries.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { computeLoadLock, insertRelease } from '#src/ingest/queries.ts'
-import { createTestAppWithPerson, makeAdmin, type TestAppWithPerson } from '#test/setup/people.ts'
+import { call, type Sent } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
+import { makeAdmin, type Person } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf, releaseDescription } from '#test/setup/releases.ts'
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const code = (version: number) => `fertilizer-eth-wheat-2026-07-v${version}`
 
-let service: TestAppWithPerson
+const service = openService({ template: 'empty' })
 beforeAll(async () => {
-  service = await createTestAppWithPerson({ template: 'empty' })
   const { database } = service
   const { remove, rollback } = operatorOf(database)
   await loadRelease(database, onePixelRelease({ Urea: 1, DAP: 10.25 }))
@@ -26,14 +27,13 @@ beforeAll(async () => {
   await remove('fertilizer-eth-wheat-2026-09-v1', true)
   await makeAdmin(service)
 })
-afterAll(() => service.close())
 
-async function list(query = '', headers = {}): Promise<string[]> {
-  const response = await service.app.inject({ url: `/releases${query}`, headers })
-  expect(response.statusCode, response.body).toBe(200)
-  return response
-    .json()
-    .items.map((item: { release: string; state: string }) => `${item.release} ${item.state}`)
+const get = (path: string, sent?: Sent) => call(service.app, `GET /releases${path}`, sent)
+
+async function list(query = '', by?: Person): Promise<string[]> {
+  const { status, body } = await get(query, { by })
+  expect(status).toBe(200)
+  return body.items.map((item: { release: string; state: string }) => `${item.release} ${item.state}`)
 }
 
 test('all see the releases that are or were published, and admins the others', async () => {
@@ -45,13 +45,11 @@ test('all see the releases that are or were published, and admins the others', a
   }
   expect(await list('?state=published')).toEqual([`${code(1)} published`])
   expect(await list('?state=deleted')).toEqual(['fertilizer-eth-wheat-2026-09-v1 deleted'])
-  const { headers } = service.person
-  expect(await list('', headers)).toContain(`${code(3)} unpublished`)
-  expect((await service.app.inject({ url: `/releases/${code(3)}` })).statusCode).toBe(404)
-  expect((await service.app.inject({ url: `/releases/${code(3)}`, headers })).json()).toMatchObject({
-    state: 'unpublished',
-    published_from: null,
-  })
+  const { person: by } = service
+  expect(await list('', by)).toContain(`${code(3)} unpublished`)
+  expect((await get(`/${code(3)}`)).status).toBe(404)
+  const unpublished = { state: 'unpublished', published_from: null }
+  expect((await get(`/${code(3)}`, { by })).body).toMatchObject(unpublished)
 })
 
 test('admins see which loads are under way and which were cut off, where they ask for them', async () => {
@@ -59,27 +57,27 @@ test('admins see which loads are under way and which were cut off, where they as
   const { writer } = database
   const description = releaseDescription({ forecastPeriod: '2026-10-01' })
   const release = await insertRelease(writer, description)
-  const loads = async (headers = {}) => {
-    const { items } = (await service.app.inject({ url: '/releases?state=incomplete', headers })).json()
+  const loads = async (by?: Person) => {
+    const { items } = (await get('?state=incomplete', { by })).body
     return items.map((item: { release: string; load: string }) => `${item.release} ${item.load}`)
   }
-  expect(await loads(person.headers)).toEqual([`${release.code} cut_off`])
-  expect([await loads(), await list('', person.headers)]).toEqual([
+  expect(await loads(person)).toEqual([`${release.code} cut_off`])
+  expect([await loads(), await list('', person)]).toEqual([
     [],
     expect.not.arrayContaining([expect.stringContaining(release.code)]),
   ])
   const { unlock } = await lockWork(database, computeLoadLock(description))
   // The embedded database has one process, which does not load while it answers: there is no lock.
   const state = database.kind === 'server' ? 'running' : 'cut_off'
-  expect(await loads(person.headers)).toEqual([`${release.code} ${state}`])
+  expect(await loads(person)).toEqual([`${release.code} ${state}`])
   unlock()
   await writer.updateTable('release').set({ load_lock: null }).where('id', '=', release.id).execute()
-  expect(await loads(person.headers)).toEqual([`${release.code} unknown`])
+  expect(await loads(person)).toEqual([`${release.code} unknown`])
   await writer.deleteFrom('release').where('id', '=', release.id).execute()
 })
 
 test('the list has pages, and cursors of other filters are refused', async () => {
-  const page = async (query: string) => (await service.app.inject(`/releases?limit=2${query}`)).json()
+  const page = async (query: string) => (await get(`?limit=2${query}`)).body
   const codesOf = ({ items }: { items: { release: string }[] }) => items.map(({ release }) => release)
   const first = await page('')
   expect(codesOf(first)).toEqual([code(1), code(2)])
@@ -90,8 +88,8 @@ test('the list has pages, and cursors of other filters are refused', async () =>
 })
 
 test('a release is described, with when it was published and what it is of', async () => {
-  const response = await service.app.inject({ url: `/releases/${code(1)}` })
-  expect(response.json()).toEqual({
+  const { headers, body } = await get(`/${code(1)}`)
+  expect(body).toEqual({
     release: code(1),
     product: 'fertilizer',
     country_code: 'eth',
@@ -129,16 +127,12 @@ test('a release is described, with when it was published and what it is of', asy
       ...{ pixel_type: '32BF', grid: 1, pixels: 1, minimum: value, maximum: value, mean: value },
     })),
   })
-  const again = await service.app.inject({
-    url: `/releases/${code(1)}`,
-    headers: { 'if-none-match': String(response.headers.etag) },
-  })
-  expect(again.statusCode).toBe(304)
+  const again = await get(`/${code(1)}`, { headers: { 'if-none-match': String(headers.etag) } })
+  expect(again.status).toBe(304)
 })
 
 test('of a deleted release it is told what it was, and when', async () => {
-  const { body } = await service.app.inject({ url: '/releases/fertilizer-eth-wheat-2026-09-v1' })
-  expect(JSON.parse(body)).toMatchObject({
+  expect((await get('/fertilizer-eth-wheat-2026-09-v1')).body).toMatchObject({
     state: 'deleted',
     source: 'A test',
     published_from: TIME,
@@ -148,8 +142,7 @@ test('of a deleted release it is told what it was, and when', async () => {
     grids: [],
     layers: [],
   })
-  const missing = await service.app.inject({ url: '/releases/nothing' })
-  expect(missing.json()).toMatchObject({
+  expect((await get('/nothing')).body).toMatchObject({
     code: 'NOT_FOUND',
     error: 'No release nothing is or was published; `GET /releases` lists those that are there.',
   })

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { listReleases } from '#src/catalog/release-queries.ts'
 import { deleteRelease, listPrunable } from '#src/catalog/removal-queries.ts'
@@ -9,18 +9,15 @@ import { inTransaction } from '#src/data/sql.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { publishDue } from '#src/ingest/publish.ts'
 import { recordsOf } from '#test/accounts/records.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { captureLog } from '#test/setup/log.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { askFertilizer, onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
 
-let service: TestApp
-beforeAll(async () => {
-  service = await createTestApp({
-    template: 'empty',
-    settings: { RELEASE_MAX_AGE_MS: '0', LOG_LEVEL: 'info' },
-  })
+const service = openService({
+  template: 'empty',
+  settings: { RELEASE_MAX_AGE_MS: '0', LOG_LEVEL: 'info' },
 })
 beforeEach(async () => {
   const { writer } = service.database
@@ -28,11 +25,9 @@ beforeEach(async () => {
     await inTransaction(writer, (trx) => deleteRelease(trx, code, true))
   }
 })
-afterAll(() => service.close())
 
 const ask = () => askFertilizer(service.app, PIXEL_CENTRE)
 
-/** Loads a release of one pixel, and publishes it unless it is held back. */
 async function load(rate: number, { publish = false, month = '2026-07' } = {}): Promise<string> {
   const source = onePixelRelease({ Urea: rate }, { forecastPeriod: `${month}-01` })
   return (await loadRelease(service.database, source, { publish })).code
@@ -63,7 +58,6 @@ async function whileServing(
   await work(log).finally(() => app.close())
 }
 
-/** What is told of a release in the log. */
 function linesOf(log: string[], code: string): object[] {
   return log.map((line) => JSON.parse(line)).filter(({ release }) => release === code)
 }
@@ -87,16 +81,10 @@ test('a release is published at its time, by the service that runs then', async 
   await whileServing(async (log) => {
     expect(await ask()).toMatchObject({ release: before, values: [7] })
     await vi.waitFor(async () => expect(await ask()).toMatchObject({ release: code, values: [8] }), PATIENCE)
-    await vi.waitFor(
-      () =>
-        expect(linesOf(log, code)).toEqual([
-          expect.objectContaining({ level: 30, replaced: before, msg: 'a scheduled release is published' }),
-        ]),
-      PATIENCE,
-    )
+    const line = { level: 30, replaced: before, msg: 'a scheduled release is published' }
+    await vi.waitFor(() => expect(linesOf(log, code)).toEqual([expect.objectContaining(line)]), PATIENCE)
   })
-  const publication = (await recordsOfRelease(code)).at(-1)
-  expect(publication).toEqual({
+  expect((await recordsOfRelease(code)).at(-1)).toEqual({
     kind: 'release_published',
     release: code,
     replaced: before,

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { HistoryItem, HistoryList } from '#schemas/history.ts'
 import { loadConfig } from '#src/config.ts'
+import type { Database } from '#src/data/client.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { AdvisoryRecord } from '#src/history/queries.ts'
 import { createHistoryRecorder, readQuota } from '#src/history/recorder.ts'
@@ -49,6 +50,16 @@ export async function keepAt(service: TestApp, records: [AdvisoryRecord, time: D
   const ids: string[] = []
   for (const [record] of records) ids.push(await keep(record))
   return ids
+}
+
+/** Does something while a table is not there. */
+export async function whileAway(
+  { writer }: Pick<Database, 'writer'>,
+  table: string,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  await writer.schema.alterTable(table).renameTo('elsewhere').execute()
+  await work().finally(() => writer.schema.alterTable('elsewhere').renameTo(table).execute())
 }
 
 /** A request for advice: at a point, within a polygon or an area. */

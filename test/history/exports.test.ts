@@ -4,14 +4,10 @@ import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import type { Feature, FeatureCollection } from 'geojson'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { newFolder } from '#test/setup/folders.ts'
-import {
-  createTestAppWithPerson,
-  newPerson,
-  type Person,
-  type TestAppWithPerson,
-} from '#test/setup/people.ts'
+import { openService } from '#test/setup/open-service.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
 import { advise, history, keepAt, rate, recordOf } from './advisories.ts'
 
 const CSV = 'text/csv'
@@ -26,14 +22,12 @@ const RING = [
 const TRIANGLE = { type: 'Polygon', coordinates: [RING] }
 const WITH_HEIGHTS = { type: 'MultiPolygon', coordinates: [[RING.map((position) => [...position, 2400])]] }
 
-let service: TestAppWithPerson
-let person: Person
 /** One call of each kind, in the order in which they were made. */
 const ids = { point: '', forage: '', all: '', polygon: '', feature: '', area: '', country: '' }
 
+const service = openService()
 beforeAll(async () => {
-  service = await createTestAppWithPerson()
-  person = service.person
+  const { person } = service
   const asked: [keyof typeof ids, path: string, body: object][] = [
     ['point', 'fertilizer/point', { lat: 9.5, lng: 38.5, name: '=cmd|"x", \r\n-2' }],
     ['forage', 'forage/point', { lat: -1, lng: 36.5, country_code: 'ken', name: 'ወንጂ' }],
@@ -52,13 +46,12 @@ beforeAll(async () => {
     observed: { yield_kg_ha: 3000, harvested_on: '2026-11-20' },
   })
 })
-afterAll(() => service.close())
 
 const read = (text: string): Record<string, string>[] =>
   parse(text, { columns: true, record_delimiter: '\r\n' })
 
 async function csv(path: string): Promise<Record<string, string>[]> {
-  const response = await history(service, person, path, CSV)
+  const response = await history(service, service.person, path, CSV)
   expect(response.headers['content-type']).toBe('text/csv; charset=utf-8')
   return read(response.body)
 }
@@ -72,48 +65,43 @@ function anonymous(text: string): string {
 const idsOf = (rows: { id?: unknown }[]) => [...new Set(rows.map(({ id }) => id))]
 
 async function featureOf(id: string): Promise<Feature> {
-  return (await history(service, person, id, GEOJSON)).json()
+  return (await history(service, service.person, id, GEOJSON)).json()
 }
 
 /** The shape of an area for maps, as it is listed. */
 async function outlineOf(country: string, code: string) {
   const response = await service.app.inject({
     url: `/admin?admin0=${country}&level=1&geometry=simplified&format=geojson`,
-    headers: person.headers,
+    headers: service.person.headers,
   })
   return (response.json() as FeatureCollection).features.find(({ id }) => id === code)?.geometry
 }
 
 describe('CSV', () => {
   test('has a row for each value, with guarded text, bare numbers, areas, and the release of each product', async () => {
-    const { body } = await history(service, person, 'my', CSV)
+    const { body } = await history(service, service.person, 'my', CSV)
     // The outlines of the demo's areas are not the same to the last digit with each version of PostGIS.
     const lines = anonymous(body).split('\n')
     const text = lines.filter((line) => !/^(area|country),/.test(line)).join('\n')
     await expect(text).toMatchFileSnapshot('exports/history.csv')
   })
 
-  test.each([
-    ['point', 'fertilizer', ['rate_kg_ha']],
-    ['polygon', 'fertilizer', ['rate_kg_ha', 'min', 'max', 'stddev', 'covered_percent', 'total_kg']],
-    ['area', 'isfm', ['rate_tons_ha', 'min', 'max', 'stddev', 'covered_percent', 'total_tons']],
-  ] as const)('has the numbers of the answer: %s', async (key, product, members) => {
-    const { answer } = (await history(service, person, ids[key])).json()
-    const entries: Record<string, number>[] = answer[`${product}_data`]
-    expect(entries.length).toBeGreaterThan(5)
-    const columns = ['value', 'min', 'max', 'stddev', 'covered_percent', 'total'].slice(0, members.length)
-    const { area_ha = '', admin } = answer.location
-    const rows = await csv(ids[key])
-    const ofAll = { area_ha: String(area_ha), admin_code: admin?.code ?? '', admin_name: admin?.name ?? '' }
+  test('of an area has the numbers of the answer', async () => {
+    const { answer } = (await history(service, service.person, ids.area)).json()
+    const { area_ha, admin } = answer.location
+    const rows = await csv(ids.area)
+    const ofAll = { area_ha: String(area_ha), admin_code: admin.code, admin_name: admin.name }
     expect(rows[0]).toMatchObject(ofAll)
+    const columns = ['value', 'min', 'max', 'stddev', 'covered_percent', 'total']
+    const members = ['rate_tons_ha', 'min', 'max', 'stddev', 'covered_percent', 'total_tons']
     expect(rows.map((row) => columns.map((column) => row[column]))).toEqual(
-      entries.map((entry) => members.map((member) => String(entry[member]))),
+      answer.isfm_data.map((entry: Record<string, number>) => members.map((member) => String(entry[member]))),
     )
   })
 
   test('of the list is the same page as in JSON, with the next one in Link', async () => {
-    const page = (await history(service, person, 'my?limit=3')).json()
-    const { headers, body } = await history(service, person, 'my?limit=3', CSV)
+    const page = (await history(service, service.person, 'my?limit=3')).json()
+    const { headers, body } = await history(service, service.person, 'my?limit=3', CSV)
     expect(headers).toMatchObject({
       'content-disposition': 'attachment; filename="history.csv"',
       link: `</history/my?limit=3&cursor=${page.next_cursor}>; rel="next"`,
@@ -128,25 +116,25 @@ describe('CSV', () => {
   test('of an empty history is the header', async () => {
     const nobody = await newPerson(service.app)
     const { body } = await history(service, nobody, 'my', CSV)
-    const whole = await history(service, person, 'my', CSV)
+    const whole = await history(service, service.person, 'my', CSV)
     expect(body).toBe(whole.body.slice(0, whole.body.indexOf('\n') + 1))
   })
 })
 
 test.each(['my', 'item'])('a media type that there is none of is refused: %s', async (path) => {
-  const response = await history(service, person, path === 'my' ? path : ids.point, 'application/pdf')
+  const response = await history(service, service.person, path === 'my' ? path : ids.point, 'application/pdf')
   expect([response.statusCode, response.json().code]).toEqual([406, 'NOT_ACCEPTABLE'])
 })
 
 describe('an item in GeoJSON', () => {
   test('is a Feature of flat properties, a column a layer, with its statistics', async () => {
-    const response = await history(service, person, ids.point, GEOJSON)
+    const response = await history(service, service.person, ids.point, GEOJSON)
     expect(response.headers['content-type']).toBe(`${GEOJSON}; charset=utf-8`)
     expect(response.headers['content-disposition']).toBe(
       `attachment; filename="history-${ids.point}.geojson"`,
     )
     const { type, id, created_at, geometry, properties } = response.json()
-    const { answer, ...item } = (await history(service, person, ids.point)).json()
+    const { answer, ...item } = (await history(service, service.person, ids.point)).json()
     expect([type, id, created_at, geometry]).toEqual([
       'Feature',
       ids.point,
@@ -179,7 +167,7 @@ describe('an item in GeoJSON', () => {
     'recorded before answers named their area says what is known of it: %s',
     async (_, admin, name, known) => {
       const location = { name: 'Kigali', lat: -1.94, lng: 30.06, type: 'polygon', area_ha: 73_000 }
-      const record = recordOf(person, {
+      const record = recordOf(service.person, {
         kind: 'polygon',
         countryCode: 'rwa',
         request: { admin: { country_code: 'rwa', ...admin }, ...(name && { name }) },
@@ -189,18 +177,18 @@ describe('an item in GeoJSON', () => {
       const { geometry, properties } = await featureOf(id)
       expect([properties?.adm_level, properties?.adm_code, properties?.adm_name]).toEqual(known)
       expect(geometry).toEqual(await outlineOf('rwa', 'RWA-01'))
-      await service.app.inject({ method: 'DELETE', url: `/history/${id}`, headers: person.headers })
+      await service.app.inject({ method: 'DELETE', url: `/history/${id}`, headers: service.person.headers })
     },
   )
 })
 
 describe('a file of GeoJSON', () => {
   test('has the items of its page, and says where the next one begins', async () => {
-    const response = await history(service, person, 'my?limit=4', GEOJSON)
+    const response = await history(service, service.person, 'my?limit=4', GEOJSON)
     expect(response.headers['content-type']).toBe(`${GEOJSON}; charset=utf-8`)
     expect(response.headers['content-disposition']).toBe('attachment; filename="history.geojson"')
     const { type, features, next_cursor } = response.json()
-    const page = (await history(service, person, 'my?limit=4')).json()
+    const page = (await history(service, service.person, 'my?limit=4')).json()
     expect([type, next_cursor]).toEqual(['FeatureCollection', page.next_cursor])
     expect(idsOf(features)).toEqual([ids.country, ids.area, ids.feature, ids.polygon])
     expect(response.headers.link).toContain(page.next_cursor)
@@ -208,7 +196,7 @@ describe('a file of GeoJSON', () => {
 
   test('of points has points, and of polygons MultiPolygons without heights', async () => {
     const geometriesOf = async (kind: string) => {
-      const { features } = (await history(service, person, `my?kind=${kind}`, GEOJSON)).json()
+      const { features } = (await history(service, service.person, `my?kind=${kind}`, GEOJSON)).json()
       return features.map(({ id, geometry }: Feature) => [id, geometry])
     }
     const type = (name: string) => expect.objectContaining({ type: name })
@@ -216,12 +204,9 @@ describe('a file of GeoJSON', () => {
       [ids.all, ids.forage, ids.point].map((id) => [id, type('Point')]),
     )
     const sent = { type: 'MultiPolygon', coordinates: [[RING]] }
-    expect(await geometriesOf('polygon')).toEqual([
-      [ids.country, type('MultiPolygon')],
-      [ids.area, type('MultiPolygon')],
-      [ids.feature, sent],
-      [ids.polygon, sent],
-    ])
+    const own = [ids.feature, ids.polygon].map((id) => [id, sent])
+    const ofAreas = [ids.country, ids.area].map((id) => [id, type('MultiPolygon')])
+    expect(await geometriesOf('polygon')).toEqual([...ofAreas, ...own])
   })
 
   test('of polygons has no geometry for an area that is gone, which by itself is a point inside', async () => {
@@ -231,46 +216,34 @@ describe('a file of GeoJSON', () => {
       )
     await move('RWA-01', 'gone')
     onTestFinished(async () => void (await move('gone', 'RWA-01')))
-    const { location } = (await history(service, person, ids.area)).json()
+    const { location } = (await history(service, service.person, ids.area)).json()
     const { geometry } = await featureOf(ids.area)
     expect(geometry).toEqual({ type: 'Point', coordinates: [location.lng, location.lat] })
-    const { features } = (await history(service, person, 'my?kind=polygon', GEOJSON)).json()
+    const { features } = (await history(service, service.person, 'my?kind=polygon', GEOJSON)).json()
     const area = features.find(({ id }: Feature) => id === ids.area)
     expect([area.geometry, area.properties.lat]).toEqual([null, location.lat])
   })
 
   test('has names that a Shapefile keeps, each of one layer', async () => {
+    const names = ['Pennisetum purpureum', 'Panicum purpureum', 'p. PURPUREUM', 'name', 'ሣር', 'Brachiária']
     const answer = {
       location: { name: 'x', lat: 9.5, lng: 38.5, type: 'point' },
-      forage_data: [
-        { forage_variety: 'Pennisetum purpureum', suitability_score: 0.1 },
-        { forage_variety: 'Panicum purpureum', suitability_score: 0.2 },
-        { forage_variety: 'p. PURPUREUM', suitability_score: 0.3 },
-        { forage_variety: 'name', suitability_score: 0.4 },
-        { forage_variety: 'ሣር', suitability_score: 0.5 },
-        { forage_variety: 'Brachiária', suitability_score: 0.6 },
-      ],
+      forage_data: names.map((forage_variety, index) => ({ forage_variety, suitability_score: index / 10 })),
     }
-    const [id = ''] = await keepAt(service, [
-      [recordOf(person, { product: 'forage', answer, releases: [] }), new Date('2026-01-01T00:00:00Z')],
-    ])
+    const record = recordOf(service.person, { product: 'forage', answer, releases: [] })
+    const [id = ''] = await keepAt(service, [[record, new Date('2026-01-01T00:00:00Z')]])
     const { properties } = await featureOf(id)
-    expect(Object.entries(properties ?? {}).slice(-6)).toEqual([
-      ['P_purpureu', 0.1],
-      ['P_purpur_2', 0.2],
-      ['p_PURPUR_3', 0.3],
-      ['name_2', 0.4],
-      ['forage', 0.5],
-      ['Brachiaria', 0.6],
-    ])
-    const { features } = (await history(service, person, 'my?all=true', GEOJSON)).json()
+    const columns = ['P_purpureu', 'P_purpur_2', 'p_PURPUR_3', 'name_2', 'forage', 'Brachiaria']
+    const expected = columns.map((column, index) => [column, index / 10])
+    expect(Object.entries(properties ?? {}).slice(-6)).toEqual(expected)
+    const { features } = (await history(service, service.person, 'my?all=true', GEOJSON)).json()
     for (const { properties } of features as Feature[]) {
       for (const [name, value] of Object.entries(properties ?? {})) {
         expect(name).toMatch(/^\w{1,10}$/)
         expect(['string', 'number', 'boolean']).toContain(typeof value)
       }
     }
-    await service.app.inject({ method: 'DELETE', url: `/history/${id}`, headers: person.headers })
+    await service.app.inject({ method: 'DELETE', url: `/history/${id}`, headers: service.person.headers })
   })
 
   test.runIf(spawnSync('ogr2ogr', ['--version']).status === 0).each([
@@ -279,7 +252,7 @@ describe('a file of GeoJSON', () => {
   ])('becomes a %s of every %s without a warning', async (format, kind, type) => {
     const folder = await newFolder()
     const source = join(folder, 'history.geojson')
-    const response = await history(service, person, `my?kind=${kind}&all=true`, GEOJSON)
+    const response = await history(service, service.person, `my?kind=${kind}&all=true`, GEOJSON)
     await writeFile(source, response.body)
     const target = join(folder, format === 'GPKG' ? 'history.gpkg' : 'shapes')
     // Shapefiles are in Latin letters unless they are asked for otherwise.

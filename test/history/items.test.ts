@@ -1,38 +1,39 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { HistoryItem } from '#schemas/history.ts'
 import type { AdvisoryRecord } from '#src/history/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { newPerson, type Person } from '#test/setup/people.ts'
+import { testOnServer } from '#test/setup/on-server.ts'
+import { openService } from '#test/setup/open-service.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { newPerson } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
 import { SQUARE } from '#test/setup/square.ts'
 import { advise, allPages, history, keepAt, rate, recordOf } from './advisories.ts'
 
-let service: TestApp
-let person: Person
-beforeAll(async () => {
-  service = await createTestApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
-  person = await newPerson(service.app)
-})
-afterAll(() => service.close())
+const service = openService({ settings: { RELEASE_MAX_AGE_MS: '0' } })
 
 const POINT = { lat: 9.5, lng: 38.5, name: 'My field' }
 
-async function ask(who: Person, product = 'yield', payload: object = POINT) {
+async function ask(product = 'yield', payload: object = POINT, who = service.person) {
   const response = await advise(service, who, `${product}/point`, payload)
   if (response.statusCode !== 200) throw new Error(response.body)
   return response.json()
 }
 
-const remove = ({ headers }: Person, id: string) =>
+const read = (id: string) => history(service, service.person, id)
+const itemOf = async (id: string): Promise<HistoryItem> => (await read(id)).json()
+
+const remove = (id: string, { headers } = service.person) =>
   service.app.inject({ method: 'DELETE', url: `/history/${id}`, headers })
+
+const give = (id: string, payload: unknown, who = service.person) => rate(service, who, id, payload as object)
 
 describe('an item', () => {
   test('is there as soon as the call is answered, by its id and in the list', async () => {
-    const { history_id: id, ...answer } = await ask(person)
-    const response = await history(service, person, id)
+    const { history_id: id, ...answer } = await ask()
+    const response = await read(id)
     expect(response.headers).toMatchObject({ 'cache-control': 'no-store', vary: 'Accept' })
     const item = response.json()
     expect(item).toEqual({
@@ -52,7 +53,7 @@ describe('an item', () => {
       feedback: null,
     })
     expect(Math.abs(Date.now() - Date.parse(item.created_at))).toBeLessThan(60_000)
-    const [newest] = await allPages(service, person)
+    const [newest] = await allPages(service, service.person)
     expect(newest).toEqual(item)
   })
 
@@ -76,32 +77,31 @@ describe('an item', () => {
     ]
     const ids = await keepAt(
       service,
-      old.map(([changes]) => [recordOf(person, changes), new Date()]),
+      old.map(([changes]) => [recordOf(service.person, changes), new Date()]),
     )
     for (const [index, [, month, isSynthetic]] of old.entries()) {
-      const item: HistoryItem = (await history(service, person, ids[index] as string)).json()
+      const item = await itemOf(ids[index] as string)
       expect([item.forecast_month, item.synthetic], String(index)).toEqual([month, isSynthetic])
     }
   })
 
   test('of forage has neither crop nor forecast period, and that of a polygon its area', async () => {
-    const { history_id: id } = await ask(person, 'forage', { lat: -1, lng: 36.5, country_code: 'ken' })
-    const item: HistoryItem = (await history(service, person, id)).json()
+    const { history_id: id } = await ask('forage', { lat: -1, lng: 36.5, country_code: 'ken' })
+    const item = await itemOf(id)
     expect([item.crop, item.country_code, 'forecast_period' in item]).toEqual([null, 'ken', false])
     const location = { name: 'Plot', lat: 9.5, lng: 38.5, type: 'polygon', area_ha: 1.25 }
-    const record = recordOf(person, { kind: 'polygon', answer: { location, yield_data: [] } })
+    const record = recordOf(service.person, { kind: 'polygon', answer: { location, yield_data: [] } })
     const [polygon = ''] = await keepAt(service, [[record, new Date()]])
-    expect((await history(service, person, polygon)).json().location).toEqual(location)
+    expect((await itemOf(polygon)).location).toEqual(location)
   })
 
   test('can be deleted, with its feedback, and stays in nobody’s way', async () => {
-    const { history_id: id } = await ask(person)
-    expect((await rate(service, person, id, { rating: 3 })).statusCode).toBe(200)
-    const deleted = await remove(person, id)
+    const { history_id: id } = await ask()
+    expect((await give(id, { rating: 3 })).statusCode).toBe(200)
+    const deleted = await remove(id)
     expect([deleted.statusCode, deleted.body]).toEqual([204, ''])
-    expect((await history(service, person, id)).statusCode).toBe(404)
-    expect((await remove(person, id)).statusCode).toBe(404)
-    expect((await rate(service, person, id, { rating: 3 })).statusCode).toBe(404)
+    const after = await Promise.all([read(id), remove(id), give(id, { rating: 3 })])
+    expect(after.map(({ statusCode }) => statusCode)).toEqual([404, 404, 404])
     const { rows } = await sql`select from advisory_feedback where history_id = ${id}`.execute(
       service.database.writer,
     )
@@ -109,9 +109,9 @@ describe('an item', () => {
   })
 
   test('reads the same, byte for byte, whatever is published, rolled back or deleted', async () => {
-    const { history_id: id } = await ask(person, 'fertilizer')
-    const read = async () => (await history(service, person, id)).body
-    const before = await read()
+    const { history_id: id } = await ask('fertilizer')
+    const text = async () => (await read(id)).body
+    const before = await text()
     const operator = operatorOf(service.database)
     // A later release than the demo's, with its pixel where the point is.
     const load = async () => {
@@ -119,18 +119,18 @@ describe('an item', () => {
       return (await loadRelease(service.database, release, { publish: true })).code
     }
     const code = await load()
-    const after = await ask(person, 'fertilizer')
+    const after = await ask('fertilizer')
     expect(after.fertilizer_data).toEqual([{ fertilizer_type: 'Urea', scenario: 'Normal', rate_kg_ha: 42 }])
-    expect(await read()).toBe(before)
+    expect(await text()).toBe(before)
     const second = await load()
     await operator.rollback(second)
-    expect(await read()).toBe(before)
+    expect(await text()).toBe(before)
     await operator.publish(second)
     await operator.remove(code, true)
     const [release] = JSON.parse(before).releases
     await operator.remove(release, true)
-    expect(await read()).toBe(before)
-    const latest: HistoryItem = (await history(service, person, after.history_id)).json()
+    expect(await text()).toBe(before)
+    const latest = await itemOf(after.history_id)
     const { history_id: _, ...answer } = after
     expect([latest.releases, latest.answer]).toEqual([[code], answer])
   })
@@ -139,23 +139,17 @@ describe('an item', () => {
 describe('what is somebody else’s', () => {
   test('does not exist: not to read, to delete or to give feedback to', async () => {
     const [owner, other] = [await newPerson(service.app), await newPerson(service.app)]
-    const { history_id: id } = await ask(owner)
+    const { history_id: id } = await ask('yield', POINT, owner)
     for (const path of [id, id.toUpperCase(), randomUUID(), 'my-id', '%00']) {
       const answers = [
         await history(service, other, path),
         await history(service, other, path, 'text/csv'),
-        await remove(other, path),
-        await rate(service, other, path, { rating: 1 }),
+        await remove(path, other),
+        await give(path, { rating: 1 }, other),
       ]
       for (const answer of answers) {
-        expect([answer.statusCode, answer.json()], path).toEqual([
-          404,
-          {
-            error: 'There is nothing with this id in your history.',
-            code: 'NOT_FOUND',
-            request_id: expect.any(String),
-          },
-        ])
+        const error = 'There is nothing with this id in your history.'
+        expect([answer.statusCode, answer.json()], path).toMatchObject([404, { error, code: 'NOT_FOUND' }])
       }
     }
     expect((await history(service, other, 'my')).json().items).toEqual([])
@@ -212,7 +206,7 @@ test.each<[string, payload: object, kept: object]>([
   ['every digit of the coordinates', exact, exact],
   ['an area', { admin: { ...area, note: BALLAST } }, { admin: area }],
 ])('of a request the history keeps what it was about and no more: %s', async (_, payload, kept) => {
-  const response = await advise(service, person, 'yield', payload)
+  const response = await advise(service, service.person, 'yield', payload)
   expect(response.statusCode, response.body).toBe(200)
   const { history_id: id } = response.json()
   const { bytes } = await service.database.writer
@@ -220,6 +214,91 @@ test.each<[string, payload: object, kept: object]>([
     .select('bytes')
     .where('id', '=', id)
     .executeTakeFirstOrThrow()
-  expect((await history(service, person, id)).json().request).toEqual(kept)
+  expect((await itemOf(id)).request).toEqual(kept)
   expect(bytes).toBeLessThan(2000)
+})
+
+const advisory = async (): Promise<string> => (await ask()).history_id
+
+const given = async (id: string) => (await itemOf(id)).feedback
+
+test('feedback is kept with the item, and takes the place of what was given before', async () => {
+  const id = await advisory()
+  const observed = { yield_kg_ha: 3100.5, rate_kg_ha: 0, rate_tons_ha: 2, harvested_on: '2024-02-29' }
+  const first = await give(id, {
+    rating: 4,
+    comment: '=1+1 "good"',
+    observed: { ...observed, weather: 'dry' },
+  })
+  expect(first.statusCode).toBe(200)
+  expect(first.headers['cache-control']).toBe('no-store')
+  const { created_at, updated_at, ...rest } = first.json()
+  expect(rest).toEqual({ rating: 4, comment: '=1+1 "good"', observed })
+  expect(updated_at).toBe(created_at)
+  expect(await given(id)).toEqual(first.json())
+
+  const second = (await give(id, { rating: 2 })).json()
+  const { updated_at: later } = second
+  expect(second).toEqual({ rating: 2, comment: null, observed: null, created_at, updated_at: later })
+  expect(Date.parse(later)).toBeGreaterThanOrEqual(Date.parse(created_at))
+  expect(await given(id)).toEqual(second)
+})
+
+test('feedback that comes many times at once ends as one of them', async () => {
+  const item = await advisory()
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, index) => give(item, { rating: (index % 5) + 1, comment: `${index}` })),
+  )
+  for (const answer of answers) expect(answer.statusCode).toBe(200)
+  const kept = await given(item)
+  expect(answers.map((answer) => answer.json())).toContainEqual(kept)
+  const { rows } = await sql`select rating from advisory_feedback where history_id = ${item}`.execute(
+    service.database.writer,
+  )
+  expect(rows).toEqual([{ rating: kept?.rating }])
+})
+
+test.each([
+  [{ rating: 3.5 }, 'rating'],
+  [{ rating: 3, comment: '\ud800' }, 'comment'],
+  [{ rating: 3, observed: { yield_kg_ha: 200_001 } }, 'observed.yield_kg_ha'],
+  [{ rating: 3, observed: { harvested_on: '2026-02-29' } }, 'observed.harvested_on'],
+  [[], 'body'],
+])('%j is refused, and leaves what was given', async (payload, field) => {
+  const item = await advisory()
+  await give(item, { rating: 5, comment: 'x'.repeat(2000) })
+  const response = await give(item, payload)
+  expect(response.statusCode).toBe(400)
+  expect(response.json()).toMatchObject({ code: 'INVALID_PARAMETERS', details: [{ field }] })
+  expect((await given(item))?.rating).toBe(5)
+})
+
+test('a harvest is not in the future, wherever the day begins first', async () => {
+  const item = await advisory()
+  const dayIn = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 10)
+  const harvested = (day: string) => give(item, { rating: 4, observed: { harvested_on: day } })
+  expect((await harvested(dayIn(14))).statusCode).toBe(200)
+  const refused = await harvested(dayIn(14 + 24))
+  expect([refused.statusCode, refused.json().details]).toEqual([
+    400,
+    [{ field: 'observed.harvested_on', message: 'observed.harvested_on must not be in the future' }],
+  ])
+  expect((await given(item))?.observed).toEqual({ harvested_on: dayIn(14) })
+})
+
+// The embedded database has one session.
+testOnServer('feedback to an item that is deleted meanwhile is 404', async () => {
+  const { writer } = service.database
+  const id = await advisory()
+  const blocked = sql`
+    select from pg_stat_activity
+    where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`
+  const feedback = await writer.transaction().execute(async (trx) => {
+    await sql`delete from history_item where id = ${id}`.execute(trx)
+    const answer = give(id, { rating: 4 })
+    await vi.waitFor(async () => expect((await blocked.execute(writer)).rows).toHaveLength(1), PATIENCE)
+    return { answer }
+  })
+  const { statusCode, json } = await feedback.answer
+  expect([statusCode, json().code]).toEqual([404, 'NOT_FOUND'])
 })

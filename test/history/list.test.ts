@@ -1,31 +1,32 @@
 import fc from 'fast-check'
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { deleteItems, type HistoryFilter, listHistory } from '#src/history/queries.ts'
+import { type AdvisoryRecord, deleteItems, type HistoryFilter, listHistory } from '#src/history/queries.ts'
 import { deleteOldest } from '#src/history/recording-queries.ts'
 import { describeOnServer } from '#test/setup/on-server.ts'
-import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { openService } from '#test/setup/open-service.ts'
+import { newPerson } from '#test/setup/people.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
 import { allPages, history, keepAt, recordOf } from './advisories.ts'
 
-let service: TestAppWithPerson
-beforeAll(async () => {
-  service = await createTestAppWithPerson()
-})
-afterAll(() => service.close())
+const service = openService()
 
-const at = (text: string) => new Date(text)
+const DAY = 86_400_000
+
+/** Keeps an advisory so many times, as if it had been given at the time of each. */
+const keepMany = (count: number, record: AdvisoryRecord, timeOf: (index: number) => number) =>
+  keepAt(
+    service,
+    Array.from({ length: count }, (_, index) => [record, new Date(timeOf(index))]),
+  )
 
 describe('a page', () => {
   test('has 50 items where no limit is given, and says where the next one begins', async () => {
     const person = await newPerson(service.app)
     const start = Date.UTC(2026, 5, 1)
-    const ids = await keepAt(
-      service,
-      Array.from({ length: 120 }, (_, index) => [recordOf(person), new Date(start + index)]),
-    )
+    const ids = await keepMany(120, recordOf(person), (index) => start + index)
     const first = await history(service, person, 'my')
     expect(first.json().items.map(({ id }: { id: string }) => id)).toEqual(ids.slice(70).reverse())
     const link = /^<(.*)>; rel="next"$/.exec(first.headers.link as string)?.[1] as string
@@ -37,14 +38,8 @@ describe('a page', () => {
 
   test('ends early where its items are large, and the next one goes on', async () => {
     const person = await newPerson(service.app)
-    const large = { text: 'x'.repeat(3_000_000) }
-    const ids = await keepAt(
-      service,
-      Array.from({ length: 5 }, (_, index) => [
-        recordOf(person, { request: large }),
-        new Date(Date.UTC(2026, 5, 1) + index),
-      ]),
-    )
+    const large = recordOf(person, { request: { text: 'x'.repeat(3_000_000) } })
+    const ids = await keepMany(5, large, (index) => Date.UTC(2026, 5, 1) + index)
     expect((await history(service, person, 'my')).json().items).toHaveLength(3)
     expect((await allPages(service, person)).map(({ id }) => id)).toEqual(ids.toReversed())
   })
@@ -74,17 +69,11 @@ describe('a page', () => {
 describe('a cursor', () => {
   test('leads through every item once, whatever is kept meanwhile', async () => {
     const person = await newPerson(service.app)
-    const time = at('2026-07-01T10:00:00.123Z')
+    const time = Date.parse('2026-07-01T10:00:00.123Z')
     // Several at one moment: the ids decide between them.
-    const ids = await keepAt(
-      service,
-      Array.from({ length: 41 }, (_, index) => [
-        recordOf(person),
-        new Date(time.getTime() + Math.floor(index / 8)),
-      ]),
-    )
+    const ids = await keepMany(41, recordOf(person), (index) => time + Math.floor(index / 8))
     const seen = await allPages(service, person, { limit: '7' }, () =>
-      keepAt(service, [[recordOf(person), at('2026-07-02T10:00:00Z')]]),
+      keepMany(1, recordOf(person), () => time + DAY),
     )
     expect(seen.map(({ id }) => id).toSorted()).toEqual(ids.toSorted())
     expect(await allPages(service, person)).toHaveLength(41 + 6)
@@ -92,10 +81,7 @@ describe('a cursor', () => {
 
   test('is refused where it is damaged, or of a list with other filters', async () => {
     const person = await newPerson(service.app)
-    await keepAt(
-      service,
-      Array.from({ length: 3 }, () => [recordOf(person), new Date()]),
-    )
+    await keepMany(3, recordOf(person), Date.now)
     const ask = (query: string) => history(service, person, `my?${query}`)
     const { next_cursor: cursor } = (await ask('limit=1&product=yield')).json()
     expect((await ask(`limit=2&product=yield&cursor=${cursor}`)).json().items).toHaveLength(2)
@@ -124,7 +110,6 @@ describe('filters', () => {
     time: number
   }
   let given: (Given & { id: string })[]
-  const DAY = 86_400_000
   const START = Date.UTC(2026, 6, 1)
   // Beginnings and ends of days come often: that is where the filters may go wrong.
   const time = fc
@@ -169,18 +154,13 @@ describe('filters', () => {
           limit: fc.integer({ min: 1, max: 100 }),
         }),
         async ({ product, country, kind, from, to, limit }) => {
-          const begin = from && (from.asDay ? Date.parse(day(from.time)) : from.time)
-          const end = to && (to.asDay ? Date.parse(day(to.time)) + DAY : to.time)
-          fc.pre(begin === undefined || end === undefined || begin < end)
+          const begin = from ? (from.asDay ? Date.parse(day(from.time)) : from.time) : -Infinity
+          const end = to ? (to.asDay ? Date.parse(day(to.time)) + DAY : to.time) : Infinity
+          fc.pre(begin < end)
+          const isAny = (wanted: string | undefined, has: string) => wanted === undefined || wanted === has
           const expected = given
-            .filter(
-              (one) =>
-                (product === undefined || one.product === product) &&
-                (country === undefined || one.country === country) &&
-                (kind === undefined || one.kind === kind) &&
-                (begin === undefined || one.time >= begin) &&
-                (end === undefined || one.time < end),
-            )
+            .filter((one) => isAny(product, one.product) && isAny(country, one.country))
+            .filter((one) => isAny(kind, one.kind) && one.time >= begin && one.time < end)
             .sort((a, b) => b.time - a.time || (a.id < b.id ? 1 : -1))
           const items = await allPages(service, service.person, {
             limit: String(limit),
@@ -251,18 +231,8 @@ describeOnServer('in a history of twenty thousand items', () => {
     ['all filters', { ...MONTH, product: 'forage', countryCode: 'gha', kind: 'point' }],
   ])('a page of %s reads as much deep in a history as at its beginning', async (_what, chosen) => {
     const limit = 100
-    const filter = {
-      userId,
-      product: null,
-      kind: null,
-      countryCode: null,
-      from: null,
-      to: null,
-      after: null,
-      limit,
-      bytes: 1e9,
-      ...chosen,
-    }
+    const anything = { product: null, kind: null, countryCode: null, from: null, to: null }
+    const filter = { userId, ...anything, limit, bytes: 1e9, ...chosen }
     await inTransaction(db, async (trx) => {
       let after: HistoryFilter['after'] = null
       for (let page = 0; page < 20; page++) {

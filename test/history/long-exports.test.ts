@@ -1,12 +1,11 @@
-import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { parse } from 'csv-parse/sync'
 import type { LightMyRequestResponse } from 'fastify'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { beginAnswer } from '#test/setup/begun-answers.ts'
+import { openService } from '#test/setup/open-service.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { history, keepAt, recordOf } from './advisories.ts'
 
@@ -16,44 +15,29 @@ import { history, keepAt, recordOf } from './advisories.ts'
 const ITEMS = 120
 const TEXT = 'x'.repeat(200_000)
 
-let service: TestApp
-let person: Person
+const service = openService()
 beforeAll(async () => {
-  service = await createTestApp()
   await service.app.listen({ host: '127.0.0.1', port: 0 })
-})
-afterAll(() => service.close())
-
-beforeEach(async () => {
-  person = await newPerson(service.app)
   const location = { name: TEXT, lat: 9.5, lng: 38.5, type: 'point' }
   const answer = { location, yield_data: [{ scenario: 'Normal', yield_kg_ha: 1 }] }
   await keepAt(
     service,
-    Array.from({ length: ITEMS }, (_, index) => [recordOf(person, { answer }), new Date(1e12 + index)]),
+    Array.from({ length: ITEMS }, (_, index) => [
+      recordOf(service.person, { answer }),
+      new Date(1e12 + index),
+    ]),
   )
 })
 
-/** The answer as soon as it begins, and the service's end of its connection. */
-async function ask(): Promise<{ response: IncomingMessage; socket: Socket }> {
-  const sent = request({
-    agent: false,
-    port: (service.app.server.address() as AddressInfo).port,
-    path: '/history/my?all=true',
-    headers: { ...person.headers, accept: 'text/csv' },
+const ask = () =>
+  beginAnswer(service.app, 'GET /history/my?all=true', {
+    by: service.person,
+    headers: { accept: 'text/csv' },
   })
-  const connected = once(service.app.server, 'connection')
-  sent.end()
-  const [response] = await once(sent, 'response')
-  const [socket] = await connected
-  return { response, socket }
-}
 
 const whole = (who: Person) => history(service, who, 'my?all=true', 'text/csv')
 
-async function until(condition: () => boolean): Promise<void> {
-  await expect.poll(condition, { timeout: 60_000, interval: 5 }).toBe(true)
-}
+const until = (condition: () => boolean) => vi.waitUntil(condition, { ...PATIENCE, interval: 5 })
 
 /** How often the database was asked during some work, which is long enough to read a whole history. */
 async function countQueries(work: () => Promise<unknown>): Promise<number> {
@@ -78,17 +62,11 @@ test('a long export waits for a client that reads slowly, and then comes whole',
 
 test('a long export ends with its client, and makes room for others', async () => {
   const [first, second] = [await ask(), await ask()]
-  const third = await whole(person)
-  expect([third.statusCode, third.json()]).toEqual([
-    503,
-    {
-      error: 'Too many exports of histories are under way; try again later.',
-      code: 'OVERLOADED',
-      request_id: expect.any(String),
-    },
-  ])
-  expect(third.headers['retry-after']).toBe('1')
-  expect((await history(service, person, 'my?limit=1', 'text/csv')).statusCode).toBe(200)
+  const third = await whole(service.person)
+  expect([third.statusCode, third.headers['retry-after']]).toEqual([503, '1'])
+  const error = 'Too many exports of histories are under way; try again later.'
+  expect(third.json()).toMatchObject({ error, code: 'OVERLOADED' })
+  expect((await history(service, service.person, 'my?limit=1', 'text/csv')).statusCode).toBe(200)
   expect((await whole(await newPerson(service.app))).statusCode).toBe(200)
 
   first.response.destroy()
@@ -104,7 +82,7 @@ test('a long export ends with its client, and makes room for others', async () =
 
 test('a long export is not read to its end for who asks for its headers alone', async () => {
   const url = '/history/my?all=true'
-  const headers = { ...person.headers, accept: 'text/csv' }
+  const headers = { ...service.person.headers, accept: 'text/csv' }
   let head: Promise<LightMyRequestResponse> | undefined
   const queries = await countQueries(async () => {
     head ??= service.app.inject({ method: 'HEAD', url, headers })

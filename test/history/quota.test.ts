@@ -1,21 +1,17 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createShortener } from '#src/history/index.ts'
 import { createHistoryRecorder } from '#src/history/recorder.ts'
 import type { App } from '#src/http/app.ts'
 import { withOtherService } from '#test/accounts/other-service.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { SQUARE } from '#test/setup/square.ts'
 import { advise, history, keepAt, recordOf } from './advisories.ts'
 
-let service: TestApp
-beforeAll(async () => {
-  service = await createTestApp()
-})
-afterAll(() => service.close())
+const service = openService()
 
 const ask = (app: App, person: Pick<Person, 'headers'>, path = 'yield/point', payload?: object) =>
   advise({ app }, person, path, payload)
@@ -33,7 +29,6 @@ function roundField(corners: number) {
   return { type: 'Polygon', coordinates: [[...ring, ring[0]]] }
 }
 
-/** Asks for a point so many times; each answer is kept, and its id comes back. */
 async function keepPoints(app: App, person: Person, count: number): Promise<string[]> {
   const ids: string[] = []
   for (let index = 0; index < count; index++) ids.push((await ask(app, person)).json().history_id)
@@ -43,23 +38,12 @@ async function keepPoints(app: App, person: Person, count: number): Promise<stri
 /** The ids of a history, the oldest first, and how much of it is counted. */
 async function stateOf({ user }: Person) {
   const { writer } = service.database
-  const items = await writer
-    .selectFrom('advisory_history')
-    .select(['id', 'bytes'])
-    .where('user_id', '=', user.id)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute()
-  const size = await writer
-    .selectFrom('history_size')
-    .select(['items', 'bytes'])
-    .where('user_id', '=', user.id)
-    .executeTakeFirst()
-  return {
-    ids: items.map(({ id }) => id),
-    size,
-    expected: { items: items.length, bytes: items.reduce((sum, { bytes }) => sum + bytes, 0) },
-  }
+  const { rows: items } = await sql<{ id: string; bytes: number }>`
+    select id, bytes from advisory_history where user_id = ${user.id} order by created_at, id`.execute(writer)
+  const { rows } = await sql<{ items: number; bytes: number }>`
+    select items, bytes from history_size where user_id = ${user.id}`.execute(writer)
+  const bytes = items.reduce((sum, item) => sum + item.bytes, 0)
+  return { ids: items.map(({ id }) => id), size: rows[0], expected: { items: items.length, bytes } }
 }
 
 test('a history that is full loses its oldest items, by their number, and no other history does', async () => {

@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { isLockNotAvailable } from '#src/data/failures.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { deleteOldest } from '#src/history/recording-queries.ts'
 import { dropMonthPiece, findRetention } from '#src/history/retention-queries.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import * as advisories from './advisories.ts'
@@ -19,13 +19,11 @@ const KEPT = 2
 /** More than is counted away in one piece. */
 const MANY = 2100
 
-let service: TestApp
 let db: Kysely<Tables>
+const service = openService({ template: 'empty' })
 beforeAll(async () => {
-  service = await createTestApp({ template: 'empty' })
   db = service.database.writer
 })
-afterAll(() => service.close())
 
 /** A moment in the month so many before this one. */
 function monthsAgo(months: number): Date {
@@ -110,10 +108,12 @@ async function runWith(HISTORY_MONTHS: number | undefined, left = KEPT): Promise
   const app = await buildApp(config, service.database)
   try {
     await app.listen({ port: 0, host: '127.0.0.1' })
-    const found = () => findRetention(db, left)
-    // It gives way to autovacuum, and tries again after a minute.
-    const timeBudget = { timeout: 3 * PATIENCE.timeout }
-    await vi.waitFor(async () => expect(await found()).toEqual({ going: false, old: false }), timeBudget)
+    // It gives way to autovacuum, and would try again after a minute.
+    const isDone = async () => {
+      app.jobs.wake('remove-old-items')
+      expect(await findRetention(db, left)).toEqual({ going: false, old: false })
+    }
+    await vi.waitFor(isDone, { ...PATIENCE, interval: 200 })
   } finally {
     await app.close()
   }
@@ -256,7 +256,6 @@ describe('HISTORY_MONTHS', () => {
   })
 })
 
-/** The cursors after each item of a history but the last. */
 async function cursorsOf(person: Person): Promise<string[]> {
   const cursors: string[] = []
   await allPages(service, person, { limit: '1' }, async (cursor) => void (cursor && cursors.push(cursor)))

@@ -1,27 +1,21 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { insertShare, MOST_SHARES } from '#src/history/share-queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { call } from '#test/setup/calls.ts'
-import {
-  createTestAppWithPerson,
-  newPerson,
-  type Person,
-  type TestAppWithPerson,
-} from '#test/setup/people.ts'
+import { openService } from '#test/setup/open-service.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
 import { SQUARE } from '#test/setup/square.ts'
 import { recorderOn, recordOf } from './advisories.ts'
 
 const [OLD, NEW] = ['fertilizer-eth-wheat-2026-07-v1', 'fertilizer-eth-wheat-2026-07-v2']
 
-let service: TestAppWithPerson
+const service = openService({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
 beforeAll(async () => {
-  service = await createTestAppWithPerson({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
   await loadRelease(service.database, onePixelRelease({ Urea: 120.5, DAP: 80.25 }))
 })
-afterAll(() => service.close())
 
 type Options = { by?: Person; payload?: object; accept?: string }
 
@@ -37,11 +31,7 @@ async function shared(
   const { body } = await ask(`POST ${url}`, { by, payload: request })
   const share = await ask(`POST /history/${body.history_id}/share`, { by })
   expect(share.status, share.text).toBe(200)
-  return {
-    id: body.history_id as string,
-    share: share.body as { id: string; url: string; shared_at: string },
-    headers: share.headers,
-  }
+  return { id: body.history_id as string, share: share.body, headers: share.headers }
 }
 
 describe('what is shared', () => {
@@ -90,10 +80,8 @@ describe('what is shared', () => {
   })
 
   test('is a page for browsers, which loads and runs nothing', async () => {
-    const { share } = await shared(service.person, '/advisory/fertilizer/point', {
-      ...PIXEL_CENTRE,
-      name: '<script>alert(1)</script>',
-    })
+    const named = { ...PIXEL_CENTRE, name: '<script>alert(1)</script>' }
+    const { share } = await shared(service.person, '/advisory/fertilizer/point', named)
     const { text, headers } = await ask(`GET /cite/${share.id}`, { accept: 'text/html' })
     expect(headers['content-type']).toBe('text/html; charset=utf-8')
     expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/)
@@ -134,17 +122,16 @@ describe('what is shared', () => {
       await loadRelease(service.database, onePixelRelease({ Urea: 1, DAP: 2 }))
       const { verify, answer, releases } = (await ask(`GET /cite/${share.id}`)).body
       expect(releases).toMatchObject([{ release: OLD, state: 'replaced' }])
-      const again = await service.app.inject({
-        method: verify.method,
-        url: new URL(verify.url).pathname,
-        headers: { ...verify.headers, ...(verify.token && service.person.headers) },
+      const again = await call(service.app, `${verify.method} ${new URL(verify.url).pathname}`, {
+        by: verify.token ? service.person : undefined,
+        headers: verify.headers,
         payload: verify.body,
       })
-      expect(again.statusCode, again.body).toBe(200)
+      expect(again.status, again.text).toBe(200)
       // The reasons of products without values are not among it.
-      if (url !== '/advisory/point') expect(again.body).toBe(JSON.stringify(answer))
-      else expect(again.json().fertilizer).toEqual(answer.fertilizer)
-      expect(createHash('sha256').update(again.body).digest('hex')).toBe(verify.sha256)
+      if (url !== '/advisory/point') expect(again.text).toBe(JSON.stringify(answer))
+      else expect(again.body.fertilizer).toEqual(answer.fertilizer)
+      expect(createHash('sha256').update(again.text).digest('hex')).toBe(verify.sha256)
       await operatorOf(service.database).publish(OLD as string)
     },
   )
@@ -156,20 +143,14 @@ describe('what is shared', () => {
     await operatorOf(service.database).remove(NEW as string)
     const { body } = await ask(`GET /cite/${share.id}`)
     expect(body).toMatchObject({ releases: [{ release: NEW, state: 'deleted' }], answer: { release: NEW } })
-    const again = await service.app.inject({
-      method: 'POST',
-      url: '/advisory/fertilizer/point',
-      payload: body.verify.body,
-    })
-    expect(again.json()).toMatchObject({ code: 'RELEASE_GONE' })
+    const again = await ask('POST /advisory/fertilizer/point', { payload: body.verify.body })
+    expect(again.body.code).toBe('RELEASE_GONE')
   })
 })
 
 test('an answer with nutrients has no sum: the compositions that they come from may change', async () => {
-  const { share } = await shared(service.person, '/advisory/fertilizer/point', {
-    ...PIXEL_CENTRE,
-    nutrients: true,
-  })
+  const request = { ...PIXEL_CENTRE, nutrients: true }
+  const { share } = await shared(service.person, '/advisory/fertilizer/point', request)
   expect((await ask(`GET /cite/${share.id}`)).body.verify).toBeNull()
 })
 
@@ -215,12 +196,8 @@ describe('it ends', () => {
     const { id, share } = await shared(by)
     const request = `DELETE /history/${id}/share`
     expect((await ask(request, { by })).status).toBe(204)
-    const after = [
-      await isShown(share.id),
-      (await ask(request, { by })).status,
-      (await ask(`GET /history/${id}/share`, { by })).status,
-    ]
-    expect(after).toEqual([404, 404, 404])
+    for (const gone of [`GET /cite/${share.id}`, request, `GET /history/${id}/share`])
+      expect([gone, (await ask(gone, { by })).status]).toEqual([gone, 404])
     expect((await ask(`POST /history/${id}/share`, { by })).body.id).not.toBe(share.id)
   })
 

@@ -2,23 +2,21 @@ import { EventEmitter, once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ServiceStats, SlowCallsAnswer, Stats } from '#schemas/stats.ts'
 import { buildApp } from '#src/app.ts'
 import type { App } from '#src/http/app.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { makeAdmin, newPerson, type Person } from '#test/setup/people.ts'
-import { advise, rate } from './advisories.ts'
+import { advise, rate, whileAway } from './advisories.ts'
 
-let service: TestApp
 let admin: Person
+const service = openService()
 beforeAll(async () => {
-  service = await createTestApp()
   admin = await newPerson(service.app)
   await makeAdmin({ ...service, person: admin })
 })
-afterAll(() => service.close())
 
 beforeEach(async () => {
   await service.app.flushRequestCounts()
@@ -161,20 +159,14 @@ describe('counts', () => {
   })
 
   test('wait while they cannot be written, and are written once afterwards', async () => {
-    const db = service.database.writer
-    await db.schema.alterTable('request_count').renameTo('elsewhere').execute()
-    try {
-      await ask(POINT)
-      await expect(service.app.flushRequestCounts()).rejects.toThrow('request_count')
-      await ask(POINT)
-      await ask(OUTSIDE)
-      await expect(service.app.flushRequestCounts()).rejects.toThrow('request_count')
-    } finally {
-      await db.schema.alterTable('elsewhere').renameTo('request_count').execute()
-    }
+    await whileAway(service.database, 'request_count', async () => {
+      for (const urls of [[POINT], [POINT, OUTSIDE]]) {
+        for (const url of urls) await ask(url)
+        await expect(service.app.flushRequestCounts()).rejects.toThrow('request_count')
+      }
+    })
     await Promise.all([service.app.flushRequestCounts(), service.app.flushRequestCounts()])
-    const counted = await serviceStats()
-    expect(brief(counted)).toEqual([['yieldAtPoint', 3, 1]])
+    expect(brief(await serviceStats())).toEqual([['yieldAtPoint', 3, 1]])
   })
 
   test('belong to the day on which the answer was given', async () => {
@@ -220,8 +212,7 @@ describe('the own counts', () => {
 
   test('are those of the calls just made, and of nobody else', async () => {
     const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
-    await adviseId(person, 'yield', ETHIOPIA)
-    const deleted = await adviseId(person, 'yield', ETHIOPIA)
+    const [, deleted] = [await adviseId(person, 'yield', ETHIOPIA), await adviseId(person, 'yield', ETHIOPIA)]
     await adviseId(person, 'forage', KENYA)
     await adviseId(person, 'yield', KENYA)
     await adviseId(other, 'isfm', ETHIOPIA)
@@ -264,15 +255,17 @@ describe('the own counts', () => {
   test('average the feedback that was given, each item’s once', async () => {
     const person = await newPerson(service.app)
     const ids = await Promise.all([1, 2, 3].map(() => adviseId(person, 'yield', ETHIOPIA)))
-    await rate(service, person, ids[0] as string, { rating: 1 })
-    await rate(service, person, ids[0] as string, { rating: 5 })
-    await rate(service, person, ids[1] as string, { rating: 4 })
-    await rate(service, person, ids[2] as string, { rating: 4 })
+    const [first, second, third] = ids as [string, string, string]
+    for (const [id, rating] of [
+      [first, 1],
+      [first, 5],
+      [second, 4],
+      [third, 4],
+    ] as const)
+      await rate(service, person, id, { rating })
     expect((await stats(person)).feedback).toEqual({ count: 3, average: 4.33 })
-    expect((await stats(person, '?from=2026-01-01&to=2026-01-02')).feedback).toEqual({
-      count: 0,
-      average: null,
-    })
+    const { feedback } = await stats(person, '?from=2026-01-01&to=2026-01-02')
+    expect(feedback).toEqual({ count: 0, average: null })
   })
 
   test('add up to what a plain sum over the days says', async () => {

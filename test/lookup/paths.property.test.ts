@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Series } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { publishRelease } from '#src/catalog/release-queries.ts'
@@ -14,14 +14,10 @@ import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { createSnapshots } from '#src/lookup/snapshot.ts'
 import type { Grid } from '#src/raster/grid.ts'
 import { type Band, PIXEL_KINDS, type PixelKind, rasterWkb } from '#test/raster/raster-wkb.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
 
-let service: TestApp
-beforeAll(async () => {
-  service = await createTestApp({ template: 'empty' })
-})
-afterAll(() => service.close())
+const service = openService({ template: 'empty' })
 
 const TILE_SIZE = 4
 const SERIES: Series = {

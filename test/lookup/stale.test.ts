@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { findLastDay, isStale } from '#schemas/products/define.ts'
 import { loadRelease } from '#src/ingest/load.ts'
+import { rowsOf } from '#test/advice/batch/forms.ts'
+import { call, type Sent } from '#test/setup/calls.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { FIELD_IN_PIXEL, onePixelRelease, PIXEL_CENTRE } from '#test/setup/releases.ts'
 
@@ -34,49 +36,41 @@ const ANSWER = {
 const { fertilizer_data, ...BEFORE } = ANSWER
 const STALE_ANSWER = { ...BEFORE, stale: true, fertilizer_data }
 
-const post = (url: string, payload: object, headers: Record<string, string> = {}) =>
-  service.app.inject({ method: 'POST', url, payload, headers })
+const post = (path: string, payload: object, sent?: Sent) =>
+  call(service.app, `POST /advisory/${path}`, { payload, ...sent })
 
-const askPoint = () => post('/advisory/fertilizer/point', PIXEL_CENTRE)
-const askToBeCached = (headers: Record<string, string> = {}) =>
-  service.app.inject({ url: '/advisory/fertilizer/point?lat=9.5&lng=38.5', headers })
-const releaseInCatalog = async () => (await service.app.inject('/catalog')).json().releases[0]
+const askPoint = () => post('fertilizer/point', PIXEL_CENTRE)
+const askToBeCached = (headers = {}) =>
+  call(service.app, 'GET /advisory/fertilizer/point?lat=9.5&lng=38.5', { headers })
+const releaseInCatalog = async () => (await call(service.app, 'GET /catalog')).body.releases[0]
 
 describe.sequential('a release whose season is over', () => {
   test('says so from the next day on, at the same place in each answer, and under another tag', async () => {
-    expect((await askPoint()).body).toBe(JSON.stringify(ANSWER))
+    expect((await askPoint()).text).toBe(JSON.stringify(ANSWER))
     const fresh = await releaseInCatalog()
     expect([fresh.valid_until, 'stale' in fresh]).toEqual(['2026-12-31', false])
-    const tag = { 'if-none-match': (await askToBeCached()).headers.etag as string }
-    expect((await askToBeCached(tag)).statusCode).toBe(304)
+    const tag = { 'if-none-match': (await askToBeCached()).headers.etag }
+    expect((await askToBeCached(tag)).status).toBe(304)
 
     vi.setSystemTime(NEXT_DAY)
-    expect((await askPoint()).body).toBe(JSON.stringify(STALE_ANSWER))
+    expect((await askPoint()).text).toBe(JSON.stringify(STALE_ANSWER))
     expect(await releaseInCatalog()).toMatchObject({ valid_until: '2026-12-31', stale: true })
-    const answer = await askToBeCached(tag)
-    expect([answer.statusCode, answer.json().stale]).toEqual([200, true])
+    expect(await askToBeCached(tag)).toMatchObject({ status: 200, body: { stale: true } })
   })
 
   test('says so of many points, of polygons, in all products and in the history', async () => {
-    const { headers } = service.person
-    const point = await post('/advisory/fertilizer/point', PIXEL_CENTRE, headers)
-    const { history_id, ...body } = point.json()
+    const { person: by } = service
+    const { history_id, ...body } = (await post('fertilizer/point', PIXEL_CENTRE, { by })).body
     expect(body).toEqual(STALE_ANSWER)
-    const kept = await service.app.inject({ url: `/history/${history_id}`, headers })
-    expect(kept.json().answer).toEqual(STALE_ANSWER)
-    const many = await post('/advisory/fertilizer/points', { points: [PIXEL_CENTRE] })
-    expect(many.json()).toMatchObject({ synthetic: false, stale: true })
-    const table = await post(
-      '/advisory/fertilizer/points',
-      { points: [PIXEL_CENTRE] },
-      { accept: 'text/csv' },
-    )
-    const [head, row] = table.body.split('\r\n').map((line) => line.split(',')) as [string[], string[]]
-    expect(row[head.indexOf('stale')]).toBe('true')
-    const polygon = await post('/advisory/fertilizer', { geometry: FIELD_IN_PIXEL }, headers)
-    expect(polygon.json()).toMatchObject({ release: ANSWER.release, stale: true })
-    const all = await post('/advisory/point', PIXEL_CENTRE)
-    expect(all.json().fertilizer).toMatchObject({ stale: true })
+    const kept = await call(service.app, `GET /history/${history_id}`, { by })
+    expect(kept.body.answer).toEqual(STALE_ANSWER)
+    const points = { points: [PIXEL_CENTRE] }
+    expect((await post('fertilizer/points', points)).body).toMatchObject({ synthetic: false, stale: true })
+    const table = await post('fertilizer/points', points, { headers: { accept: 'text/csv' } })
+    expect(rowsOf(table.text)).toMatchObject([{ stale: 'true' }])
+    const polygon = await post('fertilizer', { geometry: FIELD_IN_PIXEL }, { by })
+    expect(polygon.body).toMatchObject({ release: ANSWER.release, stale: true })
+    expect((await post('point', PIXEL_CENTRE)).body.fertilizer).toMatchObject({ stale: true })
   })
 })
 

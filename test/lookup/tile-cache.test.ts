@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { createTileCache, ENTRY_BYTES } from '#src/lookup/pixels.ts'
 import type { InterleavedTile } from '#src/raster/tiles.ts'
 
-/** A tile of one row. */
 function tileOf(pixels: Float32Array | Float64Array): InterleavedTile {
   return { width: pixels.length, bands: 1, start: 0, pixels, length: pixels.length }
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import type { OpenAPIV3_1 } from 'openapi-types'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import type { Database } from '#src/data/client.ts'
 import { readManifest } from '#src/ingest/manifest.ts'
@@ -12,10 +12,13 @@ import { history } from '#test/history/advisories.ts'
 import { ingestManifest, type LayerText, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { TAGS, writeTiff } from '#test/ingest/tiff.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
+import { call, type Sent } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { openService } from '#test/setup/open-service.ts'
+import { newPerson } from '#test/setup/people.ts'
 import { WITH_LIME } from './lime.ts'
 
+const OLDER = ['yield', 'fertilizer', 'isfm', 'forage']
 const RELEASE = 'lime-eth-wheat-2026-07-v1'
 const OF_RELEASE = {
   country_code: 'eth',
@@ -39,7 +42,6 @@ const LIME = [
   { material: 'Limestone', scenario: 'Normal', lime_tons_ha: TONS },
 ]
 
-let service: TestAppWithPerson
 let folder: string
 
 async function limeManifest(changes: LayerText | object = {}): Promise<string> {
@@ -64,10 +66,9 @@ async function ingestLime(database: Database): Promise<void> {
   expect(loaded).toMatchObject({ code: RELEASE, published: true })
 }
 
-beforeAll(async () => {
-  service = await createTestAppWithPerson({ products: WITH_LIME, prepare: ingestLime })
-})
-afterAll(() => service.close())
+const service = openService({ products: WITH_LIME, prepare: ingestLime })
+
+const ask = (request: string, sent: Sent = { payload: FIELD }) => call(service.app, request, sent)
 
 describe('a product that is only defined', () => {
   test('has manifests with rules of its own, and none where it is not defined', async () => {
@@ -86,8 +87,8 @@ describe('a product that is only defined', () => {
     const { lat, lng, name } = FIELD
     const location = { name, lat, lng, type: 'point' }
     expect(body).toEqual({ location, ...OF_RELEASE, lime_data: LIME })
-    const got = await service.app.inject(`/advisory/lime/point?lat=${lat}&lng=${lng}&name=My%20field`)
-    expect(got.json()).toEqual(body)
+    const got = await ask(`GET /advisory/lime/point?lat=${lat}&lng=${lng}&name=My%20field`, {})
+    expect(got.body).toEqual(body)
     expect(got.headers['cache-control']).toMatch(/^public/)
   })
 
@@ -141,20 +142,17 @@ describe('a product that is only defined', () => {
   })
 
   test('is a part of the answer for all products', async () => {
-    const response = await service.app.inject({ method: 'POST', url: '/advisory/point', payload: FIELD })
-    const { location: _, country_code: __, crop: ___, country_source: ____, ...sections } = response.json()
-    expect(Object.keys(sections)).toEqual(['yield', 'fertilizer', 'isfm', 'forage', 'lime', 'soil'])
-    expect(sections.lime).toEqual({ ...OF_RELEASE, lime_data: LIME })
-    expect(sections.soil).toEqual({
-      soil_data: null,
-      error: 'No soil acidities for Ethiopia have been published yet.',
-      code: 'NO_RELEASE',
-    })
-    expect(response.headers['advisory-release']).toContain(RELEASE)
+    const { headers, body } = await ask('POST /advisory/point')
+    const sections = [...OLDER, 'lime', 'soil']
+    expect(Object.keys(body).filter((name) => sections.includes(name))).toEqual(sections)
+    expect(body.lime).toEqual({ ...OF_RELEASE, lime_data: LIME })
+    const error = 'No soil acidities for Ethiopia have been published yet.'
+    expect(body.soil).toEqual({ soil_data: null, error, code: 'NO_RELEASE' })
+    expect(headers['advisory-release']).toContain(RELEASE)
   })
 
   test('is in the catalog, and says of a place whether it has a value', async () => {
-    const { products, releases } = (await service.app.inject('/catalog')).json()
+    const { products, releases } = (await ask('GET /catalog', {})).body
     expect(products).toContainEqual({
       product: 'lime',
       unit: 't/ha',
@@ -167,13 +165,8 @@ describe('a product that is only defined', () => {
       inputs: ['Dolomite', 'Limestone'],
       units: ['t/ha'],
     })
-    const validate = async (payload: object) => {
-      const { headers } = service.person
-      return (
-        await service.app.inject({ method: 'POST', url: '/validate_location', headers, payload })
-      ).json()
-    }
-    expect((await validate(FIELD)).products).toMatchObject({
+    const validated = await ask('POST /validate_location', { by: service.person, payload: FIELD })
+    expect(validated.body.products).toMatchObject({
       forage: { available: true },
       lime: { available: true },
       soil: { available: false, reason: 'NO_RELEASE' },
@@ -181,26 +174,18 @@ describe('a product that is only defined', () => {
   })
 
   test('is kept in the history, which gives it as JSON, CSV and GeoJSON, with what was observed', async () => {
-    const person = await newPerson(service.app)
-    const { headers } = person
-    const ask = (url: string) => service.app.inject({ method: 'POST', url, headers, payload: FIELD })
-    const { history_id: id, ...answer } = (await ask('/advisory/lime/point')).json()
-    await ask('/advisory/yield/point')
+    const by = await newPerson(service.app)
+    const { history_id: id, ...answer } = (await ask('POST /advisory/lime/point', { by, payload: FIELD }))
+      .body
+    await ask('POST /advisory/yield/point', { by, payload: FIELD })
 
-    const give = (observed: object) =>
-      service.app.inject({
-        method: 'POST',
-        url: `/history/${id}/feedback`,
-        headers,
-        payload: { rating: 5, observed },
-      })
+    const give = async (observed: object) =>
+      (await ask(`POST /history/${id}/feedback`, { by, payload: { rating: 5, observed } })).body
     const observed = { yield_kg_ha: 3000, lime_tons_ha: 2.25, harvested_on: '2026-11-20' }
-    expect((await give({ ...observed, weather: 1 })).json()).toMatchObject({ rating: 5, observed })
-    expect((await give({ lime_tons_ha: 51 })).json().details).toMatchObject([
-      { field: 'observed.lime_tons_ha' },
-    ])
+    expect(await give({ ...observed, weather: 1 })).toMatchObject({ rating: 5, observed })
+    expect((await give({ lime_tons_ha: 51 })).details).toMatchObject([{ field: 'observed.lime_tons_ha' }])
 
-    const item = (await history(service, person, id)).json()
+    const item = (await history(service, by, id)).json()
     expect(item).toMatchObject({
       product: 'lime',
       crop: 'wheat',
@@ -208,13 +193,14 @@ describe('a product that is only defined', () => {
       answer,
       feedback: { observed },
     })
-    expect((await history(service, person, 'my?product=lime')).json().items).toEqual([item])
-    const [feature] = (await history(service, person, 'my?product=lime', 'application/geo+json')).json()
-      .features
+    const ofLime = (accept?: string) => history(service, by, 'my?product=lime', accept)
+    expect((await ofLime()).json().items).toEqual([item])
     const columns = { unit: 't/ha', N_Dolomite: TONS / 2, N_Limeston: TONS }
-    expect(feature.properties).toMatchObject({ product: 'lime', ...columns })
+    expect((await ofLime('application/geo+json')).json().features).toMatchObject([
+      { properties: { product: 'lime', ...columns } },
+    ])
 
-    const csv = (await history(service, person, 'my?product=lime', 'text/csv')).body
+    const csv = (await ofLime('text/csv')).body
     const rows: Record<string, string>[] = parse(csv, { columns: true })
     const common = {
       product: 'lime',
@@ -231,36 +217,25 @@ describe('a product that is only defined', () => {
       { ...common, input: 'Limestone', value: String(TONS) },
     ])
 
-    const stats = (await service.app.inject({ url: '/stats', headers })).json()
-    expect(stats.advisories.by_product).toContainEqual({ product: 'lime', advisories: 1 })
+    const { advisories } = (await ask('GET /stats', { by })).body
+    expect(advisories.by_product).toContainEqual({ product: 'lime', advisories: 1 })
   })
 
   test('does not disturb a process that does not know it yet', async () => {
-    const person = await newPerson(service.app)
-    const asked = { method: 'POST', headers: person.headers, payload: FIELD } as const
-    const ids = await Promise.all(
-      ['/advisory/lime/point', '/advisory/point'].map(
-        async (url) => (await service.app.inject({ ...asked, url })).json().history_id,
-      ),
-    )
+    const by = await newPerson(service.app)
+    const ids: string[] = []
+    for (const path of ['lime/point', 'point'])
+      ids.push((await ask(`POST /advisory/${path}`, { by, payload: FIELD })).body.history_id)
     const older = await buildApp(service.testDatabase.config, service.database)
-    try {
-      for (const url of ['/catalog', '/stats', '/history/my', ...ids.map((id) => `/history/${id}`)])
-        expect([url, (await older.inject({ url, headers: person.headers })).statusCode]).toEqual([url, 200])
-      const csv = await older.inject({
-        url: '/history/my',
-        headers: { ...person.headers, accept: 'text/csv' },
-      })
-      const rows: Record<string, string>[] = parse(csv.body, { columns: true })
-      expect(new Set(rows.map(({ product }) => product))).toEqual(
-        new Set(['yield', 'fertilizer', 'isfm', 'forage']),
-      )
-      const location = await older.inject({ ...asked, url: '/validate_location' })
-      expect(Object.keys(location.json().products)).toEqual(['yield', 'fertilizer', 'isfm', 'forage'])
-      expect((await older.inject({ ...asked, url: '/advisory/lime/point' })).statusCode).toBe(404)
-    } finally {
-      await older.close()
-    }
+    onTestFinished(() => older.close())
+    for (const path of ['/catalog', '/stats', '/history/my', ...ids.map((id) => `/history/${id}`)])
+      expect([path, (await call(older, `GET ${path}`, { by })).status]).toEqual([path, 200])
+    const csv = await call(older, 'GET /history/my', { by, headers: { accept: 'text/csv' } })
+    const rows: Record<string, string>[] = parse(csv.text, { columns: true })
+    expect([...new Set(rows.map(({ product }) => product))].toSorted()).toEqual(OLDER.toSorted())
+    const location = await call(older, 'POST /validate_location', { by, payload: FIELD })
+    expect(Object.keys(location.body.products)).toEqual(OLDER)
+    expect((await call(older, 'POST /advisory/lime/point', { by, payload: FIELD })).status).toBe(404)
   })
 })
 
@@ -305,7 +280,7 @@ describe('the document of a service with more products', () => {
       description: 'Codes of the crops it offers; forage and soil need none.',
     })
     expect(CatalogProductProduct).toMatchObject({
-      enum: ['yield', 'fertilizer', 'isfm', 'forage', 'lime', 'soil'],
+      enum: [...OLDER, 'lime', 'soil'],
     })
     expect(document.paths?.['/advisory/point']?.post?.description).toContain(
       'Yield, fertilizer, organic inputs, forage, lime and soil in one call',

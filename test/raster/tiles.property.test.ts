@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { createTileWriter, insertCoverage, insertRelease } from '#src/ingest/queries.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import {
@@ -12,13 +12,12 @@ import {
   storedNodata,
 } from '#src/raster/pixels.ts'
 import { decodeTile, TILE_SIZE, tilesOf } from '#src/raster/tiles.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
 
-let service: TestApp
 let releaseId: number
+const service = openService({ template: 'empty' })
 beforeAll(async () => {
-  service = await createTestApp({ template: 'empty' })
   const release = await insertRelease(service.database.writer, {
     product: 'forage',
     countryCode: 'eth',
@@ -31,7 +30,6 @@ beforeAll(async () => {
   })
   releaseId = release.id
 })
-afterAll(() => service.close())
 
 const LIMITS: Record<Exclude<PixelType, '32BF' | '64BF'>, [number, number]> = {
   '8BSI': [-128, 127],

@@ -1,8 +1,9 @@
 import { parse } from 'csv-parse/sync'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { type Called, call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { layerOf, releaseOn } from '#test/setup/releases.ts'
 
 const [OLD, NOW] = ['fertilizer-eth-wheat-2026-07-v1', 'fertilizer-eth-wheat-2026-07-v2']
@@ -25,47 +26,30 @@ const AREAS = [
   { code: 'D', name: 'Elsewhere', geometry: rectangle(45, 9, 46, 10) },
 ]
 
-let service: TestApp
-beforeAll(async () => {
-  service = await createTestApp({
-    template: 'empty',
-    prepare: async (database) => {
-      const features = AREAS.map(({ geometry, ...properties }) => feature(properties, geometry))
-      await loadFile(database, await boundaryFile(features), 'eth', 1)
-      const kenya = [feature({ code: 'K', name: 'Coast' }, rectangle(39, -4, 40, -3))]
-      await loadFile(database, await boundaryFile(kenya), 'ken', 1)
-      await loadRelease(database, pixels(1, 1, 1))
-      await loadRelease(database, pixels(2, NONE, NONE))
-    },
-  })
+const service = openService({
+  template: 'empty',
+  prepare: async (database) => {
+    const features = AREAS.map(({ geometry, ...properties }) => feature(properties, geometry))
+    await loadFile(database, await boundaryFile(features), 'eth', 1)
+    const kenya = [feature({ code: 'K', name: 'Coast' }, rectangle(39, -4, 40, -3))]
+    await loadFile(database, await boundaryFile(kenya), 'ken', 1)
+    await loadRelease(database, pixels(1, 1, 1))
+    await loadRelease(database, pixels(2, NONE, NONE))
+  },
 })
-afterAll(() => service.close())
-
-interface Entry {
-  product: string
-  crop: string | null
-  release: string | null
-  covered_percent: number
-  code?: string
-  reason?: string
-}
 
 interface Item {
   country_code: string
   code: string
-  name: string
-  products: Entry[]
+  products: { covered_percent: number; code?: string; reason?: string }[]
 }
 
-async function get(query: string, headers: Record<string, string> = {}) {
-  const response = await service.app.inject({ url: `/coverage${query}`, headers })
-  return { status: response.statusCode, headers: response.headers, body: response.body }
-}
+const get = (query: string, headers = {}) => call(service.app, `GET /coverage${query}`, { headers })
 
 async function items(query: string): Promise<Item[]> {
-  const { status, body } = await get(query)
-  expect(status, body).toBe(200)
-  return JSON.parse(body).items
+  const { status, text, body } = await get(query)
+  expect(status, text).toBe(200)
+  return body.items
 }
 
 const shares = (found: Item[]) =>
@@ -148,11 +132,8 @@ test('a release that is not published any more is told of where it is named', as
     ['product=yield', 'product must be fertilizer'],
     ['crop=potato', 'crop must be wheat'],
   ]) {
-    const { status, body } = await get(`?release=${OLD}&${query}`)
-    expect([status, JSON.parse(body).error]).toEqual([
-      400,
-      `${rule} or left out: ${OLD} is of ${rule?.split(' ').at(-1)}.`,
-    ])
+    const error = `${rule} or left out: ${OLD} is of ${rule?.split(' ').at(-1)}.`
+    expect(await get(`?release=${OLD}&${query}`)).toMatchObject({ status: 400, body: { error } })
   }
 })
 
@@ -161,8 +142,7 @@ test('pages go from country to country', async () => {
   let url: string | undefined = '?limit=2'
   let pages = 0
   for (; url !== undefined; pages++) {
-    const { body, headers }: { body: string; headers: Record<string, unknown> } = await get(url)
-    const page = JSON.parse(body)
+    const { body: page, headers }: Called = await get(url)
     seen.push(...page.items.map(({ country_code, code }: Item) => `${country_code} ${code}`))
     const [, next] = /^<\/coverage([^>]+)>; rel="next"$/.exec(String(headers.link ?? '')) ?? []
     expect(next === undefined).toBe(page.next_cursor === null)
@@ -173,9 +153,9 @@ test('pages go from country to country', async () => {
 })
 
 test('CSV has a row for each area and release', async () => {
-  const { body, headers } = await get('?country_code=eth&product=fertilizer', { accept: 'text/csv' })
+  const { text, headers } = await get('?country_code=eth&product=fertilizer', { accept: 'text/csv' })
   expect(headers['content-type']).toBe('text/csv; charset=utf-8')
-  expect(parse(body, { columns: true })).toEqual(
+  expect(parse(text, { columns: true })).toEqual(
     [
       ['A', 'Whole', '100', ''],
       ['B', 'Half', '50', ''],
@@ -198,8 +178,8 @@ test('what is not there is refused, and what is the same is 304', async () => {
     ['?cursor=x', 400, 'INVALID_PARAMETERS'],
   ] as const) {
     const found = await get(query)
-    expect([query, found.status, JSON.parse(found.body).code]).toEqual([query, status, code])
+    expect([query, found.status, found.body.code]).toEqual([query, status, code])
   }
   const { headers } = await get('')
-  expect((await get('', { 'if-none-match': String(headers.etag) })).status).toBe(304)
+  expect((await get('', { 'if-none-match': headers.etag })).status).toBe(304)
 })

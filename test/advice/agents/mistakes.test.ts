@@ -1,18 +1,15 @@
 // Runs on both databases: names are compared by statements of their own.
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Agent, connectAgent } from '#test/setup/agents.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { openService } from '#test/setup/open-service.ts'
 
-let service: TestApp
+const service = openService()
 let agent: Agent
 beforeAll(async () => {
-  service = await createTestApp()
   agent = await connectAgent(await service.app.listen({ host: '127.0.0.1', port: 0 }), 2026)
 })
-afterAll(async () => {
-  await agent.close()
-  await service.close()
-})
+afterAll(() => agent.close())
 
 test('where_is says which areas have almost the name that was asked for', async () => {
   const { content } = await agent.call('where_is', { name: 'Addis Abeba' })

@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { itemTexts, MEDIA_TYPES, type MediaType, rowsOf, send } from './forms.ts'
+import { describe, expect, test } from 'vitest'
+import { postPoint } from '#test/advice/point/ask.ts'
+import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
+import { tellRefusals } from '#test/setup/refusals.ts'
+import { bodyIn, itemTexts, MEDIA_TYPES, type MediaType, rowsOf, send } from './forms.ts'
 
 // Runs on a server alone: what bodies may be is the same on both.
 
-let service: TestApp
-beforeAll(async () => {
-  service = await createTestApp()
-})
-afterAll(() => service.close())
+const service = openService()
 
 const FIELD = { lat: 9.5, lng: 38.5 }
 const JSON_TYPE = 'application/json'
@@ -21,125 +20,105 @@ async function refusal(type: string | undefined, payload: string | Buffer, query
   return { status: response.statusCode, ...response.json() }
 }
 
-/** What is said about the one point of a call. */
-async function itemOf(type: MediaType, payload: string) {
-  const response = await send(service.app, 'yield', { payload, type, accept: NDJSON })
-  expect(response.statusCode, response.body).toBe(200)
-  return JSON.parse(response.body)
+async function answer(type: MediaType, payload: string, accept: MediaType = type): Promise<string> {
+  const { statusCode, body } = await send(service.app, 'yield', { payload, type, accept })
+  expect(statusCode, body).toBe(200)
+  return body
 }
 
-describe('a body that cannot be read is refused as a whole', () => {
-  const MALFORMED: [MediaType, string | Buffer, string, string][] = [
-    [JSON_TYPE, '{"points": [', 'MALFORMED_JSON', 'The body is not valid JSON.'],
-    [JSON_TYPE, '{"points": [{"__proto__": {"lat": 1}}]}', 'MALFORMED_JSON', 'The body is not valid JSON.'],
-    [JSON_TYPE, '{}', 'INVALID_PARAMETERS', 'points is required.'],
-    [JSON_TYPE, '{"points": {"length": 5}}', 'INVALID_PARAMETERS', 'points must be an array.'],
-    [GEOJSON, '{"type": "Feature"}', 'INVALID_PARAMETERS', 'type must be FeatureCollection.'],
-    [GEOJSON, '{"type": "FeatureCollection"}', 'INVALID_PARAMETERS', 'features is required.'],
-    [
-      GEOJSON,
-      '{"type": "FeatureCollection", "crs": {"properties": {"name": "EPSG:32637"}}, "features": [0]}',
-      'INVALID_PARAMETERS',
-      'crs must be left out: GeoJSON coordinates are longitude and latitude in WGS 84.',
-    ],
-    [
-      CSV,
-      'lat;lng\n1;2',
-      'MALFORMED_BODY',
-      'The first line must name the columns, lat and lng among them. Cells are separated by commas.',
-    ],
-    [CSV, 'lat,LAT,lng\n1,1,2', 'MALFORMED_BODY', 'The first line names more than one column for lat.'],
-    [
-      CSV,
-      'lat,lng\r\n1,2\r\n"3,4',
-      'MALFORMED_BODY',
-      'The body is not valid CSV: on line 3 a quote is opened and never closed.',
-    ],
-    [
-      CSV,
-      'lat,lng\r\n"1"2,3',
-      'MALFORMED_BODY',
-      'The body is not valid CSV: on line 2 text follows a closing quote.',
-    ],
-    [
-      CSV,
-      `lat,lng\n${','.repeat(2000)}`,
-      'MALFORMED_BODY',
-      'The body is not valid CSV: on line 2 there are more than 1000 cells.',
-    ],
-    ...MEDIA_TYPES.flatMap((type): [MediaType, string | Buffer, string, string][] => [
-      [type, Buffer.from([0x7b, 0xff, 0x7d]), 'MALFORMED_BODY', 'The body is not valid UTF-8.'],
-      [type, 'lat,lng\n1,\0', 'MALFORMED_BODY', 'The body contains NUL characters.'],
-    ]),
-  ]
-  test.each(MALFORMED)('%s %j', async (type, payload, code, error) => {
-    expect(await refusal(type, payload)).toMatchObject({ status: 400, code, error })
-  })
+/** What is said about the one point of a call. */
+const itemOf = async (type: MediaType, payload: string) => JSON.parse(await answer(type, payload, NDJSON))
 
-  test('a body of another type is refused with those that are taken', async () => {
-    const { status, code, error } = await refusal('application/xml', 'lat=1')
-    expect([status, code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
-    expect(error).toBe(`Send the body as one of ${MEDIA_TYPES.join(', ')}.`)
-  })
+const OTHER_CRS =
+  '{"type": "FeatureCollection", "crs": {"properties": {"name": "EPSG:32637"}}, "features": [0]}'
+
+/** What makes a body one that cannot be read. */
+const MALFORMED: Record<MediaType, (string | Buffer)[]> = {
+  [JSON_TYPE]: ['{"points": [', '{"points": [{"__proto__": {"lat": 1}}]}', '{}', '{"points": {"length": 5}}'],
+  [GEOJSON]: ['{"type": "Feature"}', '{"type": "FeatureCollection"}', OTHER_CRS],
+  [NDJSON]: [],
+  [CSV]: [
+    'lat;lng\n1;2',
+    'lat,LAT,lng\n1,1,2',
+    'lat,lng\r\n1,2\r\n"3,4',
+    'lat,lng\r\n"1"2,3',
+    `lat,lng\n${','.repeat(2000)}`,
+  ],
+}
+const OF_ANY_TYPE = [Buffer.from([0x7b, 0xff, 0x7d]), 'lat,lng\n1,\0']
+
+test('bodies that cannot be read are refused as a whole, as malformed.txt has it', async () => {
+  const cases = MEDIA_TYPES.flatMap((type) =>
+    [...MALFORMED[type], ...OF_ANY_TYPE].map((payload) => [type, payload] as const),
+  )
+  const ask = (type: string, payload: string | Buffer) =>
+    call(service.app, 'POST /advisory/yield/points', { payload, headers: { 'content-type': type } })
+  const told = await tellRefusals([
+    ...cases.map(
+      ([type, payload]) =>
+        [`${type} ${JSON.stringify(String(payload)).slice(0, 80)}`, () => ask(type, payload)] as const,
+    ),
+    ['application/xml', () => ask('application/xml', 'lat=1')],
+  ])
+  await expect(told).toMatchFileSnapshot('malformed.txt')
 })
 
 describe('what holds for all points is refused as by the point endpoint', () => {
   test.each([
-    ['?country_code=xx', 400, 'INVALID_PARAMETERS', 'country_code must be one of eth, gha, ken, rwa.'],
-    ['?crop=a&crop=b', 400, 'INVALID_PARAMETERS', 'crop must be given once.'],
-    [
-      '?country_code=rwa',
-      400,
-      'CROP_NOT_AVAILABLE',
-      'The crop is not available for Rwanda; its crops are: potato.',
-    ],
-    [
-      '?forecast_period=2020-01',
-      404,
-      'NO_RELEASE',
-      'There are no yield predictions of wheat for Ethiopia in 2020-01; published are: 2026-07.',
-    ],
-  ])('%s', async (query, status, code, error) => {
+    ['?country_code=xx', FIELD],
+    ['?crop=a&crop=b', FIELD],
+    ['?country_code=rwa', { lat: -1.95, lng: 30.06 }],
+    ['?forecast_period=2020-01', FIELD],
+  ])('%s', async (query, body) => {
+    const { status, body: refused } = await postPoint(service.app, 'yield', { query, body })
     for (const point of [FIELD, { lat: 'none of them valid' }]) {
-      expect(await refusal(NDJSON, JSON.stringify(point), query)).toMatchObject({ status, code, error })
+      expect(await refusal(NDJSON, JSON.stringify(point), query)).toMatchObject({ status, ...refused })
     }
   })
 
   test('a JSON body says it, too, and wins', async () => {
     const body = JSON.stringify({ points: [FIELD], country_code: ' ETH ', crop: 'WHEAT' })
-    const response = await send(service.app, 'yield', {
-      payload: body,
-      type: JSON_TYPE,
-      query: '?country_code=xx',
-    })
-    expect(response.statusCode).toBe(200)
-    expect(await refusal(JSON_TYPE, JSON.stringify({ points: [FIELD], crop: 5 }))).toMatchObject({
-      status: 400,
-      error: 'crop must be a string.',
-    })
+    expect((await ask(JSON_TYPE, body, JSON_TYPE, '?country_code=xx')).status).toBe(200)
+    const refused = await refusal(JSON_TYPE, JSON.stringify({ points: [FIELD], crop: 5 }))
+    expect(refused).toMatchObject({ status: 400, error: 'crop must be a string.' })
   })
 })
 
 describe('what is wrong with one point is its own error', () => {
-  test.each([
-    ['5', 'The point must be an object.'],
-    ['{}', 'lat is required; lng is required.'],
-    ['{"lat":"9.5","lng":38.5}', 'lat must be a number from -90 to 90.'],
-    ['{"lat":9.5,"lng":1e400}', 'lng must be a number from -180 to 180.'],
-    [
-      '{"lat":9.5,"lng":38.5,"name":"\\u0000"}',
-      'name must not contain NUL characters or unpaired surrogates.',
-    ],
-    ['{"lat":9.5,"lng":38.5,"id":[1]}', 'id must be a string or a number.'],
-    ['{"lat":9.5,"lng":38.5,"id":9007199254740993e3}', 'id must be a string or a number.'],
-    [`{"lat":9.5,"lng":38.5,"id":"${'x'.repeat(201)}"}`, 'id must be at most 200 characters long.'],
-  ])('%s', async (point, error) => {
-    for (const [type, payload] of [
-      [JSON_TYPE, `{"points":[${point}]}`],
-      [NDJSON, `${point}\r\n`],
-    ] as const) {
-      expect(await itemOf(type, payload)).toMatchObject({ error, code: 'INVALID_PARAMETERS' })
+  const POINTS = [
+    '5',
+    '{}',
+    '{"lat":"9.5","lng":38.5}',
+    '{"lat":9.5,"lng":1e400}',
+    '{"lat":9.5,"lng":38.5,"name":"\\u0000"}',
+    '{"lat":9.5,"lng":38.5,"id":[1]}',
+    '{"lat":9.5,"lng":38.5,"id":9007199254740993e3}',
+    `{"lat":9.5,"lng":38.5,"id":"${'x'.repeat(201)}"}`,
+  ]
+  const featureAt = (geometry: string) => `{"type":"Feature","id":4,"geometry":${geometry}}`
+  const FEATURES = [
+    '{"type":"Point","coordinates":[38.5,9.5]}',
+    featureAt('null'),
+    ...['"POINT"', '[]', '["38.5",null]', '[38.5,9.5,2100,true]'].map((coordinates) =>
+      featureAt(`{"type":"Point","coordinates":${coordinates}}`),
+    ),
+  ]
+
+  test('a point is refused by itself in JSON, as a line and as a Feature, as points.txt has it', async () => {
+    const told: string[] = []
+    for (const point of POINTS) {
+      const item = await itemOf(JSON_TYPE, `{"points":[${point}]}`)
+      expect(await itemOf(NDJSON, `${point}\r\n`)).toEqual(item)
+      told.push(`${point.slice(0, 80)}\n  ${item.code}: ${item.error}`)
     }
+    for (const feature of FEATURES) {
+      const { id, code, error } = await itemOf(
+        GEOJSON,
+        `{"type":"FeatureCollection","features":[${feature}]}`,
+      )
+      told.push(`${feature}\n  ${id ?? 'no id'} ${code}: ${error}`)
+    }
+    await expect(`${told.join('\n')}\n`).toMatchFileSnapshot('points.txt')
   })
 
   test('a line that is not JSON', async () => {
@@ -157,34 +136,6 @@ describe('what is wrong with one point is its own error', () => {
       error: 'The row has 4 cells, and the first line names 3.',
       code: 'INVALID_PARAMETERS',
       details: [{ field: 'row', message: 'the row has 4 cells, and the first line names 3' }],
-    })
-  })
-
-  test.each([
-    ['{"type":"Point","coordinates":[38.5,9.5]}', 'type must be Feature.'],
-    ['{"type":"Feature","id":4,"geometry":null}', 'geometry must be a Point.'],
-    [
-      '{"type":"Feature","id":4,"geometry":{"type":"Point","coordinates":"POINT"}}',
-      'geometry must be a Point.',
-    ],
-    [
-      '{"type":"Feature","id":4,"geometry":{"type":"Point","coordinates":[]}}',
-      'lat is required; lng is required.',
-    ],
-    [
-      '{"type":"Feature","id":4,"geometry":{"type":"Point","coordinates":["38.5",null]}}',
-      'lat must be a number from -90 to 90; lng must be a number from -180 to 180.',
-    ],
-    [
-      '{"type":"Feature","id":4,"geometry":{"type":"Point","coordinates":[38.5,9.5,2100,true]}}',
-      'geometry must be a Point with numbers as coordinates.',
-    ],
-  ])('%s', async (feature, error) => {
-    const item = await itemOf(GEOJSON, `{"type":"FeatureCollection","features":[${feature}]}`)
-    expect(item).toMatchObject({
-      ...(feature.includes('id') && { id: 4 }),
-      error,
-      code: 'INVALID_PARAMETERS',
     })
   })
 })
@@ -217,48 +168,8 @@ test.each([
   expect((await send(service.app, 'yield', { payload, type })).statusCode).toBe(200)
 })
 
-async function answer(type: MediaType, payload: string, accept: MediaType = type): Promise<string> {
-  const { statusCode, body } = await send(service.app, 'yield', { payload, type, accept })
-  expect(statusCode, body).toBe(200)
-  return body
-}
-
-/** What is said of a point whose latitude is text. */
-const REASON = {
-  error: 'lat must be a number from -90 to 90.',
-  code: 'INVALID_PARAMETERS',
-  details: [{ field: 'lat', message: 'lat must be a number from -90 to 90' }],
-}
-
 describe('a point that is not valid is given back as it was sent', () => {
-  const POINT = { id: 'A3', name: 'Lower field', lat: 'north', lng: 38.5 }
-  const { id, ...sent } = POINT
   const collectionOf = (features: unknown[]) => JSON.stringify({ type: 'FeatureCollection', features })
-
-  test('as an item, a row and the properties of a Feature, whatever it was sent as', async () => {
-    const feature = {
-      type: 'Feature',
-      id,
-      geometry: { type: 'Point', coordinates: [POINT.lng, POINT.lat] },
-      properties: { name: POINT.name, owner: 'Amina' },
-    }
-    const { error, code } = REASON
-    for (const [type, payload, lng] of [
-      [JSON_TYPE, JSON.stringify({ points: [POINT] }), 38.5],
-      [CSV, 'name,id,lat,lng\nLower field,A3,north,38.5', '38.5'],
-      [GEOJSON, collectionOf([feature]), 38.5],
-    ] as const) {
-      const item = { id, sent: { ...sent, lng }, ...REASON }
-      expect(JSON.parse(await answer(type, payload, JSON_TYPE)).items).toEqual([item])
-      expect(JSON.parse(await answer(type, payload, NDJSON))).toEqual(item)
-      expect(rowsOf(await answer(type, payload, CSV))).toMatchObject([
-        { id, ...sent, lng: '38.5', 'yield_kg_ha Normal': '', error, code },
-      ])
-      expect(JSON.parse(await answer(type, payload, GEOJSON)).features).toEqual([
-        { type: 'Feature', id, geometry: null, properties: { ...sent, lng, error, code } },
-      ])
-    }
-  })
 
   test('with its id or name where its properties or geometry are none', async () => {
     const geometry = { type: 'Point', coordinates: [38.5, 9.5] }
@@ -299,7 +210,7 @@ describe('a point that is not valid is given back as it was sent', () => {
     ['{"lat":1e400,"lng":-1e400,"name":"x"}', { name: 'x' }],
     ['"a text"', undefined],
   ])('without what is no text, number or boolean, or is long: %s', async (point, given) => {
-    const item = JSON.parse(await answer(NDJSON, point))
+    const item = await itemOf(NDJSON, point)
     expect([item.code, item.sent]).toEqual(['INVALID_PARAMETERS', given])
   })
 
@@ -314,7 +225,7 @@ describe('a point that is not valid is given back as it was sent', () => {
     }
     for (const type of MEDIA_TYPES) {
       const body = await answer(type, bodies[type])
-      expect(body).toContain(REASON.error)
+      expect(body).toContain('lat must be a number from -90 to 90.')
       expect(body.length).toBeLessThan(1000)
     }
   })
@@ -323,7 +234,7 @@ describe('a point that is not valid is given back as it was sent', () => {
 type Fields = Record<string, unknown>
 
 /** A point with an answer, one with a reason for none, and one that is not valid. */
-const POINTS: Fields[] = [
+const POINTS = [
   { id: 'A1', lat: 9.5, lng: 38.5, area_ha: 1.25, farmer: 'Amina "A."', irrigated: true, note: null },
   { id: 'A2', lat: -1, lng: 36.5, area_ha: -2, farmer: '=1+1', plot: { a: 1 } },
   { id: 'A3', lat: 'north', lng: 38.5, area_ha: 0, farmer: '' },
@@ -334,21 +245,6 @@ const PASSED = [
   { area_ha: -2, farmer: '=1+1' },
   { area_ha: 0, farmer: '' },
 ]
-
-/** Points in one of the forms that have more than text. */
-function bodyOf(type: MediaType, points: Fields[], members: Fields = {}): string {
-  if (type === JSON_TYPE) return JSON.stringify({ points, ...members })
-  if (type === NDJSON) return points.map((point) => JSON.stringify(point)).join('\n')
-  return JSON.stringify({
-    type: 'FeatureCollection',
-    features: points.map(({ id, lat, lng, ...properties }) => ({
-      type: 'Feature',
-      id,
-      geometry: { type: 'Point', coordinates: [lng, lat] },
-      properties,
-    })),
-  })
-}
 
 async function ask(type: MediaType, payload: string, accept: MediaType, query: string) {
   const { statusCode, body } = await send(service.app, 'yield', { payload, type, accept, query })
@@ -365,9 +261,9 @@ describe('what pass names comes back with the answers', () => {
   test.each([JSON_TYPE, NDJSON, GEOJSON] as const)(
     'in each form, where no formula runs: sent as %s',
     async (type) => {
-      const payload = bodyOf(type, POINTS)
-      const bodyIn = async (accept: MediaType, query = '') => (await ask(type, payload, accept, query)).body
-      const itemsOf = async (accept: MediaType, query = '') => itemsIn(accept, await bodyIn(accept, query))
+      const payload = bodyIn(type, POINTS)
+      const answerAs = async (accept: MediaType, query = '') => (await ask(type, payload, accept, query)).body
+      const itemsOf = async (accept: MediaType, query = '') => itemsIn(accept, await answerAs(accept, query))
       for (const accept of [JSON_TYPE, NDJSON] as const) {
         const without = await itemsOf(accept)
         expect(await itemsOf(accept, `?pass=${NAMES}`)).toEqual(
@@ -380,9 +276,9 @@ describe('what pass names comes back with the answers', () => {
           properties: { ...(feature.properties as object), ...PASSED[index] },
         })),
       )
-      const lines = (await bodyIn(CSV)).trimEnd().split('\r\n')
+      const lines = (await answerAs(CSV)).trimEnd().split('\r\n')
       const cells = [NAMES, '1.25,"Amina ""A.""",true,', "-2,'=1+1,,", '0,,,']
-      expect((await bodyIn(CSV, `?pass=${NAMES}`)).trimEnd().split('\r\n')).toEqual(
+      expect((await answerAs(CSV, `?pass=${NAMES}`)).trimEnd().split('\r\n')).toEqual(
         lines.map((line, index) => `${line},${cells[index]}`),
       )
     },
@@ -408,7 +304,7 @@ describe('what pass names comes back with the answers', () => {
 
   test('as a member of a JSON body, which outweighs the query', async () => {
     const passOf = async (members: Fields, query: string) => {
-      const { body } = await ask(JSON_TYPE, bodyOf(JSON_TYPE, POINTS, members), JSON_TYPE, query)
+      const { body } = await ask(JSON_TYPE, bodyIn(JSON_TYPE, POINTS, members), JSON_TYPE, query)
       return itemsIn(JSON_TYPE, body)[0]?.pass
     }
     expect(await passOf({ pass: ['farmer'] }, '?pass=area_ha')).toEqual({ farmer: 'Amina "A."' })
@@ -424,14 +320,14 @@ describe('what pass names comes back with the answers', () => {
       query: '?country_code=ken&pass=__proto__,toString,valueOf',
     })
     expect(body.trimEnd()).toMatch(/,"pass":\{"__proto__":"p","toString":"t"\}\}$/)
-    const feature = bodyOf(GEOJSON, [{ lat: 9.5, lng: 38.5 }])
+    const feature = bodyIn(GEOJSON, [{ lat: 9.5, lng: 38.5 }])
     const [item] = itemsIn(NDJSON, (await ask(GEOJSON, feature, NDJSON, '?pass=constructor')).body)
     expect(item).toMatchObject({ location: { lat: 9.5 }, pass: {} })
   })
 
   test('point by point of a long call', async () => {
     const points = Array.from({ length: 1000 }, (_, n) => ({ id: n, lat: n % 7 ? 9.5 : 'x', lng: 38.5, n }))
-    const items = itemsIn(NDJSON, (await ask(NDJSON, bodyOf(NDJSON, points), NDJSON, '?pass=n')).body)
+    const items = itemsIn(NDJSON, (await ask(NDJSON, bodyIn(NDJSON, points), NDJSON, '?pass=n')).body)
     expect(items.map(({ id, pass }) => [id, pass])).toEqual(points.map(({ n }) => [n, { n }]))
   })
 })
@@ -446,7 +342,7 @@ describe('what cannot be passed refuses its point alone', () => {
     ['a number beyond those that are exact', 2 ** 60],
   ])('%s', async (_, plot) => {
     const point = { id: 7, lat: 9.5, lng: 38.5, farmer: 'Amina' }
-    const payload = bodyOf(NDJSON, [
+    const payload = bodyIn(NDJSON, [
       { ...point, plot },
       { ...point, plot: 'x'.repeat(1000) },
     ])
@@ -469,7 +365,7 @@ describe('names are refused', () => {
     const details = [{ field: 'pass', message: `pass must not name ${name}, which the answer has anyway` }]
     for (const [type, payload] of [
       [CSV, 'id,Name,lat,lng,ERROR,yield_kg_ha Normal\n1,x,9.5,38.5,a,d'],
-      [GEOJSON, bodyOf(GEOJSON, [{ id: 1, lat: 9.5, lng: 38.5 }])],
+      [GEOJSON, bodyIn(GEOJSON, [{ id: 1, lat: 9.5, lng: 38.5 }])],
     ] as const) {
       const { status, body } = await ask(type, payload, type, `?pass=${encodeURIComponent(name)}`)
       expect([status, JSON.parse(body).details]).toEqual([400, details])
@@ -489,7 +385,7 @@ describe('names are refused', () => {
     [['a', 'a'], 'pass', 'must not have the same item twice'],
     [Array.from({ length: 21 }, (_, index) => `c${index}`), 'pass', 'must have at most 20 items'],
   ])('that are none, or too many: %j', async (pass, field, rule) => {
-    const { status, body } = await ask(JSON_TYPE, bodyOf(JSON_TYPE, POINTS, { pass }), JSON_TYPE, '')
+    const { status, body } = await ask(JSON_TYPE, bodyIn(JSON_TYPE, POINTS, { pass }), JSON_TYPE, '')
     expect([status, JSON.parse(body).details]).toEqual([400, [{ field, message: `${field} ${rule}` }]])
   })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { describe, expect, test } from 'vitest'
+import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
 import {
   bodyIn,
   itemTexts,
@@ -34,7 +35,6 @@ interface Item {
   [entries: string]: unknown
 }
 
-/** What an item says of its release. */
 function releaseMembersOf(item: Item) {
   const { country_code, crop = null, forecast_period, forecast_month, release, synthetic } = item
   const members = { country_code, crop, forecast_period, forecast_month, release, synthetic }
@@ -109,13 +109,9 @@ function expectFeature(feature: Record<string, unknown>, item: Item): void {
 
 // Runs on a server alone: what bodies may be is the same on both.
 
-let service: TestAppWithPerson
-beforeAll(async () => {
-  service = await createTestAppWithPerson({
-    settings: { BODY_LIMIT_BYTES: '100000', BATCH_BODY_LIMIT_BYTES: '2000000' },
-  })
+const service = openService({
+  settings: { BODY_LIMIT_BYTES: '100000', BATCH_BODY_LIMIT_BYTES: '2000000' },
 })
-afterAll(() => service.close())
 
 const SERIES: Series[] = [
   { product: 'yield', country_code: 'rwa', crop: 'potato' },
@@ -163,15 +159,10 @@ const points = fc.array(
 /** What the point endpoint answers, with the id: the item that is expected, as an object. */
 async function expectedItem(series: Series, { id, ...point }: TestPoint) {
   const { product, ...parameters } = series
-  const response = await service.app.inject({
-    method: 'POST',
-    url: `/advisory/${product}/point`,
-    payload: { ...point, ...parameters },
-  })
-  // It is an answer's own error that says for which request.
-  const { request_id: _, ...body } = response.json()
+  const payload = { ...point, ...parameters }
+  const { status, body } = await call(service.app, `POST /advisory/${product}/point`, { payload })
   const label = id === undefined ? {} : { id }
-  if (response.statusCode !== 404) return { ...label, ...body }
+  if (status !== 404) return { ...label, ...body }
   const { location, ...empty } = await emptyItem(series)
   return {
     ...label,
@@ -188,16 +179,10 @@ const WITH_VALUES: Record<string, object> = {
   ken: { lat: -1, lng: 36.5 },
 }
 
-/** The answer to a point of a series, without its values. */
 async function emptyItem({ product, country_code, crop }: Series) {
-  const answer = (
-    await service.app.inject({
-      method: 'POST',
-      url: `/advisory/${product}/point`,
-      payload: { ...WITH_VALUES[country_code], country_code, crop },
-    })
-  ).json()
-  return { ...answer, [`${product}_data`]: null }
+  const payload = { ...WITH_VALUES[country_code], country_code, crop }
+  const { body } = await call(service.app, `POST /advisory/${product}/point`, { payload })
+  return { ...body, [`${product}_data`]: null }
 }
 
 /** What is given back of a point that is not valid, which depends on how it was sent. */
@@ -237,6 +222,11 @@ test('every point is answered as by the point endpoint, to the bit and in order,
 
 const POINT = [{ id: 1, lat: 9.5, lng: 38.5 }]
 
+function answerAs(accept: string) {
+  const type = 'application/json'
+  return send(service.app, 'yield', { payload: bodyIn(type, POINT), type, accept })
+}
+
 describe('the form of the answer', () => {
   test.each(MEDIA_TYPES)('is that of the request where Accept does not say: %s', async (type) => {
     const response = await send(service.app, 'yield', { payload: bodyIn(type, POINT), type, accept: '*/*' })
@@ -249,12 +239,7 @@ describe('the form of the answer', () => {
   })
 
   test('is refused where there is none that Accept allows', async () => {
-    const payload = bodyIn('application/json', POINT)
-    const response = await send(service.app, 'yield', {
-      payload,
-      type: 'application/json',
-      accept: 'text/html',
-    })
+    const response = await answerAs('text/html')
     expect([response.statusCode, response.json().code]).toEqual([406, 'NOT_ACCEPTABLE'])
   })
 })
@@ -263,9 +248,7 @@ test.each([
   ['application/json', 'items'],
   ['application/geo+json', 'features'],
 ])('the head of %s says what all of it is', async (accept, list) => {
-  const payload = bodyIn('application/json', POINT)
-  const { body } = await send(service.app, 'yield', { payload, type: 'application/json', accept })
-  const { type: _, [list]: answered, ...head } = JSON.parse(body)
+  const { type: _, [list]: answered, ...head } = (await answerAs(accept)).json()
   expect(answered).toHaveLength(1)
   expect(head).toEqual({
     country_code: 'eth',
@@ -283,8 +266,7 @@ test.each([
   ['application/geo+json', 'geojson'],
   ['application/x-ndjson', undefined],
 ])('the file that %s is saved as has the name of the release', async (accept, extension) => {
-  const payload = bodyIn('application/json', POINT)
-  const { headers } = await send(service.app, 'yield', { payload, type: 'application/json', accept })
+  const { headers } = await answerAs(accept)
   expect(headers['content-disposition']).toBe(
     extension && `attachment; filename="synthetic-yield-eth-wheat-2026-07-v1-points.${extension}"`,
   )
@@ -293,15 +275,13 @@ test.each([
 test('ids come back as they were sent: numbers as numbers, texts as texts', async () => {
   const ids = [7, '7', -1.5, 0, '', 'ፊልድ', 2 ** 53 - 1]
   const sent = ids.map((id) => ({ id, lat: 9.5, lng: 38.5 }))
+  const answerTo = (type: MediaType) => send(service.app, 'yield', { payload: bodyIn(type, sent), type })
   for (const type of ['application/json', 'application/x-ndjson'] as const) {
-    const response = await send(service.app, 'yield', { payload: bodyIn(type, sent), type })
-    expect(itemTexts(type, response.body).map((item) => JSON.parse(item).id)).toEqual(ids)
+    const { body } = await answerTo(type)
+    expect(itemTexts(type, body).map((item) => JSON.parse(item).id)).toEqual(ids)
   }
-  const features = await send(service.app, 'yield', {
-    payload: bodyIn('application/geo+json', sent),
-    type: 'application/geo+json',
-  })
-  expect(features.json().features.map(({ id }: { id: unknown }) => id)).toEqual(ids)
+  const { features } = (await answerTo('application/geo+json')).json()
+  expect(features.map(({ id }: { id: unknown }) => id)).toEqual(ids)
 })
 
 const FIELD = { lat: 9.5, lng: 38.5 }
@@ -317,41 +297,30 @@ describe('a call may have so many points', () => {
   test.each(MEDIA_TYPES)('1,000 without a token: %s', async (type) => {
     const enough = await send(service.app, 'yield', { payload: bodyIn(type, of(1000)), type })
     expect(enough.statusCode).toBe(200)
-    expect(await refusal(type, bodyIn(type, of(1001)))).toEqual({
+    expect(await refusal(type, bodyIn(type, of(1001)))).toMatchObject({
       status: 413,
       error:
         'The call has 1001 points. Without a token a call may have 1000 points, with one (log in with POST /auth/login) 20000.',
       code: 'TOO_MANY_POINTS',
-      request_id: expect.any(String),
     })
   })
 
-  test('20,000 with a token, and not one more', async () => {
-    const type = 'application/x-ndjson'
+  test('20,000 with a token, which are all answered, and not one more', async () => {
+    const type = 'text/csv'
     const { headers } = service.person
-    const payload = bodyIn(type, of(20_001))
-    const response = await send(service.app, 'yield', { payload, type, headers })
-    expect(response.statusCode).toBe(413)
-    expect(response.json()).toEqual({
-      error: 'The call has more than 20000 points. A call may have 20000 points: send several.',
-      code: 'TOO_MANY_POINTS',
-      request_id: expect.any(String),
-    })
-  })
-
-  test('all of them are answered', async () => {
+    const answerTo = (sent: TestPoint[]) =>
+      send(service.app, 'yield', { payload: bodyIn(type, sent), type, headers })
     const sent = of(20_000).map((point, id) => ({ id, ...point }))
-    const payload = bodyIn('text/csv', sent)
-    const response = await send(service.app, 'yield', {
-      payload,
-      type: 'text/csv',
-      accept: 'text/csv',
-      headers: service.person.headers,
-    })
-    expect(response.statusCode).toBe(200)
-    const rows = rowsOf(response.body)
+    const { statusCode, body } = await answerTo(sent)
+    expect(statusCode).toBe(200)
+    const rows = rowsOf(body)
     expect(rows.map(({ id }) => Number(id))).toEqual(sent.map(({ id }) => id))
     expect(new Set(rows.map((row) => row['yield_kg_ha Normal']))).toEqual(new Set(['3694']))
+
+    const refused = await answerTo(of(20_001))
+    const error = 'The call has more than 20000 points. A call may have 20000 points: send several.'
+    expect(refused.json()).toMatchObject({ error, code: 'TOO_MANY_POINTS' })
+    expect(refused.statusCode).toBe(413)
   })
 
   test.each(MEDIA_TYPES)('at least one: %s', async (type) => {
@@ -375,11 +344,10 @@ describe('a body may be so long', () => {
   test('longer with a token', async () => {
     const point = { ...FIELD, note: 'x'.repeat(150_000) }
     const sent = { payload: bodyIn('application/json', [point]), type: 'application/json' }
+    const { headers } = service.person
     expect((await send(service.app, 'yield', sent)).statusCode).toBe(413)
-    expect((await send(service.app, 'yield', { ...sent, headers: service.person.headers })).statusCode).toBe(
-      200,
-    )
-    const tooLong = { payload: 'x'.repeat(2_000_001), type: 'text/csv', headers: service.person.headers }
+    expect((await send(service.app, 'yield', { ...sent, headers })).statusCode).toBe(200)
+    const tooLong = { payload: 'x'.repeat(2_000_001), type: 'text/csv', headers }
     expect((await send(service.app, 'yield', tooLong)).json().code).toBe('BODY_TOO_LARGE')
   })
 })

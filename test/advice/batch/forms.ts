@@ -15,6 +15,7 @@ export interface TestPoint {
   lat?: number | string
   lng?: number
   name?: string
+  [of_its_sender: string]: unknown
 }
 
 /** What is asked of all points. */
@@ -24,10 +25,11 @@ export interface Series {
   crop?: string
 }
 
-export function bodyIn(mediaType: MediaType, points: TestPoint[]): string {
+/** @param members of a JSON body, besides its points; in a table, points have no more than those of {@link TestPoint} */
+export function bodyIn(mediaType: MediaType, points: TestPoint[], members: object = {}): string {
   switch (mediaType) {
     case 'application/json':
-      return JSON.stringify({ points })
+      return JSON.stringify({ points, ...members })
     case 'application/x-ndjson':
       return points.map((point) => JSON.stringify(point)).join('\n')
     case 'text/csv':
@@ -42,11 +44,11 @@ export function bodyIn(mediaType: MediaType, points: TestPoint[]): string {
     case 'application/geo+json':
       return JSON.stringify({
         type: 'FeatureCollection',
-        features: points.map(({ id, name, lat, lng }) => ({
+        features: points.map(({ id, lat, lng, ...properties }) => ({
           type: 'Feature',
           id,
           geometry: { type: 'Point', coordinates: lat === undefined ? [lng] : [lng, lat, 1200] },
-          properties: name === undefined ? null : { name },
+          properties: Object.keys(properties).length === 0 ? null : properties,
         })),
       })
   }

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 
@@ -15,14 +15,13 @@ const LONGEST = 2_000_000
 /** Who sends an upload behind another request. */
 const BEHIND = '127.0.0.4'
 
-let service: TestApp
 /** Until such an upload is received. */
 let uploadBehind: Promise<void>
 let attacker: Person
 let neighbour: Person
 let stranger: Person
+const service = openService({ settings: { BATCH_BODY_LIMIT_BYTES: String(LONGEST) } })
 beforeAll(async () => {
-  service = await createTestApp({ settings: { BATCH_BODY_LIMIT_BYTES: String(LONGEST) } })
   service.app.get('/held', { config: { public: true, ownTurns: true } }, () => new Promise(() => {}))
   uploadBehind = new Promise((resolve) => {
     service.app.addHook('preParsing', async ({ ip, raw }) => {
@@ -34,7 +33,6 @@ beforeAll(async () => {
   stranger = await newPerson(service.app)
   await service.app.listen({ host: '127.0.0.1', port: 0 })
 })
-afterAll(() => service.close())
 
 interface Call {
   headers?: Record<string, string>

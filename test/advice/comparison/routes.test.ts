@@ -1,9 +1,12 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { call, type Sent } from '#test/setup/calls.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
-import { createTestAppWithPerson, makeAdmin, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { openService } from '#test/setup/open-service.ts'
+import { makeAdmin, newPerson } from '#test/setup/people.ts'
+import { tellRefusals } from '#test/setup/refusals.ts'
 import { layerOf, onePixelRelease, operatorOf, releaseOn } from '#test/setup/releases.ts'
 
 const SIDE = 40
@@ -18,15 +21,12 @@ const before: ValueAt = (row, column) => 100 + row + column / 10
 const after: ValueAt = (row, column) =>
   column < 20 ? 2 * before(row, column) : row < 10 ? NODATA : before(row, column)
 
-let service: TestAppWithPerson
-
 /** Pixels of a tenth of a degree, 36..40 E and 7..11 N. */
 const DEGREES = { srid: 4326, originX: 36, originY: 11, pixelWidth: 0.1, pixelHeight: -0.1 }
 
 /** Pixels of a kilometre in zone 37 of UTM, around 39.2 E and 9.8 N. */
 const METRES = { srid: 32637, originX: 500_000, originY: 1_105_000, pixelWidth: 1000, pixelHeight: -1000 }
 
-/** A release of 40 x 40 pixels. */
 function load(valueAt: ValueAt, product = 'fertilizer', place = DEGREES, series = {}) {
   const pixels = Float32Array.from({ length: SIDE * SIDE }, (_, at) =>
     valueAt(Math.floor(at / SIDE), at % SIDE),
@@ -39,8 +39,8 @@ function load(valueAt: ValueAt, product = 'fertilizer', place = DEGREES, series 
   )
 }
 
+const service = openService({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
 beforeAll(async () => {
-  service = await createTestAppWithPerson({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
   await makeAdmin(service)
   const areas = [
     feature({ code: 'W', name: 'West' }, rectangle(36, 7, 38, 11)),
@@ -50,31 +50,21 @@ beforeAll(async () => {
   await load(before)
   await load(after)
 })
-afterAll(() => service.close())
 
-async function compare(path: string, headers: Record<string, string> = {}) {
-  const response = await service.app.inject({ url: path, headers: { ...service.person.headers, ...headers } })
-  return { status: response.statusCode, response }
-}
+const compare = (path: string, sent?: Sent) =>
+  call(service.app, `GET /releases/${path}`, { by: service.person, ...sent })
 
-const rateIn = async (code: string) => {
-  const { app, person } = service
+async function rateIn(code: string) {
   const payload = { admin: { country_code: 'eth', code } }
-  const response = await app.inject({
-    method: 'POST',
-    url: '/advisory/fertilizer',
-    payload,
-    headers: person.headers,
-  })
-  const [{ rate_kg_ha, covered_percent }] = response.json().fertilizer_data
+  const { body } = await call(service.app, 'POST /advisory/fertilizer', { by: service.person, payload })
+  const [{ rate_kg_ha, covered_percent }] = body.fertilizer_data
   return [rate_kg_ha, covered_percent]
 }
 
 describe('GET /releases/{a}/diff/{b}', () => {
   test('says what the second release changes from the first, in each area, with the means that advice for it has', async () => {
-    const { status, response } = await compare(`/releases/${FIRST}/diff/${SECOND}`)
+    const { status, body } = await compare(`${FIRST}/diff/${SECOND}`)
     expect(status).toBe(200)
-    const body = response.json()
     const asked = { level: 1, threshold_percent: 10, exact: false }
     expect(body).toMatchObject({ before: FIRST, after: SECOND, ...asked })
     const [east, west] = body.areas
@@ -95,23 +85,18 @@ describe('GET /releases/{a}/diff/{b}', () => {
   })
 
   test('looks at every pixel where that is asked for', async () => {
-    const { response } = await compare(`/releases/${FIRST}/diff/${SECOND}?exact=true&threshold=100`)
-    const { exact, areas, layers } = response.json()
-    expect([exact, ...areas.map((area: { changed_percent: number }) => area.changed_percent)]).toEqual([
-      true,
-      0,
-      0,
-    ])
+    const { exact, areas, layers } = (await compare(`${FIRST}/diff/${SECOND}?exact=true&threshold=100`)).body
+    expect([exact, areas]).toMatchObject([true, [{ changed_percent: 0 }, { changed_percent: 0 }]])
     expect(layers[0]).toMatchObject({ changed_percent_least: 0, changed_percent_most: 0 })
   })
 
   test('answers in CSV', async () => {
-    const { response } = await compare(`/releases/${FIRST}/diff/${SECOND}`, { accept: 'text/csv' })
-    expect([response.headers['content-type'], response.headers['content-disposition']]).toEqual([
-      'text/csv; charset=utf-8',
-      'attachment; filename="changes.csv"',
-    ])
-    const [head, east, west, ...rest] = response.body.split('\r\n')
+    const { headers, text } = await compare(`${FIRST}/diff/${SECOND}`, { headers: { accept: 'text/csv' } })
+    expect(headers).toMatchObject({
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="changes.csv"',
+    })
+    const [head, east, west, ...rest] = text.split('\r\n')
     expect(head).toMatch(/^code,name,input,scenario,unit,mean_before,.*,changed_percent_most$/)
     expect(east).toMatch(/^E,"East, ""beyond""",Urea,Normal,kg\/ha,/)
     expect(west).toMatch(/^W,West,Urea,Normal,kg\/ha,.*,100,100,100,0,0,100,100,100$/)
@@ -119,33 +104,20 @@ describe('GET /releases/{a}/diff/{b}', () => {
   })
 
   test('is for admins alone', async () => {
-    const { headers } = await newPerson(service.app)
-    const response = await service.app.inject({ url: `/releases/${FIRST}/diff/${SECOND}`, headers })
-    expect([response.statusCode, response.json().code]).toEqual([403, 'FORBIDDEN'])
+    const { status, body } = await compare(`${FIRST}/diff/${SECOND}`, { by: await newPerson(service.app) })
+    expect([status, body.code]).toEqual([403, 'FORBIDDEN'])
   })
 
-  const YIELD = 'yield-eth-wheat-2026-07-v1'
-  testOnServer.each([
-    [`${SECOND}/diff/nothing`, 'NOT_FOUND', 'There is no release nothing that is complete.'],
-    [
+  testOnServer('releases that cannot be compared are refused, as refused.txt has it', async () => {
+    const { code: ofYield } = await load(before, 'yield')
+    const paths = [
+      `${SECOND}/diff/nothing`,
       `${FIRST}/diff/${SECOND}?level=2`,
-      'NO_AREAS',
-      'No areas of level 2 are loaded for Ethiopia; there are some of level 1.',
-    ],
-    [
-      `${YIELD}/diff/${SECOND}`,
-      'INVALID_PARAMETERS',
-      `b must be a release of the product and country of a: ${SECOND} and ${YIELD} are of different products.`,
-    ],
-    [
+      `${ofYield}/diff/${SECOND}`,
       `${FIRST}/diff/${SECOND}?threshold=-1`,
-      'INVALID_PARAMETERS',
-      'threshold must be a number from 0 to 1000000.',
-    ],
-  ])('refuses %s: %s', async (path, code, error) => {
-    if (path.includes(YIELD)) await load(before, 'yield')
-    const { status, response } = await compare(`/releases/${path}`)
-    expect([status, response.json()]).toMatchObject([code.startsWith('N') ? 404 : 400, { code, error }])
+    ]
+    const told = await tellRefusals(paths.map((path) => [path, () => compare(path)]))
+    await expect(told).toMatchFileSnapshot('refused.txt')
   })
 
   test('takes all that either release covers for one area where none are loaded', async () => {
@@ -153,8 +125,7 @@ describe('GET /releases/{a}/diff/{b}', () => {
     await load(() => 1, 'fertilizer', DEGREES, inRwanda)
     await load(() => 2, 'fertilizer', { ...DEGREES, originX: 42 }, inRwanda)
     const codes = [1, 2].map((version) => `fertilizer-rwa-potato-2026-07-v${version}`)
-    const { response } = await compare(`/releases/${codes.join('/diff/')}`)
-    const { level, areas } = response.json()
+    const { level, areas } = (await compare(codes.join('/diff/'))).body
     expect([level, areas]).toMatchObject([null, [{ covered_before_percent: 40, covered_after_percent: 40 }]])
   })
 
@@ -164,9 +135,8 @@ describe('GET /releases/{a}/diff/{b}', () => {
     const totalWith = async (...shapes: object[]) => {
       const areas = shapes.map((shape, index) => feature({ code: `A${index}`, name: `${index}` }, shape))
       await loadFile(service.database, await boundaryFile(areas), 'eth', 1)
-      const { response } = await compare('/releases/isfm-eth-wheat-2026-07-v1/diff/isfm-eth-wheat-2026-07-v2')
-      expect(response.json()).toHaveProperty('layers')
-      return response.json().layers[0]
+      const { body } = await compare('isfm-eth-wheat-2026-07-v1/diff/isfm-eth-wheat-2026-07-v2')
+      return body.layers[0]
     }
     await load(before, 'isfm', METRES)
     await load((row, column) => 2 * before(row, column), 'isfm', METRES)
@@ -185,7 +155,7 @@ describe('GET /releases/{a}/diff/{b}', () => {
     const rates = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`Input ${index}`, index]))
     const series = { forecastPeriod: '2026-09-01' }
     const { code } = await loadRelease(service.database, onePixelRelease(rates, series))
-    const path = `/releases/${FIRST}/diff/${code}?level=1`
+    const path = `${FIRST}/diff/${code}?level=1`
     expect((await compare(path)).status).toBe(200)
     await sql`
       insert into admin_area (
@@ -195,10 +165,7 @@ describe('GET /releases/{a}/diff/{b}', () => {
         centroid_lat, positions, simplified
       from (select * from admin_area where level = 1 limit 1) as area, generate_series(1, 2000) as number
     `.execute(service.database.writer)
-    const { status, response } = await compare(path)
-    expect([status, response.json().error]).toEqual([
-      400,
-      'level must be one with at most 1980 areas: that many are compared in 101 layers.',
-    ])
+    const error = 'level must be one with at most 1980 areas: that many are compared in 101 layers.'
+    expect(await compare(path)).toMatchObject({ status: 400, body: { error } })
   })
 })

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { LocationValidation } from '#schemas/location.ts'
 import { findNearestCountries } from '#src/advice/location/queries.ts'
-import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
 
 /** What each product says, in the order yield, fertilizer, isfm, forage: true, or the reason why not. */
 type Products = (true | string)[]
@@ -10,24 +11,15 @@ const ALL: Products = [true, true, true, true]
 const OUTSIDE: Products = Array(4).fill('OUTSIDE_COUNTRY')
 const FORAGE_ONLY: Products = [...Array(3).fill('CROP_NOT_AVAILABLE'), true]
 
-let service: TestAppWithPerson
-beforeAll(async () => {
-  service = await createTestAppWithPerson()
-})
-afterAll(() => service.close())
+const service = openService()
 
-async function validate(body: object, query = ''): Promise<{ status: number; answer: LocationValidation }> {
-  const response = await service.app.inject({
-    method: 'POST',
-    url: `/validate_location${query}`,
-    headers: service.person.headers,
-    body,
-  })
-  return { status: response.statusCode, answer: response.json() }
-}
-
-function products({ products }: LocationValidation): Products {
-  return Object.values(products).map(({ available, reason }) => (available ? true : String(reason)))
+async function validate(
+  payload: object,
+  query = '',
+): Promise<{ status: number; answer: LocationValidation }> {
+  const sent = { by: service.person, payload }
+  const { status, body: answer } = await call(service.app, `POST /validate_location${query}`, sent)
+  return { status, answer }
 }
 
 test.each<[string, object, boolean, string | null, string | null, Products]>([
@@ -55,7 +47,8 @@ test.each<[string, object, boolean, string | null, string | null, Products]>([
   const { status, answer } = await validate(body)
   expect(status).toBe(200)
   expect(answer).toMatchObject({ valid, country_code: country, crop })
-  expect(products(answer)).toEqual(expected)
+  const told = Object.values(answer.products).map(({ available, reason }) => available || reason)
+  expect(told).toEqual(expected)
   expect(answer.admin.map(({ level }) => level)).toEqual(country === null ? [] : [1, 2, 3])
   expect(answer.nearest !== undefined).toBe(country === null)
 })
@@ -93,22 +86,4 @@ test.each([
   const { status, answer } = await validate(body)
   expect(status).toBe(400)
   expect(answer).toMatchObject({ error, code: 'INVALID_PARAMETERS' })
-})
-
-test('/validate_location says of each product what its point endpoint says', async () => {
-  const points = [
-    { lat: 9.5, lng: 38.5, country_code: 'eth', crop: 'wheat' },
-    { lat: -1.95, lng: 30.06, country_code: 'eth', crop: 'wheat' },
-    { lat: -1.95, lng: 30.06, country_code: 'rwa', crop: 'potato' },
-    { lat: -1, lng: 36.5, country_code: 'ken', crop: 'wheat' },
-    { lat: 0.35, lng: 32.6, country_code: 'gha', crop: 'wheat' },
-  ]
-  for (const body of points) {
-    const { answer } = await validate(body)
-    for (const [product, { available, reason }] of Object.entries(answer.products)) {
-      const point = await service.app.inject({ method: 'POST', url: `/advisory/${product}/point`, body })
-      const expected = available ? [200, undefined] : [expect.any(Number), reason]
-      expect([point.statusCode, point.json().code], `${product} at ${JSON.stringify(body)}`).toEqual(expected)
-    }
-  }
 })

@@ -1,27 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestApp } from '#test/setup/app.ts'
-import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { describe, expect, test } from 'vitest'
+import { withOtherService } from '#test/accounts/other-service.ts'
+import { call, type Sent } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { FIELD } from './ask.ts'
 
-let service: TestAppWithPerson
-beforeAll(async () => {
-  service = await createTestAppWithPerson()
-})
-afterAll(() => service.close())
+const service = openService()
 
 const PRODUCTS = ['yield', 'fertilizer', 'isfm', 'forage'] as const
 
-async function post(path: string, payload: object, headers: Record<string, string> = {}) {
-  const response = await service.app.inject({ method: 'POST', url: `/advisory${path}`, payload, headers })
-  return { status: response.statusCode, headers: response.headers, body: response.json() }
-}
+const post = (path: string, payload: object, sent?: Sent) =>
+  call(service.app, `POST /advisory/${path}`, { payload, ...sent })
 
 /** What the four endpoints answer, put together as one call should have it. */
 async function together(request: object) {
   const sections = await Promise.all(
     PRODUCTS.map(async (product) => {
-      const { status, body } = await post(`/${product}/point`, request)
-      const { location: _, request_id: __, ...data } = body
+      const { status, body } = await post(`${product}/point`, request)
+      const { location: _, ...data } = body
       if (status !== 200) return [product, { [`${product}_data`]: null, ...data }]
       return [product, data]
     }),
@@ -35,7 +30,7 @@ describe('everything for a point', () => {
     ['forage alone, where the country offers no crop', { lat: -1, lng: 36.5, country_code: 'ken' }, 1],
     ['forage alone, where the month is another', { lat: 9.5, lng: 38.5, forecast_period: '2020-01' }, 1],
   ])('is what each product says, or why it says nothing: %s', async (_, request, count) => {
-    const { status, headers, body } = await post('/point', request)
+    const { status, headers, body } = await post('point', request)
     expect(status).toBe(200)
     const { location, country_code, crop, country_source, ...sections } = body
     const { name = 'Point', lat, lng } = request as { name?: string; lat: number; lng: number }
@@ -57,20 +52,15 @@ describe('everything for a point', () => {
   ])(
     'is the same text for callers, whose answer is written by its schema, and others: %j',
     async (payload) => {
-      const ask = (more: object) =>
-        service.app.inject({ method: 'POST', url: '/advisory/point', payload, headers: { ...more } })
-      const [anonymous, known] = await Promise.all([
-        ask({}),
-        ask({ ...service.person.headers, prefer: 'history=none' }),
-      ])
-      const withoutId = (text: string) => text.replace(/"request_id":"[^"]*"/, '')
-      expect(withoutId(anonymous.payload)).toBe(withoutId(known.payload))
+      const anonymous = await post('point', payload)
+      const known = await post('point', payload, { by: service.person, headers: { prefer: 'history=none' } })
+      expect(anonymous.text).toBe(known.text)
       expect(anonymous.headers['content-type']).toBe(known.headers['content-type'])
     },
   )
 
   test('is 404 where nothing says anything, with all reasons', async () => {
-    const { status, body } = await post('/point', { lat: -1, lng: 36.5, country_code: 'eth' })
+    const { status, body } = await post('point', { lat: -1, lng: 36.5, country_code: 'eth' })
     const reason = 'The point at latitude -1, longitude 36.5 lies in Kenya, not in Ethiopia'
     const forage = `${reason}: send country_code=ken.`
     expect(status).toBe(404)
@@ -82,15 +72,14 @@ describe('everything for a point', () => {
         message: field === 'forage' ? forage : `${reason}.`,
         code: 'OUTSIDE_COUNTRY',
       })),
-      request_id: expect.any(String),
     })
   })
 
   test('is one item in the history of a caller with a token', async () => {
     const { person } = service
     const request = { lat: -1, lng: 36.5, country_code: 'ken' }
-    const anonymous = (await post('/point', request)).body
-    const { history_id: id, ...answer } = (await post('/point', request, person.headers)).body
+    const anonymous = (await post('point', request)).body
+    const { history_id: id, ...answer } = (await post('point', request, { by: person })).body
     expect(answer).toEqual(anonymous)
     const kept = await service.database.writer
       .selectFrom('advisory_history')
@@ -112,7 +101,7 @@ describe('a budget for inputs of two products with prices', () => {
   const [FERTILIZER, ISFM] = ['fertilizer', 'isfm'].map((one) => `synthetic-${one}-eth-wheat-2026-07-v1`)
   const PRICES = { currency: 'ETB', per_kg: { Urea: 45, DAP: 52.5, Compost: 4.5 } }
   const ask = (request: object) =>
-    post('/point', { lat: 9.5, lng: 38.5, prices: PRICES, budget: 5000, ...request })
+    post('point', { lat: 9.5, lng: 38.5, prices: PRICES, budget: 5000, ...request })
 
   test.each([[{}], [{ release: `${ISFM}, ${FERTILIZER}` }]])(
     'is refused where both answer: %j',
@@ -138,38 +127,19 @@ describe('a budget for inputs of two products with prices', () => {
 
 test('everything is refused where the service is too busy for a part of it', async () => {
   const settings = { DATABASE_QUEUE_LIMIT: '3', RELEASE_MAX_AGE_MS: '0' }
-  const busy = await createTestApp({ settings })
-  try {
-    for (const method of ['POST', 'GET'] as const) {
-      const response = await busy.app.inject({ method, url: '/advisory/point?lat=9.5&lng=38.5' })
-      expect(response.statusCode).toBe(503)
-      expect(response.headers['retry-after']).toBe('1')
-      expect(response.headers).not.toHaveProperty('etag')
-      expect(response.json()).toEqual({
-        error: 'The service is busy; try again in a second.',
-        code: 'OVERLOADED',
-        request_id: expect.any(String),
-      })
+  await withOtherService(service, settings, async (busy) => {
+    for (const method of ['POST', 'GET']) {
+      const { status, headers, body } = await call(busy, `${method} /advisory/point?lat=9.5&lng=38.5`)
+      expect([status, headers['retry-after'], headers.etag]).toEqual([503, '1', undefined])
+      expect(body).toEqual({ error: 'The service is busy; try again in a second.', code: 'OVERLOADED' })
     }
-  } finally {
-    await busy.close()
-  }
+  })
 })
 
-async function askInText(path: string, payload: object, headers: Record<string, string> = {}) {
-  const accept = 'text/plain'
-  const response = await service.app.inject({
-    method: 'POST',
-    url: `/advisory/${path}`,
-    headers: { accept, ...headers },
-    payload,
-  })
-  return { status: response.statusCode, headers: response.headers, text: response.body }
-}
+const askInText = (path: string, payload: object, { headers, ...sent }: Sent = {}) =>
+  post(path, payload, { headers: { accept: 'text/plain', ...headers }, ...sent })
 
-async function answer(path: string, payload: object) {
-  return (await service.app.inject({ method: 'POST', url: `/advisory/${path}`, payload })).json()
-}
+const answer = async (path: string, payload: object) => (await post(path, payload)).body
 
 /** Of amounts from 100 to 1,000: four digits below 500, three above. */
 const inShort = (amount: number) => (amount < 500 ? Math.round(amount * 10) / 10 : Math.round(amount))
@@ -232,24 +202,23 @@ describe('a point as a text message', () => {
   })
 
   test('is kept by caches apart from JSON, and in the history as JSON', async () => {
-    const url = `/advisory/yield/point?lat=${FIELD.lat}&lng=${FIELD.lng}`
-    const json = await service.app.inject(url)
-    const text = await service.app.inject({ url, headers: { accept: 'text/plain' } })
+    const get = (headers = {}) =>
+      call(service.app, `GET /advisory/yield/point?lat=${FIELD.lat}&lng=${FIELD.lng}`, { headers })
+    const json = await get()
+    const text = await get({ accept: 'text/plain' })
     expect(json.headers.vary).toBe('Authorization, Accept, Accept-Encoding')
     expect(text.headers.vary).toBe('Authorization, Accept, Accept-Language, Accept-Encoding')
     expect(text.headers.etag).not.toBe(json.headers.etag)
-    const headers = { accept: 'text/plain', 'if-none-match': String(text.headers.etag) }
-    expect((await service.app.inject({ url, headers })).statusCode).toBe(304)
-    expect((await service.app.inject({ url, headers: { ...headers, accept: '*/*' } })).statusCode).toBe(200)
+    const tag = { 'if-none-match': text.headers.etag }
+    expect((await get({ ...tag, accept: 'text/plain' })).status).toBe(304)
+    expect((await get({ ...tag, accept: '*/*' })).status).toBe(200)
 
-    const twice = { ...service.person.headers, 'idempotency-key': 'text-1' }
+    const { person: by } = service
+    const twice = { by, headers: { 'idempotency-key': 'text-1' } }
     const first = await askInText('yield/point', FIELD, twice)
-    const second = await askInText('yield/point', FIELD, twice)
-    expect(second.text).toBe(first.text)
-    const { items } = (
-      await service.app.inject({ url: '/history/my?product=yield', headers: service.person.headers })
-    ).json()
-    expect(items[0].answer.yield_data).toEqual(json.json().yield_data)
+    expect((await askInText('yield/point', FIELD, twice)).text).toBe(first.text)
+    const { items } = (await call(service.app, 'GET /history/my?product=yield', { by })).body
+    expect(items[0].answer.yield_data).toEqual(json.body.yield_data)
   })
 
   test('says in a sentence that there is no value; other errors are JSON', async () => {
@@ -259,12 +228,9 @@ describe('a point as a text message', () => {
       'There is no value: the place lies outside the country.',
     ])
     const wrong = await askInText('yield/point', { lat: 'x', lng: 0 })
-    expect([wrong.status, JSON.parse(wrong.text).code]).toEqual([400, 'INVALID_PARAMETERS'])
-    const { status, text } = await askInText('yield/point', { ...FIELD, max_segments: 11 })
-    expect([status, JSON.parse(text).error]).toEqual([
-      400,
-      'max_segments must be a whole number from 1 to 10.',
-    ])
+    expect([wrong.status, wrong.body.code]).toEqual([400, 'INVALID_PARAMETERS'])
+    const { status, body } = await askInText('yield/point', { ...FIELD, max_segments: 11 })
+    expect([status, body.error]).toEqual([400, 'max_segments must be a whole number from 1 to 10.'])
   })
 
   test.each([
@@ -272,7 +238,7 @@ describe('a point as a text message', () => {
     ['text/*', 'text/plain'],
     ['text/plain, application/json;q=0.9', 'text/plain'],
   ])('is what Accept: %s is answered with', async (accept, type) => {
-    const { headers } = await askInText('yield/point', FIELD, { accept })
+    const { headers } = await askInText('yield/point', FIELD, { headers: { accept } })
     expect(headers['content-type']).toBe(`${type}; charset=utf-8`)
   })
 })

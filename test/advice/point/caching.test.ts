@@ -1,29 +1,21 @@
 import { parse } from 'csv-parse/sync'
-import type { InjectOptions } from 'fastify'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { defineProducts } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { buildApp } from '#src/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
 import { onePixelRelease, PIXEL_CENTRE } from '#test/setup/releases.ts'
 
-let service: TestApp
-beforeAll(async () => {
-  service = await createTestApp({ settings: { CORS_ORIGINS: 'https://maps.example.org' } })
-})
-afterAll(() => service.close())
+const service = openService({ settings: { CORS_ORIGINS: 'https://maps.example.org' } })
 
 const FIELD = '?lat=9.5&lng=38.5&name=Field'
 const PATHS = ['/advisory/yield/point', '/advisory/forage/point', '/advisory/point']
 
-type Headers = Record<string, string>
-
-function get(url: string, headers: Headers = {}, method: InjectOptions['method'] = 'GET') {
-  return service.app.inject({ method, url, headers })
-}
+const get = (url: string, headers = {}, method = 'GET') => call(service.app, `${method} ${url}`, { headers })
 
 async function tagOf(url: string): Promise<string> {
   const { etag } = (await get(url)).headers
@@ -35,8 +27,8 @@ describe('GET answers as POST does, and lets others keep it', () => {
   test.each(PATHS)('%s', async (path) => {
     const response = await get(path + FIELD)
     const posted = await get(path + FIELD, {}, 'POST')
-    expect(response.statusCode).toBe(200)
-    expect(response.body).toBe(posted.body)
+    expect(response.status).toBe(200)
+    expect(response.text).toBe(posted.text)
     expect(response.headers['advisory-release']).toBe(posted.headers['advisory-release'])
     expect(response.headers['cache-control']).toBe('public, max-age=60, stale-if-error=86400')
     expect(response.headers.vary).toBe('Origin, Authorization, Accept, Accept-Encoding')
@@ -45,8 +37,8 @@ describe('GET answers as POST does, and lets others keep it', () => {
     expect(posted.headers).not.toHaveProperty('cache-control')
 
     const head = await get(path + FIELD, {}, 'HEAD')
-    expect(head.statusCode).toBe(200)
-    expect(head.body).toBe('')
+    expect(head.status).toBe(200)
+    expect(head.text).toBe('')
     for (const name of ['etag', 'content-length', 'cache-control', 'advisory-release', 'content-type']) {
       expect(head.headers[name], name).toBe(response.headers[name])
     }
@@ -60,8 +52,8 @@ describe('GET answers as POST does, and lets others keep it', () => {
   ])('but nobody keeps an error: %s', async (query, status, error) => {
     for (const path of PATHS) {
       const response = await get(path + query, { 'if-none-match': '*' })
-      expect(response.statusCode).toBe(status)
-      expect(response.json().error).toBe(error)
+      expect(response.status).toBe(status)
+      expect(response.body.error).toBe(error)
       expect(response.headers['cache-control']).toBe('no-store')
       expect(response.headers).not.toHaveProperty('etag')
     }
@@ -73,30 +65,20 @@ describe('format=csv answers with a table, for those who have nothing but an add
     const url = `${path}${FIELD.replace('Field', '%3D1')}`
     const table = await get(`${url}&format=csv`)
     expect(table.headers['content-type']).toBe('text/csv; charset=utf-8; header=present')
-    const headers = { 'content-type': 'application/json', accept: 'text/csv' }
+    const headers = { accept: 'text/csv' }
     const payload = { points: [{ lat: 9.5, lng: 38.5, name: '=1' }] }
-    const request = {
-      method: 'POST',
-      url: `${path.replace('point', 'points')}?country_code=eth`,
-      headers,
-      payload,
-    } as const
-    const many = await service.app.inject(request)
-    const cells = (text: string) =>
-      text
-        .trimEnd()
-        .split('\r\n')
-        .map((line) => line.split(','))
+    const many = await call(service.app, `POST ${path}s?country_code=eth`, { headers, payload })
+    const cells = (text: string) => parse(text) as string[][]
     // Those of many points have an id in front, and why there is none at the end.
-    expect(cells(table.body)).toEqual(cells(many.body).map((row) => row.slice(1, -2)))
+    expect(cells(table.text)).toEqual(cells(many.text).map((row) => row.slice(1, -2)))
 
     const json = await get(`${url}&format=json`)
-    expect(json.body).toBe((await get(url)).body)
+    expect(json.text).toBe((await get(url)).text)
     expect(json.headers.etag).toBe((await get(url)).headers.etag)
     expect(table.headers.etag).not.toBe(json.headers.etag)
     const again = await get(`${url}&format=csv`, { 'if-none-match': table.headers.etag as string })
-    expect(again.statusCode).toBe(304)
-    expect((await get(`${url}&format=xml`)).json().details[0].allowed).toEqual(['json', 'csv'])
+    expect(again.status).toBe(304)
+    expect((await get(`${url}&format=xml`)).body.details[0].allowed).toEqual(['json', 'csv'])
   })
 
   test('with quantities it has their columns', async () => {
@@ -104,23 +86,23 @@ describe('format=csv answers with a table, for those who have nothing but an add
     const url = `/advisory/fertilizer/point${query}`
     const table = await get(`${url}&format=csv`)
     const rowOf = (text: string) => parse(text, { columns: true })[0] as Record<string, string>
-    const { fertilizer_data, quantities, release } = (await get(url)).json()
+    const { fertilizer_data, quantities, release } = (await get(url)).body
     const columns = fertilizer_data.flatMap(
       ({ fertilizer_type, scenario, quantity }: Record<string, { kg: number; cost: number }>) => [
         [`kg ${fertilizer_type} ${scenario}`, String(quantity?.kg)],
         [`cost ${fertilizer_type} ${scenario}`, String(quantity?.cost)],
       ],
     )
-    expect(rowOf(table.body)).toMatchObject({
+    expect(rowOf(table.text)).toMatchObject({
       ...Object.fromEntries(columns),
       quantity_area_ha: '2.5',
       expected_cost: String(quantities.expected.cost),
     })
     // A release that is named does not say that its season is over.
-    const { stale: _, ...rest } = rowOf(table.body)
-    expect(rowOf((await get(`${url}&format=csv&release=${release}`)).body)).toEqual(rest)
+    const { stale: _, ...rest } = rowOf(table.text)
+    expect(rowOf((await get(`${url}&format=csv&release=${release}`)).text)).toEqual(rest)
     const asText = await get(`${url}&format=csv`, { accept: 'text/plain' })
-    expect([asText.headers['content-type'], asText.body]).toEqual([table.headers['content-type'], table.body])
+    expect([asText.headers['content-type'], asText.text]).toEqual([table.headers['content-type'], table.text])
     const plain = await get(`/advisory/fertilizer/point${FIELD}&format=csv`)
     expect(plain.headers.etag).not.toBe(table.headers.etag)
   })
@@ -132,15 +114,15 @@ describe('If-None-Match', () => {
     for (const header of [`W/${tag}`, '*', ` ${tag} ,"x"`]) {
       for (const method of ['GET', 'HEAD'] as const) {
         const response = await get(path + FIELD, { 'if-none-match': header }, method)
-        expect(response.statusCode, header).toBe(304)
-        expect(response.body).toBe('')
+        expect(response.status, header).toBe(304)
+        expect(response.text).toBe('')
         expect(response.headers.etag).toBe(tag)
         expect(response.headers['cache-control']).toBe('public, max-age=60, stale-if-error=86400')
         expect(response.headers.vary).toBe('Origin, Authorization, Accept, Accept-Encoding')
       }
     }
     for (const header of ['"other"', tag.replaceAll('"', '')]) {
-      expect((await get(path + FIELD, { 'if-none-match': header })).statusCode, header).toBe(200)
+      expect((await get(path + FIELD, { 'if-none-match': header })).status, header).toBe(200)
     }
   })
 
@@ -166,10 +148,10 @@ describe('If-None-Match', () => {
     await loadRelease(service.database, onePixelRelease({ Urea: 12.5 }))
     for (const [index, url] of urls.entries()) {
       const tag = before[index] as string
-      await expect.poll(async () => (await get(url, { 'if-none-match': tag })).statusCode, PATIENCE).toBe(200)
+      await expect.poll(async () => (await get(url, { 'if-none-match': tag })).status, PATIENCE).toBe(200)
       expect(await tagOf(url)).not.toBe(tag)
     }
-    expect((await get(urls[0] as string)).json().fertilizer_data).toEqual([
+    expect((await get(urls[0] as string)).body.fertilizer_data).toEqual([
       { fertilizer_type: 'Urea', scenario: 'Normal', rate_kg_ha: 12.5 },
     ])
     expect(await tagOf(`/advisory/yield/point${FIELD}`)).toBe(others)
@@ -179,7 +161,7 @@ describe('If-None-Match', () => {
 test('an answer to a caller whose token is not known is kept by nobody: it may be known the next time', async () => {
   const path = PATHS[0] + FIELD
   const response = await get(path, { authorization: 'Bearer nobody', 'if-none-match': await tagOf(path) })
-  expect(response.statusCode).toBe(200)
+  expect(response.status).toBe(200)
   expect(response.headers).not.toHaveProperty('etag')
   expect(response.headers['cache-control']).toBe('no-store')
 })
@@ -189,17 +171,17 @@ test('an answer to a caller with a token is kept in the history alone, once for 
   const tag = await tagOf(`/advisory/yield/point${FIELD}`)
   const headers = { ...person.headers, 'if-none-match': tag }
   const response = await get(`/advisory/yield/point${FIELD}`, headers)
-  expect(response.statusCode).toBe(200)
+  expect(response.status).toBe(200)
   expect(response.headers['cache-control']).toBe('private, no-store')
   expect(response.headers.vary).toBe('Origin, Authorization, Accept')
   expect(response.headers).not.toHaveProperty('etag')
-  expect((await get(`/advisory/yield/point${FIELD}`, headers, 'HEAD')).statusCode).toBe(200)
+  expect((await get(`/advisory/yield/point${FIELD}`, headers, 'HEAD')).status).toBe(200)
   const kept = await service.database.writer
     .selectFrom('advisory_history')
     .select(['id', 'request'])
     .where('user_id', '=', person.user.id)
     .execute()
-  expect(kept.map(({ id }) => id)).toEqual([response.json().history_id])
+  expect(kept.map(({ id }) => id)).toEqual([response.body.history_id])
   expect(kept[0]?.request).toEqual({ lat: 9.5, lng: 38.5, name: 'Field' })
 })
 
@@ -210,8 +192,8 @@ describe('Server-Timing', () => {
     ['GET', 'server-timing'],
     ['POST', 'respond-async, Server-Timing; x=1'],
   ] as const)('comes to those who prefer it: %s %s', async (method, prefer) => {
-    const { statusCode, headers } = await get(`/advisory/point${FIELD}`, { prefer }, method)
-    expect(statusCode).toBe(200)
+    const { status, headers } = await get(`/advisory/point${FIELD}`, { prefer }, method)
+    expect(status).toBe(200)
     expect(headers).toMatchObject({
       'preference-applied': 'server-timing',
       'timing-allow-origin': 'https://maps.example.org',
@@ -232,7 +214,7 @@ test('an answer with another member has another tag; no other answer has', async
   const other = await buildApp(service.testDatabase.config, service.database, defineProducts(renamed))
   const changed: string[] = []
   for (const path of PATHS) {
-    const { body, headers } = await get(path + FIELD)
+    const { text: body, headers } = await get(path + FIELD)
     const { body: otherBody, headers: otherHeaders } = await other.inject(path + FIELD)
     expect(headers.etag === otherHeaders.etag, path).toBe(body === otherBody)
     if (body !== otherBody) changed.push(path)

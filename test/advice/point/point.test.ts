@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DEMO_QUANTITIES, DEMO_SCENARIOS, demoValue } from '#src/ingest/demo/source.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
+import { tellRefusals } from '#test/setup/refusals.ts'
 import { FIELD, postPoint } from './ask.ts'
 
-let service: TestApp
-beforeAll(async () => {
-  service = await createTestApp()
-})
-afterAll(() => service.close())
+const service = openService()
 
 /** The demo's value at the centre of the 0.05 degree pixel that FIELD lies in. */
 function expected(series: string, input: string | null, scenario: string, decimals: number): number {
@@ -89,8 +87,7 @@ describe('the four point endpoints answer as the interface says', () => {
     const possible = points.map(() => SEASONS.slice(0, 3))
     for (const product of ['yield', 'fertilizer', 'isfm']) {
       const payload = { country_code: 'eth', crop: 'wheat', points }
-      const url = `/advisory/${product}/points`
-      const { items } = (await service.app.inject({ method: 'POST', url, payload })).json()
+      const { items } = (await call(service.app, `POST /advisory/${product}/points`, { payload })).body
       for (const [at, item] of items.entries()) {
         const entries = (item[`${product}_data`] ?? []) as Record<string, string | number>[]
         for (const dominant of entries.filter(({ scenario }) => scenario === 'Dominant')) {
@@ -120,13 +117,8 @@ describe('parameters come as a body, as a query or as both', () => {
   test.each(['application/json', 'application/x-www-form-urlencoded'])(
     'an empty body of type %s is no body',
     async (type) => {
-      const response = await service.app.inject({
-        method: 'POST',
-        url: '/advisory/yield/point?lat=9.52&lng=38.53',
-        headers: { 'content-type': type },
-        payload: '',
-      })
-      expect(response.statusCode).toBe(200)
+      const sent = { query: '?lat=9.52&lng=38.53', headers: { 'content-type': type }, body: '' }
+      expect((await postPoint(service.app, 'yield', sent)).status).toBe(200)
     },
   )
 
@@ -147,88 +139,55 @@ test('the query of a POST takes all parameters of GET, also those that its docum
     ...{ prices: 'ETB Urea:2250/bag,DAP:2600/bag', budget: '15000', nutrients: 'true' },
     scenario_weights: 'Normal:2,Below Normal:1',
   })
-  const url = `/advisory/fertilizer/point?${query}`
-  const [post, get] = await Promise.all(
-    (['POST', 'GET'] as const).map((method) => service.app.inject({ method, url })),
-  )
-  expect(post?.statusCode).toBe(200)
-  expect(post?.body).toBe(get?.body)
-  expect(post?.json()).toMatchObject({ quantities: { currency: 'ETB' }, provenance: [{}] })
+  /** The answer to a POST, which is that to a GET. */
+  async function answerTo(path: string, headers = {}) {
+    const post = await call(service.app, `POST ${path}`, { headers })
+    expect(post.text).toBe((await call(service.app, `GET ${path}`, { headers })).text)
+    return post
+  }
+  const { status, body } = await answerTo(`/advisory/fertilizer/point?${query}`)
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ quantities: { currency: 'ETB' }, provenance: [{}] })
 
-  const message = `/advisory/yield/point?lat=9.5&lng=38.5&max_segments=2&release=synthetic-yield-eth-wheat-2026-07-v1`
-  const headers = { accept: 'text/plain' }
-  const [sent, fetched] = await Promise.all(
-    (['POST', 'GET'] as const).map((method) => service.app.inject({ method, url: message, headers })),
-  )
-  expect(sent?.headers['content-type']).toContain('text/plain')
-  expect(sent?.body).toBe(fetched?.body)
+  const release = 'synthetic-yield-eth-wheat-2026-07-v1'
+  const message = `/advisory/yield/point?lat=9.5&lng=38.5&max_segments=2&release=${release}`
+  const { headers } = await answerTo(message, { accept: 'text/plain' })
+  expect(headers['content-type']).toContain('text/plain')
 })
 
-describe('bad input of a point gets a 400 that names the field', () => {
-  const LATITUDE = { field: 'lat', message: 'lat must be a number from -90 to 90' }
-  const NO_OBJECT = { field: 'body', message: 'the body must be a JSON object' }
+const LATITUDES = ['', ' 9', '0x10', '1e400', '-90.001']
+const BODIES = [
+  '{"lat": "9.1", "lng": 138.5}',
+  '{"lat": 1e400, "lng": 138.5}',
+  '[{"lat":9,"lng":38}]',
+  'null',
+  '{"lat": 9.5,',
+  '{"__proto__": {"lat": 9}, "lat": 9.5, "lng": 38.5}',
+  '{"constructor": {"prototype": {"lat": 1}}, "lat": 9.5, "lng": 38.5}',
+]
+const REFUSED: Record<string, object> = {
+  'a long name': { name: 'x'.repeat(201) },
+  'a NUL character': { name: 'a\0b' },
+  'half a surrogate pair': { name: '\ud800' },
+  'an empty crop': { crop: '' },
+  'a number as a country': { country_code: 7 },
+  'a country that there is not': { country_code: "'; drop table release; --" },
+  'no coordinates': { lat: undefined, lng: undefined },
+}
 
-  test.each(['', ' 9', '0x10', '1e400', '-90.001'])('the latitude %j of a query', async (lat) => {
-    const query = `?lat=${encodeURIComponent(lat)}&lng=138.5`
-    const { status, body } = await postPoint(service.app, 'yield', { query })
-    expect(status).toBe(400)
-    expect(body).toEqual({
-      error: `${LATITUDE.message}.`,
-      code: 'INVALID_PARAMETERS',
-      details: [LATITUDE],
-      request_id: expect.any(String),
-    })
-  })
-
-  test.each([
-    ['{"lat": "9.1", "lng": 138.5}', 'INVALID_PARAMETERS', [LATITUDE]],
-    ['{"lat": 1e400, "lng": 138.5}', 'INVALID_PARAMETERS', [LATITUDE]],
-    ['[{"lat":9,"lng":38}]', 'INVALID_PARAMETERS', [NO_OBJECT]],
-    ['null', 'INVALID_PARAMETERS', [NO_OBJECT]],
-    ['{"lat": 9.5,', 'MALFORMED_JSON', undefined],
-    ['{"__proto__": {"lat": 9}, "lat": 9.5, "lng": 38.5}', 'MALFORMED_JSON', undefined],
-    ['{"constructor": {"prototype": {"lat": 1}}, "lat": 9.5, "lng": 38.5}', 'MALFORMED_JSON', undefined],
-  ])('the body %s, also beside a query that is right', async (payload, code, details) => {
-    const response = await service.app.inject({
-      method: 'POST',
-      url: '/advisory/yield/point?lat=9.5',
-      headers: { 'content-type': 'application/json' },
-      payload,
-    })
-    expect(response.statusCode).toBe(400)
-    expect(response.json()).toMatchObject({ code, ...(details && { details }) })
-  })
-
-  test('coordinates that are missing are named together', async () => {
-    const { status, body } = await postPoint(service.app, 'forage', { body: {} })
-    const details = ['lat', 'lng'].map((field) => ({ field, message: `${field} is required` }))
-    expect([status, body.error, body.details]).toEqual([400, 'lat is required; lng is required.', details])
-  })
-
-  test.each([
-    [{ name: 'x'.repeat(201) }, 'name must be at most 200 characters long'],
-    [{ name: 'a\0b' }, 'name must not contain NUL characters or unpaired surrogates'],
-    [{ name: '\ud800' }, 'name must not contain NUL characters or unpaired surrogates'],
-    [{ crop: '' }, 'crop must not be empty'],
-    [{ country_code: 7 }, 'country_code must be a string'],
-  ])('%j', async (fields, message) => {
-    const { status, body } = await postPoint(service.app, 'yield', { body: { ...FIELD, ...fields } })
-    expect(status).toBe(400)
-    expect(body).toMatchObject({
-      error: `${message}.`,
-      details: [{ field: Object.keys(fields)[0], message }],
-    })
-  })
-
-  test('a country that there is not, with those that there are', async () => {
-    const body = { ...FIELD, country_code: "'; drop table release; --" }
-    const allowed = ['eth', 'gha', 'ken', 'rwa']
-    const answer = await postPoint(service.app, 'yield', { body })
-    expect([answer.status, answer.body.details]).toEqual([
-      400,
-      [{ field: 'country_code', message: `country_code must be one of ${allowed.join(', ')}`, allowed }],
-    ])
-  })
+test('bad input of a point is refused with its field, also beside a query that is right, as refused.txt has it', async () => {
+  const ask = (sent: Parameters<typeof postPoint>[2]) => postPoint(service.app, 'yield', sent)
+  const headers = { 'content-type': 'application/json' }
+  const told = await tellRefusals([
+    ...LATITUDES.map(
+      (lat) => [`?lat=${lat}`, () => ask({ query: `?lat=${encodeURIComponent(lat)}&lng=138.5` })] as const,
+    ),
+    ...BODIES.map((body) => [body, () => ask({ query: '?lat=9.5', headers, body })] as const),
+    ...Object.entries(REFUSED).map(
+      ([name, fields]) => [name, () => ask({ body: { ...FIELD, ...fields } })] as const,
+    ),
+  ])
+  await expect(told).toMatchFileSnapshot('refused.txt')
 })
 
 test.each(['🌾'.repeat(200), '', '<b>"\\\u2028', ' spaced '])(
@@ -290,11 +249,11 @@ describe('a point without an answer gets a reason', () => {
       const { status, body } = await postPoint(service.app, 'yield', sent)
       expect([status, body.error, body.details]).toEqual([400, `${message}.`, details])
     }
-    const get = await service.app.inject(`/advisory/yield/point?lat=${lat}&lng=${lng}`)
-    expect(get.json().details).toEqual(details)
+    const get = await call(service.app, `GET /advisory/yield/point?lat=${lat}&lng=${lng}`)
+    expect(get.body.details).toEqual(details)
     const payload = { points: [{ lat, lng }] }
-    const batch = await service.app.inject({ method: 'POST', url: '/advisory/yield/points', payload })
-    expect(batch.json().items[0].details).toEqual(details)
+    const batch = await call(service.app, 'POST /advisory/yield/points', { payload })
+    expect(batch.body.items[0].details).toEqual(details)
   })
 
   test.each([

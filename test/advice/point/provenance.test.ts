@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Provenance } from '#schemas/advisory.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { ingestManifest } from '#test/ingest/fixtures.ts'
-import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { type Called, call, type Sent } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { gridOf, layerOf, releaseDescription } from '#test/setup/releases.ts'
 
 const RWANDA = join(import.meta.dirname, '../../../examples/rwanda')
@@ -14,23 +15,21 @@ const SAMPLE = 'synthetic-fertilizer-rwa-potato-2026-08-v1'
 const UTM = gridOf(32637, [400_000, 1_060_000], [250, -500], [400, 200])
 const DEGREES = gridOf(4326, [38, 10], [0.25, -0.5], [4, 2])
 
-let service: TestAppWithPerson
+const service = openService({ template: 'empty' })
 beforeAll(async () => {
-  service = await createTestAppWithPerson({ template: 'empty' })
   const { database } = service
   await ingestManifest(database, join(RWANDA, 'potato-2026-08.yaml'))
-  const coverage = (grid: typeof UTM, input: string, scale: number) => ({
+  const coverage = (grid: typeof UTM, input: string, scale: number, offset: number) => ({
     grid,
-    layers: [layerOf(input, { scale, offset: 1, pixelType: '32BSI' })],
+    layers: [layerOf(input, { scale, offset, pixelType: '32BSI' })],
     windows: [{ column: 0, row: 0, width: grid.width, height: grid.height }],
     read: async () => [Int32Array.from({ length: grid.width * grid.height }, (_, index) => index)],
   })
   await loadRelease(database, {
     description: releaseDescription(),
-    coverages: [coverage(UTM, 'Urea', 0.5), coverage(DEGREES, 'DAP', 2)],
+    coverages: [coverage(UTM, 'Urea', 0.5, 1), coverage(DEGREES, 'DAP', 2, -10)],
   })
 })
-afterAll(() => service.close())
 
 interface Answer {
   release: string
@@ -38,10 +37,12 @@ interface Answer {
   provenance: Provenance[]
 }
 
-async function ask(query: string, headers = {}): Promise<{ body: Answer; headers: Record<string, unknown> }> {
-  const response = await service.app.inject({ url: `/advisory/fertilizer/point?${query}`, headers })
-  expect(response.statusCode, response.body).toBe(200)
-  return { body: response.json(), headers: response.headers }
+const get = (query: string, sent?: Sent) => call(service.app, `GET /advisory/fertilizer/point?${query}`, sent)
+
+async function ask(query: string, sent?: Sent): Promise<Called & { body: Answer }> {
+  const answer = await get(query, sent)
+  expect(answer.status, answer.text).toBe(200)
+  return answer
 }
 
 test.skipIf(!hasGdal())('the pixels are those that GDAL finds in the files', async () => {
@@ -107,11 +108,17 @@ describe('of a release with a grid in metres and one in degrees', () => {
     expect(pixel.layers).toEqual([
       { layer: 2, input: 'Urea', scenario: 'Normal', raw: 56_604, scale: 0.5, offset: 1 },
     ])
-    expect(body.fertilizer_data[0]?.rate_kg_ha).toBe(28_303)
+    expect(body.fertilizer_data).toEqual([
+      { fertilizer_type: 'Urea', scenario: 'Normal', rate_kg_ha: 28_303 },
+    ])
   })
 
-  test('where both have a value, both say so', async () => {
+  test('where both have a value, both say so, and 0 is a value', async () => {
     const { body } = await ask('lat=9.45&lng=38.3&provenance=true')
+    expect(body.fertilizer_data).toEqual([
+      { fertilizer_type: 'DAP', scenario: 'Normal', rate_kg_ha: 0 },
+      { fertilizer_type: 'Urea', scenario: 'Normal', rate_kg_ha: expect.any(Number) },
+    ])
     const [{ pixels }] = body.provenance as [Provenance]
     expect(pixels.map(({ srid }) => srid)).toEqual([32637, 4326])
     expect(pixels[1]).toEqual({
@@ -120,12 +127,22 @@ describe('of a release with a grid in metres and one in degrees', () => {
       row: 1,
       centre: { x: 38.375, y: 9.25, lng: 38.375, lat: 9.25 },
       size: { x: 0.25, y: 0.5, unit: 'degree' },
-      layers: [{ layer: expect.any(Number), input: 'DAP', scenario: 'Normal', raw: 5, scale: 2, offset: 1 }],
+      layers: [
+        { layer: expect.any(Number), input: 'DAP', scenario: 'Normal', raw: 5, scale: 2, offset: -10 },
+      ],
     })
+  })
+
+  test('a point outside of both has no data: without an outline nothing says that it lies elsewhere', async () => {
+    for (const place of ['lat=9.5&lng=41', 'lat=-90&lng=-180']) {
+      const { status, body } = await get(place)
+      expect([status, body.code]).toEqual([404, 'NO_DATA'])
+    }
   })
 })
 
 const QUERY = 'lat=9.45&lng=38.3'
+const PREFERRED = { headers: { prefer: 'return=provenance' } }
 
 test('it is told where it is asked for, and has a tag of its own', async () => {
   const plain = await ask(QUERY)
@@ -136,24 +153,19 @@ test('it is told where it is asked for, and has a tag of its own', async () => {
   expect(rest).toEqual(plain.body)
   expect(provenance).toHaveLength(1)
   expect(asked.headers.etag).not.toBe(plain.headers.etag)
-  const wrong = await service.app.inject({ url: `/advisory/fertilizer/point?${QUERY}&provenance=yes` })
-  expect(wrong.json()).toMatchObject({ code: 'INVALID_PARAMETERS', error: 'provenance must be a boolean.' })
+  const wrong = await get(`${QUERY}&provenance=yes`)
+  expect(wrong.body).toMatchObject({ code: 'INVALID_PARAMETERS', error: 'provenance must be a boolean.' })
 })
 
 test('it can be preferred, and is in no shared cache then', async () => {
-  const preferred = await ask(QUERY, { prefer: 'return=provenance' })
+  const preferred = await ask(QUERY, PREFERRED)
   expect(preferred.body).toEqual((await ask(`${QUERY}&provenance=true`)).body)
   expect(preferred.headers).toMatchObject({
     'preference-applied': 'return=provenance',
     'cache-control': 'no-store',
   })
-  const posted = await service.app.inject({
-    method: 'POST',
-    url: '/advisory/point',
-    headers: { prefer: 'return=provenance' },
-    payload: { lat: 9.45, lng: 38.3 },
-  })
-  expect(posted.json().provenance).toEqual(preferred.body.provenance)
+  const posted = await call(service.app, `POST /advisory/point?${QUERY}`, PREFERRED)
+  expect(posted.body.provenance).toEqual(preferred.body.provenance)
 })
 
 test.each([
@@ -161,27 +173,22 @@ test.each([
   ['fertilizer', { admin: { country_code: 'eth', code: 'ETH-01' }, provenance: true }],
   ['fertilizer/polygons?provenance=true', { admin: { country_code: 'eth', level: 1 } }],
 ])('where many pixels answer it is refused: %s', async (path, payload) => {
-  const { headers } = service.person
-  const response = await service.app.inject({ method: 'POST', url: `/advisory/${path}`, headers, payload })
-  expect([response.statusCode, response.json().error]).toEqual([
-    400,
-    'provenance must be left out: pixels are told of one point alone.',
-  ])
+  const { status, body } = await call(service.app, `POST /advisory/${path}`, { by: service.person, payload })
+  const error = 'provenance must be left out: pixels are told of one point alone.'
+  expect([status, body.error]).toEqual([400, error])
 })
 
 test('a table refuses it, and a preference for it is none there', async () => {
-  const url = `/advisory/fertilizer/point?${QUERY}&format=csv`
-  const refused = await service.app.inject(`${url}&provenance=true`)
-  expect([refused.statusCode, refused.json().details[0].field]).toEqual([400, 'provenance'])
-  const table = await service.app.inject({ url, headers: { prefer: 'return=provenance' } })
-  expect([table.statusCode, table.headers['preference-applied']]).toEqual([200, undefined])
+  const refused = await get(`${QUERY}&format=csv&provenance=true`)
+  expect([refused.status, refused.body.details[0].field]).toEqual([400, 'provenance'])
+  const table = await get(`${QUERY}&format=csv`, PREFERRED)
+  expect([table.status, table.headers['preference-applied']]).toEqual([200, undefined])
 })
 
 test('it is recorded with the answer, and the request says so', async () => {
-  const { headers } = service.person
-  const { body } = await ask(QUERY, { ...headers, prefer: 'return=provenance' })
-  const { history_id, ...answer } = body as Answer & { history_id: string }
-  const item = await service.app.inject({ url: `/history/${history_id}`, headers })
-  expect(item.json()).toMatchObject({ request: { provenance: true } })
-  expect(item.json().answer).toEqual(answer)
+  const { person: by } = service
+  const { history_id, ...answer } = (await get(QUERY, { by, ...PREFERRED })).body
+  const { body: item } = await call(service.app, `GET /history/${history_id}`, { by })
+  expect(item).toMatchObject({ request: { provenance: true } })
+  expect(item.answer).toEqual(answer)
 })

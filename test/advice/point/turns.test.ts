@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { expect, test, vi } from 'vitest'
+import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
 
@@ -10,11 +10,7 @@ import { newPerson } from '#test/setup/people.ts'
 const POINT = '/advisory/yield/point'
 const INSIDE = { lat: 9, lng: 38.7 }
 
-let service: TestApp
-beforeAll(async () => {
-  service = await createTestApp({ settings: { RELEASE_MAX_AGE_MS: '60000', DATABASE_QUEUE_LIMIT: '1200' } })
-})
-afterAll(() => service.close())
+const service = openService({ settings: { RELEASE_MAX_AGE_MS: '60000', DATABASE_QUEUE_LIMIT: '1200' } })
 
 /** Keeps the database from answering anybody until what comes out is called. */
 async function holdDatabase(): Promise<() => void> {

@@ -15,7 +15,6 @@ export interface PixelGrid {
 
 /** How much of each pixel lies in a polygon. */
 export interface Weights {
-  /** The area of the polygon. */
   area: number
   pixels: { column: number; row: number; weight: number }[]
 }
@@ -50,7 +49,6 @@ export function weightsOf(polygons: Polygons, grid: PixelGrid, area: (ring: Ring
   return { area: total, pixels }
 }
 
-/** The area of polygons less their holes. */
 export function areaOf(polygons: Polygons, area: (ring: Ring) => number): number {
   return polygons.reduce(
     (sum, [shell, ...holes]) =>
@@ -157,7 +155,6 @@ function inside(polygons: Polygons, box: Ring): boolean {
   return polygons.some((polygon) => pointInPolygon(middle, polygon) !== false)
 }
 
-/** The area of a ring in the plane. */
 export function planarArea(ring: Ring): number {
   const [[originX, originY]] = ring as [[number, number]]
   let twice = 0

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
-import { createPixels } from '#src/raster/pixels.ts'
 import { askForMany, collectionOf, rowsOf } from '#test/advice/polygons/ask.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
-import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
-import { gridOf, layerOf, releaseDescription } from '#test/setup/releases.ts'
+import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
+import { gridOf, layerOf, releaseOn } from '#test/setup/releases.ts'
 import { askWithin } from './ask.ts'
 import { ellipsoidArea } from './brute-force.ts'
 
@@ -14,7 +14,6 @@ import { ellipsoidArea } from './brute-force.ts'
 const PIXEL = 1 / 256
 /** 5,184 tiles: more than are read pixel by pixel. */
 const SIDE = 1152
-const WINDOW = 128
 const GRID = gridOf(4326, [37, 12], [PIXEL, -PIXEL], [SIDE, SIDE])
 
 /** Steps of some pixels, and a grain in a part of them. */
@@ -24,31 +23,12 @@ function pixelAt(column: number, row: number): number {
 }
 
 function release(): ReleaseSource {
-  const starts = Array.from({ length: SIDE / WINDOW }, (_, index) => index * WINDOW)
-  return {
-    description: releaseDescription({ product: 'yield' }),
-    coverages: [
-      {
-        grid: GRID,
-        layers: [
-          layerOf('', {
-            ...{ input: null, scale: 0.5, offset: 10, decimals: 1 },
-            ...{ pixelType: '16BSI', nodata: -1 },
-          }),
-        ],
-        windows: starts.flatMap((row) =>
-          starts.map((column) => ({ row, column, width: WINDOW, height: WINDOW })),
-        ),
-        read: async ({ column, row, width, height }) => {
-          const pixels = createPixels('16BSI', width * height)
-          for (let at = 0; at < pixels.length; at++) {
-            pixels[at] = pixelAt(column + (at % width), row + Math.floor(at / width))
-          }
-          return [pixels]
-        },
-      },
-    ],
-  }
+  const scaled = { input: null, scale: 0.5, offset: 10, decimals: 1 }
+  const layer = layerOf('', { ...scaled, pixelType: '16BSI', nodata: -1 })
+  const pixels = Int16Array.from({ length: SIDE * SIDE }, (_, at) =>
+    pixelAt(at % SIDE, Math.floor(at / SIDE)),
+  )
+  return releaseOn(GRID, [layer], [pixels], { product: 'yield' })
 }
 
 /** How much of the first so many pixels each way has which value, by value. */
@@ -56,13 +36,8 @@ function areasByValue(side: number): Map<number, number> {
   const areas = new Map<number, number>()
   for (let row = 0; row < side; row++) {
     const [north, south] = [12 - row * PIXEL, 12 - (row + 1) * PIXEL]
-    const area = ellipsoidArea([
-      [37, north],
-      [37 + PIXEL, north],
-      [37 + PIXEL, south],
-      [37, south],
-      [37, north],
-    ])
+    const [pixel = []] = rectangle(37, south, 37 + PIXEL, north).coordinates
+    const area = ellipsoidArea(pixel)
     for (let column = 0; column < side; column++) {
       const value = pixelAt(column, row) * 0.5 + 10
       areas.set(value, (areas.get(value) ?? 0) + area)
@@ -85,25 +60,15 @@ function quantileOf(areas: Map<number, number>, part: number): number {
 const PARTS = [0.1, 0.5, 0.9]
 
 describe('how values are distributed', () => {
-  let service: TestAppWithPerson
-  beforeAll(async () => {
-    service = await createTestAppWithPerson({
-      template: 'empty',
-      prepare: (database) => loadRelease(database, release()),
-    })
+  const service = openService({
+    template: 'empty',
+    prepare: (database) => loadRelease(database, release()),
   })
-  afterAll(() => service.close())
 
   async function ask(side: number, query: string) {
     const geometry = rectangle(37, 12 - side * PIXEL, 37 + side * PIXEL, 12)
-    const { app, person } = service
-    const response = await app.inject({
-      method: 'POST',
-      url: `/advisory/yield?${query}`,
-      headers: person.headers,
-      payload: { geometry },
-    })
-    return response.json()
+    const sent = { by: service.person, payload: { geometry } }
+    return (await call(service.app, `POST /advisory/yield?${query}`, sent)).body
   }
 
   test('mean, extremes, cover and quantiles of a field of many pixels are exact', async () => {
@@ -138,7 +103,7 @@ describe('how values are distributed', () => {
     const collection = collectionOf([{ type: 'Feature', geometry }])
     const asked = (accept: string, query: string) =>
       askForMany(service.app, service.person, 'yield', collection, { accept, query })
-    const [row] = rowsOf((await asked('text/csv', '?quantiles=0.5,0.1')).body)
+    const [row] = rowsOf((await asked('text/csv', '?quantiles=0.5,0.1')).text)
     const { yield_data } = await ask(300, 'quantiles=0.5,0.1')
     const [half, tenth] = yield_data[0].quantiles
     expect(row).toMatchObject({
@@ -146,11 +111,11 @@ describe('how values are distributed', () => {
       'quantile_0.5_error Normal': '0',
       'quantile_0.1 Normal': String(tenth.value),
     })
-    const { items } = (await asked('application/json', '?quantiles=0.5,0.1&histogram=3')).json()
+    const { items } = (await asked('application/json', '?quantiles=0.5,0.1&histogram=3')).body
     expect(items[0].yield_data[0]).toMatchObject({ quantiles: [half, tenth] })
     expect(items[0].yield_data[0].histogram).toHaveLength(3)
     const refused = await asked('text/csv', '?histogram=3')
-    expect([refused.statusCode, refused.json().error]).toEqual([
+    expect([refused.status, refused.body.error]).toEqual([
       400,
       'histogram must be left out for CSV, GeoJSON and DHIS2, which have no columns for it.',
     ])
@@ -169,11 +134,8 @@ describe('how values are distributed', () => {
   test('in the body they are lists and numbers, and the history keeps them', async () => {
     const payload = { geometry: rectangle(37, 11.9, 37.1, 12), quantiles: [0.5], histogram: 2 }
     const { body } = await askWithin(service.app, service.person, 'yield', payload)
-    const item = await service.app.inject({
-      url: `/history/${body.history_id}`,
-      headers: service.person.headers,
-    })
-    expect(item.json().request).toMatchObject({ quantiles: [0.5], histogram: 2 })
-    expect(item.json().answer.yield_data).toEqual(body.yield_data)
+    const item = await call(service.app, `GET /history/${body.history_id}`, { by: service.person })
+    expect(item.body.request).toMatchObject({ quantiles: [0.5], histogram: 2 })
+    expect(item.body.answer.yield_data).toEqual(body.yield_data)
   })
 })

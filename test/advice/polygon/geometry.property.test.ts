@@ -36,7 +36,6 @@ const SENTENCES: Record<string, string> = {
   'Interior is disconnected': 'geometry is cut into parts by its holes',
 }
 
-/** What the service says of polygons. */
 async function saidOf(polygons: Rings[]): Promise<string> {
   return refuseInvalid(polygons, async () => {}).then(
     () => VALID,

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
-import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { FIELD_IN_PIXEL, onePixelRelease, operatorOf } from '#test/setup/releases.ts'
 import { askWithin } from './ask.ts'
 
-let service: TestAppWithPerson
-beforeAll(async () => {
-  // For so long a process may believe that what it knows is still published.
-  service = await createTestAppWithPerson({
-    template: 'empty',
-    settings: { RELEASE_MAX_AGE_MS: '60000' },
-  })
+// For so long a process may believe that what it knows is still published.
+const service = openService({
+  template: 'empty',
+  settings: { RELEASE_MAX_AGE_MS: '60000' },
 })
-afterAll(() => service.close())
 
 async function ask(): Promise<unknown> {
   const { status, headers, body } = await askWithin(service.app, service.person, 'fertilizer', {

@@ -17,7 +17,6 @@ export function meetingPolygons(random: Random): Polygons {
   return polygons
 }
 
-/** Rings of random corners. */
 function scribble(random: Random): Polygons {
   const size = anyOf(random, [4, 5, 9])
   return Array.from({ length: 1 + whole(random, 2) }, () =>

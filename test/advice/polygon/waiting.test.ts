@@ -1,101 +1,155 @@
-import { type AddressInfo, connect } from 'node:net'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { readUntil } from '#src/data/cancellable.ts'
-import { createTestApp } from '#test/setup/app.ts'
-import { rectangle } from '#test/setup/boundaries.ts'
+import { askForMany, collectionOf, linesOf, rowsOf } from '#test/advice/polygons/ask.ts'
+import { begin, beginAnswer } from '#test/setup/begun-answers.ts'
+import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { captureLog } from '#test/setup/log.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import {
-  createTestAppWithPerson,
-  newPerson,
-  type Person,
-  type TestAppWithPerson,
-} from '#test/setup/people.ts'
+import { newPerson, type Person, type TestAppWithPerson } from '#test/setup/people.ts'
 import { askWithin } from './ask.ts'
 import { statementsRunning, whileHeld } from './held-tiles.ts'
 
-// Runs on a server alone: who waits for whom is the same on both.
+// Runs on a server alone: on the one connection of the embedded database nothing goes on beside what holds the tiles back.
 
 let fields = 0
 
-/** A field that nobody has asked about before: what it comes to is not remembered. */
-function newField() {
-  const width = 0.1 + fields++ / 1e5
-  return { geometry: rectangle(38.5, 9.5, 38.5 + width, 9.6) }
+/** Fields that nobody has asked about before: what they come to is not remembered. */
+function newFields(count: number): { type: 'Feature'; geometry: object }[] {
+  return Array.from({ length: count }, () => ({
+    type: 'Feature',
+    geometry: rectangle(38.5, 9.5, 38.6 + fields++ / 1e5, 9.6),
+  }))
 }
 
-let service: TestAppWithPerson
+const newField = () => ({ geometry: newFields(1)[0]?.geometry })
+
+const NDJSON = 'application/x-ndjson'
+
+// Its time is up long after the waiting for anything is.
+const service = openService({ settings: { POLYGON_TIMEOUT_MS: '300000', LOG_LEVEL: 'info' } })
+/** One whose polygons have a second, and one place. */
+const narrow = openService({
+  settings: { POLYGON_TIMEOUT_MS: '1000', DATABASE_POOL_SIZE: '3', RELEASE_MAX_AGE_MS: '0' },
+})
 let other: Person
-/** One whose polygons have two seconds. */
-let impatient: TestAppWithPerson
 let logged: string[]
 beforeAll(async () => {
-  // Its time is up long after the waiting for anything is.
-  const patient = await createTestApp({ settings: { POLYGON_TIMEOUT_MS: '300000', LOG_LEVEL: 'info' } })
-  logged = captureLog(patient.app)
-  service = { ...patient, person: await newPerson(patient.app) }
+  logged = captureLog(service.app)
   await service.app.listen({ host: '127.0.0.1', port: 0 })
-  impatient = await createTestAppWithPerson({
-    settings: { POLYGON_TIMEOUT_MS: '2000', RELEASE_MAX_AGE_MS: '0' },
-  })
   other = await newPerson(service.app)
 })
-afterAll(async () => {
-  await impatient.close()
-  await service.close()
-})
 
-test('two polygons of a caller are computed at once, and those of another caller do not wait for more', async () => {
-  const asked: ReturnType<typeof askWithin>[] = []
-  await whileHeld(service, async () => {
-    for (let count = 0; count < 6; count++) {
-      asked.push(askWithin(service.app, service.person, 'yield', newField()))
-    }
-    await vi.waitUntil(async () => (await statementsRunning(service)) === 2, PATIENCE)
-    asked.push(askWithin(service.app, other, 'yield', newField()))
-    await vi.waitUntil(async () => (await statementsRunning(service)) === 3, PATIENCE)
-  })
-  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200))
-})
+const askAboutOne = ({ app, person }: TestAppWithPerson, by = person) =>
+  askWithin(app, by, 'yield', newField())
+
+const askAboutMany = ({ app, person }: TestAppWithPerson, features: object[], by = person) =>
+  askForMany(app, by, 'yield', collectionOf(features), { accept: NDJSON })
+
+const codesIn = (body: string) => linesOf(body).map(({ code }) => code)
+
+const untilRunning = (on: TestAppWithPerson, count: number, statement?: string) =>
+  vi.waitUntil(async () => (await statementsRunning(on, statement)) === count, PATIENCE)
+
+/** The answer for many polygons as soon as it begins. */
+async function answerTo(features: object[]): Promise<IncomingMessage> {
+  const headers = { 'content-type': 'application/json', accept: NDJSON }
+  const sent = { by: service.person, headers, payload: JSON.stringify(collectionOf(features)) }
+  return (await beginAnswer(service.app, 'POST /advisory/yield/polygons', sent)).response
+}
+
+test.each<[string, () => Promise<unknown[]>]>([
+  [
+    'polygons of a caller',
+    async () => {
+      const answers = await Promise.all(Array.from({ length: 6 }, () => askAboutOne(service)))
+      return answers.map(({ body }) => body.code)
+    },
+  ],
+  ['polygons of one call for many', async () => codesIn((await askAboutMany(service, newFields(6))).text)],
+])(
+  'two %s are computed at once, and the polygon of another caller waits for none of them',
+  async (_, ask) => {
+    let codes: Promise<unknown[]> | undefined
+    let one: ReturnType<typeof askAboutOne> | undefined
+    await whileHeld(service, async () => {
+      codes = ask()
+      codes.catch(() => {})
+      await untilRunning(service, 2)
+      one = askAboutOne(service, other)
+      await untilRunning(service, 3)
+    })
+    expect(await codes).toEqual(Array(6).fill(undefined))
+    expect((await one)?.status).toBe(200)
+  },
+)
 
 test('where too many wait, one of the caller with most is refused at once, and the other caller is answered', async () => {
-  const first: ReturnType<typeof askWithin>[] = []
-  let last: ReturnType<typeof askWithin> | undefined
+  const first: ReturnType<typeof askAboutOne>[] = []
+  let last: ReturnType<typeof askAboutOne> | undefined
   await whileHeld(service, async () => {
-    for (let count = 0; count < 103; count++) {
-      first.push(askWithin(service.app, service.person, 'yield', newField()))
-    }
-    last = askWithin(service.app, other, 'yield', newField())
-    const refused = await Promise.race(first)
-    expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([
-      503,
-      'OVERLOADED',
-      '1',
-    ])
-    expect(refused.body.error).toBe('Too many polygons are being computed; try again in a second.')
+    for (let count = 0; count < 103; count++) first.push(askAboutOne(service))
+    last = askAboutOne(service, other)
+    const { status, headers, body } = await Promise.race(first)
+    expect([status, headers['retry-after']]).toEqual([503, '1'])
+    const error = 'Too many polygons are being computed; try again in a second.'
+    expect(body).toMatchObject({ code: 'OVERLOADED', error })
   })
   const statuses = (await Promise.all(first)).map(({ status }) => status)
-  expect(statuses.filter((status) => status === 503)).toHaveLength(1)
-  expect(statuses.filter((status) => status === 200)).toHaveLength(102)
+  expect(statuses.toSorted()).toEqual([...Array(102).fill(200), 503])
   expect((await last)?.status).toBe(200)
 })
 
 test('a polygon that waits too long for its turn is refused, and not one that is computed for as long', async () => {
-  const ask = () => askWithin(impatient.app, impatient.person, 'yield', newField())
-  await whileHeld(impatient, async () => {
-    const running = [ask(), ask()]
-    await vi.waitUntil(async () => (await statementsRunning(impatient)) === 2, PATIENCE)
-    const waiting = Array.from({ length: 8 }, ask)
-    const codes = (await Promise.all(running)).map(({ body }) => body.code)
-    expect(codes).toEqual(['QUERY_TIMEOUT', 'QUERY_TIMEOUT'])
+  await whileHeld(narrow, async () => {
+    const running = askAboutOne(narrow)
+    await untilRunning(narrow, 1)
+    const waiting = Array.from({ length: 8 }, () => askAboutOne(narrow))
+    expect((await running).body.code).toBe('QUERY_TIMEOUT')
     const { status, body } = await Promise.race(waiting)
     expect([status, body.code]).toEqual([503, 'OVERLOADED'])
   })
 })
 
-/** The level as the log has it. */
-const INFO = 30
+test.each([
+  ['a polygon, for its tiles', newField(), 'raster_tile'],
+  ['a polygon, for the extents of countries', newField(), 'country'],
+  ['a polygon, for what is published', newField(), 'publication'],
+  ['an area, for its name', { admin: { country_code: 'eth', code: 'ETH-01' } }, 'admin_area'],
+])('POLYGON_TIMEOUT_MS bounds how long %s is waited', async (_, payload, table) => {
+  const ask = () => askWithin(narrow.app, narrow.person, 'yield', payload)
+  const { status, headers, body } = await whileHeld(narrow, ask, table)
+  expect([status, body.code, headers['retry-after']]).toEqual([503, 'QUERY_TIMEOUT', '1'])
+  await untilRunning(narrow, 0, table)
+  await expect.poll(async () => (await ask()).status, PATIENCE).toBe(200)
+})
+
+test('what takes too long of many polygons is the error of its polygon alone', async () => {
+  const known = newFields(1)
+  await askAboutMany(narrow, known)
+  await whileHeld(narrow, async () => {
+    const { text: body } = await askAboutMany(narrow, [...newFields(2), ...known])
+    expect(codesIn(body)).toEqual(['QUERY_TIMEOUT', 'QUERY_TIMEOUT', undefined])
+  })
+})
+
+test('an answer for many polygons is whole beside a caller whose polygons take all of their time', async () => {
+  const known = newFields(3)
+  await askAboutMany(narrow, known)
+  const hostile = await newPerson(narrow.app)
+  await whileHeld(narrow, async () => {
+    const slow = askAboutMany(narrow, newFields(2), hostile)
+    slow.catch(() => {})
+    await untilRunning(narrow, 1)
+    const { status, text: body } = await askAboutMany(narrow, known)
+    expect([status, codesIn(body)]).toEqual([200, Array(3).fill(undefined)])
+    expect(codesIn((await slow).text)).toEqual(Array(2).fill('QUERY_TIMEOUT'))
+  })
+})
 
 test('what has been aborted is not asked any more', async () => {
   const { ask } = readUntil(service.database, AbortSignal.abort(new Error('gone')))
@@ -105,51 +159,191 @@ test('what has been aborted is not asked any more', async () => {
 test('a statement is cancelled on the server, and its connection is not used again', async () => {
   const controller = new AbortController()
   const { ask } = readUntil(service.database, controller.signal)
-  const asked = ask(sql`select pg_sleep(60), 'to be cancelled'`)
-  const failed = expect(asked).rejects.toThrow('enough')
-  await vi.waitUntil(async () => (await statementsRunning(service, 'to be cancelled')) === 1, PATIENCE)
+  const failed = expect(ask(sql`select pg_sleep(60), 'to be cancelled'`)).rejects.toThrow('enough')
+  await untilRunning(service, 1, 'to be cancelled')
   controller.abort(new Error('enough'))
   await failed
-  await vi.waitUntil(async () => (await statementsRunning(service, 'to be cancelled')) === 0, PATIENCE)
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () =>
-      readUntil(service.database, new AbortController().signal).ask(sql`select 1 as x`),
-    ),
-  )
-  expect(answers).toEqual(Array.from({ length: 20 }, () => [{ x: 1 }]))
+  await untilRunning(service, 0, 'to be cancelled')
+  const { signal } = new AbortController()
+  const asked = Array.from({ length: 20 }, () => readUntil(service.database, signal).ask(sql`select 1 as x`))
+  expect(await Promise.all(asked)).toEqual(Array(20).fill([{ x: 1 }]))
 })
 
 test('a request whose client goes away lets go of the database before its time is up, and is no failure', async () => {
-  const started = vi.fn()
-  const body = JSON.stringify(newField())
   await whileHeld(service, async () => {
-    const socket = connect((service.app.server.address() as AddressInfo).port)
-    socket.write(
-      'POST /advisory/yield HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
-        `Authorization: ${service.person.headers.authorization}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    )
-    await vi.waitUntil(async () => (await statementsRunning(service)) === 1, PATIENCE)
-    started()
-    socket.destroy()
-    await vi.waitUntil(async () => (await statementsRunning(service)) === 0, PATIENCE)
+    const sent = begin(service.app, 'POST /advisory/yield', {
+      by: service.person,
+      headers: { 'content-type': 'application/json' },
+      payload: JSON.stringify(newField()),
+    })
+    await untilRunning(service, 1)
+    sent.destroy()
+    await untilRunning(service, 0)
   })
-  expect(started).toHaveBeenCalled()
-  const line = await vi.waitUntil(
-    () => logged.find((text) => text.includes('The client has gone away.')),
-    PATIENCE,
-  )
-  expect(JSON.parse(line)).toMatchObject({ level: INFO, msg: 'The client has gone away.' })
+  const msg = 'The client has gone away.'
+  const line = await vi.waitUntil(() => logged.find((text) => text.includes(msg)), PATIENCE)
+  // The level of what is no failure.
+  expect(JSON.parse(line)).toMatchObject({ level: 30, msg })
 })
 
-test.each([
-  ['a polygon, for its tiles', newField(), 'raster_tile'],
-  ['a polygon, for the extents of countries', newField(), 'country'],
-  ['a polygon, for what is published', newField(), 'publication'],
-  ['an area, for its name', { admin: { country_code: 'eth', code: 'ETH-01' } }, 'admin_area'],
-])('POLYGON_TIMEOUT_MS bounds how long %s is waited', async (_, payload, table) => {
-  const ask = () => askWithin(impatient.app, impatient.person, 'yield', payload)
-  const { status, headers, body } = await whileHeld(impatient, ask, table)
-  expect([status, body.code, headers['retry-after']]).toEqual([503, 'QUERY_TIMEOUT', '1'])
-  await vi.waitUntil(async () => (await statementsRunning(impatient, table)) === 0, PATIENCE)
-  await expect.poll(async () => (await ask()).status, { timeout: 60_000 }).toBe(200)
+describe('the answer for many polygons', () => {
+  test('begins with what is known while the rest is computed, and is cut where that fails', async () => {
+    let response: IncomingMessage | undefined
+    await whileHeld(service, async (client) => {
+      response = await answerTo([{ type: 'Feature', id: 'first' }, ...newFields(5)])
+      const [first] = await once(response, 'data')
+      expect(JSON.parse(first)).toMatchObject({ id: 'first', code: 'INVALID_GEOMETRY' })
+      await client.query('alter table raster_tile rename to tile_away')
+    })
+    onTestFinished(async () => {
+      await sql`alter table tile_away rename to raster_tile`.execute(service.database.writer)
+    })
+    await expect(text(response as IncomingMessage)).rejects.toThrow('aborted')
+    expect(response?.complete).toBe(false)
+  })
+
+  test('is whole where the client takes it to its end, and comes again without tiles', async () => {
+    const features = newFields(120)
+    const first = await text(await answerTo(features))
+    expect(codesIn(first)).toEqual(Array(120).fill(undefined))
+    await whileHeld(service, async () => expect(await text(await answerTo(features))).toBe(first))
+  })
+})
+
+/** The locks that statements wait for at a table. */
+function waitingFor(table: string) {
+  return sql`pg_locks join pg_database on oid = database
+    where relation = ${table}::regclass and not granted and datname = current_database()`
+}
+
+/** Waits until so many statements about a table wait for it. */
+async function untilReading({ database }: TestAppWithPerson, table: string, statements: number) {
+  const waiting = sql<{ count: number }>`select count(*)::integer as count from ${waitingFor(table)}`
+  await vi.waitFor(async () => {
+    const { rows } = await waiting.execute(database.writer)
+    expect(rows[0]?.count).toBe(statements)
+  }, PATIENCE)
+}
+
+/** Has the server end all statements that wait for a table, until there is an answer without them. */
+async function cancelUntil<Answer>(
+  { database }: TestAppWithPerson,
+  table: string,
+  answer: Promise<Answer>,
+): Promise<Answer> {
+  const cancel = sql`select pg_cancel_backend(pid) from ${waitingFor(table)}`
+  let isAnswered = false
+  const end = () => {
+    isAnswered = true
+  }
+  answer.then(end, end)
+  await vi.waitFor(async () => {
+    await cancel.execute(database.writer)
+    expect(isAnswered).toBe(true)
+  }, PATIENCE)
+  return answer
+}
+
+describe('more areas than are read at once', () => {
+  const AREAS = 120
+  const READ_AT_ONCE = 100
+  const CODES = Array.from({ length: AREAS }, (_, index) => `ET-${String(index).padStart(3, '0')}`)
+
+  const crowded = openService({
+    settings: { DATABASE_POOL_SIZE: '8', DATABASE_QUEUE_LIMIT: '1', POLYGON_TIMEOUT_MS: '60000' },
+  })
+  beforeAll(async () => {
+    const areas = CODES.map((code, index) => {
+      const [west, south] = [38 + (index % 12) / 50, 9 + Math.floor(index / 12) / 50]
+      return feature({ code, name: `Area ${index}` }, rectangle(west, south, west + 0.02, south + 0.02))
+    })
+    await loadFile(crowded.database, await boundaryFile(areas), 'eth', 1)
+  })
+
+  const askForAreas = (accept = NDJSON) =>
+    askForMany(crowded.app, crowded.person, 'yield', { admin: { country_code: 'eth', level: 1 } }, { accept })
+
+  test('are all answered where too many wait for the database by the time that the later ones are read', async () => {
+    const { app, person } = crowded
+    const history = () => app.inject({ url: '/history/my', headers: person.headers })
+    let answer: ReturnType<typeof askForAreas> | undefined
+    const others: ReturnType<typeof history>[] = []
+    const whileHistoryIsHeld = (work: () => Promise<void>) => whileHeld(crowded, work, 'history_item')
+    await whileHistoryIsHeld(async () => {
+      await whileHeld(crowded, async () => {
+        answer = askForAreas()
+        await untilReading(crowded, 'raster_tile', 2)
+        others.push(...Array.from({ length: 8 }, history))
+        expect((await Promise.race(others)).json().code).toBe('OVERLOADED')
+      })
+      const { status, text: body } = (await answer) as Awaited<ReturnType<typeof askForAreas>>
+      expect([status, linesOf(body).map(({ id }) => id)]).toEqual([200, CODES])
+    })
+    const statuses = (await Promise.all(others)).map(({ statusCode }) => statusCode)
+    expect([...new Set(statuses)].sort()).toEqual([200, 503])
+  })
+
+  interface Item {
+    id: string
+    code?: string
+  }
+  const flat = ({ id, properties }: { id: string; properties: object }) => ({ id, ...properties })
+
+  test.each<[string, (body: string) => Item[]]>([
+    ['application/json', (body) => JSON.parse(body).items],
+    ['text/csv', (body) => rowsOf(body) as unknown as Item[]],
+    ['application/geo+json', (body) => JSON.parse(body).features.map(flat)],
+  ])('end with an item that says why where the later ones cannot be read: %s', async (accept, itemsIn) => {
+    await askForAreas()
+    await sql`
+      delete from area_result using admin_area
+      where admin_area_id = admin_area.id and code = ${CODES[0]}`.execute(crowded.database.writer)
+    const { status, text: body } = await whileHeld(crowded, async (client) => {
+      const answer = askForAreas(accept)
+      await untilReading(crowded, 'raster_tile', 1)
+      const cutOff = async () => {
+        await client.query('rollback')
+        return cancelUntil(crowded, 'admin_area', answer)
+      }
+      return whileHeld(crowded, cutOff, 'admin_area')
+    })
+    const items = itemsIn(body)
+    expect(status).toBe(200)
+    expect(items.slice(0, -1).map(({ id }) => id)).toEqual(CODES.slice(0, READ_AT_ONCE))
+    const { id, code } = items.at(-1) as Item
+    expect([id || undefined, code]).toEqual([undefined, 'DATABASE_UNAVAILABLE'])
+  })
+})
+
+describe('many polygons whose tiles cannot be read', () => {
+  const FIELDS = [0, 1, 2, 3].map((index) => ({
+    ...feature({}, rectangle(38 + index, 9, 38.1 + index, 9.1)),
+    id: `field ${index}`,
+  }))
+
+  function askForDataValues(features: object[]) {
+    const { app, person } = service
+    const dhis2 = { data_elements: [{ column: 'yield_kg_ha Normal', data_element: 'fbfJHSPpUQD' }] }
+    return askForMany(app, person, 'yield', { polygons: collectionOf(features), format: 'dhis2', dhis2 })
+  }
+
+  const withoutTiles = (asking: () => ReturnType<typeof askForMany>) =>
+    whileHeld(service, () => cancelUntil(service, 'raster_tile', asking()))
+
+  test('are refused where they are those of the first', async () => {
+    const { status, body } = await withoutTiles(() => askAboutMany(service, FIELDS))
+    expect([status, body.code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
+  })
+
+  test('end with an item that says why where they are those of a later one', async () => {
+    const known = linesOf((await askAboutMany(service, FIELDS.slice(0, 2))).text)
+    const { status, text: body } = await withoutTiles(() => askAboutMany(service, FIELDS))
+    expect(status).toBe(200)
+    expect(linesOf(body)).toEqual([...known, { error: expect.any(String), code: 'DATABASE_UNAVAILABLE' }])
+  })
+
+  test('are cut off there in a data value set, which would seem whole', async () => {
+    expect((await askForDataValues(FIELDS.slice(0, 2))).status).toBe(200)
+    await expect(withoutTiles(() => askForDataValues(FIELDS))).rejects.toThrow('response destroyed')
+  })
 })

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { readingTiles } from '#src/advice/polygon/computing.ts'
 import { listCoverages, type ZonalCoverage, type ZonalStatistics } from '#src/advice/polygon/queries.ts'
 import { zonalStatistics } from '#src/advice/polygon/zonal-statistics.ts'
@@ -8,7 +8,7 @@ import { loadRelease } from '#src/ingest/load.ts'
 import type { CoverageSource, ReleaseSource } from '#src/ingest/source.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import { createPixels, type PixelType } from '#src/raster/pixels.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
 import { gridOf, layerOf, releaseDescription } from '#test/setup/releases.ts'
 import {
@@ -26,7 +26,6 @@ interface TestLayer {
   type: PixelType
   scale: number
   offset: number
-  /** The pixel, or null. */
   pixel(column: number, row: number): number | null
 }
 
@@ -110,17 +109,15 @@ function release(): ReleaseSource {
   }
 }
 
-let service: TestApp
 let coverages: ZonalCoverage[]
+const service = openService({
+  template: 'empty',
+  prepare: (database) => loadRelease(database, release()),
+})
 beforeAll(async () => {
-  service = await createTestApp({
-    template: 'empty',
-    prepare: (database) => loadRelease(database, release()),
-  })
   const { id } = await service.database.reader.selectFrom('release').select('id').executeTakeFirstOrThrow()
   coverages = await listCoverages(service.database.reader, id)
 })
-afterAll(() => service.close())
 
 const QUANTILES = [0, 0.1, 0.5, 0.9, 1]
 
@@ -137,7 +134,6 @@ function zonal(polygons: Polygons, of: ZonalCoverage[]): Promise<ZonalStatistics
 /** Parts that edges are divided into: lines in degrees are curves on a projected grid. */
 const PARTS = 40
 
-/** Polygons in the CRS of a grid. */
 async function projected(polygons: Polygons, srid: number): Promise<Polygons> {
   const divided = polygons.map((polygon) =>
     polygon.map((ring) =>

@@ -1,9 +1,10 @@
 import type { App } from '#src/http/app.ts'
+import { call } from '#test/setup/calls.ts'
 import type { Person } from '#test/setup/people.ts'
 
 export { rowsOf } from '#test/advice/batch/forms.ts'
 
-interface Sent {
+interface Form {
   type?: string
   accept?: string
   query?: string
@@ -12,25 +13,23 @@ interface Sent {
 /** Asks for a product in many polygons or areas, as somebody who has logged in. */
 export function askForMany(
   app: App,
-  { headers }: Pick<Person, 'headers'>,
+  by: Pick<Person, 'headers'>,
   product: string,
   payload: object,
-  { type = 'application/json', accept, query = '' }: Sent = {},
+  { type = 'application/json', accept, query = '' }: Form = {},
 ) {
-  return app.inject({
-    method: 'POST',
-    url: `/advisory/${product}/polygons${query}`,
-    headers: { ...headers, 'content-type': type, ...(accept && { accept }) },
+  const headers = { 'content-type': type, ...(accept && { accept }) }
+  return call(app, `POST /advisory/${product}/polygons${query}`, {
+    by,
+    headers,
     payload: JSON.stringify(payload),
   })
 }
 
-/** A collection of polygons. */
 export function collectionOf(features: unknown[]): object {
   return { type: 'FeatureCollection', features }
 }
 
-/** The lines of an answer in NDJSON. */
 export function linesOf(body: string): Record<string, unknown>[] {
   return body
     .split('\n')

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, expect, test, vi } from 'vitest'
+import { freePort } from '#bench/processes.ts'
 import { newSecret } from '#src/advice/subscriptions/queries.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
@@ -20,16 +20,6 @@ let receiver: ChildProcess | undefined
 afterEach(() => {
   receiver?.kill('SIGKILL')
 })
-
-function freePort(): Promise<number> {
-  const server = createServer()
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
-}
 
 test.each([
   ['js', process.execPath, 'receiver.mjs'],
@@ -50,29 +40,21 @@ test.each([
   const event = /```json\n([\s\S]*?)\n```/.exec(guide)?.[1] as string
   const id = JSON.parse(event).id as string
 
-  async function post(body: string, at = new Date(), key = secret): Promise<number> {
+  /** Sends an event as it was signed, unless somebody has changed it on the way. */
+  async function post({ at = new Date(), key = secret, body = event, sentId = id } = {}): Promise<number> {
     const headers = {
-      'webhook-id': id,
+      'webhook-id': sentId,
       'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
       // The first one is of a secret that was renewed.
-      'webhook-signature': `${new Webhook(newSecret()).sign(id, at, body)} ${new Webhook(key).sign(id, at, body)}`,
+      'webhook-signature': `${new Webhook(newSecret()).sign(id, at, event)} ${new Webhook(key).sign(id, at, event)}`,
     }
-    const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body })
-    return response.status
+    return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body })).status
   }
 
-  await vi.waitFor(async () => expect(await post(event)).toBe(204), PATIENCE)
-  expect(await post(event)).toBe(204)
-  const old = new Date(Date.now() - 600_000)
-  expect([await post(event, old), await post(event, new Date(), newSecret())]).toEqual([400, 400])
-  const forged = event.replace('2842', '9999')
-  const at = new Date()
-  const headers = {
-    'webhook-id': randomUUID(),
-    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-    'webhook-signature': new Webhook(secret).sign(id, at, event),
-  }
-  const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: forged })
-  expect(response.status).toBe(400)
+  await vi.waitFor(async () => expect(await post()).toBe(204), PATIENCE)
+  expect(await post()).toBe(204)
+  const wrong = [{ at: new Date(Date.now() - 600_000) }, { key: newSecret() }]
+  for (const change of [...wrong, { body: event.replace('2842', '9999') }, { sentId: randomUUID() }])
+    expect([change, await post(change)]).toEqual([change, 400])
   await vi.waitFor(() => expect(printed.match(/My field/g)).toHaveLength(1), PATIENCE)
 })

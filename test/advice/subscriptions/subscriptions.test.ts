@@ -1,25 +1,61 @@
 import { createHmac } from 'node:crypto'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { claimChanged, claimDeliveries, postpone } from '#src/advice/subscriptions/delivery-queries.ts'
+import { buildApp } from '#src/app.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { loadRelease } from '#src/ingest/load.ts'
+import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
 import { FIELD_IN_PIXEL, onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
-import { subscribingTo } from './subscribing.ts'
+
+/** What a receiver was sent. */
+interface Received {
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+interface Receiver {
+  url: string
+  received: Received[]
+  /** What it answers with from now on: a status, or nothing for as long as it is open. */
+  answer: number | 'nothing'
+  close(): Promise<void>
+}
+
+/** Somebody who is told of changes. */
+async function startReceiver(): Promise<Receiver> {
+  const receiver: Receiver = { url: '', received: [], answer: 204, close: async () => {} }
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const piece of request) body += piece
+    receiver.received.push({ headers: request.headers, body })
+    if (receiver.answer === 'nothing') return
+    if (receiver.answer === 302) response.setHeader('location', receiver.url)
+    response.writeHead(receiver.answer).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+  receiver.close = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  return receiver
+}
 
 const WANTED = { product: 'fertilizer', ...PIXEL_CENTRE, threshold: { kind: 'absolute', value: 1 } }
 
-let service: TestAppWithPerson
+const service = openService({
+  template: 'empty',
+  settings: { RELEASE_MAX_AGE_MS: '0', WEBHOOK_ALLOW_PRIVATE: 'true', SUBSCRIPTIONS_PER_USER: '3' },
+})
 let receiver: Receiver
 beforeAll(async () => {
-  service = await createTestAppWithPerson({
-    template: 'empty',
-    settings: { RELEASE_MAX_AGE_MS: '0', WEBHOOK_ALLOW_PRIVATE: 'true', SUBSCRIPTIONS_PER_USER: '3' },
-  })
   // Each process would have its own; here they come one after the other on one.
   service.database.statements.setMaxListeners(0)
   receiver = await startReceiver()
@@ -29,17 +65,63 @@ beforeEach(async () => {
   receiver.received = []
   receiver.answer = 204
 })
-afterAll(async () => {
-  await receiver.close()
-  await service.close()
-})
+afterAll(() => receiver.close())
 
-const { publish, ask, subscribe, get, hasten, whileServing, received, arrived, failed } = subscribingTo(
-  () => ({
-    service,
-    receiver,
-  }),
-)
+const publish = (rates: Record<string, number>) =>
+  loadRelease(service.database, onePixelRelease(rates), { publish: true })
+
+const ask = (request: string, payload?: object, by: Person = service.person) =>
+  call(service.app, request, { by, payload })
+
+/** Subscribes to what the pixel of the test has. */
+async function subscribe(changes: object = {}) {
+  const wanted = { ...WANTED, threshold: { kind: 'relative', value: 10 }, url: receiver.url, ...changes }
+  const { status, body } = await ask('POST /subscriptions', wanted)
+  expect([status, body]).toEqual([201, expect.anything()])
+  return body
+}
+
+const get = async (id: string) => (await ask(`GET /subscriptions/${id}`)).body
+
+/** What was due for later is due now: nobody waits for hours. */
+const hasten = () => sql`update webhook_delivery set due_at = now()`.execute(service.database.writer)
+
+/**
+ * As long as a process of the service runs that is asked by clients, too: what others run is in the database.
+ *
+ * @param work may have it look whether anything is due
+ */
+async function whileServing(
+  work: (look: () => void) => Promise<unknown>,
+  settings: object = {},
+): Promise<void> {
+  const app = await buildApp({ ...service.testDatabase.config, ...settings }, service.database)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  await work(() => app.jobs.wake('deliver-changes')).finally(() => app.close())
+}
+
+const received = (count: number) => vi.waitFor(() => expect(receiver.received).toHaveLength(count), PATIENCE)
+
+/** Waits until a subscription is so. */
+const becomes = (id: string, expected: object) =>
+  vi.waitFor(async () => expect(await get(id)).toMatchObject(expected), PATIENCE)
+
+/** That something has come to somebody, and that this was noted. */
+const arrived = (id: string) => becomes(id, { delivered_at: expect.any(String) })
+const failed = (id: string) => becomes(id, { failing_since: expect.any(String) })
+
+/** The event that came as the first, or the one after so many. */
+const eventAt = (index = 0) => JSON.parse(receiver.received[index]?.body as string)
+
+/** The ids of what came. */
+const idsReceived = () => receiver.received.map(({ headers }) => headers['webhook-id'])
+
+/** Has the first event that came verified by secrets, as receivers do. */
+function expectSignedBy(...secrets: string[]): void {
+  const [{ headers, body }] = receiver.received as [Receiver['received'][number]]
+  for (const secret of secrets)
+    expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(JSON.parse(body))
+}
 
 test('what changes by more than the threshold is told once, signed, with what it was before', async () => {
   // Something else is published as well, as everywhere.
@@ -62,7 +144,7 @@ test('what changes by more than the threshold is told once, signed, with what it
 
   expect(receiver.received).toHaveLength(1)
   const [{ headers, body }] = receiver.received as [Receiver['received'][number]]
-  expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(JSON.parse(body))
+  expectSignedBy(secret)
   // By hand as well, as the specification has it.
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
@@ -97,12 +179,11 @@ test('several processes tell it once; a small change is not told, and small ones
   await publish({ Urea: 200 })
   const { id } = await subscribe()
   const { code: second } = await publish({ Urea: 215 })
-  await whileServing(() => vi.waitFor(async () => expect((await get(id)).release).toBe(second), PATIENCE))
+  await whileServing(() => becomes(id, { release: second }))
   expect(receiver.received).toEqual([])
   const { code: third } = await publish({ Urea: 221 })
   await Promise.all([1, 2].map(() => whileServing(() => received(1))))
-  const { data } = JSON.parse((receiver.received[0] as { body: string }).body)
-  expect(data).toMatchObject({
+  expect(eventAt().data).toMatchObject({
     release: third,
     release_before: second,
     changes: [{ before: 200, after: 221, change: 21, change_percent: 10.5 }],
@@ -115,13 +196,16 @@ test('what fails is sent again with the same id, and is shown as failing without
   await publish({ Urea: 301 })
   // Not followed: who redirects is no receiver.
   receiver.answer = 302
-  await whileServing(() => failed(id))
-  expect(receiver.received).toHaveLength(1)
-  receiver.answer = 200
-  await hasten()
-  await whileServing(() => arrived(id))
-  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
-  expect(ids).toEqual([ids[0], ids[0]])
+  await whileServing(async (look) => {
+    await failed(id)
+    expect(receiver.received).toHaveLength(1)
+    receiver.answer = 200
+    await hasten()
+    look()
+    await arrived(id)
+  })
+  const [first] = idsReceived()
+  expect(idsReceived()).toEqual([first, first])
   expect(await get(id)).toMatchObject({ status: 'active', failing_since: null })
 })
 
@@ -140,8 +224,9 @@ test('what a process was at when it was killed, another one does, with the same 
     writer,
   )
   await whileServing(() => received(2))
-  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
-  expect(ids).toEqual([ids[0], ids[0]])
+  const [first] = idsReceived()
+  expect(idsReceived()).toEqual([first, first])
+  expect(eventAt(1)).toEqual(eventAt())
 })
 
 test('what was not tried yet is compared before what could not be', async () => {
@@ -160,50 +245,40 @@ test('410 disables at once, a day of failures does, too; enabled again, the last
   const { id } = await subscribe()
   await publish({ Urea: 700 })
   receiver.answer = 410
-  await whileServing(() => vi.waitFor(async () => expect((await get(id)).status).toBe('disabled'), PATIENCE))
-  expect(await get(id)).toMatchObject({ disabled_reason: 'gone' })
-  receiver.answer = 500
-  const enabled = await ask('POST', `/subscriptions/${id}/enable`)
-  expect(enabled.json()).toMatchObject({ status: 'active', disabled_reason: null })
-  const { writer } = service.database
-  // An attempt may have begun when it was enabled: its end would not be noted any more, nor its turn given back.
-  await sql`update webhook_delivery set attempts = 10, leased_until = null`.execute(writer)
-  await whileServing(() => failed(id))
-  // Attempts alone are no day: processes may have ended in the middle of them.
-  expect(await get(id)).toMatchObject({ status: 'active' })
-  await sql`update subscription set failing_since = now() - interval '1 day'`.execute(writer)
-  await hasten()
-  await whileServing(() =>
-    vi.waitFor(async () => expect((await get(id)).disabled_reason).toBe('failing'), PATIENCE),
-  )
-  receiver.answer = 200
-  await ask('POST', `/subscriptions/${id}/enable`)
-  await whileServing(() => arrived(id))
-  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  await whileServing(async (look) => {
+    await becomes(id, { status: 'disabled', disabled_reason: 'gone' })
+    receiver.answer = 500
+    const enabled = await ask(`POST /subscriptions/${id}/enable`)
+    expect(enabled.body).toMatchObject({ status: 'active', disabled_reason: null })
+    const { writer } = service.database
+    // An attempt may have begun when it was enabled: its end would not be noted any more, nor its turn given back.
+    await sql`update webhook_delivery set attempts = 10, leased_until = null`.execute(writer)
+    look()
+    await failed(id)
+    // Attempts alone are no day: processes may have ended in the middle of them.
+    expect(await get(id)).toMatchObject({ status: 'active' })
+    await sql`update subscription set failing_since = now() - interval '1 day'`.execute(writer)
+    await hasten()
+    look()
+    await becomes(id, { disabled_reason: 'failing' })
+    receiver.answer = 200
+    await ask(`POST /subscriptions/${id}/enable`)
+    look()
+    await arrived(id)
+  })
+  const ids = idsReceived()
   // At least: what could not be noted is sent again.
   expect([ids.length >= 4, new Set(ids).size]).toEqual([true, 1])
 })
 
-test('a secret that is renewed signs, and so does the one before for a day', async () => {
-  await publish({ Urea: 800 })
-  const { id, secret } = await subscribe()
-  const renewed = (await ask('POST', `/subscriptions/${id}/secret`)).json().secret
-  expect(renewed).toMatch(/^whsec_/)
-  expect(renewed).not.toBe(secret)
-  await publish({ Urea: 900 })
-  await whileServing(() => received(1))
-  const [{ headers, body }] = receiver.received as [Receiver['received'][number]]
-  for (const one of [secret, renewed]) {
-    expect(() => new Webhook(one).verify(body, headers as Record<string, string>)).not.toThrow()
-  }
-})
-
-test('a new JWT_SECRET loses no secret: all are sealed anew, also those that nothing was delivered with', async () => {
+test('a renewed secret and the one before sign, and a new JWT_SECRET loses neither: all are sealed anew, also those that nothing was delivered with', async () => {
   const [first, second] = ['the first secret, of more than 32 bytes', 'the second one, of more than 32 bytes']
   const { writer } = service.database
   await publish({ Urea: 910 })
   const { id, secret } = await subscribe()
-  const renewed = (await ask('POST', `/subscriptions/${id}/secret`)).json().secret
+  const renewed = (await ask(`POST /subscriptions/${id}/secret`)).body.secret
+  expect(renewed).toMatch(/^whsec_/)
+  expect(renewed).not.toBe(secret)
   // What the service of these tests has sealed with its own.
   const own = (await loadSecrets(service.testDatabase.config))[0]
   const sealed = () =>
@@ -226,10 +301,7 @@ test('a new JWT_SECRET loses no secret: all are sealed anew, also those that not
   expect([(await get(id)).status, receiver.received]).toEqual(['active', []])
   await hasten()
   await whileServing(() => arrived(id), { JWT_SECRET: first })
-  const [{ headers, body }] = receiver.received as [Receiver['received'][number]]
-  for (const one of [secret, renewed]) {
-    expect(() => new Webhook(one).verify(body, headers as Record<string, string>)).not.toThrow()
-  }
+  expectSignedBy(secret, renewed)
 })
 
 test('what is withdrawn is told, and a polygon, an area and what is not published yet can be watched', async () => {
@@ -243,7 +315,7 @@ test('what is withdrawn is told, and a polygon, an area and what is not publishe
   expect(await subscribe({ forecast_period: '2031-01' })).toMatchObject({ release: null, values: [] })
   await operatorOf(service.database).remove(code, true)
   await whileServing(() => received(1))
-  expect(JSON.parse((receiver.received[0] as { body: string }).body).data).toMatchObject({
+  expect(eventAt().data).toMatchObject({
     release: null,
     release_before: code,
     changes: [{ input: 'Urea', before: 1000, after: null, change: null, change_percent: null }],
@@ -254,22 +326,19 @@ test('subscriptions are their owner’s alone, so many at most, and go with the 
   await publish({ Urea: 1100 })
   const { id } = await subscribe()
   const other = await newPerson(service.app)
-  for (const [method, path] of [
-    ['GET', ''],
-    ['DELETE', ''],
-    ['POST', '/enable'],
-    ['POST', '/secret'],
-    ['POST', '/test'],
-  ] as const) {
-    const response = await ask(method, `/subscriptions/${id}${path}`, undefined, other.headers)
-    expect([method, path, response.statusCode]).toEqual([method, path, 404])
-  }
+  const own = `/subscriptions/${id}`
+  for (const path of [
+    `GET ${own}`,
+    `DELETE ${own}`,
+    ...['enable', 'secret', 'test'].map((of) => `POST ${own}/${of}`),
+  ])
+    expect([path, (await ask(path, undefined, other)).status]).toEqual([path, 404])
   await subscribe()
   await subscribe()
-  const fourth = await ask('POST', '/subscriptions', { ...WANTED, url: receiver.url })
-  expect([fourth.statusCode, fourth.json().code]).toEqual([409, 'TOO_MANY_SUBSCRIPTIONS'])
-  expect((await ask('DELETE', `/subscriptions/${id}`)).statusCode).toBe(204)
-  expect((await ask('GET', '/subscriptions')).json().items).toHaveLength(2)
+  const fourth = await ask('POST /subscriptions', { ...WANTED, url: receiver.url })
+  expect([fourth.status, fourth.body.code]).toEqual([409, 'TOO_MANY_SUBSCRIPTIONS'])
+  expect((await ask(`DELETE ${own}`)).status).toBe(204)
+  expect((await ask('GET /subscriptions')).body.items).toHaveLength(2)
 })
 
 test.each([
@@ -278,23 +347,17 @@ test.each([
   ['a target that is no URL', { url: 'hooks.example.org' }, 'url'],
 ])('%s is refused with its field', async (_, change, field) => {
   await publish({ Urea: 1200 })
-  const response = await ask('POST', '/subscriptions', { ...WANTED, url: receiver.url, ...change })
-  expect([response.statusCode, response.json().details?.[0]?.field]).toEqual([400, field])
+  const { status, body } = await ask('POST /subscriptions', { ...WANTED, url: receiver.url, ...change })
+  expect([status, body.details?.[0]?.field]).toEqual([400, field])
 })
 
 test('accounts take turns at comparisons, and at a host that they share', async () => {
   const { writer } = service.database
   const other = await newPerson(service.app)
   const ids: string[] = []
-  for (const { headers } of [service.person, service.person, service.person, other]) {
-    const response = await service.app.inject({
-      method: 'POST',
-      url: '/subscriptions',
-      headers,
-      payload: { ...WANTED, url: 'https://hooks.example.org/here' },
-    })
-    expect([response.statusCode, response.body]).toEqual([201, expect.any(String)])
-    ids.push(response.json().id)
+  for (const by of [service.person, service.person, service.person, other]) {
+    const url = 'https://hooks.example.org/here'
+    ids.push((await ask('POST /subscriptions', { ...WANTED, url }, by)).body.id)
   }
   const [, , , theirs] = ids
   await sql`update subscription set release = 'one that is gone'`.execute(writer)
@@ -318,20 +381,16 @@ describe('the owner of a subscription', () => {
     const { code } = await publish({ Urea: 100 })
     const { id, secret } = await subscribe({ name: 'My field' })
     const before = await get(id)
-    const response = await ask('POST', `/subscriptions/${id}/test`)
-    expect([response.statusCode, response.json()]).toEqual([
-      200,
-      { id: expect.any(String), outcome: 'delivered', status: 204 },
-    ])
-    const [{ headers, body } = { headers: {}, body: '' }] = receiver.received
-    const event = new Webhook(secret).verify(body, headers as Record<string, string>)
-    expect([headers['webhook-id'], headers['content-type']]).toEqual([
-      response.json().id,
-      'application/cloudevents+json; charset=utf-8',
-    ])
+    const { status, body: told } = await ask(`POST /subscriptions/${id}/test`)
+    expect([status, told]).toEqual([200, { id: expect.any(String), outcome: 'delivered', status: 204 }])
+    expectSignedBy(secret)
+    expect(receiver.received[0]?.headers).toMatchObject({
+      'webhook-id': told.id,
+      'content-type': 'application/cloudevents+json; charset=utf-8',
+    })
     const change = { before: 100, after: 100, change: 0, change_percent: 0 }
-    expect(event).toMatchObject({
-      id: response.json().id,
+    expect(eventAt()).toMatchObject({
+      id: told.id,
       source: `/subscriptions/${id}`,
       data: { test: true, release: code, release_before: code, changes: [{ input: 'Urea', ...change }] },
     })
@@ -350,24 +409,20 @@ describe('the owner of a subscription', () => {
     if (answer !== 'closed') receiver.answer = answer
     const { id } = await subscribe({ url })
     const before = await get(id)
-    expect((await ask('POST', `/subscriptions/${id}/test`)).json()).toMatchObject(told)
+    expect((await ask(`POST /subscriptions/${id}/test`)).body).toMatchObject(told)
     expect(await get(id)).toEqual(before)
   })
 
   test('an account sends two tests and has to wait then, also with another subscription', async () => {
     await publish({ Urea: 100 })
     const [{ id }, { id: other }] = [await subscribe(), await subscribe()]
-    const post = (of: string) => ask('POST', `/subscriptions/${of}/test`)
-    expect([(await post(id)).statusCode, (await post(other)).statusCode]).toEqual([200, 200])
-    expect((await ask('DELETE', `/subscriptions/${other}`)).statusCode).toBe(204)
+    const post = (of: string) => ask(`POST /subscriptions/${of}/test`)
+    expect([(await post(id)).status, (await post(other)).status]).toEqual([200, 200])
+    expect((await ask(`DELETE /subscriptions/${other}`)).status).toBe(204)
     const { id: made } = await subscribe()
-    const refused = await post(made)
-    expect([refused.statusCode, refused.json().code, receiver.received.length]).toEqual([
-      429,
-      'TOO_MANY_REQUESTS',
-      2,
-    ])
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
-    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(10)
+    const { status, body, headers } = await post(made)
+    expect([status, body.code, receiver.received.length]).toEqual([429, 'TOO_MANY_REQUESTS', 2])
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0)
+    expect(Number(headers['retry-after'])).toBeLessThanOrEqual(10)
   })
 })

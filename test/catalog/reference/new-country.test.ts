@@ -1,11 +1,12 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#src/data/client.ts'
 import { ingestManifest, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { TAGS, writeTiff } from '#test/ingest/tiff.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { call } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { operatorOf } from './operator.ts'
 
 const DODOMA = { lat: -6.17, lng: 35.74 }
@@ -35,24 +36,16 @@ async function ingest(
 }
 
 describe('Tanzania and maize in Kenya, added while the service runs', () => {
-  let service: TestAppWithPerson
   let codes: { forage: string; tanzania: string; kenya: string }
 
   /** Asks for an advisory, with the token of the person who keeps a history of it. */
-  async function ask(url: string, payload: object) {
-    const { app, person } = service
-    const response = await app.inject({ method: 'POST', url, payload, headers: person.headers })
-    const { history_id: _, ...body } = response.json()
-    return { status: response.statusCode, body }
-  }
+  const ask = (url: string, payload: object) =>
+    call(service.app, `POST ${url}`, { by: service.person, payload })
 
-  async function get(url: string) {
-    const { app, person } = service
-    return (await app.inject({ url, headers: person.headers })).json()
-  }
+  const get = async (url: string) => (await call(service.app, `GET ${url}`, { by: service.person })).body
 
+  const service = openService({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
   beforeAll(async () => {
-    service = await createTestAppWithPerson({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
     const { database } = service
     // Whatever is kept in memory is there before anything is added.
     const before = await ask('/advisory/forage/point', { ...DODOMA, country_code: 'tza' })
@@ -71,15 +64,11 @@ describe('Tanzania and maize in Kenya, added while the service runs', () => {
       body: { code: 'INVALID_GEOMETRY' },
     })
     const outline = [feature({ shapeName: 'Tanzania' }, rectangle(29.3, -11.7, 40.4, -1))]
+    const region = (code: string, name: string, ...sides: Parameters<typeof rectangle>) =>
+      feature({ ADM1_PCODE: code, ADM1_EN: name, ADM0_EN: 'Tanzania' }, rectangle(...sides))
     const regions = [
-      feature(
-        { ADM1_PCODE: 'TZ01', ADM1_EN: 'Dodoma', ADM0_EN: 'Tanzania' },
-        rectangle(34.8, -7.5, 36.7, -4.6),
-      ),
-      feature(
-        { ADM1_PCODE: 'TZ02', ADM1_EN: 'Iringa', ADM0_EN: 'Tanzania' },
-        rectangle(34.2, -9.1, 36.7, -7.5),
-      ),
+      region('TZ01', 'Dodoma', 34.8, -7.5, 36.7, -4.6),
+      region('TZ02', 'Iringa', 34.2, -9.1, 36.7, -7.5),
     ]
     await loadFile(database, await boundaryFile(outline), 'tza', 0)
     await loadFile(database, await boundaryFile(regions), 'Tanzanie', 1)
@@ -100,7 +89,6 @@ describe('Tanzania and maize in Kenya, added while the service runs', () => {
       ),
     }
   })
-  afterAll(() => service.close())
 
   const MAIZE = { crop: 'maize', country_code: 'tza' }
   const HARVEST = { yield_data: [{ scenario: 'Normal', yield_kg_ha: 1500 }] }
@@ -205,7 +193,7 @@ describe('Tanzania and maize in Kenya, added while the service runs', () => {
 
   test('are in the document, whatever its form', async () => {
     for (const path of ['/openapi.json', '/openapi.yaml']) {
-      const { body: text } = await service.app.inject(path)
+      const { text } = await call(service.app, `GET ${path}`)
       expect(text.replaceAll(/\s+/g, ' ')).toContain('places in Ethiopia, Rwanda, Kenya, Ghana or Tanzania:')
       expect(text).toContain('one of `eth`, `rwa`, `ken`, `gha`, `tza`.')
       expect(text).not.toContain('{country')

@@ -3,14 +3,17 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
+import type { App } from '#src/http/app.ts'
 import { moveRelease } from '#src/ingest/move.ts'
 import { cogMistakes, readTiff, valuesOf } from '#test/data/tiles/tiff-reader.ts'
 import { ingestManifest, kindFixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 
 /** 1,500 x 1,433 whole numbers, of which some are nodata. */
 const SOURCE = kindFixture('strip-lzw-int16.tif')
@@ -48,12 +51,16 @@ afterAll(async () => {
 })
 
 /** Asks again where the file is still being made, as the service says: on a busy machine that takes a while. */
-async function get(release: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') {
-  const ask = () => service.app.inject({ method, url: `/releases/${release}/layers/1.tif`, headers })
-  let answer = await ask()
-  while (answer.statusCode === 503) answer = await ask()
-  return answer
+function askUntilMade(app: App, request: InjectOptions): Promise<LightMyRequestResponse> {
+  const ask = async () => {
+    const answer = await app.inject(request)
+    return answer.statusCode !== 503 && answer
+  }
+  return vi.waitUntil(ask, { ...PATIENCE, interval: 20 }) as Promise<LightMyRequestResponse>
 }
+
+const get = (release: string, headers = {}, method: 'GET' | 'HEAD' = 'GET') =>
+  askUntilMade(service.app, { method, url: `/releases/${release}/layers/1.tif`, headers })
 
 test('a file is made once for all who ask for it at once, and is cloud-optimised', async () => {
   const read = vi.spyOn(service.app.tiles.files, 'windows')
@@ -121,9 +128,7 @@ testOnServer.each([
 ])('%s, whose places others wait for, do not stand in the line of whoever asks', async (caller, path) => {
   const app = await buildApp(service.testDatabase.config, service.database)
   const next = vi.spyOn(app.turns, 'next')
-  const url = path.replace('CODE', inDatabase)
-  let answer = await app.inject(url)
-  while (answer.statusCode === 503) answer = await app.inject(url)
+  const answer = await askUntilMade(app, { url: path.replace('CODE', inDatabase) })
   await app.close()
   const clientKeys = next.mock.calls.map(([clientKey]) => clientKey)
   expect(answer.statusCode).toBe(200)

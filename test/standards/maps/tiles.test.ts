@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { layerOf, operatorOf, releaseOn } from '#test/setup/releases.ts'
 import { readPng } from './palette-png.ts'
 
@@ -21,8 +22,6 @@ const DEGREES = { srid: 4326, originX: 38, originY: 10, pixelWidth: 0.01, pixelH
 /** Pixels of a kilometre in zone 37 of UTM, around 39 E and 9.3 N. */
 const METRES = { srid: 32637, originX: 400_000, originY: 1_105_000, pixelWidth: 1000, pixelHeight: -1000 }
 
-let service: TestApp
-
 async function load(place: typeof DEGREES, month: string): Promise<string> {
   const pixelsOf = (valueAt: ValueAt) =>
     Float32Array.from({ length: WIDTH * HEIGHT }, (_, at) => valueAt(Math.floor(at / WIDTH), at % WIDTH))
@@ -37,14 +36,13 @@ async function load(place: typeof DEGREES, month: string): Promise<string> {
 let inDegrees: string
 let inMetres: string
 
+const service = openService({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
 beforeAll(async () => {
-  service = await createTestApp({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
   inDegrees = await load(DEGREES, '2026-07')
   inMetres = await load(METRES, '2026-08')
 })
-afterAll(() => service.close())
 
-const get = (url: string, headers: Record<string, string> = {}) => service.app.inject({ url, headers })
+const get = (url: string, headers = {}) => service.app.inject({ url, headers })
 
 async function picture(release: string, tile: string, query = '') {
   const response = await get(`/releases/${release}/layers/1/tiles/${tile}${query}`)
@@ -63,7 +61,6 @@ async function legend(release: string, query = ''): Promise<Class[]> {
   return (await get(`/releases/${release}/layers/1/tiles.json${query}`)).json().classes
 }
 
-/** The colour that a legend gives a value. */
 function colourIn(classes: Class[], value: number): string {
   return (classes.findLast(({ from }) => value >= from) ?? (classes[0] as Class)).color
 }
@@ -76,23 +73,19 @@ function centreOf(zoom: number, column: number, row: number, x: number, y: numbe
   return { lng, lat: (180 / Math.PI) * (2 * Math.atan(Math.exp(north)) - Math.PI / 2) }
 }
 
-interface FertilizerEntry {
-  scenario: string
-  rate_kg_ha: number
+interface Item {
+  fertilizer_data?: { scenario: string; rate_kg_ha: number }[]
 }
 
 /** What the points of a picture are answered with: Urea in a normal season, or null. */
 async function rates(month: string, points: { lat: number; lng: number }[]): Promise<(number | null)[]> {
-  const response = await service.app.inject({
-    method: 'POST',
-    url: '/advisory/fertilizer/points',
-    payload: { crop: 'wheat', country_code: 'eth', forecast_period: month, points },
-  })
-  expect(response.statusCode).toBe(200)
-  return response.json().items.map(({ fertilizer_data }: { fertilizer_data?: FertilizerEntry[] }) => {
-    const entry = fertilizer_data?.find(({ scenario }) => scenario === 'Normal')
-    return entry?.rate_kg_ha ?? null
-  })
+  const payload = { crop: 'wheat', country_code: 'eth', forecast_period: month, points }
+  const { status, body } = await call(service.app, 'POST /advisory/fertilizer/points', { payload })
+  expect(status).toBe(200)
+  return body.items.map(
+    ({ fertilizer_data }: Item) =>
+      fertilizer_data?.find(({ scenario }) => scenario === 'Normal')?.rate_kg_ha ?? null,
+  )
 }
 
 /** Some pixels of a tile, here and there in it. */
@@ -136,7 +129,6 @@ test('a tile has the colours of the means of blocks, where it would pass over mo
   expect(found.size).toBeGreaterThan(4)
 })
 
-/** The mean of a block of 64 x 64 pixels; null outside of the grid. */
 function meanOfBlock(blockColumn: number, blockRow: number, lng: number, lat: number): number | null {
   if (lng < 38 || lng >= 40 || lat > 10 || lat <= 8.4) return null
   return meanOf(64 * blockRow, 64 * (blockRow + 1), 64 * blockColumn, 64 * (blockColumn + 1), 10)
@@ -179,14 +171,7 @@ describe('a legend', () => {
   test('is the same for all scenarios of an input, and reaches from their smallest value to their largest', async () => {
     const { release, layers } = (await get(`/releases/${inDegrees}/layers`)).json()
     expect(release).toBe(inDegrees)
-    expect(
-      layers.map(({ layer, scenario, unit, cut }: Record<string, unknown>) => ({
-        layer,
-        scenario,
-        unit,
-        cut,
-      })),
-    ).toEqual([
+    expect(layers).toMatchObject([
       { layer: 1, scenario: 'Normal', unit: 'kg/ha', cut: 'quantiles' },
       { layer: 2, scenario: 'Below Normal', unit: 'kg/ha', cut: 'quantiles' },
     ])
@@ -214,15 +199,9 @@ describe('a legend', () => {
 
   test('cuts equal steps that are equally wide, but for their rounding', async () => {
     const classes = await legend(inDegrees, '?cut=equal')
-    expect(classes.map(({ from, to }) => [from, to])).toEqual([
-      [26, 70],
-      [70, 110],
-      [110, 160],
-      [160, 200],
-      [200, 240],
-      [240, 280],
-      [280, 327],
-    ])
+    const steps = [26, 70, 110, 160, 200, 240, 280, 327]
+    const expected = steps.slice(1).map((to, index) => [steps[index], to])
+    expect(classes.map(({ from, to }) => [from, to])).toEqual(expected)
   })
 })
 
@@ -244,20 +223,12 @@ test('a tileset is TileJSON, with its bounds and an attribution that is no HTML'
 
 describe('what is not there', () => {
   test.each([
-    [
-      'a release',
-      (code: string) => `/releases/${code}9/layers`,
-      (code: string) => `No release ${code}9 is published; \`GET /catalog\` lists those that are.`,
-    ],
-    [
-      'a layer',
-      (code: string) => `/releases/${code}/layers/3/tiles.json`,
-      (code: string) => `${code} has 2 layers, and no layer 3.`,
-    ],
-  ])('%s is 404 with a sentence', async (_, path, sentence) => {
-    const response = await get(path(inDegrees))
-    expect(response.statusCode).toBe(404)
-    expect(response.json()).toMatchObject({ code: 'NOT_FOUND', error: sentence(inDegrees) })
+    ['CODE9/layers', 'No release CODE9 is published; `GET /catalog` lists those that are.'],
+    ['CODE/layers/3/tiles.json', 'CODE has 2 layers, and no layer 3.'],
+  ])('%s is 404 with a sentence', async (path, sentence) => {
+    const [url, error] = [path, sentence].map((text) => text.replace('CODE', inDegrees))
+    const response = await get(`/releases/${url}`)
+    expect([response.statusCode, response.json()]).toMatchObject([404, { code: 'NOT_FOUND', error }])
   })
 
   test.each([
@@ -266,8 +237,8 @@ describe('what is not there', () => {
     ['3/1e0.5/0', 'x must be a whole number from 0 to 4194303.'],
   ])('tile %s is 400 with a sentence', async (tile, sentence) => {
     const response = await get(`/releases/${inDegrees}/layers/1/tiles/${tile}`)
-    expect(response.statusCode).toBe(400)
-    expect(response.json()).toMatchObject({ code: 'INVALID_PARAMETERS', error: sentence })
+    const refusal = { code: 'INVALID_PARAMETERS', error: sentence }
+    expect([response.statusCode, response.json()]).toMatchObject([400, refusal])
   })
 })
 

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { ringOf } from '#test/advice/polygon/shapes.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { gridOf, layerOf, releaseDescription } from '#test/setup/releases.ts'
 
 const RELEASE = 'synthetic-yield-eth-wheat-2026-07-v1'
@@ -24,32 +25,28 @@ const TWO_GRIDS = {
   ],
 }
 
-let service: TestAppWithPerson
 let twoGrids: string
 
-beforeAll(async () => {
-  service = await createTestAppWithPerson({
-    prepare: async (database) => {
-      const outline = feature({ code: 'ETH', name: 'Ethiopia' }, rectangle(33, 3, 48, 15))
-      const regions = [
-        feature({ code: 'A', name: 'A region', parent_code: 'ETH' }, rectangle(38, 9, 38.4, 9.4)),
-        feature({ code: 'ETH', name: 'As the country', parent_code: 'ETH' }, rectangle(38.4, 9, 39, 10)),
-      ]
-      await loadFile(database, await boundaryFile([outline]), 'eth', 0)
-      await loadFile(database, await boundaryFile(regions), 'eth', 1)
-      twoGrids = (await loadRelease(database, TWO_GRIDS)).code
-    },
-  })
+const service = openService({
+  prepare: async (database) => {
+    const outline = feature({ code: 'ETH', name: 'Ethiopia' }, rectangle(33, 3, 48, 15))
+    const regions = [
+      feature({ code: 'A', name: 'A region', parent_code: 'ETH' }, rectangle(38, 9, 38.4, 9.4)),
+      feature({ code: 'ETH', name: 'As the country', parent_code: 'ETH' }, rectangle(38.4, 9, 39, 10)),
+    ]
+    await loadFile(database, await boundaryFile([outline]), 'eth', 0)
+    await loadFile(database, await boundaryFile(regions), 'eth', 1)
+    twoGrids = (await loadRelease(database, TWO_GRIDS)).code
+  },
 })
-afterAll(() => service.close())
 
-const get = (path: string, headers: Record<string, string> = {}) =>
-  service.app.inject({ url: `/ogc${path}`, headers })
+const get = (path: string) => call(service.app, `GET /ogc${path.replaceAll(' ', '%20')}`)
 
-async function post(url: string, payload: object) {
-  const { headers } = service.person
-  return (await service.app.inject({ method: 'POST', url, payload, headers })).json()
-}
+const post = async (path: string, payload: object) =>
+  (await call(service.app, `POST ${path}`, { by: service.person, payload })).body
+
+const yieldsIn = ({ yield_data }: { yield_data: { yield_kg_ha: number }[] }) =>
+  yield_data.map(({ yield_kg_ha }) => yield_kg_ha)
 
 const valuesOf = (ranges: Record<string, { values: number[] }>) =>
   Object.values(ranges).map(({ values }) => values[0])
@@ -60,9 +57,9 @@ const POLYGON = `coords=POLYGON((${RING.map((position) => position.join(' ')).jo
 
 describe('EDR', () => {
   test('describes each published release, and how it may be asked', async () => {
-    const { collections } = (await get('/edr/collections')).json()
+    const { collections } = (await get('/edr/collections')).body
     const listed = collections.find(({ id }: { id: string }) => id === RELEASE)
-    const { links, ...described } = (await get(COLLECTION)).json()
+    const { links, ...described } = (await get(COLLECTION)).body
     expect({ ...described, links: listed.links }).toEqual(listed)
     expect(Object.keys(described.data_queries)).toEqual(['position', 'area', 'locations'])
     expect(described.extent.spatial.bbox[0]).toHaveLength(4)
@@ -77,42 +74,34 @@ describe('EDR', () => {
     })
     for (const { rel, href } of links) {
       if (rel === 'self' || rel === 'alternate') {
-        expect((await get(href.slice(href.indexOf('/edr')))).statusCode).toBe(200)
+        expect((await get(href.slice(href.indexOf('/edr')))).status).toBe(200)
       }
     }
   })
 
   test('positions take turns with other long work, as slices of batches do', async () => {
     const next = vi.spyOn(service.app.turns, 'next')
-    try {
-      expect((await get(`${COLLECTION}/position?${POINT}`)).statusCode).toBe(200)
-      expect(next.mock.calls.length).toBeGreaterThanOrEqual(2)
-    } finally {
-      next.mockRestore()
-    }
+    onTestFinished(() => next.mockRestore())
+    expect((await get(`${COLLECTION}/position?${POINT}`)).status).toBe(200)
+    expect(next.mock.calls.length).toBeGreaterThanOrEqual(2)
   })
 
   test('answers at a point with what the service answers there', async () => {
     const answered = await post('/advisory/yield/point', { lat: 9.5, lng: 38.5 })
-    const response = await get(`${COLLECTION}/position?${POINT}`)
-    expect([
-      response.statusCode,
-      response.headers['content-type'],
-      response.headers['advisory-release'],
-    ]).toEqual([200, 'application/prs.coverage+json', RELEASE])
-    const { domain, parameters, ranges } = response.json()
+    const { status, headers, body } = await get(`${COLLECTION}/position?${POINT}`)
+    const type = 'application/prs.coverage+json'
+    expect([status, headers]).toMatchObject([200, { 'content-type': type, 'advisory-release': RELEASE }])
+    const { domain, parameters, ranges } = body
     expect(domain.axes).toEqual({
       x: { values: [38.5] },
       y: { values: [9.5] },
       t: { values: ['2026-07-01T00:00:00Z'] },
     })
     expect(Object.keys(parameters)).toEqual(Object.keys(ranges))
-    expect(valuesOf(ranges)).toEqual(
-      answered.yield_data.map(({ yield_kg_ha }: { yield_kg_ha: number }) => yield_kg_ha),
-    )
+    expect(valuesOf(ranges)).toEqual(yieldsIn(answered))
     const one = await get(`${COLLECTION}/position?${POINT}&f=GeoJSON&parameter-name=yield_kg_ha_normal`)
     expect(one.headers['content-type']).toBe('application/geo+json')
-    const [feature] = one.json().features
+    const [feature] = one.body.features
     expect([feature.geometry.coordinates, feature.properties['parameter-name']]).toEqual([
       [38.5, 9.5],
       ['yield_kg_ha_normal'],
@@ -122,7 +111,7 @@ describe('EDR', () => {
 
   test('answers at several points with what it answers at each, null where there is no value', async () => {
     const ask = async (coords: string) =>
-      (await get(`${COLLECTION}/position?coords=${coords}&parameter-name=yield_kg_ha_normal`)).json()
+      (await get(`${COLLECTION}/position?coords=${coords}&parameter-name=yield_kg_ha_normal`)).body
     const [one, other] = [await ask('POINT(38.5 9.5)'), await ask('POINT(39.5 8.5)')]
     const { domainType, coverages } = await ask('MULTIPOINT((38.5 9.5),(39.5 8.5),(0 0))')
     expect(domainType).toBe('Point')
@@ -139,8 +128,8 @@ describe('EDR', () => {
   test('answers in a polygon with the means that the service answers', async () => {
     const geometry = { type: 'Polygon', coordinates: [RING] }
     const answered = await post('/advisory/yield', { geometry, country_code: 'eth' })
-    const means = answered.yield_data.map(({ yield_kg_ha }: { yield_kg_ha: number }) => yield_kg_ha)
-    const { domain, ranges } = (await get(`${COLLECTION}/area?${POLYGON}`)).json()
+    const means = yieldsIn(answered)
+    const { domain, ranges } = (await get(`${COLLECTION}/area?${POLYGON}`)).body
     expect(domain.axes.composite).toEqual({
       dataType: 'polygon',
       coordinates: ['x', 'y'],
@@ -148,7 +137,7 @@ describe('EDR', () => {
     })
     expect(valuesOf(ranges)).toEqual(means)
     const rings = `((${RING.map((position) => position.join(' ')).join()}))`
-    const both = (await get(`${COLLECTION}/area?coords=MULTIPOLYGON(${rings},${rings})`)).json()
+    const both = (await get(`${COLLECTION}/area?coords=MULTIPOLYGON(${rings},${rings})`)).body
     expect(both.type).toBe('CoverageCollection')
     expect(both.coverages.map((one: { ranges: typeof ranges }) => valuesOf(one.ranges))).toEqual([
       means,
@@ -157,28 +146,25 @@ describe('EDR', () => {
   })
 
   test('answers in areas by their codes', async () => {
-    const list = (await get(`${COLLECTION}/locations?limit=2`)).json()
+    const list = (await get(`${COLLECTION}/locations?limit=2`)).body
     expect([list.numberReturned, list.features[0].id]).toEqual([2, 'ETH'])
     const location = list.features[1].id
     const answered = await post('/advisory/yield', {
       admin: { country_code: 'eth', level: 1, code: location },
     })
-    const { ranges } = (await get(`${COLLECTION}/locations/${location}`)).json()
-    expect(valuesOf(ranges)).toEqual(
-      answered.yield_data.map(({ yield_kg_ha }: { yield_kg_ha: number }) => yield_kg_ha),
-    )
-    expect((await get(`${COLLECTION}/locations/X`)).json().code).toBe('NOT_FOUND')
-    expect((await get(`${COLLECTION}/locations/1:${location}`)).json().ranges).toEqual(ranges)
-    expect((await get(`${COLLECTION}/locations/0:${location}`)).json().code).toBe('NOT_FOUND')
+    const { ranges } = (await get(`${COLLECTION}/locations/${location}`)).body
+    expect(valuesOf(ranges)).toEqual(yieldsIn(answered))
+    expect((await get(`${COLLECTION}/locations/X`)).body.code).toBe('NOT_FOUND')
+    expect((await get(`${COLLECTION}/locations/1:${location}`)).body.ranges).toEqual(ranges)
+    expect((await get(`${COLLECTION}/locations/0:${location}`)).body.code).toBe('NOT_FOUND')
   })
 
   test('names each area by itself, where two levels have the same code', async () => {
-    const { features } = (await get(`${COLLECTION}/locations`)).json()
+    const { features } = (await get(`${COLLECTION}/locations`)).body
     const ids = features.map(({ id }: { id: string }) => id)
     expect(new Set(ids).size).toBe(ids.length)
     expect(ids.slice(-1)).toEqual(['1:ETH'])
-    const valuesIn = async (id: string) =>
-      valuesOf((await get(`${COLLECTION}/locations/${id}`)).json().ranges)
+    const valuesIn = async (id: string) => valuesOf((await get(`${COLLECTION}/locations/${id}`)).body.ranges)
     expect(await valuesIn('1:ETH')).not.toEqual(await valuesIn('ETH'))
     expect(await valuesIn('1:A')).toEqual(await valuesIn('A'))
   })
@@ -194,12 +180,12 @@ describe('EDR', () => {
     ['/area?coords=POLYGON((38 9,39 9,39 10))', 400, 'INVALID_GEOMETRY'],
     ['/radius?coords=POINT(1 2)', 404, 'NOT_FOUND'],
   ])('%s is answered %i %s', async (query, status, code) => {
-    const response = await get(COLLECTION + query)
-    expect([response.statusCode, response.json().code]).toEqual([status, code])
+    const answer = await get(COLLECTION + query)
+    expect([answer.status, answer.body.code]).toEqual([status, code])
   })
 })
 
 test('a release lies where all of its grids do', async () => {
-  const bboxOf = async (path: string) => (await get(path)).json().extent.spatial.bbox
+  const bboxOf = async (path: string) => (await get(path)).body.extent.spatial.bbox
   expect(await bboxOf(`/edr/collections/${twoGrids}`)).toEqual([[38, 7, 42, 10]])
 })

@@ -1,12 +1,14 @@
 // Runs on both databases: areas are found by statements of their own.
+
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import { createAreas, type RequestContext } from '#src/standards/areas.ts'
 import { ringOf } from '#test/advice/polygon/shapes.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { call } from '#test/setup/calls.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
+import { openService } from '#test/setup/open-service.ts'
 
 /** Rwanda as one province of two districts side by side, whose border has a bend of 0.0009 degrees. */
 const BORDER = [
@@ -32,29 +34,24 @@ const COAST = {
 const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84'
 const EPSG = 'http://www.opengis.net/def/crs/EPSG/0'
 
-let service: TestApp
-
-beforeAll(async () => {
-  service = await createTestApp({
-    template: 'empty',
-    settings: { RELEASE_MAX_AGE_MS: '0' },
-    prepare: async (database) => {
-      const outline = feature({ code: 'RWA', name: 'Rwanda' }, rectangle(29.5, -2, 30.5, -1.5))
-      const districts = [
-        feature({ code: 'E', name: 'East & <more>', parent_code: 'RWA' }, EAST),
-        feature({ code: 'W', name: 'West', parent_code: 'RWA' }, WEST),
-      ]
-      const coast = feature({ code: 'GHA', name: 'Ghana' }, COAST)
-      await loadFile(database, await boundaryFile([outline]), 'rwa', 0)
-      await loadFile(database, await boundaryFile(districts), 'rwa', 1)
-      await loadFile(database, await boundaryFile([coast]), 'gha', 0)
-    },
-  })
+const service = openService({
+  template: 'empty',
+  settings: { RELEASE_MAX_AGE_MS: '0' },
+  prepare: async (database) => {
+    const outline = feature({ code: 'RWA', name: 'Rwanda' }, rectangle(29.5, -2, 30.5, -1.5))
+    const districts = [
+      feature({ code: 'E', name: 'East & <more>', parent_code: 'RWA' }, EAST),
+      feature({ code: 'W', name: 'West', parent_code: 'RWA' }, WEST),
+    ]
+    const coast = feature({ code: 'GHA', name: 'Ghana' }, COAST)
+    await loadFile(database, await boundaryFile([outline]), 'rwa', 0)
+    await loadFile(database, await boundaryFile(districts), 'rwa', 1)
+    await loadFile(database, await boundaryFile([coast]), 'gha', 0)
+  },
 })
-afterAll(() => service.close())
 
-const get = (path: string, headers: Record<string, string> = {}) =>
-  service.app.inject({ url: `/ogc${path}`, headers: { host: 'example.org', ...headers } })
+const get = (path: string, headers = {}) =>
+  call(service.app, `GET /ogc${path}`, { headers: { host: 'example.org', ...headers } })
 
 const ITEMS = '/collections/areas-rwa-1/items'
 
@@ -67,9 +64,9 @@ interface Features {
 }
 
 async function features(query: string): Promise<Features> {
-  const response = await get(`${ITEMS}?${query}`)
-  expect(response.statusCode).toBe(200)
-  return response.json<Features>()
+  const { status, body } = await get(`${ITEMS}?${query}`)
+  expect(status).toBe(200)
+  return body
 }
 
 const codesOf = ({ features: found }: Features) => found.map(({ id }) => id)
@@ -86,15 +83,10 @@ describe('features of areas', () => {
     expect(codesOf(found)).toEqual(['E', 'W'])
     expect([found.numberMatched, found.numberReturned]).toEqual([2, 2])
     expect(Math.abs(Date.parse(found.timeStamp) - Date.now())).toBeLessThan(600_000)
-    const outline = (await get('/collections/areas-rwa-0/items')).json<Features>()
-    expect(outline.features[0]?.properties).toStrictEqual({
-      code: 'RWA',
-      name: 'Rwanda',
-      level: 0,
-      country_code: 'rwa',
-      country: 'Rwanda',
-      parent: null,
-    })
+    const outline: Features = (await get('/collections/areas-rwa-0/items')).body
+    expect(outline.features.map(({ properties }) => properties)).toStrictEqual([
+      { code: 'RWA', name: 'Rwanda', level: 0, country_code: 'rwa', country: 'Rwanda', parent: null },
+    ])
   })
 
   test('come page by page, by links that keep the rest of the query', async () => {
@@ -126,21 +118,17 @@ describe('features of areas', () => {
   })
 
   test('are of all times', async () => {
-    for (const datetime of [
-      '2026-07-01T00:00:00Z',
-      '2026-07-01/2026-08-01',
-      '../2020-01-01',
-      '2020-01-01/',
-    ]) {
+    const moments = ['2026-07-01T00:00:00Z', '2026-07-01/2026-08-01', '../2020-01-01', '2020-01-01/']
+    for (const datetime of moments) {
       expect(codesOf(await features(`datetime=${datetime}`))).toEqual(['E', 'W'])
     }
   })
 
   test('are written in the system that is asked for', async () => {
     const corner = async (crs: string) => {
-      const response = await get(`${ITEMS}?crs=${encodeURIComponent(crs)}`)
-      const west = response.json<Features>().features[1]
-      return [response.headers['content-crs'], west?.geometry.coordinates[0]?.[0]?.map(String)]
+      const { headers, body } = await get(`${ITEMS}?crs=${encodeURIComponent(crs)}`)
+      const [, west] = (body as Features).features
+      return [headers['content-crs'], west?.geometry.coordinates[0]?.[0]?.map(String)]
     }
     const [header, positions] = await corner(CRS84)
     expect(header).toBe(`<${CRS84}>`)
@@ -170,30 +158,29 @@ describe('features of areas', () => {
   // The embedded database's ST_IsValid takes the island on the land for valid.
   testOnServer('stay whole where they would not be valid', async () => {
     const shape = async (offset: number) =>
-      (await get(`/collections/areas-gha-0/items?max-allowable-offset=${offset}`)).json<Features>()
-        .features[0]?.geometry.coordinates
+      (await get(`/collections/areas-gha-0/items?max-allowable-offset=${offset}`)).body.features[0].geometry
+        .coordinates
     const whole = await shape(0)
     expect(whole).toHaveLength(2)
     expect(await shape(0.1)).toEqual(whole)
   })
 
   test('are answered one by one', async () => {
-    const found = (await get(`${ITEMS}/E`)).json<Features['features'][number]>()
-    expect([found.id, found.geometry]).toEqual(['E', (await features('')).features[0]?.geometry])
-    expect((await get(`${ITEMS}/X`)).json().code).toBe('NOT_FOUND')
+    const { id, geometry } = (await get(`${ITEMS}/E`)).body
+    expect([id, geometry]).toEqual(['E', (await features('')).features[0]?.geometry])
+    expect((await get(`${ITEMS}/X`)).body.code).toBe('NOT_FOUND')
   })
 
   test('have a tag that lasts until boundaries are loaded, and may be kept for a minute', async () => {
-    const response = await get(ITEMS)
-    expect(response.headers['cache-control']).toMatch(/^public, max-age=60/)
-    const tag = response.headers.etag as string
-    expect((await get(ITEMS, { 'if-none-match': tag })).statusCode).toBe(304)
-    expect((await get(ITEMS, { 'if-none-match': tag, host: 'other.org' })).statusCode).toBe(200)
+    const { headers } = await get(ITEMS)
+    expect(headers['cache-control']).toMatch(/^public, max-age=60/)
+    const tag = { 'if-none-match': headers.etag }
+    expect((await get(ITEMS, tag)).status).toBe(304)
+    expect((await get(ITEMS, { ...tag, host: 'other.org' })).status).toBe(200)
     const outline = feature({ code: 'RWA', name: 'Rwanda' }, rectangle(29.5, -2, 30.5, -1.4))
     await loadFile(service.database, await boundaryFile([outline]), 'rwa', 0)
-    expect((await get(ITEMS, { 'if-none-match': tag })).statusCode).toBe(200)
-    const shape = (await get('/collections/areas-rwa-0/items')).json<Features>().features[0]?.geometry
-    expect(JSON.stringify(shape)).toContain('-1.4')
+    expect((await get(ITEMS, tag)).status).toBe(200)
+    expect((await get('/collections/areas-rwa-0/items')).text).toContain('-1.4')
   })
 })
 

@@ -1,28 +1,24 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Database } from '#src/data/client.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
 
 // Runs on a server alone: its statements are tried on both databases in edr.test.ts.
 
 /** More than any memory of ours had room for. */
 const RELEASES = 5001
 
-let service: TestApp
-
-beforeAll(async () => {
-  service = await createTestApp({
-    template: 'empty',
-    settings: { RELEASE_MAX_AGE_MS: '0' },
-    prepare: async (database) => {
-      const outline = feature({ code: 'ETH', name: 'Ethiopia' }, rectangle(33, 3, 48, 15))
-      await loadFile(database, await boundaryFile([outline]), 'eth', 0)
-      await publishMany(database)
-    },
-  })
+const service = openService({
+  template: 'empty',
+  settings: { RELEASE_MAX_AGE_MS: '0' },
+  prepare: async (database) => {
+    const outline = feature({ code: 'ETH', name: 'Ethiopia' }, rectangle(33, 3, 48, 15))
+    await loadFile(database, await boundaryFile([outline]), 'eth', 0)
+    await publishMany(database)
+  },
 })
-afterAll(() => service.close())
 
 /** A release of one layer for each month from January 1600 on. */
 async function publishMany({ writer }: Database): Promise<void> {
@@ -48,53 +44,46 @@ async function publishMany({ writer }: Database): Promise<void> {
     select product, country_code, crop_code, forecast_period, id from new`.execute(writer)
 }
 
-const get = (path: string, headers: Record<string, string> = {}) =>
-  service.app.inject({ url: `/ogc${path}`, headers })
+const get = (path: string, headers = {}) => call(service.app, `GET /ogc${path}`, { headers })
 
-const idsIn = (body: { collections: { id: string }[] }) => body.collections.map(({ id }) => id)
+/** The ids in a list, and in how many slices it was made. */
+async function listAt(path: string, headers = {}) {
+  const next = vi.spyOn(service.app.turns, 'next')
+  const answer = await get(path, headers)
+  const slices = next.mock.calls.length
+  next.mockRestore()
+  return { ...answer, slices, ids: answer.body?.collections?.map(({ id }: { id: string }) => id) }
+}
 
 const CODES = Array.from({ length: RELEASES }, (_, at) => `r${String(at).padStart(4, '0')}`)
 
-const LISTS: [path: string, ids: string[]][] = [
-  ['/collections', ['areas-eth-0', ...CODES.map((code) => `advisory-${code}-0`)]],
-  ['/edr/collections', CODES],
-]
-
-test.each(LISTS)('%s has all that is published, however much that is', async (path, ids) => {
-  const response = await get(path)
-  expect(response.statusCode).toBe(200)
-  expect(idsIn(response.json())).toEqual(ids)
-})
-
-test.each(LISTS)('%s is made in slices, once for an address and form', async (path, ids) => {
-  const next = vi.spyOn(service.app.turns, 'next')
-  const slicesOf = async (headers: Record<string, string>) => {
-    next.mockClear()
-    const response = await get(path, headers)
-    return { slices: next.mock.calls.length, response }
-  }
-  for (const accept of ['application/json', 'text/html']) {
-    const made = await slicesOf({ accept, host: `${ids.length}.example.org` })
-    expect(made.slices).toBeGreaterThanOrEqual(ids.length / 50)
-    expect(made.response.body).toContain(`http://${ids.length}.example.org/ogc${path}/${ids.at(-1)}?f=`)
-    expect(made.response.body).not.toContain('localhost')
-    const kept = await slicesOf({ accept, host: `${ids.length}.example.org` })
-    expect([kept.slices, kept.response.statusCode]).toEqual([0, 200])
-    expect(kept.response.body === made.response.body).toBe(true)
-    const tag = String(made.response.headers.etag)
-    const same = await slicesOf({ accept, host: `${ids.length}.example.org`, 'if-none-match': tag })
-    expect([same.slices, same.response.statusCode]).toEqual([0, 304])
-  }
-  next.mockRestore()
-})
-
-test.each(LISTS)('%s has no more what is withdrawn', async (path, ids) => {
-  const before = await get(path)
-  const last = idsIn(before.json()).at(-1) as string
-  const { writer } = service.database
-  await sql`
-    delete from publication where release_id = (select max(release_id) from publication)`.execute(writer)
-  const after = await get(path, { 'if-none-match': String(before.headers.etag) })
-  expect(after.statusCode).toBe(200)
-  expect(idsIn(after.json())).toEqual(ids.slice(0, ids.indexOf(last)))
-})
+test.each<[path: string, idsOf: (codes: string[]) => string[]]>([
+  ['/collections', (codes) => ['areas-eth-0', ...codes.map((code) => `advisory-${code}-0`)]],
+  ['/edr/collections', (codes) => codes],
+])(
+  '%s has all that is published, however much that is: made in slices, once for an address and form',
+  async (path, idsOf) => {
+    const ids = idsOf(CODES)
+    const host = `${ids.length}.example.org`
+    for (const accept of ['application/json', 'text/html']) {
+      const made = await listAt(path, { accept, host })
+      expect(made.slices).toBeGreaterThanOrEqual(ids.length / 50)
+      expect(made.ids).toEqual(accept === 'text/html' ? undefined : ids)
+      expect(made.text).toContain(`http://${host}/ogc${path}/${ids.at(-1)}?f=`)
+      expect(made.text).not.toContain('localhost')
+      const kept = await listAt(path, { accept, host })
+      expect([kept.slices, kept.status, kept.text === made.text]).toEqual([0, 200, true])
+      const tag = { accept, host, 'if-none-match': made.headers.etag }
+      expect(await listAt(path, tag)).toMatchObject({ slices: 0, status: 304 })
+    }
+    // What is withdrawn is there no more.
+    const { headers } = await get(path, { host })
+    await sql`
+    delete from publication where release_id = (select max(release_id) from publication)`.execute(
+      service.database.writer,
+    )
+    CODES.pop()
+    const after = await listAt(path, { host, 'if-none-match': headers.etag })
+    expect([after.status, after.ids]).toEqual([200, idsOf(CODES)])
+  },
+)
