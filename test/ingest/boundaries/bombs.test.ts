@@ -4,8 +4,8 @@ import { deflatedZeros, zipOfPacked } from '#test/ingest/bombs.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
 import { measureAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
-import { geoPackageOf } from '#test/setup/geopackage.ts'
-import { type ShapeRecord, shapefileParts, zipOf } from '#test/setup/shapefile.ts'
+import { geoPackageOf } from './geopackage.ts'
+import { type ShapeRecord, shapefileParts, zipOf } from './shapefile.ts'
 
 /** What a command may take, whatever it is given. */
 const BOUND = 512 * 2 ** 20
