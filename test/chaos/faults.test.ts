@@ -55,6 +55,6 @@ test(`under a load of everything that can be asked nothing is wrong or lost, and
       complaints: 0,
       isUp: true,
     })
-    expect([fault.happens, mistakes]).toEqual([fault.happens, []])
+    expect.soft([fault.happens, mistakes]).toEqual([fault.happens, []])
   }
 })
