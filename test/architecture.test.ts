@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { functionLengths } from './function-lengths.ts'
 import { type SourceFigures, sourceFigures } from './source-figures.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -37,10 +36,6 @@ const BUDGETS: SourceFigures = {
   ofFunctions: 90,
   bannedWords: 45,
 }
-
-const LONGEST_FILE = 500
-const LONGEST_TEST = 500
-const LONGEST_FUNCTION = 80
 
 function sourceFiles(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
@@ -246,29 +241,4 @@ describe('the source', () => {
     )
     expect(naming).toEqual([])
   })
-
-  test('no file is too long to be read in one sitting', () => {
-    expect(longerThan(LONGEST_FILE, [...files, ...webModules()].map(lengthOf))).toEqual([])
-  })
-
-  test('nor is a test, or what tests share', () => {
-    expect(longerThan(LONGEST_TEST, sourceFiles('test').map(lengthOf))).toEqual([])
-  })
-
-  test('no function is too long to be understood at once', () => {
-    const lengths = [...files, ...webModules()].flatMap((file) =>
-      functionLengths(textOf(file)).map(({ name, lines }) => ({ name: `${file} ${name}`, lines })),
-    )
-    expect(longerThan(LONGEST_FUNCTION, lengths)).toEqual([])
-  })
 })
-
-function lengthOf(file: string): { name: string; lines: number } {
-  return { name: file, lines: textOf(file).split('\n').length - 1 }
-}
-
-function longerThan(longest: number, lengths: { name: string; lines: number }[]): string[] {
-  return lengths
-    .filter(({ lines }) => lines > longest)
-    .map(({ name, lines }) => `${name} has ${lines} lines: it may have ${longest}.`)
-}

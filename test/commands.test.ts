@@ -16,6 +16,16 @@ interface Block {
   refused: boolean
 }
 
+/** An answer that is an error is a command that has failed. npm, which takes as long as a command, is asked for the first alone. */
+const SHELL = `
+curl() { command curl --no-progress-meter --fail-with-body "$@"; }
+npm() {
+  if [ "$asked" ] && [ "$1 $2 $3" = 'run agro --' ]; then shift 3; node bin/agro.mjs "$@"
+  else asked=yes; command npm "$@"; fi
+}
+set -o pipefail
+`
+
 /** What is not run: this test itself, and containers, whose images would have to be fetched. */
 const ELSEWHERE = /^(npm test|.*docker compose up)$/gm
 
@@ -49,10 +59,7 @@ class Reader {
     this.#environment = { ...inherited, ...environment, PORT: String(port) }
     this.#stopsForOperator = kind === 'embedded'
     this.#shell = spawn('bash', { cwd: folder, env: this.#environment })
-    // An answer that is an error is a command that has failed.
-    this.#shell.stdin.write(
-      'curl() { command curl --no-progress-meter --fail-with-body "$@"; }\nset -o pipefail\n',
-    )
+    this.#shell.stdin.write(SHELL)
   }
 
   /** Runs a block, and gives what it wrote and its first exit code other than 0. */

@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Fault, ReleaseStage } from '../fault.ts'
 
-export const published: Fault = {
+/** @param rounds how often one is published after the other */
+export const published = (rounds: number): Fault => ({
   name: 'releases-published',
   on: 'server',
-  happens: 'two releases of a series take turns twenty times in eight seconds, and one of them is deleted',
+  happens: `two releases of a series take turns ${2 * rounds} times, after 400 ms each, and one of them is deleted`,
   unnoticed: [
     'point',
     'point from the database',
@@ -19,7 +20,7 @@ export const published: Fault = {
   recoveryMs: 0,
   async inject({ releases }) {
     const { first, second, publish, deleteSecond } = releases as ReleaseStage
-    for (let time = 0; time < 10; time++) {
+    for (let time = 0; time < rounds; time++) {
       await publish(second)
       await setTimeout(400)
       await publish(first)
@@ -30,6 +31,6 @@ export const published: Fault = {
     await publish(first)
     await deleteSecond()
   },
-}
+})
 
-export const RELEASE_FAULTS = [published]
+export const RELEASE_FAULTS = [published(10)]

@@ -10,7 +10,7 @@ import { answersOf, logInTwice, type Usage, useService, withService } from '#tes
 
 // Runs on a server alone: the embedded database is a folder, which is copied.
 
-const POINTS = 300
+const POINTS = 60
 
 /** The command of the document that begins like this. */
 function documented(program: string): string {

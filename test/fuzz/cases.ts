@@ -29,7 +29,7 @@ export interface Case {
 
 /** Makes cases of every operation that a document has. */
 export function casesOf(document: Document, validator: Validator, callers: string[]): fc.Arbitrary<Case> {
-  const { valuesOf, memberValuesOf } = valuesOfDocument(document, validator, true)
+  const { valuesOf, memberValuesOf } = valuesOfDocument(document, validator)
 
   function queryOf(operation: Operation) {
     const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query')

@@ -57,14 +57,21 @@ function onlyNames(value: Record<string, unknown>, names: string[]): Record<stri
 }
 
 /**
- * Makes arbitraries of what the schemas of a document take, most of it values that it shows or that clients send.
- *
- * @param remembering whether texts may be {@link Remembered} as well
+ * Makes arbitraries of what the schemas of a document take, most of it values that it shows, that clients send, or that
+ * are {@link Remembered}.
  */
-export function valuesOfDocument(document: Document, validator: Validator, remembering = false) {
+export function valuesOfDocument(document: Document, validator: Validator) {
+  // Operations have most of them in common, and to compile one takes milliseconds.
+  const components = new Map<string, fc.Arbitrary<unknown>>()
+  const rules = new Map<string, Schema>()
+
   function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
-    if (schema.$ref !== undefined) {
-      return /Polygon$/.test(schema.$ref) ? geometries(schema.$ref) : valuesOf(resolved(schema.$ref))
+    const { $ref } = schema
+    if ($ref !== undefined) {
+      const made = components.get($ref)
+      const values = made ?? (/Polygon$/.test($ref) ? geometries($ref) : valuesOf(resolved($ref)))
+      components.set($ref, values)
+      return values
     }
     const several = schema.oneOf ?? schema.anyOf
     const made = several ? fc.oneof(...several.map(valuesOf)) : plainValuesOf(schema)
@@ -134,13 +141,16 @@ export function valuesOfDocument(document: Document, validator: Validator, remem
   /** The values of a member or a parameter, which a caller may have been given before. */
   function memberValuesOf(name: string, schema: Schema): fc.Arbitrary<unknown> {
     const values = valuesOf(schema)
-    if (!remembering || ![schema.type].flat().includes('string') || schema.enum) return values
+    if (![schema.type].flat().includes('string') || schema.enum) return values
     const remembered = values.map((value) => new Remembered(name, value))
     return fc.oneof({ arbitrary: values, weight: 2 }, { arbitrary: remembered, weight: 1 })
   }
 
   /** Mostly values that clients send; what was drawn besides counts where it is as the schema says. */
-  function fitting({ examples: _, ...rule }: Schema, values: unknown[], drawn: fc.Arbitrary<unknown>) {
+  function fitting({ examples: _, ...own }: Schema, values: unknown[], drawn: fc.Arbitrary<unknown>) {
+    const text = JSON.stringify(own)
+    const rule = rules.get(text) ?? own
+    rules.set(text, rule)
     const fits = (value: unknown) => validator.mistakes(rule, value).length === 0
     const fit = values.filter(fits)
     const usual = fit.length > 0 ? fc.constantFrom(...fit) : fc.constant(null)

@@ -7,7 +7,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { createWorkers } from '#src/primary.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
-const EXEC = fileURLToPath(new URL('../setup/worker-process.mjs', import.meta.url))
+const EXEC = fileURLToPath(new URL('./worker-process.mjs', import.meta.url))
 
 /** Where no process can be started: Node says so with an error in place of an exit. */
 const NOWHERE = '/nowhere'

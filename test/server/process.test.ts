@@ -1,22 +1,21 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { scrape } from '#test/setup/scrape.ts'
 import { addressOf, startService } from '#test/setup/service-process.ts'
 
-let testDatabase: TestDatabase
-afterEach(() => testDatabase.drop())
-
 describe('the service on a database with the demo', () => {
-  beforeEach(async () => {
+  let testDatabase: TestDatabase
+  beforeAll(async () => {
     testDatabase = await createTestDatabase('demo')
   })
+  afterAll(() => testDatabase.drop())
 
-  test('says where it is and what to try, and ends with code 0 on Ctrl-C', async () => {
-    const service = startService(testDatabase.environment)
+  test('says where it is and what to try, seeds nothing again, and ends with code 0 on Ctrl-C', async () => {
+    const service = startService({ ...testDatabase.environment, DEMO_DATA: 'true' })
     const address = await addressOf(service)
     expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect(service.stdout()).toContain(`\n  Docs  ${address}/docs\n`)
@@ -28,6 +27,7 @@ describe('the service on a database with the demo', () => {
     expect(answer.status).toBe(200)
     expect(answer.headers.get('advisory-release')).toMatch(/^synthetic-/)
     await service.prints(/Synthetic demo data are published/)
+    expect(service.stdout()).not.toMatch(/seeding|Database prepared/)
 
     service.signal('SIGINT')
     expect(await service.ended).toBe(0)
@@ -35,7 +35,7 @@ describe('the service on a database with the demo', () => {
   })
 
   test('on SIGTERM turns readiness to 503 first, then answers what is under way, then ends with code 0', async () => {
-    const service = startService({ ...testDatabase.environment, SHUTDOWN_DELAY_MS: '4000' })
+    const service = startService({ ...testDatabase.environment, SHUTDOWN_DELAY_MS: '3000' })
     const address = await addressOf(service)
     expect((await fetch(`${address}/health/ready`)).status).toBe(200)
 
@@ -121,15 +121,6 @@ describe('the service on a database with the demo', () => {
     }
   })
 
-  test('on HOST=localhost listens at one address, since nobody would count those who come by another', async () => {
-    const service = startService({ ...testDatabase.environment, HOST: 'localhost' })
-    const { port } = new URL(await addressOf(service))
-    expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200)
-    await expect(fetch(`http://[::1]:${port}/health/live`)).rejects.toThrow('fetch failed')
-    service.signal('SIGTERM')
-    expect(await service.ended).toBe(0)
-  })
-
   test('says in a sentence that its port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -143,17 +134,15 @@ describe('the service on a database with the demo', () => {
   })
 })
 
-describe('the service on an empty database', () => {
-  beforeEach(async () => {
-    testDatabase = await createTestDatabase('empty', { DEMO_DATA: 'true' })
-  })
-
-  test('seeds nothing with DEMO_DATA=false, and does not speak of synthetic data', async () => {
-    const service = startService({ ...testDatabase.environment, DEMO_DATA: 'false' })
-    const address = await addressOf(service)
-    expect(await (await fetch(`${address}/catalog`)).json()).toMatchObject({ releases: [] })
-    expect(service.stdout()).not.toMatch(/synthetic/i)
-    service.signal('SIGINT')
-    expect(await service.ended).toBe(0)
-  })
+test('on an empty database with DEMO_DATA=false it seeds nothing and does not speak of synthetic data; on HOST=localhost it listens at one address, since nobody would count those who come by another', async () => {
+  const testDatabase = await createTestDatabase('empty')
+  onTestFinished(() => testDatabase.drop())
+  const service = startService({ ...testDatabase.environment, HOST: 'localhost' })
+  const { port } = new URL(await addressOf(service))
+  const catalog = await fetch(`http://127.0.0.1:${port}/catalog`)
+  expect(await catalog.json()).toMatchObject({ releases: [] })
+  await expect(fetch(`http://[::1]:${port}/health/live`)).rejects.toThrow('fetch failed')
+  expect(service.stdout()).not.toMatch(/synthetic/i)
+  service.signal('SIGINT')
+  expect(await service.ended).toBe(0)
 })

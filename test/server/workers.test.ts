@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { scrape } from '#test/setup/scrape.ts'
@@ -78,93 +78,84 @@ function pidsIn(log: string): Map<number, number> {
   return new Map(lines.map((line) => JSON.parse(line)).map(({ worker, pid }) => [worker, pid]))
 }
 
-/** Several processes cannot share the embedded database. */
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('with WORKERS=2', () => {
-  test('a worker that is killed is replaced, no request to the other one fails, and the metrics add up', async () => {
-    const workers = await startWorkers({
-      LOG_LEVEL: 'warn',
-      ACCESS_LOG: 'true',
-      DATABASE_POOL_SIZE: '10',
-      SLOW_CLIENT_MS: '1000',
-    })
-    const { service, testDatabase, address, metricsPort } = workers
-    expect(service.stdout()).toMatch(/^agro: ready in [\d.]+ s, with 2 workers$/m)
-    const connections = await openToBoth(workers)
-    const { length: asked } = connections
+test('of two workers one that is killed is replaced, no request to the other one fails, and the metrics add up', async () => {
+  const workers = await startWorkers({
+    LOG_LEVEL: 'warn',
+    ACCESS_LOG: 'true',
+    DATABASE_POOL_SIZE: '10',
+    SLOW_CLIENT_MS: '1000',
+  })
+  const { service, testDatabase, address, metricsPort } = workers
+  expect(service.stdout()).toMatch(/^agro: ready in [\d.]+ s, with 2 workers$/m)
+  const connections = await openToBoth(workers)
+  const { length: asked } = connections
 
+  const { samples } = await scrape(metricsPort)
+  expect(samples.get(COUNT)).toBe(asked)
+  expect(samples.get('agro_workers')).toBe(2)
+  expect(samples.get('agro_http_connections{state="idle"}')).toBe(asked)
+  expect(samples.get('agro_database_pool_limit{pool="writer"}')).toBe(10)
+  expect(samples.get('agro_releases_published{product="yield",country="eth"}')).toBe(1)
+
+  const killed = pidsIn(service.stdout()).get(2) as number
+  let isOver = false
+  const outcomes = connections.map(async ({ socket, ask }) => {
+    let answers = 0
+    while (!isOver && !socket.destroyed) if ((await ask()) === 'HTTP/1.1 200 OK') answers++
+    return { answers, closed: socket.destroyed }
+  })
+  process.kill(killed, 'SIGKILL')
+  await service.prints(/agro: worker 2 ended \(SIGKILL\): another one starts at once\n/)
+  await vi.waitFor(async () => {
     const { samples } = await scrape(metricsPort)
-    expect(samples.get(COUNT)).toBe(asked)
-    expect(samples.get('agro_workers')).toBe(2)
-    expect(samples.get('agro_http_connections{state="idle"}')).toBe(asked)
-    expect(samples.get('agro_database_pool_limit{pool="writer"}')).toBe(10)
-    expect(samples.get('agro_releases_published{product="yield",country="eth"}')).toBe(1)
+    expect([samples.get('agro_workers'), samples.get('agro_workers_replaced_total')]).toEqual([2, 1])
+  }, PATIENCE)
+  // The one that is made last goes to the successor.
+  let more = 0
+  await vi.waitFor(async () => {
+    expect(await (await open(address)).ask()).toBe('HTTP/1.1 200 OK')
+    more++
+    expect(pidsIn(service.stdout()).get(2)).not.toBe(killed)
+  }, PATIENCE)
+  isOver = true
+  const ends = await Promise.all(outcomes)
+  const { length: closed } = ends.filter(({ closed }) => closed)
+  expect([closed > 0, closed < asked]).toEqual([true, true])
 
-    const killed = pidsIn(service.stdout()).get(2) as number
-    let isOver = false
-    const outcomes = connections.map(async ({ socket, ask }) => {
-      let answers = 0
-      while (!isOver && !socket.destroyed) if ((await ask()) === 'HTTP/1.1 200 OK') answers++
-      return { answers, closed: socket.destroyed }
-    })
-    process.kill(killed, 'SIGKILL')
-    await service.prints(/agro: worker 2 ended \(SIGKILL\): another one starts at once\n/)
-    await vi.waitFor(async () => {
-      const { samples } = await scrape(metricsPort)
-      expect([samples.get('agro_workers'), samples.get('agro_workers_replaced_total')]).toEqual([2, 1])
-    }, PATIENCE)
-    // The one that is made last goes to the successor.
-    let more = 0
-    await vi.waitFor(async () => {
-      expect(await (await open(address)).ask()).toBe('HTTP/1.1 200 OK')
-      more++
-      expect(pidsIn(service.stdout()).get(2)).not.toBe(killed)
-    }, PATIENCE)
-    isOver = true
-    const ends = await Promise.all(outcomes)
-    const { length: closed } = ends.filter(({ closed }) => closed)
-    expect([closed > 0, closed < asked]).toEqual([true, true])
+  // What the killed one had counted when it was last asked is not lost, and what it has done since may be.
+  const ofOthers = ends.reduce((sum, { answers, closed }) => sum + (closed ? 0 : answers), 0)
+  const counted = (await scrape(metricsPort)).samples.get(COUNT) as number
+  expect(counted).toBeGreaterThanOrEqual(asked + ofOthers + more)
+  expect(counted).toBeLessThanOrEqual(asked + ends.reduce((sum, { answers }) => sum + answers, 0) + more)
 
-    // What the killed one had counted when it was last asked is not lost, and what it has done since may be.
-    const ofOthers = ends.reduce((sum, { answers, closed }) => sum + (closed ? 0 : answers), 0)
-    const counted = (await scrape(metricsPort)).samples.get(COUNT) as number
-    expect(counted).toBeGreaterThanOrEqual(asked + ofOthers + more)
-    expect(counted).toBeLessThanOrEqual(asked + ends.reduce((sum, { answers }) => sum + answers, 0) + more)
+  // Node watches over headers only of servers that listen, as it is told.
+  const unfinished = await open(address)
+  unfinished.socket.write('GET /health/live HTTP/1.1\r\nHos')
+  expect(await next(unfinished.socket)).toBe('HTTP/1.1 408 Request Timeout')
 
-    // Node watches over headers only of servers that listen, as it is told.
-    const unfinished = await open(address)
-    unfinished.socket.write('GET /health/live HTTP/1.1\r\nHos')
-    expect(await next(unfinished.socket)).toBe('HTTP/1.1 408 Request Timeout')
+  service.signal('SIGTERM')
+  expect([await service.ended, service.stderr()]).toEqual([0, ''])
+  await testDatabase.drop()
+})
 
-    service.signal('SIGTERM')
-    expect([await service.ended, service.stderr()]).toEqual([0, ''])
-    await testDatabase.drop()
-  })
+test('workers leave signals to the process that started them; when it is told to stop readiness is 503 everywhere for a while, and they end with it', async () => {
+  const settings = { LOG_LEVEL: 'warn', ACCESS_LOG: 'true', SHUTDOWN_DELAY_MS: '60000' }
+  const workers = await startWorkers(settings)
+  const { service, testDatabase, address } = workers
+  const connections = await openToBoth(workers)
+  const pids = [...pidsIn(service.stdout()).values()]
+  // As Ctrl-C at a terminal and the end of a group of processes do.
+  for (const pid of pids) for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(pid, signal)
+  for (const { ask } of connections) expect(await ask()).toBe('HTTP/1.1 200 OK')
 
-  test('workers leave signals to the process that started them, and end with it', async () => {
-    const workers = await startWorkers({ LOG_LEVEL: 'warn', ACCESS_LOG: 'true' })
-    const { service, testDatabase } = workers
-    const connections = await openToBoth(workers)
-    const pids = [...pidsIn(service.stdout()).values()]
-    // As Ctrl-C at a terminal and the end of a group of processes do.
-    for (const pid of pids) for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(pid, signal)
-    for (const { ask } of connections) expect(await ask()).toBe('HTTP/1.1 200 OK')
+  service.signal('SIGTERM')
+  // Of so many some go to each. The delay is longer: after it nobody is ready in any case.
+  const everywhere = Array(20).fill('HTTP/1.1 503 Service Unavailable')
+  const asked = () => Promise.all(everywhere.map(async () => (await open(address)).ask('/health/ready')))
+  await expect.poll(asked, { timeout: 50_000 }).toEqual(everywhere)
 
-    service.signal('SIGKILL')
-    expect(await service.ended).toBe('SIGKILL')
-    await vi.waitFor(() => expect(pids.map(hasEnded)).toEqual([true, true]), PATIENCE)
-    await testDatabase.drop()
-  })
-
-  test('the delay of a stop is one for all, in which readiness is 503 everywhere', async () => {
-    const { service, testDatabase, address } = await startWorkers({ SHUTDOWN_DELAY_MS: '3000' })
-    service.signal('SIGTERM')
-    await service.prints(/stopping/)
-    await vi.waitFor(async () => {
-      const statuses = [1, 2].map(async () => (await open(address)).ask('/health/ready'))
-      expect(await Promise.all(statuses)).toEqual(Array(2).fill('HTTP/1.1 503 Service Unavailable'))
-    }, PATIENCE)
-    expect(await service.ended).toBe(0)
-    await expect(open(address)).rejects.toThrow('ECONNREFUSED')
-    await testDatabase.drop()
-  })
+  service.signal('SIGKILL')
+  expect(await service.ended).toBe('SIGKILL')
+  await vi.waitFor(() => expect(pids.map(hasEnded)).toEqual([true, true]), PATIENCE)
+  await testDatabase.drop()
 })

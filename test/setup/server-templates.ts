@@ -15,9 +15,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     : await startContainer()
   const prefix = `agro_test_${process.pid}_${Date.now()}`
   const names = TEMPLATES.map((template) => `${prefix}_${template}`)
-  for (const template of TEMPLATES) {
-    const name = `${prefix}_${template}`
-    await executeOnServer(server.url, `create database ${name}`)
+  for (const [index, template] of TEMPLATES.entries()) {
+    const name = names[index] as string
+    // The demo is added to what has the schema.
+    await executeOnServer(server.url, `create database ${name} template ${names[index - 1] ?? 'template1'}`)
     await prepareTemplate(loadConfig({ DATABASE_URL: databaseUrl(server.url, name) }), template)
   }
   project.provide('templates', `${server.url}#${prefix}`)

@@ -7,9 +7,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openBucket } from '#src/data/files/bucket.ts'
 import { openWebServer } from '#src/data/files/http.ts'
 import { type FileStore, type ListedFile, openFolder } from '#src/data/files/store.ts'
-import { type FarAway, startFarAway } from '#test/setup/far-away.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import { MISSING, startNginx } from '#test/setup/nginx.ts'
+import { type FarAway, startFarAway } from './far-away.ts'
+import { MISSING, startNginx } from './nginx.ts'
 
 if (MISSING) console.warn('test/data/files/far-stores.test.ts is skipped in part: it needs nginx.')
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { encodingNamed, givenEncoding, withoutCutCharacter } from '#src/ingest/boundaries/encoding.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import { boundaryFile } from '#test/setup/boundaries.ts'
-import { shapefileParts, zipOf } from '#test/setup/shapefile.ts'
+import { shapefileParts, zipOf } from './shapefile.ts'
 
 const FOLDER = join(import.meta.dirname, '../../fixtures/boundaries')
 

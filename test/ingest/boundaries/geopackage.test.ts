@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { RawFeature } from '#src/ingest/boundaries/feature.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import { boundaryFile } from '#test/setup/boundaries.ts'
-import { geoPackageOf } from '#test/setup/geopackage.ts'
+import { geoPackageOf } from './geopackage.ts'
 
 const FOLDER = join(import.meta.dirname, '../../fixtures/boundaries')
 

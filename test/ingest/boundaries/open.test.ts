@@ -9,8 +9,8 @@ import { type FeatureReading, isWgs84Wkt } from '#src/ingest/boundaries/feature.
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import { deflatedZeros, zipOfPacked } from '#test/ingest/bombs.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
-import { geoPackageOf } from '#test/setup/geopackage.ts'
-import { shapefileParts, WGS84_PRJ, zipOf } from '#test/setup/shapefile.ts'
+import { geoPackageOf } from './geopackage.ts'
+import { shapefileParts, WGS84_PRJ, zipOf } from './shapefile.ts'
 
 function collection(name: string): Buffer {
   const features = [feature({ code: 'A', name }, rectangle(37, 8, 38, 9))]

@@ -4,7 +4,7 @@ import { OperatorError } from '#src/errors.ts'
 import type { LoadRequest } from '#src/ingest/boundaries/load.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
-import { shapefileParts, writeShapefile, zipOf } from '#test/setup/shapefile.ts'
+import { shapefileParts, writeShapefile, zipOf } from './shapefile.ts'
 
 const WEST = rectangle(37, 8, 38, 9)
 const EAST = rectangle(38, 8, 39, 9)

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#src/data/client.ts'
 import { boundaryFile, loadFile } from '#test/setup/boundaries.ts'
 import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
-import { type ShapeRecord, shapefileParts, writeShapefile, zipOf } from '#test/setup/shapefile.ts'
+import { type ShapeRecord, shapefileParts, writeShapefile, zipOf } from './shapefile.ts'
 
 function square(west: number, south: number): [number, number][] {
   return [

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { ByteReader, readRecords, readShapes } from '#src/ingest/boundaries/shapefile.ts'
-import { shapefileParts } from '#test/setup/shapefile.ts'
+import { shapefileParts } from './shapefile.ts'
 
 type Ring = [number, number][]
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'
-import { newFolder } from './folders.ts'
+import { newFolder } from '#test/setup/folders.ts'
 
 type Ring = [number, number][]
 

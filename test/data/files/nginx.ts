@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { freePort } from '#bench/processes.ts'
-import { newFolder } from './folders.ts'
+import { newFolder } from '#test/setup/folders.ts'
 
 const NGINX = '/usr/sbin/nginx'
 
