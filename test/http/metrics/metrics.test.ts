@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { buildApp } from '#src/app.ts'
 import { listenForScrapes } from '#src/http/metrics/listener.ts'
 import { METRICS } from '#src/http/metrics/metrics.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
@@ -12,26 +13,18 @@ import { scrape } from '#test/setup/scrape.ts'
 const POINT = '/advisory/fertilizer/point'
 const AT = { lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth' }
 
-/** What is measured is the same on both databases; only the pools differ. */
+let service: TestApp
+let port: number
+let url: string
+beforeAll(async () => {
+  const mails = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'noreply@example.org' }
+  service = await createTestApp({ settings: { HISTORY_TOTAL_MB: '1000', METRICS_PORT: '0', ...mails } })
+  port = portOf(await listenForScrapes(service.app))
+  url = await service.app.listen({ port: 0 })
+})
+afterAll(() => service.close())
+
 describe('metrics', () => {
-  let service: TestApp
-  let port: number
-  let url: string
-
-  beforeAll(async () => {
-    service = await createTestApp({
-      settings: {
-        HISTORY_TOTAL_MB: '1000',
-        METRICS_PORT: '0',
-        SMTP_URL: 'smtp://127.0.0.1:9',
-        MAIL_FROM: 'noreply@example.org',
-      },
-    })
-    port = portOf(await listenForScrapes(service.app))
-    url = await service.app.listen({ port: 0 })
-  })
-  afterAll(() => service.close())
-
   const post = (path: string, body: unknown, headers = {}) =>
     fetch(url + path, {
       method: 'POST',
@@ -66,23 +59,24 @@ describe('metrics', () => {
   })
 
   test('made-up paths and methods are one, whatever their number', async () => {
-    const { samples: before } = await scrape(port)
-    for (const path of ['/a', '/b?token=secret', `${POINT}/c`]) await fetch(url + path)
-    await fetch(url + POINT, { method: 'DELETE' })
-    const { samples, text } = await scrape(port)
-    const name = 'http_request_duration_seconds_count{method="any",route="unknown"'
-    expect(samples.get(`${name},status="404"}`)).toBe((before.get(`${name},status="404"}`) ?? 0) + 3)
-    expect(samples.get(`${name},status="405"}`)).toBe((before.get(`${name},status="405"}`) ?? 0) + 1)
-    expect(text).not.toContain('secret')
+    const more = await changes(async () => {
+      for (const path of ['/a', '/b?token=secret', `${POINT}/c`]) await fetch(url + path)
+      await fetch(url + POINT, { method: 'DELETE' })
+    })
+    const count = (status: number) =>
+      more(`http_request_duration_seconds_count{method="any",route="unknown",status="${status}"}`)
+    expect([count(404), count(405)]).toEqual([3, 1])
+    expect((await scrape(port)).text).not.toContain('secret')
   })
 
   test('what has been written to the database is still counted', async () => {
     const name = `http_request_duration_seconds_count{method="GET",route="/health/live",status="200"}`
     await fetch(`${url}/health/live`)
-    const { samples: before } = await scrape(port)
-    await service.app.flushRequestCounts()
-    await fetch(`${url}/health/live`)
-    expect((await scrape(port)).samples.get(name)).toBe((before.get(name) as number) + 1)
+    const more = await changes(async () => {
+      await service.app.flushRequestCounts()
+      await fetch(`${url}/health/live`)
+    })
+    expect(more(name)).toBe(1)
   })
 
   test('tiles in memory, statements for many, callers and points of batches are counted', async () => {
@@ -131,11 +125,11 @@ describe('metrics', () => {
     expect(after.samples.get('http_requests_in_flight')).toBe(1)
     expect(more('http_received_bytes_total')).toBe(sent.length + 68)
     expect(more('http_sent_bytes_total')).toBe(answer.length)
-    const brokenOff = async () =>
-      (await scrape(port)).samples.get('agro_http_requests_broken_off_total') as number
-    const brokenOffBefore = await brokenOff()
+    const brokenOff = 'agro_http_requests_broken_off_total'
     socket.destroy()
-    await expect.poll(brokenOff).toBe(brokenOffBefore + 1)
+    await expect
+      .poll(async () => (await scrape(port)).samples.get(brokenOff))
+      .toBe((after.samples.get(brokenOff) as number) + 1)
   })
 
   test('a scrape has every metric of ours, with its type, and what is published', async () => {
@@ -191,26 +185,25 @@ describe('the port for scrapes', () => {
     expect(samples.get('agro_database_pool_connections{pool="writer",state="busy"}')).toBe(0)
   })
 
+  const another = (METRICS_PORT: number) =>
+    buildApp({ ...service.testDatabase.config, METRICS_PORT }, service.database)
+
   test('is closed with the service, also for those who keep their connections', async () => {
-    const service = await createTestApp({ settings: { METRICS_PORT: '0' } })
-    const port = portOf(await listenForScrapes(service.app))
+    const app = await another(0)
+    const port = portOf(await listenForScrapes(app))
     const kept = connect(port, '127.0.0.1')
-    const closed = new Promise((resolve) => kept.once('close', resolve))
-    await new Promise((resolve) => kept.once('connect', resolve))
+    const closed = once(kept, 'close')
+    await once(kept, 'connect')
     expect((await scrape(port)).samples.get('agro_draining')).toBe(0)
-    await service.close()
+    await app.close()
     await closed
     await expect(scrape(port)).rejects.toThrow('fetch failed')
   })
 
   test('that is in use is a mistake of the operator, in one sentence', async () => {
-    const other = createServer().listen(0, '127.0.0.1')
-    await new Promise((resolve) => other.once('listening', resolve))
-    onTestFinished(() => void other.close())
-    const port = portOf(other.address() as AddressInfo)
-    const service = await createTestApp({ settings: { METRICS_PORT: String(port) } })
-    onTestFinished(() => service.close())
-    await expect(listenForScrapes(service.app)).rejects.toThrow(
+    const app = await another(port)
+    onTestFinished(() => app.close())
+    await expect(listenForScrapes(app)).rejects.toThrow(
       `Cannot listen for scrapes: listen EADDRINUSE: address already in use 127.0.0.1:${port}. ` +
         'Set METRICS_HOST or METRICS_PORT.',
     )

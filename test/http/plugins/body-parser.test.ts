@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { call } from '#test/setup/calls.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
 let service: TestAppWithPerson
@@ -16,23 +17,22 @@ afterAll(() => service.close())
 const POINT = '{"lat":9.5,"lng":38.5}'
 const FIELD = '{"type":"Polygon","coordinates":[[[38.5,9.5],[38.6,9.5],[38.6,9.6],[38.5,9.5]]]}'
 const [POINT_URL, POINTS_URL] = ['/advisory/yield/point', '/advisory/yield/points']
+const FIELD_URL = '/advisory/yield'
 const [JSON_TYPE, NDJSON] = ['application/json', 'application/x-ndjson']
 
 /** Sends a body, as the service's person where no other headers are given. */
-async function send(url: string, payload: string | Buffer, headers: object = service.person.headers) {
-  const response = await service.app.inject({
-    method: 'POST',
-    url,
-    headers: { 'content-type': JSON_TYPE, ...headers },
-    payload,
-  })
-  const body = /json;/.test(String(response.headers['content-type'])) ? response.json() : response.body
-  return { status: response.statusCode, headers: response.headers, body }
+function send(
+  url: string,
+  payload: string | Buffer,
+  headers: Record<string, string> = service.person.headers,
+) {
+  const all = { 'content-type': JSON_TYPE, ...headers }
+  return call(service.app, `POST ${url}`, { payload, headers: all })
 }
 
 const refusal = (status: number, code: string, error: string | object = expect.any(String)) => ({
   status,
-  body: { error, code, request_id: expect.any(String) },
+  body: { error, code },
 })
 
 /** A value within so many arrays. */
@@ -42,28 +42,20 @@ const listOf = (count: number) => `[${'[],'.repeat(count - 1)}[]]`
 describe('bodies that are nested deeper than anybody needs', () => {
   test.each<[string, string, (deep: string) => string]>([
     ['an unknown field', POINT_URL, (deep) => `{"lat":9.5,"lng":38.5,"more":${deep}}`],
-    ['a type', '/advisory/yield', (deep) => `{"geometry":{"type":${deep}}}`],
-    [
-      'a position',
-      '/advisory/yield',
-      (deep) => `{"geometry":{"type":"Polygon","coordinates":[[${deep},1,2,3]]}}`,
-    ],
+    ['a type', FIELD_URL, (deep) => `{"geometry":{"type":${deep}}}`],
+    ['a position', FIELD_URL, (deep) => `{"geometry":{"type":"Polygon","coordinates":[[${deep},1,2,3]]}}`],
     [
       'the properties of a Feature',
-      '/advisory/yield',
+      FIELD_URL,
       (deep) => `{"geometry":{"type":"Feature","properties":{"objects":{"in":${deep}}},"geometry":${FIELD}}}`,
     ],
   ])(
     'bodies with too many levels are refused, whatever comes after: in %s',
     async (_place, url, bodyWith) => {
       for (const levels of url === POINT_URL ? [100, 4000] : [100, 400_000]) {
-        expect(await send(url, bodyWith(nested(levels)))).toMatchObject(
-          refusal(
-            400,
-            'MALFORMED_JSON',
-            'The body has lists or objects within each other on more than 64 levels.',
-          ),
-        )
+        const error = 'The body has lists or objects within each other on more than 64 levels.'
+        const answer = await send(url, bodyWith(nested(levels)))
+        expect(answer).toMatchObject(refusal(400, 'MALFORMED_JSON', error))
       }
     },
   )
@@ -76,10 +68,8 @@ describe('bodies that are nested deeper than anybody needs', () => {
 
   test('brackets in texts and lists beside each other are no levels', async () => {
     const name = '['.repeat(200)
-    const { status, body } = await send(
-      POINT_URL,
-      `{"lat":9.5,"lng":38.5,"name":"${name}","more":${listOf(200)}}`,
-    )
+    const sent = `{"lat":9.5,"lng":38.5,"name":"${name}","more":${listOf(200)}}`
+    const { status, body } = await send(POINT_URL, sent)
     expect([status, body.location.name]).toEqual([200, name])
   })
 })
@@ -87,15 +77,15 @@ describe('bodies that are nested deeper than anybody needs', () => {
 describe('bodies with more lists than anybody needs', () => {
   test('bodies are refused from 50,001 lists and objects on', async () => {
     const bodyOf = (lists: number) => `{"geometry":{"type":"Point","coordinates":${listOf(lists - 3)}}}`
-    expect(await send('/advisory/yield', bodyOf(50_001))).toMatchObject(
+    expect(await send(FIELD_URL, bodyOf(50_001))).toMatchObject(
       refusal(400, 'MALFORMED_JSON', 'The body has more than 50000 lists and objects.'),
     )
-    expect((await send('/advisory/yield', bodyOf(50_000))).body.code).toBe('INVALID_GEOMETRY')
+    expect((await send(FIELD_URL, bodyOf(50_000))).body.code).toBe('INVALID_GEOMETRY')
   })
 
   test.each([
-    ['/advisory/yield', nested(500_000)],
-    ['/advisory/yield', listOf(300_000)],
+    [FIELD_URL, nested(500_000)],
+    [FIELD_URL, listOf(300_000)],
     [POINTS_URL, nested(500_000)],
     [POINTS_URL, listOf(300_000)],
   ])('bodies with too many lists are refused before they are parsed: %s', async (url, body) => {
@@ -106,10 +96,9 @@ describe('bodies with more lists than anybody needs', () => {
   })
 
   test('a line that is nested too deeply spoils no other', async () => {
-    const { body } = await send(POINTS_URL, [POINT, nested(100), POINT].join('\n'), {
-      'content-type': NDJSON,
-    })
-    const lines: string[] = body.trim().split('\n')
+    const sent = [POINT, nested(100), POINT].join('\n')
+    const { text } = await send(POINTS_URL, sent, { 'content-type': NDJSON })
+    const lines = text.trim().split('\n')
     expect(lines.map((line) => JSON.parse(line).error)).toEqual([
       undefined,
       'The line has lists or objects within each other on more than 64 levels.',
@@ -128,12 +117,8 @@ describe('bodies that are not UTF-8', () => {
   test.each([
     [POINT_URL, JSON_TYPE, '{"lat":9.5,"lng":38.5,"name":"?"}'],
     [POINTS_URL, JSON_TYPE, '{"points":[{"lat":9.5,"lng":38.5,"id":"?"}]}'],
-    ['/advisory/yield', JSON_TYPE, `{"geometry":${FIELD},"name":"?"}`],
-    [
-      '/advisory/yield',
-      'application/geo+json',
-      `{"type":"Feature","properties":{"name":"?"},"geometry":${FIELD}}`,
-    ],
+    [FIELD_URL, JSON_TYPE, `{"geometry":${FIELD},"name":"?"}`],
+    [FIELD_URL, 'application/geo+json', `{"type":"Feature","properties":{"name":"?"},"geometry":${FIELD}}`],
     ['/auth/login', JSON_TYPE, '{"email":"amina@example.org","password":"teff grows at ?"}'],
   ])('bodies that are not UTF-8 are refused: of POST %s as %s', async (url, type, json) => {
     const headers = { ...service.person.headers, 'content-type': type }
@@ -152,16 +137,12 @@ describe('bodies that are not UTF-8', () => {
 describe('bodies that are JSON though nothing says so', () => {
   const NAMED = '{"lat":9.5,"lng":38.5,"name":"Ḳälo 🌾"}'
 
-  async function sendAs(type: string | undefined, url: string, payload: string | Buffer) {
-    const response = await service.app.inject({
-      method: 'POST',
-      url,
-      // inject would name a type for text.
-      payload: Buffer.from(payload),
-      ...(type !== undefined && { headers: { 'content-type': type } }),
-    })
-    const { location, items, error } = response.json()
-    return { status: response.statusCode, name: location?.name, id: items?.[0].id, error }
+  async function sendAs(type: string | undefined, url: string, content: string | Buffer) {
+    const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
+    // A type would be named for text.
+    const payload = Buffer.from(content)
+    const { status, body } = await call(service.app, `POST ${url}`, { headers, payload })
+    return { status, name: body.location?.name, id: body.items?.[0].id, error: body.error }
   }
 
   test.each([undefined, 'text/plain', 'Text/Plain ; charset=utf-8'])(
@@ -182,8 +163,9 @@ describe('bodies that are JSON though nothing says so', () => {
     ['JSON of another type', 'text/plaintext', NAMED],
     ['JSON that is called a form', 'application/x-www-form-urlencoded', NAMED],
   ])('a body of another type is not guessed: %s', async (_what, type, payload) => {
-    for (const url of [POINT_URL, POINTS_URL])
-      expect(await sendAs(type, url, payload)).toMatchObject({ status: 415 })
+    const error = 'Send the body as application/json.'
+    expect(await sendAs(type, POINT_URL, payload)).toMatchObject({ status: 415, error })
+    expect(await sendAs(type, POINTS_URL, payload)).toMatchObject({ status: 415 })
   })
 })
 
@@ -209,10 +191,10 @@ describe('a body with a Content-Encoding', () => {
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
   ])('an encoded body is read in calls with many points, and may be empty: %s', async (encoding, encode) => {
-    const { status, body } = await batch(encoding, encode(`${POINT}\n`.repeat(1000)))
+    const { status, text } = await batch(encoding, encode(`${POINT}\n`.repeat(1000)))
     // Points without a country say that theirs is the place's.
     const line = JSON.stringify((await plain()).body).replace('true,', 'true,"country_source":"place",')
-    expect([status, body]).toEqual([200, `${line}\n`.repeat(1000)])
+    expect([status, text]).toEqual([200, `${line}\n`.repeat(1000)])
     const empty = await send(`${POINT_URL}?lat=9.5&lng=38.5`, '', { 'content-encoding': encoding })
     expect(empty.status).toBe(200)
   })
@@ -270,7 +252,7 @@ describe('the length of a body', () => {
     [POINT_URL, 10_928, POINT],
     ['/advisory/point', 10_928, POINT],
     ['/validate_location', 8192, POINT],
-    ['/advisory/yield', 1_048_576, `{"geometry":${FIELD}}`],
+    [FIELD_URL, 1_048_576, `{"geometry":${FIELD}}`],
   ])(
     'a body may have the bytes that its fields take, encoded or not: POST %s, %i',
     async (url, limit, body) => {
@@ -315,7 +297,7 @@ test('long bodies that come together are parsed by turns, and a point that came 
   const askPoint = () => send(POINT_URL, POINT, {})
   await askPoint()
   await Promise.all([
-    ...Array.from({ length: 10 }, () => send('/advisory/yield', long).then(note('polygon'))),
+    ...Array.from({ length: 10 }, () => send(FIELD_URL, long).then(note('polygon'))),
     askPoint().then(note('point')),
   ])
   expect(order).toHaveLength(11)

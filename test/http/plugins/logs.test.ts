@@ -3,84 +3,57 @@ import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { App } from '#src/http/app.ts'
+import { withOtherService } from '#test/accounts/other-service.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
 import { captureLog } from '#test/setup/log.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
 const POINT = '/advisory/fertilizer/point'
 const AT = { lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth' }
 
-/** What is logged is the same on both databases. */
+let service: TestApp
+let lines: string[]
+beforeAll(async () => {
+  service = await createTestApp({ settings: { ACCESS_LOG: 'true', LOG_LEVEL: 'silent' } })
+  lines = captureLog(service.app)
+})
+afterAll(() => service.close())
+
 describe('logs', () => {
-  async function logged(
+  const logged = (
     settings: Record<string, string>,
     ask: (app: App, lines: string[]) => Promise<unknown>,
-  ): Promise<Record<string, unknown>[]> {
-    const service = await createTestApp({ settings })
-    onTestFinished(() => service.close())
-    const lines = captureLog(service.app)
-    await ask(service.app, lines)
-    return lines.map((line) => JSON.parse(line))
-  }
+  ): Promise<Record<string, unknown>[]> =>
+    withOtherService(service, { ACCESS_LOG: 'false', ...settings }, async (app, lines) => {
+      await ask(app, lines)
+      return lines.map((line) => JSON.parse(line))
+    })
 
   test('ACCESS_LOG has a line for each answer, without what may be secret', async () => {
-    const lines = await logged(
-      { ACCESS_LOG: 'true', LOG_LEVEL: 'silent', BASE_PATH: '/agro' },
-      async (app) => {
-        await app.inject({
-          method: 'POST',
-          url: `/agro${POINT}?lat=9.5`,
-          payload: { ...AT, lat: undefined },
-          headers: { 'x-request-id': 'from-the-proxy' },
-          remoteAddress: '2001:db8:1:2:3:4:5:6',
-        })
-        await app.inject({ method: 'POST', url: `/agro${POINT}`, payload: { lat: 'north' } })
-        await app.inject('/agro/auth/reset/token-of-a-mail?email=amina@example.org')
-      },
-    )
-    const common = { level: 30, pid: process.pid, msg: 'answered' }
+    const settings = { ACCESS_LOG: 'true', LOG_LEVEL: 'silent', BASE_PATH: '/agro' }
+    const lines = await logged(settings, async (app) => {
+      const headers = { 'x-request-id': 'from-the-proxy' }
+      const sent = { payload: { ...AT, lat: undefined }, headers, from: '2001:db8:1:2:3:4:5:6' }
+      await call(app, `POST /agro${POINT}?lat=9.5`, sent)
+      await call(app, `POST /agro${POINT}`, { payload: { lat: 'north' } })
+      await call(app, 'GET /agro/auth/reset/token-of-a-mail?email=amina@example.org')
+    })
+    const common = { level: 30, pid: process.pid, msg: 'answered', bytes: expect.any(Number) }
+    const ofOne = { ...common, reqId: expect.any(String), network: '127.0.0.1' }
+    const post = { method: 'POST', route: POINT }
     expect(lines.map(({ time: _, hostname: __, ms: ___, ...line }) => line)).toEqual([
-      {
-        ...common,
-        reqId: 'from-the-proxy',
-        method: 'POST',
-        route: POINT,
-        status: 200,
-        bytes: expect.any(Number),
-        network: '2001:db8:1:2::/64',
-      },
-      {
-        ...common,
-        reqId: expect.any(String),
-        method: 'POST',
-        route: POINT,
-        status: 400,
-        code: 'INVALID_PARAMETERS',
-        bytes: expect.any(Number),
-        network: '127.0.0.1',
-      },
-      {
-        ...common,
-        reqId: expect.any(String),
-        method: 'GET',
-        route: 'unknown',
-        status: 404,
-        code: 'NOT_FOUND',
-        bytes: expect.any(Number),
-        network: '127.0.0.1',
-      },
+      { ...common, ...post, reqId: 'from-the-proxy', status: 200, network: '2001:db8:1:2::/64' },
+      { ...ofOne, ...post, status: 400, code: 'INVALID_PARAMETERS' },
+      { ...ofOne, method: 'GET', route: 'unknown', status: 404, code: 'NOT_FOUND' },
     ])
     for (const { ms } of lines) expect(ms).toBeGreaterThan(0)
     expect(JSON.stringify(lines)).not.toMatch(/9\.5|token|amina/)
   })
 
   describe('ACCESS_LOG, with a client at a socket,', () => {
-    let service: TestApp
-    let lines: string[]
     let asked = 0
     beforeAll(async () => {
-      service = await createTestApp({ settings: { ACCESS_LOG: 'true', LOG_LEVEL: 'silent' } })
-      lines = captureLog(service.app)
       const config = { public: true, ownTurns: true }
       service.app.get('/held', { config }, () => {
         asked++
@@ -97,7 +70,6 @@ describe('logs', () => {
       lines.length = 0
       asked = 0
     })
-    afterAll(() => service.close())
 
     const portOf = ({ app }: TestApp) => (app.server.address() as AddressInfo).port
     const told = () => lines.map((line) => JSON.parse(line))
@@ -173,9 +145,12 @@ describe('logs', () => {
   })
 
   test('trace logs statements, without the values that they are asked with', async () => {
-    const lines = await logged({ LOG_LEVEL: 'trace' }, (app) =>
-      app.inject({ method: 'POST', url: POINT, payload: AT }),
-    )
+    // Connections that were made without it are not traced.
+    const traced = await createTestApp({ settings: { LOG_LEVEL: 'trace' } })
+    onTestFinished(() => traced.close())
+    const log = captureLog(traced.app)
+    await call(traced.app, `POST ${POINT}`, { payload: AT })
+    const lines = log.map((line) => JSON.parse(line))
     const statement = lines.find(({ sql }) => String(sql).includes('from publication'))
     expect(statement).toMatchObject({ level: 10, module: 'database', failed: false, msg: 'asked' })
     expect(statement?.ms).toBeGreaterThan(0)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
 import { exchange } from '#test/setup/exchange.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
@@ -39,15 +40,20 @@ describe('links of answers', () => {
     url: string,
     { from = '10.1.2.3', prefix, headers = {} }: Way = {},
   ) {
-    const response = await app.inject({
-      url,
-      remoteAddress: from,
+    const answer = await call(app, `GET ${url}`, {
+      from,
       headers: { ...headers, ...(prefix !== undefined && { 'x-forwarded-prefix': prefix }) },
     })
-    return { ...response.json(), link: response.headers.link }
+    return { ...answer.body, link: answer.headers.link }
   }
 
-  test('links begin with BASE_PATH', async () => {
+  test('BASE_PATH prefixes every path, and links begin with it', async () => {
+    expect((await prefixed.app.inject('/health/ready')).statusCode).toBe(404)
+    const { servers, paths } = await ask(prefixed, '/agro/openapi.json')
+    expect([servers, Object.keys(paths)]).toEqual([
+      [{ url: '/agro' }],
+      expect.arrayContaining(['/advisory/yield/point']),
+    ])
     expect((await ask(prefixed, '/agro/')).docs).toBe('/agro/docs')
     expect((await ask(prefixed, '/agro/nowhere')).error).toBe(
       'Path not found: GET /agro/nowhere. See /agro/docs.',
@@ -95,12 +101,8 @@ describe('links of answers', () => {
   })
 
   test('links lead to the host of Host, whatever a trusted proxy passes on', async () => {
-    const headers = {
-      host: 'advisory.example',
-      'x-forwarded-host': 'evil.example',
-      'x-forwarded-proto': 'https',
-    }
-    const { links } = await ask(service, '/ogc', { headers })
+    const passedOn = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }
+    const { links } = await ask(service, '/ogc', { headers: { host: 'advisory.example', ...passedOn } })
     expect(links[0].href).toBe('https://advisory.example/ogc?f=json')
   })
 
@@ -108,23 +110,20 @@ describe('links of answers', () => {
     const PUBLIC_URL = 'https://advisory.example:8443/farm'
     const app = await buildApp({ ...service.testDatabase.config, PUBLIC_URL }, service.database)
     onTestFinished(() => app.close())
-    const { headers } = service.person
-    const way = {
-      prefix: '/other',
-      headers: { ...headers, host: 'a.example', 'x-forwarded-proto': 'http' },
-    }
+    const { person } = service
+    const headers = { ...person.headers, host: 'a.example', 'x-forwarded-proto': 'http' }
+    const way = { prefix: '/other', headers }
     expect((await ask({ app }, '/', way)).docs).toBe('/farm/docs')
     expect((await ask({ app }, '/ogc', way)).links[0].href).toBe(`${PUBLIC_URL}/ogc?f=json`)
     expect((await ask({ app }, '/stac', way)).links[0].href).toBe(`${PUBLIC_URL}/stac`)
     const [{ release: code }] = (await ask({ app }, '/catalog')).releases
     const [layer] = (await ask({ app }, `/releases/${code}/layers`, way)).layers
     expect(layer.tiles[0].startsWith(`${PUBLIC_URL}/releases/${code}/`)).toBe(true)
-    const feed = await app.inject({ url: '/changes?format=atom', ...way })
-    expect(feed.body).toContain(`<link rel="self" type="application/atom+xml" href="${PUBLIC_URL}/`)
-    const given = await app.inject({ method: 'POST', url: POINT, headers })
-    const share = `/history/${given.json().history_id}/share`
-    const shared = await app.inject({ method: 'POST', url: share, headers: way.headers })
-    expect(shared.json().url).toBe(`${PUBLIC_URL}/cite/${shared.json().id}`)
+    const feed = await call(app, 'GET /changes?format=atom', { headers })
+    expect(feed.text).toContain(`<link rel="self" type="application/atom+xml" href="${PUBLIC_URL}/`)
+    const { body: given } = await call(app, `POST ${POINT}`, { by: person })
+    const { body: shared } = await call(app, `POST /history/${given.history_id}/share`, { headers })
+    expect(shared.url).toBe(`${PUBLIC_URL}/cite/${shared.id}`)
   })
 
   test.each([
@@ -147,13 +146,10 @@ test.each([
   ['/agro', () => prefixed],
 ])('with BASE_PATH "%s" crawlers are asked to read the documents alone', async (prefix, which) => {
   const { app } = which()
-  const answer = await app.inject('/robots.txt')
-  expect([answer.statusCode, answer.headers['content-type'], answer.headers['cache-control']]).toEqual([
-    200,
-    'text/plain; charset=utf-8',
-    'public, max-age=86400',
-  ])
-  expect(answer.body).toBe(
+  const { status, headers, text } = await call(app, 'GET /robots.txt')
+  const told = [status, headers['content-type'], headers['cache-control']]
+  expect(told).toEqual([200, 'text/plain; charset=utf-8', 'public, max-age=86400'])
+  expect(text).toBe(
     `User-agent: *\nAllow: ${prefix}/docs\nAllow: ${prefix}/openapi.json\nAllow: ${prefix}/openapi.yaml\nDisallow: ${prefix}/\n`,
   )
 })
@@ -166,14 +162,8 @@ describe('a request', () => {
   ])('a request with %s is refused, wherever it leads', async (_, lines, found) => {
     for (const path of ['/health/live', '/nowhere']) {
       const answer = await exchange(service.app, `GET ${path} HTTP/1.1\r\n${lines}\r\n`)
-      expect([answer.status, answer.json()]).toEqual([
-        400,
-        {
-          error: `The request must have one Host header, and has ${found}.`,
-          code: 'MALFORMED_REQUEST',
-          request_id: expect.any(String),
-        },
-      ])
+      const error = `The request must have one Host header, and has ${found}.`
+      expect([answer.status, answer.json()]).toMatchObject([400, { error, code: 'MALFORMED_REQUEST' }])
     }
   })
 
