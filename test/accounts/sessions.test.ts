@@ -222,15 +222,13 @@ describe('a refresh token', () => {
   })
 })
 
-describe('logout', () => {
-  test('ends the session at once, and no other', async () => {
-    const elsewhere = await logIn(service.app, person.email)
-    expect(await isIn(person)).toBe(true)
-    expect(await ask('POST /auth/logout')).toMatchObject({ status: 204, text: '' })
-    expect(await isIn(person)).toBe(false)
-    expect((await refresh(person.refresh_token)).status).toBe(401)
-    expect(await isIn(elsewhere)).toBe(true)
-  })
+test('a logout ends the session at once, and no other', async () => {
+  const elsewhere = await logIn(service.app, person.email)
+  expect(await isIn(person)).toBe(true)
+  expect(await ask('POST /auth/logout')).toMatchObject({ status: 204, text: '' })
+  expect(await isIn(person)).toBe(false)
+  expect((await refresh(person.refresh_token)).status).toBe(401)
+  expect(await isIn(elsewhere)).toBe(true)
 })
 
 describe('a login of ten minutes ago', () => {
@@ -376,27 +374,25 @@ describe('a change of the password', () => {
   })
 })
 
-describe('the profile', () => {
-  test('is the one that the login showed, and changes in what its owner may change, and in nothing else', async () => {
-    expect(await ask('GET /user/profile')).toMatchObject({ status: 200, body: person.user })
-    const changed = await ask('PATCH /user/profile', {
-      name: 'Amina B.',
-      organisation: 'FAO',
-      role: 'admin',
-      id: '00000000-0000-4000-8000-000000000000',
-      email: 'other@example.org',
-      email_confirmed: false,
-      created_at: '2000-01-01T00:00:00Z',
-      password_hash: 'x',
-    })
-    const expected = { ...person.user, name: 'Amina B.', organisation: 'FAO' }
-    expect([changed.status, changed.body]).toEqual([200, expected])
-    expect((await ask('GET /user/profile')).body).toEqual(expected)
-    for (const changes of [{ organisation: null }, {}]) {
-      expect((await ask('PATCH /user/profile', changes)).body).toEqual({ ...expected, organisation: null })
-    }
-    expect((await ask('PATCH /user/profile', { name: 'Rosa', organisation: 7 })).status).toBe(400)
-    expect((await ask('GET /user/profile')).body.name).toBe('Amina B.')
-    await logIn(service.app, person.email)
+test('the profile is the one that the login showed, and changes in what its owner may change, and in nothing else', async () => {
+  expect(await ask('GET /user/profile')).toMatchObject({ status: 200, body: person.user })
+  const changed = await ask('PATCH /user/profile', {
+    name: 'Amina B.',
+    organisation: 'FAO',
+    role: 'admin',
+    id: '00000000-0000-4000-8000-000000000000',
+    email: 'other@example.org',
+    email_confirmed: false,
+    created_at: '2000-01-01T00:00:00Z',
+    password_hash: 'x',
   })
+  const expected = { ...person.user, name: 'Amina B.', organisation: 'FAO' }
+  expect([changed.status, changed.body]).toEqual([200, expected])
+  expect((await ask('GET /user/profile')).body).toEqual(expected)
+  for (const changes of [{ organisation: null }, {}]) {
+    expect((await ask('PATCH /user/profile', changes)).body).toEqual({ ...expected, organisation: null })
+  }
+  expect((await ask('PATCH /user/profile', { name: 'Rosa', organisation: 7 })).status).toBe(400)
+  expect((await ask('GET /user/profile')).body.name).toBe('Amina B.')
+  await logIn(service.app, person.email)
 })

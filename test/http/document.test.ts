@@ -107,58 +107,54 @@ test('the document has the version of the package, which the changelog has a sec
   expect(newest).toBe(`## ${version}`)
 })
 
-describe('the examples of errors', () => {
-  const exampleOf = ({ responses }: Operation, status: number, code: string) =>
-    (responses[status]?.content?.['application/json'] as Media | undefined)?.examples?.[code]?.value as
-      | { error: string; details?: { field: string }[] }
-      | undefined
+const exampleOf = ({ responses }: Operation, status: number, code: string) =>
+  (responses[status]?.content?.['application/json'] as Media | undefined)?.examples?.[code]?.value as
+    | { error: string; details?: { field: string }[] }
+    | undefined
 
-  test('about a scope, or a login, have the codes that the service answers with', async () => {
-    const keyOf = async (...scopes: string[]) => {
-      const asked = { by: service.person, payload: { name: 'x', scopes } }
-      return withKey((await call(service.app, 'POST /auth/keys', asked)).body.key)
+test('the examples of errors about a scope, or a login, have the codes that the service answers with', async () => {
+  const keyOf = async (...scopes: string[]) => {
+    const asked = { by: service.person, payload: { name: 'x', scopes } }
+    return withKey((await call(service.app, 'POST /auth/keys', asked)).body.key)
+  }
+  const keys = [await keyOf('history'), await keyOf('advisory')]
+  for (const { method, path, operation } of operations) {
+    if (operation.security?.length !== 1) continue
+    const request = `${method.toUpperCase()} ${path}`
+    const answers = await Promise.all(keys.map((by) => call(service.app, request, { by })))
+    const refused = answers.filter(({ status }) => status === 403)
+    expect(refused.length, path).toBeGreaterThan(0)
+    for (const { body } of refused) {
+      const { code } = body
+      expect(['INSUFFICIENT_SCOPE', 'LOGIN_REQUIRED', 'FORBIDDEN'], path).toContain(code)
+      expect(exampleOf(operation, 403, code), path).toMatchObject({ code })
     }
-    const keys = [await keyOf('history'), await keyOf('advisory')]
-    for (const { method, path, operation } of operations) {
-      if (operation.security?.length !== 1) continue
-      const request = `${method.toUpperCase()} ${path}`
-      const answers = await Promise.all(keys.map((by) => call(service.app, request, { by })))
-      const refused = answers.filter(({ status }) => status === 403)
-      expect(refused.length, path).toBeGreaterThan(0)
-      for (const { body } of refused) {
-        const { code } = body
-        expect(['INSUFFICIENT_SCOPE', 'LOGIN_REQUIRED', 'FORBIDDEN'], path).toContain(code)
-        expect(exampleOf(operation, 403, code), path).toMatchObject({ code })
-      }
-    }
-  })
+  }
 })
 
-describe('answers, as a gateway that knows the document alone sees them', () => {
-  const POINT = { lat: 9.5, lng: 38.5 }
+const POINT = { lat: 9.5, lng: 38.5 }
 
-  test('of the history are those of their products', async () => {
-    const ask = (request: string, payload?: object, headers = {}) =>
-      call(service.app, request, { by: service.person, payload, headers })
-    const asked: [string, object][] = [
-      ['/advisory/yield/point', POINT],
-      ['/advisory/fertilizer', { geometry: FIELD }],
-      ['/advisory/isfm', { geometry: { type: 'Feature', geometry: FIELD, properties: null } }],
-      ['/advisory/forage', { admin: { country_code: 'ken', code: 'KEN-01' } }],
-      ['/advisory/point', POINT],
-    ]
-    for (const [url, payload] of asked) expect((await ask(`POST ${url}`, payload)).status, url).toBe(200)
-    const { body: list } = await ask('GET /history/my')
-    expect(list.items.map(({ product }: { product: string }) => product)).toEqual(
-      ['yield', 'fertilizer', 'isfm', 'forage', 'all'].reverse(),
-    )
-    expect(validator.mistakes({ $ref: 'HistoryList' }, list)).toEqual([])
-    // The same with the answer of another product is not.
-    const [all, forage] = list.items
-    expect(validator.mistakes({ $ref: 'HistoryItem' }, { ...forage, answer: all.answer })).not.toEqual([])
-    const geojson = await ask('GET /history/my', undefined, { accept: 'application/geo+json' })
-    expect(validator.mistakes({ $ref: 'HistoryFeatureCollection' }, geojson.body)).toEqual([])
-  })
+test('answers of the history are those of their products, to a gateway that knows the document alone', async () => {
+  const ask = (request: string, payload?: object, headers = {}) =>
+    call(service.app, request, { by: service.person, payload, headers })
+  const asked: [string, object][] = [
+    ['/advisory/yield/point', POINT],
+    ['/advisory/fertilizer', { geometry: FIELD }],
+    ['/advisory/isfm', { geometry: { type: 'Feature', geometry: FIELD, properties: null } }],
+    ['/advisory/forage', { admin: { country_code: 'ken', code: 'KEN-01' } }],
+    ['/advisory/point', POINT],
+  ]
+  for (const [url, payload] of asked) expect((await ask(`POST ${url}`, payload)).status, url).toBe(200)
+  const { body: list } = await ask('GET /history/my')
+  expect(list.items.map(({ product }: { product: string }) => product)).toEqual(
+    ['yield', 'fertilizer', 'isfm', 'forage', 'all'].reverse(),
+  )
+  expect(validator.mistakes({ $ref: 'HistoryList' }, list)).toEqual([])
+  // The same with the answer of another product is not.
+  const [all, forage] = list.items
+  expect(validator.mistakes({ $ref: 'HistoryItem' }, { ...forage, answer: all.answer })).not.toEqual([])
+  const geojson = await ask('GET /history/my', undefined, { accept: 'application/geo+json' })
+  expect(validator.mistakes({ $ref: 'HistoryFeatureCollection' }, geojson.body)).toEqual([])
 })
 
 describe('the document that is served', () => {

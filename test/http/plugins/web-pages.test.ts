@@ -132,35 +132,33 @@ describe('a file of a page', () => {
   })
 })
 
-describe('the first view of a page', () => {
-  const asked = { 'accept-encoding': 'gzip' }
+const asked = { 'accept-encoding': 'gzip' }
 
-  /** What a module imports before it runs, by the addresses that browsers make of it. Libraries have names instead. */
-  const importsOf = (url: string, text: string) =>
-    [...text.matchAll(/\b(?:from|import)\s*['"](\.{1,2}\/[^'"]+)['"]/g)].map(
-      ([, specifier = '']) => new URL(specifier, `http://localhost${url}`).pathname,
-    )
-
-  test.each(WEB_PAGES.map(({ path }) => path))(
-    'takes less than 30 kB, compressed, without the library that draws maps: %s',
-    async (path) => {
-      const page = await service.app.inject({ url: path, headers: { accept: BROWSER, ...asked } })
-      const inPage = filesOf(gunzipSync(page.rawPayload).toString(), path)
-      const files = new Set(inPage.filter((url) => !url.includes('/lib/')))
-      let bytes = page.rawPayload.length
-      // What is added while it goes on is seen, too.
-      for (const url of files) {
-        const file = await service.app.inject({ url, headers: asked })
-        expect([url, file.statusCode]).toEqual([url, 200])
-        bytes += file.rawPayload.length
-        const isCompressed = file.headers['content-encoding'] === 'gzip'
-        const text = (isCompressed ? gunzipSync(file.rawPayload) : file.rawPayload).toString()
-        if (url.endsWith('.js')) for (const imported of importsOf(url, text)) files.add(imported)
-      }
-      expect(bytes).toBeGreaterThan(10_000)
-      expect(bytes).toBeLessThan(FIRST_VIEW_BYTES)
-      // Where one file names the next, each costs a round trip, which is long on a phone.
-      expect(inPage).toEqual(expect.arrayContaining([...files]))
-    },
+/** What a module imports before it runs, by the addresses that browsers make of it. Libraries have names instead. */
+const importsOf = (url: string, text: string) =>
+  [...text.matchAll(/\b(?:from|import)\s*['"](\.{1,2}\/[^'"]+)['"]/g)].map(
+    ([, specifier = '']) => new URL(specifier, `http://localhost${url}`).pathname,
   )
-})
+
+test.each(WEB_PAGES.map(({ path }) => path))(
+  'the first view of a page takes less than 30 kB, compressed, without the library that draws maps: %s',
+  async (path) => {
+    const page = await service.app.inject({ url: path, headers: { accept: BROWSER, ...asked } })
+    const inPage = filesOf(gunzipSync(page.rawPayload).toString(), path)
+    const files = new Set(inPage.filter((url) => !url.includes('/lib/')))
+    let bytes = page.rawPayload.length
+    // What is added while it goes on is seen, too.
+    for (const url of files) {
+      const file = await service.app.inject({ url, headers: asked })
+      expect([url, file.statusCode]).toEqual([url, 200])
+      bytes += file.rawPayload.length
+      const isCompressed = file.headers['content-encoding'] === 'gzip'
+      const text = (isCompressed ? gunzipSync(file.rawPayload) : file.rawPayload).toString()
+      if (url.endsWith('.js')) for (const imported of importsOf(url, text)) files.add(imported)
+    }
+    expect(bytes).toBeGreaterThan(10_000)
+    expect(bytes).toBeLessThan(FIRST_VIEW_BYTES)
+    // Where one file names the next, each costs a round trip, which is long on a phone.
+    expect(inPage).toEqual(expect.arrayContaining([...files]))
+  },
+)
