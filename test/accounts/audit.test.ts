@@ -16,9 +16,11 @@ import { recordsOf } from './records.ts'
 const NEW = 'and is cut before the rain'
 
 let service: TestApp
+let writer: TestApp['database']['writer']
 let person: Person
 beforeAll(async () => {
   service = await createTestApp({ template: 'empty' })
+  writer = service.database.writer
 })
 afterAll(() => service.close())
 beforeEach(async () => {
@@ -110,7 +112,7 @@ describe('what is recorded', () => {
     const { user, refresh_token } = person
     await send('POST', '/auth/refresh', { refresh_token })
     await sql`update refresh_token set used_at = now() - interval '3 minutes' where used_at is not null`.execute(
-      service.database.writer,
+      writer,
     )
     await send('POST', '/auth/refresh', { refresh_token })
     const [, login, theft] = await recordsOf(service.database, user.id)
@@ -119,8 +121,8 @@ describe('what is recorded', () => {
 
   test('is what is done with the token of a mail', async () => {
     const tokenFor = async (purpose: 'password_reset' | 'email_confirmation') => {
-      await service.database.writer.updateTable('app_user').set({ email_confirmed: false }).execute()
-      return (await issueToken(service.database.writer, person.email, purpose, 1))?.token
+      await writer.updateTable('app_user').set({ email_confirmed: false }).execute()
+      return (await issueToken(writer, person.email, purpose, 1))?.token
     }
     await send('POST', '/auth/confirm', { token: await tokenFor('email_confirmation') })
     await send('POST', '/auth/password/reset', { token: await tokenFor('password_reset'), password: NEW })
@@ -172,14 +174,13 @@ describe('what is recorded', () => {
 })
 
 test('what cannot be recorded is not done', async () => {
-  const db = service.database.writer
-  await sql`alter table audit_record rename to away`.execute(db)
+  await sql`alter table audit_record rename to away`.execute(writer)
   try {
     expect((await send('POST', '/auth/keys', { name: 'x' })).statusCode).toBe(500)
     expect((await send('DELETE', '/user/profile')).statusCode).toBe(500)
     expect((await tryLogIn(service.app, person.email, PASSWORD)).statusCode).toBe(500)
   } finally {
-    await sql`alter table away rename to audit_record`.execute(db)
+    await sql`alter table away rename to audit_record`.execute(writer)
   }
   const listed = await service.app.inject({ url: '/auth/keys', headers: person.headers })
   expect(listed.json()).toMatchObject({ items: [] })
@@ -188,67 +189,61 @@ test('what cannot be recorded is not done', async () => {
 
 describe('a record', () => {
   test('is neither changed nor removed by any other statement, be it old', async () => {
-    const db = service.database.writer
     const before = await recordsOf(service.database)
-    await sql`insert into audit_record (kind, at) values ('login', now() - interval '2 years')`.execute(db)
+    await sql`insert into audit_record (kind, at) values ('login', now() - interval '2 years')`.execute(
+      writer,
+    )
     for (const statement of [
       'update audit_record set network = null',
       "delete from audit_record where at < now() - interval '1 year'",
       'truncate audit_record',
     ]) {
-      await expect(sql.raw(statement).execute(db), statement).rejects.toThrow(
+      await expect(sql.raw(statement).execute(writer), statement).rejects.toThrow(
         'audit records are neither changed nor removed',
       )
     }
     expect(await recordsOf(service.database)).toEqual([...before, expect.objectContaining({ kind: 'login' })])
-    while ((await deleteOldRecords(db, 12, 1000)) > 0);
+    while ((await deleteOldRecords(writer, 12, 1000)) > 0);
   })
 
   test('goes when its months are over, however many there are', async () => {
-    const db = service.database.writer
     const before = await recordsOf(service.database)
     await sql`
       insert into audit_record (kind, at)
       select 'login', now() - interval '12 months' - make_interval(mins => n - 1) from generate_series(1, 2100) as n
-    `.execute(db)
-    await sql`insert into audit_record (kind, at) values ('logout', now() - interval '11 months')`.execute(db)
-    while ((await deleteOldRecords(db, 12, 1000)) > 0);
+    `.execute(writer)
+    await sql`insert into audit_record (kind, at) values ('logout', now() - interval '11 months')`.execute(
+      writer,
+    )
+    while ((await deleteOldRecords(writer, 12, 1000)) > 0);
     const left = await recordsOf(service.database)
     expect(left.slice(0, -1)).toEqual(before)
     expect(left.at(-1)?.kind).toBe('logout')
   })
 })
 
-describe('the log', () => {
-  /** What a service says that logs at a level while somebody registers, logs in and fails to. */
-  const logOf = (settings: Record<string, string>) =>
-    withOtherService(service, settings, async (app, lines) => {
+test.each(['warn', 'error'])(
+  'the log has each event in one line, unless it has nothing but errors: %s',
+  async (LOG_LEVEL) => {
+    await withOtherService(service, { LOG_LEVEL }, async (app, lines) => {
       const email = await register(app)
       const { user } = await logIn(app, email)
       await tryLogIn(app, email, 'a wrong password', '192.0.2.20')
-      return { user, lines: lines.map((line) => JSON.parse(line)).filter(({ event }) => event) }
+      const common = { level: 30, user: user.id, reqId: expect.any(String) }
+      const events = [
+        { event: 'account_made', msg: 'an account was made', network: '127.0.0.1', ...common },
+        { event: 'login', msg: 'a session was begun', network: '127.0.0.1', ...common },
+        { event: 'login_failed', network: '192.0.2.20', detail: { reason: 'wrong password' }, ...common },
+      ]
+      const told = lines.map((line) => JSON.parse(line)).filter(({ event }) => event)
+      expect(told).toMatchObject(LOG_LEVEL === 'warn' ? events : [])
     })
-
-  test('says each event in one line where it says nothing but warnings', async () => {
-    const { user, lines } = await logOf({ LOG_LEVEL: 'warn' })
-    const common = { level: 30, user: user.id, reqId: expect.any(String) }
-    expect(lines).toMatchObject([
-      { event: 'account_made', msg: 'an account was made', network: '127.0.0.1', ...common },
-      { event: 'login', msg: 'a session was begun', network: '127.0.0.1', ...common },
-      { event: 'login_failed', network: '192.0.2.20', detail: { reason: 'wrong password' }, ...common },
-    ])
-    expect(lines).toHaveLength(3)
-  })
-
-  test('says none of them where it says nothing but errors', async () => {
-    expect((await logOf({ LOG_LEVEL: 'error' })).lines).toEqual([])
-  })
-})
+  },
+)
 
 // What is bounded by what all have done comes last.
 describe('whoever does the same over and over', () => {
   test('fills no disk: an account has a hundred records of a kind in an hour, others have theirs', async () => {
-    const { writer } = service.database
     const { id: userId } = person.user
     for (const kind of ['key_made', 'key_deleted']) {
       await sql`
@@ -270,10 +265,9 @@ describe('whoever does the same over and over', () => {
   })
 
   test('fills none with failed logins either, and hides no success', async () => {
-    const db = service.database.writer
     await sql`
       insert into audit_record (kind, network) select 'login_failed', '192.0.2.9' from generate_series(1, 100)
-    `.execute(db)
+    `.execute(writer)
     const failedFrom = async (network: string) => {
       const { statusCode } = await tryLogIn(service.app, person.email, 'a wrong password', network)
       expect(statusCode).toBe(401)
@@ -282,7 +276,7 @@ describe('whoever does the same over and over', () => {
     expect([await failedFrom('192.0.2.9'), await failedFrom('192.0.2.10')]).toEqual([100, 1])
     await sql`
       insert into audit_record (kind, network) select 'login_failed', n::text from generate_series(1, 1000) as n
-    `.execute(db)
+    `.execute(writer)
     expect(await failedFrom('192.0.2.11')).toBe(0)
     await logIn(service.app, person.email)
     expect((await kindsOf()).at(-1)).toEqual(['login'])

@@ -11,8 +11,10 @@ import { PATIENCE } from '#test/setup/patience.ts'
 import { logIn, makeAdmin, newPerson, type Person, register, tryLogIn } from '#test/setup/people.ts'
 
 let service: TestApp
+let writer: TestApp['database']['writer']
 beforeAll(async () => {
   service = await createTestApp({ template: 'empty' })
+  writer = service.database.writer
 })
 afterAll(() => service.close())
 afterEach(() => removed())
@@ -25,7 +27,7 @@ const ask = (by: Pick<Person, 'headers'>, request: string, app: App = service.ap
 
 /** Keeps advisories for somebody, the first of them with feedback. */
 async function fill(person: Person): Promise<void> {
-  const keep = recorderOn(service.database.writer)
+  const keep = recorderOn(writer)
   const ids = await Promise.all(Array.from({ length: MANY }, () => keep(recordOf(person))))
   await rate(service, person, ids[0] as string, { rating: 2 })
 }
@@ -34,7 +36,7 @@ const deleteAccount = (person: Person) => ask(person, 'DELETE /user/profile')
 
 /** Deletes an account as an operator may, or another process that then ends. */
 const deleteByStatement = ({ user }: Person) =>
-  service.database.writer.deleteFrom('app_user').where('id', '=', user.id).execute()
+  writer.deleteFrom('app_user').where('id', '=', user.id).execute()
 
 /** How many rows there are of somebody, by table. */
 async function rowsOf({ user }: Person): Promise<Record<string, number>> {
@@ -46,7 +48,7 @@ async function rowsOf({ user }: Person): Promise<Record<string, number>> {
       (select count(*) from user_usage where user_id = ${user.id}) as usage,
       (select count(*) from session where user_id = ${user.id}) as sessions,
       (select count(*) from api_key where user_id = ${user.id}) as keys,
-      (select count(*) from account_removal) as removals`.execute(service.database.writer)
+      (select count(*) from account_removal) as removals`.execute(writer)
   return rows[0] as Record<string, number>
 }
 
@@ -57,7 +59,7 @@ const isNothingOf = (person: Person) =>
 
 /** Waits until nothing is left of accounts that are gone. */
 async function removed(): Promise<void> {
-  const left = () => service.database.writer.selectFrom('account_removal').selectAll().execute()
+  const left = () => writer.selectFrom('account_removal').selectAll().execute()
   await vi.waitFor(async () => expect(await left()).toEqual([]), PATIENCE)
 }
 
@@ -148,7 +150,7 @@ test('an account that an operator deletes by a statement counts no more, and the
 testOnServer('accounts are removed by one process at a time', async () => {
   const [first, second] = [await newPerson(service.app), await newPerson(service.app)]
   await fill(first)
-  await service.database.writer.transaction().execute(async (trx) => {
+  await writer.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(7239444)`.execute(trx)
     await deleteAccount(first)
     expect(await rowsOf(first)).toMatchObject({ history: MANY, removals: 1 })

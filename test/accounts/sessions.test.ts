@@ -8,9 +8,11 @@ import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/p
 // Runs on a server alone: what a token is worth is the same on both.
 
 let service: TestApp
+let writer: TestApp['database']['writer']
 let person: Person
 beforeAll(async () => {
   service = await createTestApp({ template: 'empty' })
+  writer = service.database.writer
 })
 afterAll(() => service.close())
 beforeEach(async () => {
@@ -34,13 +36,9 @@ const isIn = async (by: Caller) => (await ask('GET /user/profile', undefined, by
 
 /** How many refresh tokens are kept of the person's sessions. */
 async function countTokens(): Promise<number> {
-  const { count } = await service.database.writer
-    .selectFrom('refresh_token')
-    .innerJoin('session', 'session.id', 'session_id')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('user_id', '=', person.user.id)
-    .executeTakeFirstOrThrow()
-  return count
+  const ofPerson = sql`
+    select from refresh_token join session on session.id = session_id where user_id = ${person.user.id}`
+  return (await ofPerson.execute(writer)).rows.length
 }
 
 /** Makes what happened to the tokens of the person have happened earlier. */
@@ -50,33 +48,36 @@ async function ageTokens(seconds: number): Promise<void> {
     set used_at = used_at - make_interval(secs => ${seconds}),
       expires_at = refresh_token.expires_at - make_interval(secs => ${seconds})
     from session
-    where session.id = refresh_token.session_id and session.user_id = ${person.user.id}`.execute(
-    service.database.writer,
-  )
+    where session.id = refresh_token.session_id and session.user_id = ${person.user.id}`.execute(writer)
 }
 
 /** Makes the password of all sessions of the person have been given earlier. */
 async function ageLogins(minutes: number): Promise<void> {
   await sql`
     update session set authenticated_at = authenticated_at - make_interval(mins => ${minutes})
-    where user_id = ${person.user.id}`.execute(service.database.writer)
+    where user_id = ${person.user.id}`.execute(writer)
 }
 
 /** A delay is a second, which a slow machine may need for the next line. */
 const prolongDelays = () =>
   sql`
     update auth_throttle set blocked_until = blocked_until + interval '1 minute'
-    where blocked_until > last_failure_at`.execute(service.database.writer)
+    where blocked_until > last_failure_at`.execute(writer)
 
-const forgetFailures = () => service.database.writer.deleteFrom('auth_throttle').execute()
+const forgetFailures = () => writer.deleteFrom('auth_throttle').execute()
+
+const WRONG_PASSWORD = {
+  status: 403,
+  body: { error: 'The current password is wrong.', code: 'FORBIDDEN' },
+}
 
 describe('login', () => {
   test('answers with tokens and the profile', async () => {
     const { email } = person
-    const response = await tryLogIn(service.app, email.toUpperCase(), PASSWORD)
-    expect(response.statusCode).toBe(200)
-    expect(response.headers['cache-control']).toBe('no-store')
-    expect(response.json()).toEqual({
+    const payload = { email: email.toUpperCase(), password: PASSWORD }
+    const { status, headers, body } = await call(service.app, 'POST /auth/login', { payload })
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store'])
+    expect(body).toEqual({
       access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
       token_type: 'Bearer',
       expires_in: 900,
@@ -86,28 +87,21 @@ describe('login', () => {
   })
 
   test('keeps no token that could be used', async () => {
-    const rows = await service.database.writer.selectFrom('refresh_token').selectAll().execute()
+    const rows = await writer.selectFrom('refresh_token').selectAll().execute()
     expect(rows.length).toBeGreaterThan(0)
-    const kept = rows.flatMap(({ hash }) => [
-      hash.toString('latin1'),
-      hash.toString('base64url'),
-      hash.toString('hex'),
-    ])
-    expect(kept).not.toContain(person.refresh_token)
-    expect(kept.some((text) => text.includes(person.refresh_token))).toBe(false)
+    for (const encoding of ['latin1', 'base64url', 'hex'] as const) {
+      const kept = rows.map(({ hash }) => hash.toString(encoding))
+      expect(kept.join(' ')).not.toContain(person.refresh_token)
+    }
   })
 
   test('the oldest of more than 100 sessions ends', async () => {
     await sql`
       insert into session (user_id, expires_at)
-      select ${person.user.id}, now() + interval '1 day' from generate_series(1, 100)`.execute(
-      service.database.writer,
-    )
+      select ${person.user.id}, now() + interval '1 day' from generate_series(1, 100)`.execute(writer)
     const again = await logIn(service.app, person.email)
     const { rows } = await sql`
-      select from session where user_id = ${person.user.id} and ended_at is null`.execute(
-      service.database.writer,
-    )
+      select from session where user_id = ${person.user.id} and ended_at is null`.execute(writer)
     expect(rows).toHaveLength(100)
     expect(await isIn(again)).toBe(true)
     expect((await refresh(person.refresh_token)).status).toBe(401)
@@ -175,7 +169,7 @@ describe('a refresh token', () => {
     const elsewhere = await logIn(service.app, person.email)
     await forgetFailures()
     const first = await refreshed(person.refresh_token)
-    await service.database.writer.updateTable('auth_throttle').set({ failures: 59 }).execute()
+    await writer.updateTable('auth_throttle').set({ failures: 59 }).execute()
     const last = await refreshed((await refreshed(first.refresh_token)).refresh_token)
     await prolongDelays()
     const { status, headers, body } = await refresh(last.refresh_token)
@@ -194,16 +188,14 @@ describe('a refresh token', () => {
       select sha256(convert_to(number::text, 'UTF8')), session_id, refresh_token.expires_at
       from generate_series(1, 2500) as number, refresh_token
       join session on session.id = session_id
-      where user_id = ${person.user.id} and used_at is not null`.execute(service.database.writer)
+      where user_id = ${person.user.id} and used_at is not null`.execute(writer)
     await ask('POST /auth/logout')
     expect(await countTokens()).toBe(2503)
     expect((await refresh(next.refresh_token)).status).toBe(401)
 
-    await cleanUp(service.database.writer)
+    await cleanUp(writer)
     expect(await countTokens()).toBe(1)
-    const { rows } = await sql`select from session where user_id = ${person.user.id}`.execute(
-      service.database.writer,
-    )
+    const { rows } = await sql`select from session where user_id = ${person.user.id}`.execute(writer)
     expect(rows).toHaveLength(1)
     expect((await refresh(next.refresh_token)).status).toBe(401)
     expect((await refresh(elsewhere.refresh_token)).status).toBe(200)
@@ -217,7 +209,7 @@ describe('a refresh token', () => {
     person = await newPerson(service.app)
     await sql`
       update session set expires_at = expires_at - interval '89 days' where user_id = ${person.user.id}`.execute(
-      service.database.writer,
+      writer,
     )
     const { refresh_token } = await refreshed(person.refresh_token)
     await ageTokens(86_400)
@@ -230,37 +222,28 @@ describe('a refresh token', () => {
   })
 })
 
-describe('logout', () => {
-  test('ends the session at once, and no other', async () => {
-    const elsewhere = await logIn(service.app, person.email)
-    expect(await isIn(person)).toBe(true)
-    expect(await ask('POST /auth/logout')).toMatchObject({ status: 204, text: '' })
-    expect(await isIn(person)).toBe(false)
-    expect((await refresh(person.refresh_token)).status).toBe(401)
-    expect(await isIn(elsewhere)).toBe(true)
-  })
+test('a logout ends the session at once, and no other', async () => {
+  const elsewhere = await logIn(service.app, person.email)
+  expect(await isIn(person)).toBe(true)
+  expect(await ask('POST /auth/logout')).toMatchObject({ status: 204, text: '' })
+  expect(await isIn(person)).toBe(false)
+  expect((await refresh(person.refresh_token)).status).toBe(401)
+  expect(await isIn(elsewhere)).toBe(true)
 })
 
-const TOO_OLD = {
-  status: 403,
-  body: {
-    error:
-      'This takes a password that was given within the last ten minutes: send it to POST /auth/reauthenticate.',
-    code: 'REAUTHENTICATION_REQUIRED',
-  },
-}
-
 describe('a login of ten minutes ago', () => {
+  const error =
+    'This takes a password that was given within the last ten minutes: send it to POST /auth/reauthenticate.'
+  const TOO_OLD = { status: 403, body: { error, code: 'REAUTHENTICATION_REQUIRED' } }
+  const giveAgain = (password: string) => ask('POST /auth/reauthenticate', { password })
+
   test.each([
     ['POST /auth/keys', { name: 'x' }, 201],
     ['DELETE /user/profile', undefined, 200],
   ] as const)('may not %s until the password is given again', async (request, payload, success) => {
     await ageLogins(10)
     expect(await ask(request, payload)).toMatchObject(TOO_OLD)
-    expect(await ask('POST /auth/reauthenticate', { password: PASSWORD })).toMatchObject({
-      status: 204,
-      text: '',
-    })
+    expect(await giveAgain(PASSWORD)).toMatchObject({ status: 204, text: '' })
     expect((await ask(request, payload)).status).toBe(success)
   })
 
@@ -271,25 +254,21 @@ describe('a login of ten minutes ago', () => {
     expect(await ask('POST /auth/keys', { name: 'x' }, withKey(access_token))).toMatchObject(TOO_OLD)
     expect((await ask('POST /auth/keys', { name: 'x' }, elsewhere)).status).toBe(201)
   })
+
+  test('is not made fresh by a wrong password, and guesses at it are slowed down', async () => {
+    await ageLogins(10)
+    for (let guess = 0; guess < 6; guess++)
+      expect(await giveAgain('not the password')).toMatchObject(WRONG_PASSWORD)
+    await prolongDelays()
+    expect((await giveAgain(PASSWORD)).status).toBe(429)
+    expect(await ask('POST /auth/keys', { name: 'x' })).toMatchObject(TOO_OLD)
+    await forgetFailures()
+  })
 })
 
 test('a login of less than ten minutes ago needs no password again', async () => {
   await ageLogins(9)
   expect((await ask('POST /auth/keys', { name: 'x' })).status).toBe(201)
-})
-
-test('a wrong password makes no login fresh, and guesses at it are slowed down', async () => {
-  await ageLogins(10)
-  for (let guess = 0; guess < 6; guess++) {
-    expect(await ask('POST /auth/reauthenticate', { password: 'not the password' })).toMatchObject({
-      status: 403,
-      body: { error: 'The current password is wrong.', code: 'FORBIDDEN' },
-    })
-  }
-  await prolongDelays()
-  expect((await ask('POST /auth/reauthenticate', { password: PASSWORD })).status).toBe(429)
-  expect(await ask('POST /auth/keys', { name: 'x' })).toMatchObject(TOO_OLD)
-  await forgetFailures()
 })
 
 describe('the own sessions', () => {
@@ -385,10 +364,7 @@ describe('a change of the password', () => {
   })
 
   test('is refused where the current one is wrong, or the new one is common or the e-mail', async () => {
-    expect(await change('not the password')).toMatchObject({
-      status: 403,
-      body: { error: 'The current password is wrong.', code: 'FORBIDDEN' },
-    })
+    expect(await change('not the password')).toMatchObject(WRONG_PASSWORD)
     for (const bad of ['short', 'password123', person.email.toUpperCase()]) {
       const { status, body } = await change(PASSWORD, { new_password: bad })
       expect([status, body.details[0].field]).toEqual([400, 'new_password'])
@@ -398,27 +374,25 @@ describe('a change of the password', () => {
   })
 })
 
-describe('the profile', () => {
-  test('is the one that the login showed, and changes in what its owner may change, and in nothing else', async () => {
-    expect(await ask('GET /user/profile')).toMatchObject({ status: 200, body: person.user })
-    const changed = await ask('PATCH /user/profile', {
-      name: 'Amina B.',
-      organisation: 'FAO',
-      role: 'admin',
-      id: '00000000-0000-4000-8000-000000000000',
-      email: 'other@example.org',
-      email_confirmed: false,
-      created_at: '2000-01-01T00:00:00Z',
-      password_hash: 'x',
-    })
-    const expected = { ...person.user, name: 'Amina B.', organisation: 'FAO' }
-    expect([changed.status, changed.body]).toEqual([200, expected])
-    expect((await ask('GET /user/profile')).body).toEqual(expected)
-    for (const changes of [{ organisation: null }, {}]) {
-      expect((await ask('PATCH /user/profile', changes)).body).toEqual({ ...expected, organisation: null })
-    }
-    expect((await ask('PATCH /user/profile', { name: 'Rosa', organisation: 7 })).status).toBe(400)
-    expect((await ask('GET /user/profile')).body.name).toBe('Amina B.')
-    await logIn(service.app, person.email)
+test('the profile is the one that the login showed, and changes in what its owner may change, and in nothing else', async () => {
+  expect(await ask('GET /user/profile')).toMatchObject({ status: 200, body: person.user })
+  const changed = await ask('PATCH /user/profile', {
+    name: 'Amina B.',
+    organisation: 'FAO',
+    role: 'admin',
+    id: '00000000-0000-4000-8000-000000000000',
+    email: 'other@example.org',
+    email_confirmed: false,
+    created_at: '2000-01-01T00:00:00Z',
+    password_hash: 'x',
   })
+  const expected = { ...person.user, name: 'Amina B.', organisation: 'FAO' }
+  expect([changed.status, changed.body]).toEqual([200, expected])
+  expect((await ask('GET /user/profile')).body).toEqual(expected)
+  for (const changes of [{ organisation: null }, {}]) {
+    expect((await ask('PATCH /user/profile', changes)).body).toEqual({ ...expected, organisation: null })
+  }
+  expect((await ask('PATCH /user/profile', { name: 'Rosa', organisation: 7 })).status).toBe(400)
+  expect((await ask('GET /user/profile')).body.name).toBe('Amina B.')
+  await logIn(service.app, person.email)
 })

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { issueToken } from '#src/accounts/account-mail.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call, withKey } from '#test/setup/calls.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { PASSWORD, register, tryLogIn } from '#test/setup/people.ts'
 import { withOtherService } from './other-service.ts'
@@ -9,15 +10,17 @@ import { withOtherService } from './other-service.ts'
 // Runs on a server alone: who waits, and for how long is the same on both.
 
 let service: TestApp
+let writer: TestApp['database']['writer']
 let email: string
 beforeAll(async () => {
   service = await createTestApp({ template: 'empty' })
+  writer = service.database.writer
 })
 afterAll(() => service.close())
 
 beforeEach(async () => {
   email = await register(service.app)
-  await service.database.writer.deleteFrom('auth_throttle').execute()
+  await writer.deleteFrom('auth_throttle').execute()
 })
 
 async function fail(times: number, as = email, address = '127.0.0.1'): Promise<void> {
@@ -37,22 +40,22 @@ async function letPass(seconds: number): Promise<void> {
     update auth_throttle set
       first_failure_at = first_failure_at - make_interval(secs => ${seconds}),
       last_failure_at = last_failure_at - make_interval(secs => ${seconds}),
-      blocked_until = blocked_until - make_interval(secs => ${seconds})`.execute(service.database.writer)
+      blocked_until = blocked_until - make_interval(secs => ${seconds})`.execute(writer)
 }
 
 /** The longest delay in seconds that somebody has been given. */
 async function delay(): Promise<number> {
   const { rows } = await sql<{ seconds: number }>`
     select max(extract(epoch from blocked_until - last_failure_at))::float8 as seconds
-    from auth_throttle`.execute(service.database.writer)
+    from auth_throttle`.execute(writer)
   return rows[0]?.seconds as number
 }
 
 /** As if everybody who has failed had done so this often. */
-const setFailures = (failures: number) =>
-  service.database.writer.updateTable('auth_throttle').set({ failures }).execute()
+const setFailures = (failures: number) => writer.updateTable('auth_throttle').set({ failures }).execute()
 
-const send = (url: string, payload: object) => service.app.inject({ method: 'POST', url, payload })
+const send = (url: string, payload: object, from?: string) =>
+  call(service.app, `POST ${url}`, { payload, from })
 
 /** Fails until there is a delay that is long enough not to be over before the test is. */
 async function failUntilBlocked(as = email): Promise<void> {
@@ -77,16 +80,12 @@ describe('an account tried from one address', () => {
       await fail(1)
       expect(await delay()).toBe(seconds)
     }
-    const response = await tryLogIn(service.app, email, PASSWORD)
-    expect(response.statusCode).toBe(429)
-    const wait = Number(response.headers['retry-after'])
+    const { status, headers, body } = await send('/auth/login', { email, password: PASSWORD })
+    const wait = Number(headers['retry-after'])
     expect(wait).toBeLessThanOrEqual(900)
     expect(wait).toBeGreaterThan(870)
-    expect(response.json()).toEqual({
-      error: `Too many attempts; try again in ${wait} s.`,
-      code: 'TOO_MANY_REQUESTS',
-      request_id: expect.any(String),
-    })
+    const error = `Too many attempts; try again in ${wait} s.`
+    expect([status, body]).toEqual([429, { error, code: 'TOO_MANY_REQUESTS' }])
   })
 
   test('waits no longer for asking, is let in as soon as the wait is over, and then starts afresh', async () => {
@@ -152,24 +151,23 @@ describe('an address', () => {
 
     expect(await outcome()).toBe(429)
     const registration = { email: 'late@example.org', password: PASSWORD, name: 'Late' }
-    expect((await send('/auth/register', registration)).statusCode).toBe(429)
+    expect((await send('/auth/register', registration)).status).toBe(429)
     expect(await outcome('192.0.2.8')).toBe(200)
     await letPass(60)
     expect(await outcome()).toBe(200)
   })
 
   test('with many made-up tokens waits with further ones, and logs in all the same', async () => {
-    const made = () => send('/auth/refresh', { refresh_token: 'x'.repeat(43) })
-    expect((await made()).statusCode).toBe(401)
+    const made = async () => (await send('/auth/refresh', { refresh_token: 'x'.repeat(43) })).status
+    expect(await made()).toBe(401)
     await setFailures(105)
-    expect((await made()).statusCode).toBe(401)
-    expect((await made()).statusCode).toBe(429)
-    expect((await send('/auth/confirm', { token: 'x' })).statusCode).toBe(429)
-    const response = await tryLogIn(service.app, email, PASSWORD)
-    expect(response.statusCode).toBe(200)
+    expect([await made(), await made()]).toEqual([401, 429])
+    expect((await send('/auth/confirm', { token: 'x' })).status).toBe(429)
+    const { status, body } = await send('/auth/login', { email, password: PASSWORD })
+    expect(status).toBe(200)
     // A token that is valid nobody guesses.
-    const { refresh_token } = response.json()
-    expect((await send('/auth/refresh', { refresh_token })).statusCode).toBe(200)
+    const { refresh_token } = body
+    expect((await send('/auth/refresh', { refresh_token })).status).toBe(200)
   })
 })
 
@@ -221,51 +219,46 @@ describe('an account that is guessed at from everywhere', () => {
    * What guesses from elsewhere and something of the owner's end with, in the order in which they end. Two guesses at
    * a time pause for a second; some wait still when the owner comes.
    */
-  async function besideGuesses(own: () => Promise<{ statusCode: number }>): Promise<string[]> {
+  async function besideGuesses(own: () => Promise<{ status: number }>): Promise<string[]> {
     const finished: string[] = []
     const guesses = [3, 4, 5, 6, 7, 8].map(async (host) => {
       await fail(1, email, `198.51.100.${host}`)
       finished.push('guess')
     })
     await vi.waitFor(() => expect(countWaiting()).toBeGreaterThanOrEqual(2), { ...PATIENCE, interval: 10 })
-    const owner = own().then(({ statusCode }) => finished.push(`owner ${statusCode}`))
+    const owner = own().then(({ status }) => finished.push(`owner ${status}`))
     await Promise.all([...guesses, owner])
     return finished
   }
 
+  const OWNERS = '192.0.2.1'
+
   test('does not keep its owner waiting where a session was begun, though it has ended', async () => {
-    const { access_token } = (await tryLogIn(service.app, email, PASSWORD, '192.0.2.1')).json()
-    const headers = { authorization: `Bearer ${access_token}` }
-    const ended = await service.app.inject({ method: 'POST', url: '/auth/logout', headers })
-    expect(ended.statusCode).toBe(204)
+    const login = { email, password: PASSWORD }
+    const by = withKey((await send('/auth/login', login, OWNERS)).body.access_token)
+    expect((await call(service.app, 'POST /auth/logout', { by })).status).toBe(204)
     await guessedAt()
-    const ends = await besideGuesses(() => tryLogIn(service.app, email, PASSWORD, '192.0.2.1'))
+    const ends = await besideGuesses(() => send('/auth/login', login, OWNERS))
     expect(ends.slice(0, -2)).toContain('owner 200')
   })
 
   test('does not keep its owner waiting who chooses a new password with a token, and then logs in', async () => {
-    const issued = await issueToken(service.database.writer, email, 'password_reset', 1)
+    const issued = await issueToken(writer, email, 'password_reset', 1)
     await guessedAt()
     const password = 'teff grows at dusk'
-    const reset = await besideGuesses(() =>
-      service.app.inject({
-        method: 'POST',
-        url: '/auth/password/reset',
-        remoteAddress: '192.0.2.1',
-        payload: { token: issued?.token, password },
-      }),
-    )
+    const token = issued?.token
+    const reset = await besideGuesses(() => send('/auth/password/reset', { token, password }, OWNERS))
     expect(reset.slice(0, -2)).toContain('owner 204')
-    await service.database.writer.deleteFrom('auth_throttle').execute()
+    await writer.deleteFrom('auth_throttle').execute()
     await guessedAt()
-    const login = await besideGuesses(() => tryLogIn(service.app, email, password, '192.0.2.1'))
+    const login = await besideGuesses(() => send('/auth/login', { email, password }, OWNERS))
     expect(login.slice(0, -2)).toContain('owner 200')
   })
 })
 
 test('neither addresses nor e-mails can be read from the table', async () => {
   await fail(1)
-  const rows = await service.database.writer.selectFrom('auth_throttle').selectAll().execute()
+  const rows = await writer.selectFrom('auth_throttle').selectAll().execute()
   expect(rows.map(({ subject }) => subject.length)).toEqual([32, 32, 32])
 })
 
@@ -299,12 +292,12 @@ test('behind trusted proxies an address is the one that the last of them names',
     ['10.9.1.1', (guess) => `made-up-${guess}`, 1],
   ]
   await withOtherService(service, { TRUSTED_PROXIES: '10.9.0.0/16, ::1' }, async (app) => {
-    for (const [remoteAddress, forwarded, seconds] of cases) {
-      await service.database.writer.deleteFrom('auth_throttle').execute()
+    for (const [from, forwarded, seconds] of cases) {
+      await writer.deleteFrom('auth_throttle').execute()
       for (const guess of [1, 2]) {
         const headers = { 'x-forwarded-for': forwarded(guess) }
         const payload = { email, password: 'wrong' }
-        await app.inject({ method: 'POST', url: '/auth/login', payload, remoteAddress, headers })
+        await call(app, 'POST /auth/login', { payload, from, headers })
         if (guess === 1) await setFailures(5)
       }
       expect(await delay(), forwarded(1)).toBe(seconds)

@@ -14,11 +14,13 @@ import { bytesOf, turnOn } from './two-factor.ts'
 // Runs on a server alone: what a code is worth is the same on both.
 
 let service: TestApp
+let writer: TestApp['database']['writer']
 let person: Person
 
 type Caller = Pick<Person, 'headers'>
 beforeAll(async () => {
   service = await createTestApp({ template: 'empty' })
+  writer = service.database.writer
 })
 afterAll(() => service.close())
 beforeEach(async () => {
@@ -46,7 +48,7 @@ const WRONG = [401, 'INVALID_CODE']
 const NEEDED = [401, 'TWO_FACTOR_REQUIRED']
 
 /** Another time at which no code was used yet. */
-const forgetSteps = () => sql`update two_factor set last_step = 0`.execute(service.database.writer)
+const forgetSteps = () => sql`update two_factor set last_step = 0`.execute(writer)
 
 describe('a second factor', () => {
   test('is turned on with the password and a code, and off with both', async () => {
@@ -70,14 +72,11 @@ describe('a second factor', () => {
     expect(await tryIn({})).toEqual(NEEDED)
 
     const next = codeOfStep(secret, stepAt(Date.now()) + 1)
-    expect(await send('/auth/two-factor/disable', { password: 'a wrong one', totp: next })).toMatchObject({
-      status: 403,
-      body: { error: 'The current password is wrong.' },
-    })
-    expect(await send('/auth/two-factor/disable', { password: PASSWORD })).toMatchObject({ status: 403 })
-    expect(await send('/auth/two-factor/disable', { password: PASSWORD, totp: next })).toEqual({
-      status: 204,
-    })
+    const disable = (shown: object) => send('/auth/two-factor/disable', shown)
+    const wrong = await disable({ password: 'a wrong one', totp: next })
+    expect(wrong).toMatchObject({ status: 403, body: { error: 'The current password is wrong.' } })
+    expect(await disable({ password: PASSWORD })).toMatchObject({ status: 403 })
+    expect(await disable({ password: PASSWORD, totp: next })).toEqual({ status: 204 })
     expect(await status()).toEqual({ enabled: false, required: false, recovery_codes: 0 })
     expect(await tryIn({})).toEqual(IN)
   })
@@ -116,7 +115,7 @@ describe('a second factor', () => {
       select concat(
         (select string_agg(encode(secret, 'hex'), ' ') from two_factor),
         (select string_agg(encode(hash, 'escape'), ' ') from recovery_code)
-      ) as all`.execute(service.database.writer)
+      ) as all`.execute(writer)
     expect(rows[0]?.all).not.toContain(secret.toString('hex'))
     for (const code of recoveryCodes) expect(rows[0]?.all).not.toContain(code.replaceAll('-', ''))
   })
@@ -193,21 +192,17 @@ describe('a session of an account with a second factor', () => {
   }
   const isFresh = async () => (await send('/auth/keys', { name: 'x' })).status === 201
   const letTimePass = () =>
-    sql`update session set authenticated_at = now() - interval '1 hour'`.execute(service.database.writer)
+    sql`update session set authenticated_at = now() - interval '1 hour'`.execute(writer)
 
   test('is made fresh by the password and a code, and not by the password alone', async () => {
     const { secret } = await turnOn(service.app, person)
     await letTimePass()
     await forgetSteps()
     const totp = codeOfStep(secret, stepAt(Date.now()))
-    expect(await giveAgain({})).toEqual([
-      403,
-      'The account has a second factor: send totp or recovery_code as well.',
-    ])
-    expect(await giveAgain({ recovery_code: 'x' })).toEqual([
-      403,
-      'The code is wrong, or has been used: wait for the next one.',
-    ])
+    const needed = 'The account has a second factor: send totp or recovery_code as well.'
+    expect(await giveAgain({})).toEqual([403, needed])
+    const wrong = 'The code is wrong, or has been used: wait for the next one.'
+    expect(await giveAgain({ recovery_code: 'x' })).toEqual([403, wrong])
     expect(await isFresh()).toBe(false)
     expect(await giveAgain({ totp })).toEqual([204, undefined])
     expect(await isFresh()).toBe(true)
@@ -238,14 +233,11 @@ describe('another JWT_SECRET', () => {
       person = await newPerson(app)
       secret = (await turnOn(app, person)).secret
     })
-    await withOtherService(
-      service,
-      { JWT_SECRET: SECOND, JWT_SECRET_PREVIOUS: FIRST, LOG_LEVEL: 'warn' },
-      async (app, log) => {
-        expect(await tryIn(await shownNow(secret), { app })).toEqual(IN)
-        await expect.poll(() => log.join(''), PATIENCE).toContain('sealed with the new JWT_SECRET')
-      },
-    )
+    const both = { JWT_SECRET: SECOND, JWT_SECRET_PREVIOUS: FIRST, LOG_LEVEL: 'warn' }
+    await withOtherService(service, both, async (app, log) => {
+      expect(await tryIn(await shownNow(secret), { app })).toEqual(IN)
+      await expect.poll(() => log.join(''), PATIENCE).toContain('sealed with the new JWT_SECRET')
+    })
     await withOtherService(service, { JWT_SECRET: SECOND }, async (app) => {
       expect(await tryIn(await shownNow(secret), { app })).toEqual(IN)
     })
@@ -262,8 +254,7 @@ describe('another JWT_SECRET', () => {
 })
 
 describe('ADMIN_2FA', () => {
-  const promote = () =>
-    sql`update app_user set role = 'admin' where id = ${person.user.id}`.execute(service.database.writer)
+  const promote = () => sql`update app_user set role = 'admin' where id = ${person.user.id}`.execute(writer)
   const allStats = async (app: App, by: Caller = person) => {
     const { status, body } = await call(app, 'GET /stats?scope=all', { by })
     return [status, body.code]

@@ -1,4 +1,5 @@
 import type { App } from '#src/http/app.ts'
+import { call } from '#test/setup/calls.ts'
 import type { Person } from '#test/setup/people.ts'
 import { codeOfStep, stepAt } from '#test/setup/totp.ts'
 
@@ -17,25 +18,17 @@ export function codeNow(secret: string): string {
 
 /** Has somebody begin to set up a second factor; returns what the app reads. */
 export async function beginTwoFactor(app: App, { headers, password }: Person): Promise<string> {
-  const response = await app.inject({
-    method: 'POST',
-    url: '/auth/two-factor',
-    headers,
-    payload: { password },
-  })
-  if (response.statusCode !== 200) throw new Error(response.body)
-  return response.json().secret
+  const payload = { password }
+  const { status, body, text } = await call(app, 'POST /auth/two-factor', { by: { headers }, payload })
+  if (status !== 200) throw new Error(text)
+  return body.secret
 }
 
 /** Has somebody turn a second factor on. */
 export async function turnOn(app: App, person: Person): Promise<{ secret: Buffer; recoveryCodes: string[] }> {
   const secret = await beginTwoFactor(app, person)
-  const response = await app.inject({
-    method: 'POST',
-    url: '/auth/two-factor/confirm',
-    headers: person.headers,
-    payload: { totp: codeNow(secret) },
-  })
-  if (response.statusCode !== 200) throw new Error(response.body)
-  return { secret: bytesOf(secret), recoveryCodes: response.json().recovery_codes }
+  const sent = { by: person, payload: { totp: codeNow(secret) } }
+  const { status, body, text } = await call(app, 'POST /auth/two-factor/confirm', sent)
+  if (status !== 200) throw new Error(text)
+  return { secret: bytesOf(secret), recoveryCodes: body.recovery_codes }
 }

@@ -1,9 +1,14 @@
-import type { LightMyRequestResponse } from 'fastify'
+import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { Database } from '#src/data/client.ts'
+import { createTestApp } from '#test/setup/app.ts'
+import { type Called, call } from '#test/setup/calls.ts'
 import { testServer } from '#test/setup/database.ts'
+import { captureLog } from '#test/setup/log.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { createProxiedApp } from '#test/setup/proxied-app.ts'
 import { executeOnServer } from '#test/setup/server.ts'
 import { mountSmallDisk } from '#test/setup/small-disk.ts'
 
@@ -36,42 +41,41 @@ describe('a database that says no', () => {
     await vi.waitFor(() => expect(service.database.pool.totalCount).toBe(0), PATIENCE)
   }
 
-  const send = (method: 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object) =>
-    service.app.inject({ method, url, headers: service.person.headers, ...(payload && { payload }) })
-  const rename = (to: string) => send('PATCH', '/user/profile', { name: to })
-  const askPoint = () => send('POST', '/advisory/yield/point', POINT)
+  const send = (request: string, payload?: object) =>
+    call(service.app, request, { by: service.person, payload })
+  const rename = (to: string) => send('PATCH /user/profile', { name: to })
+  const makeKey = (name: string) => send('POST /auth/keys', { name })
+  const askPoint = () => send('POST /advisory/yield/point', POINT)
 
-  function expectUnavailable(
-    { statusCode, headers, body }: LightMyRequestResponse,
-    code = 'DATABASE_UNAVAILABLE',
-  ) {
-    expect([statusCode, JSON.parse(body).code, headers['retry-after']]).toEqual([503, code, '1'])
+  function expectUnavailable({ status, headers, body }: Called, code = 'DATABASE_UNAVAILABLE') {
+    expect([status, body.code, headers['retry-after']]).toEqual([503, code, '1'])
   }
 
   test('that it is read-only is a 503 for what writes, and what reads is answered', async () => {
-    expect((await rename('Before')).statusCode).toBe(200)
+    const { email, password, refresh_token } = service.person
+    expect((await rename('Before')).status).toBe(200)
     await setForDatabase('set default_transaction_read_only = on')
     for (const answer of [
       await rename('Meanwhile'),
-      await send('POST', '/auth/keys', { name: 'meanwhile' }),
-      await send('POST', '/auth/login', { email: service.person.email, password: service.person.password }),
-      await send('POST', '/auth/refresh', { refresh_token: service.person.refresh_token }),
+      await makeKey('meanwhile'),
+      await send('POST /auth/login', { email, password }),
+      await send('POST /auth/refresh', { refresh_token }),
     ]) {
       expectUnavailable(answer, 'DATABASE_READ_ONLY')
     }
     const point = await askPoint()
-    expect([point.statusCode, point.json().history_id]).toEqual([200, undefined])
-    expect((await service.app.inject('/catalog')).statusCode).toBe(200)
+    expect([point.status, point.body.history_id]).toEqual([200, undefined])
+    expect((await send('GET /catalog')).status).toBe(200)
 
     await setForDatabase('reset default_transaction_read_only')
-    expect((await rename('Afterwards')).json().name).toBe('Afterwards')
+    expect((await rename('Afterwards')).body.name).toBe('Afterwards')
   })
 
   test('that it accepts no connections is a 503, and is over when it does', async () => {
     await setForDatabase('allow_connections false')
     expectUnavailable(await rename('Meanwhile'))
     await setForDatabase('allow_connections true')
-    expect((await rename('Open')).json().name).toBe('Open')
+    expect((await rename('Open')).body.name).toBe('Open')
   })
 
   describe('with an SQLSTATE', () => {
@@ -105,12 +109,12 @@ describe('a database that says no', () => {
     ])('%s is a 503', async (_, state, code) => {
       await refuse(state, 1)
       expectUnavailable(await rename('refused'), code)
-      expect((await rename('taken')).json().name).toBe('taken')
+      expect((await rename('taken')).body.name).toBe('taken')
     })
 
     test('that transactions cannot be put in order is tried once more', async () => {
       await refuse('40001', 1)
-      expect((await rename('in order')).json().name).toBe('in order')
+      expect((await rename('in order')).body.name).toBe('in order')
       expect(await attempts()).toBe('2')
     })
 
@@ -125,7 +129,7 @@ describe('a database that says no', () => {
     // Whoever looks first is the one that is ended.
     await setForDatabase("set deadlock_timeout = '50ms'")
     await other.query("set deadlock_timeout = '1min'; begin; lock table audit_record in share mode")
-    const made = send('POST', '/auth/keys', { name: 'the only one' })
+    const made = makeKey('the only one')
     await vi.waitFor(async () => {
       const { rows } = await other.query(
         "select from pg_locks where relation = 'audit_record'::regclass and not granted",
@@ -135,7 +139,7 @@ describe('a database that says no', () => {
     // The request holds the account, and waits to be recorded.
     await other.query('select from app_user for update')
     await other.query('commit')
-    expect((await made).statusCode).toBe(201)
+    expect((await made).status).toBe(201)
     const { rows } = await other.query(
       `select (select count(*)::int from api_key where name = 'the only one') as keys,
         (select count(*)::int from audit_record where kind = 'key_made') as records`,
@@ -160,12 +164,67 @@ describe('a database that says no', () => {
       for (;;) await other.query("insert into ballast select repeat('x', 5000) from generate_series(1, 20)")
     }
     await expect(fill()).rejects.toMatchObject({ code: '53100' })
-    expectUnavailable(await send('POST', '/auth/keys', { name: 'no room' }), 'DATABASE_READ_ONLY')
-    expect((await askPoint()).statusCode).toBe(200)
+    expectUnavailable(await makeKey('no room'), 'DATABASE_READ_ONLY')
+    expect((await askPoint()).status).toBe(200)
 
     await other.query('drop table ballast')
-    expect((await send('POST', '/auth/keys', { name: 'there is room' })).statusCode).toBe(201)
+    expect((await makeKey('there is room')).status).toBe(201)
     await other.query(`alter table api_key set tablespace pg_default`)
     await other.query(`drop tablespace ${name}_small`)
   })
+})
+
+test('an outage is one line of the log when it begins and one when it is over, however many requests meet it', async () => {
+  const service = await createProxiedApp({ LOG_LEVEL: 'warn', RELEASE_MAX_AGE_MS: '0' })
+  const lines = captureLog(service.app)
+  const by = await newPerson(service.app)
+  lines.length = 0
+  await service.proxy.cut()
+  for (let time = 0; time < 40; time++) {
+    const sent = { payload: POINT, by: time % 2 ? by : undefined }
+    expect((await call(service.app, 'POST /advisory/yield/point', sent)).status).toBe(503)
+  }
+  expect(lines.join('')).not.toContain('    at ')
+  service.proxy.mend()
+  await service.close()
+  const logged = lines.map((line) => JSON.parse(line)).filter(({ incident }) => incident)
+  expect(logged).toEqual([
+    expect.objectContaining({ level: 50, reqId: expect.any(String), reason: expect.any(String) }),
+    expect.objectContaining({
+      level: 40,
+      msg: 'this is over',
+      incident: 'DATABASE_UNAVAILABLE',
+      seconds: expect.any(Number),
+      failures: { 'yieldAtPoint 503': 40, 'a caller could not be looked up': 20 },
+    }),
+  ])
+})
+
+test('a statement that fails is a 500 without SQL, and one line of the log with its stack, however many meet it', async () => {
+  const prepare = ({ writer }: Database) =>
+    sql`alter table publication rename to real_publication;
+      create view publication as select * from real_publication
+      where 1 / (select count(*) - count(*) from country) = 0`.execute(writer)
+  const service = await createTestApp({ settings: { LOG_LEVEL: 'warn' }, prepare })
+  const lines = captureLog(service.app)
+  for (let time = 0; time < 20; time++) {
+    const { status, body } = await call(service.app, 'GET /catalog')
+    const error = 'Internal error. The request may be valid.'
+    expect([status, body]).toEqual([500, { error, code: 'INTERNAL' }])
+  }
+  const { rows } = await sql`select code from country where code = 'eth'`.execute(service.database.reader)
+  expect(rows).toEqual([{ code: 'eth' }])
+  await service.close()
+  const logged = lines.map((line) => JSON.parse(line))
+  expect(logged).toEqual([
+    expect.objectContaining({
+      level: 50,
+      reqId: expect.any(String),
+      err: expect.objectContaining({
+        message: 'division by zero',
+        stack: expect.stringContaining('    at '),
+      }),
+    }),
+    expect.objectContaining({ level: 40, msg: 'this is over', failures: { 'getCatalog 500': 20 } }),
+  ])
 })

@@ -3,22 +3,20 @@ import { createLoop } from '#src/http/jobs.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
 /** Pieces that end when they are told to. */
-function work(everyMs = 60_000) {
-  const ends: ((more: boolean | Error) => void)[] = []
+function work(job = { everyMs: 60_000 }) {
+  type Outcome = boolean | number | undefined
+  const ends: ((outcome: Outcome | Error) => void)[] = []
   const sorry = vi.fn()
   let most = 0
   let running = 0
-  const loop = createLoop(
-    { everyMs },
-    async () => {
-      most = Math.max(most, ++running)
-      const outcome = await new Promise<boolean | Error>((resolve) => ends.push(resolve))
-      running--
-      if (outcome instanceof Error) throw outcome
-      return outcome
-    },
-    sorry,
-  )
+  const piece = async () => {
+    most = Math.max(most, ++running)
+    const outcome = await new Promise<Outcome | Error>((resolve) => ends.push(resolve))
+    running--
+    if (outcome instanceof Error) throw outcome
+    return outcome
+  }
+  const loop = createLoop(job, piece, sorry)
   const { wake: begin, stop: end } = loop
   const begun = (pieces: number) => vi.waitFor(() => expect(ends).toHaveLength(pieces), PATIENCE)
   return { start: loop.start, begin, end, ends, begun, sorry, most: () => most }
@@ -56,7 +54,7 @@ test('a wake in the moment in which the last piece ends is not lost', async () =
 })
 
 test('a piece that fails is tried again after a second, long before the pause of the job', async () => {
-  const { begin, begun, ends, end, sorry } = work(86_400_000)
+  const { begin, begun, ends, end, sorry } = work({ everyMs: 86_400_000 })
   const error = new Error('no')
   begin()
   await begun(1)
@@ -85,14 +83,9 @@ test('the end waits for the piece that is under way, and no other begins', async
 })
 
 test('a job looks again after its pause, or sooner where a piece says so', async () => {
-  const ends: ((next: number | undefined) => void)[] = []
-  const loop = createLoop(
-    { everyMs: 50, atOnce: true },
-    () => new Promise<number | undefined>((resolve) => ends.push(resolve)),
-    vi.fn(),
-  )
-  const begun = (pieces: number) => vi.waitFor(() => expect(ends).toHaveLength(pieces), PATIENCE)
-  loop.start()
+  const job = { everyMs: 50, atOnce: true }
+  const { start, begun, ends, end } = work(job)
+  start()
   await begun(1)
   ends[0]?.(undefined)
   await begun(2)
@@ -101,7 +94,7 @@ test('a job looks again after its pause, or sooner where a piece says so', async
   ends[2]?.(86_400_000)
   await begun(4)
   ends[3]?.(undefined)
-  await loop.stop()
+  await end()
 })
 
 test('a job that does not begin at once waits for its pause', async () => {

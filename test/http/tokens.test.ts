@@ -1,6 +1,9 @@
 import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildApp } from '#src/app.ts'
+import type { App } from '#src/http/app.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
 import { exchange } from '#test/setup/exchange.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 
@@ -12,7 +15,10 @@ let person: Person
 let claims: Record<string, unknown>
 
 beforeAll(async () => {
-  service = await createTestApp({ settings: { JWT_SECRET: SECRET, JWT_SECRET_PREVIOUS: PREVIOUS } })
+  service = await createTestApp({
+    template: 'empty',
+    settings: { JWT_SECRET: SECRET, JWT_SECRET_PREVIOUS: PREVIOUS },
+  })
   service.app.get('/whoami', { config: { public: true } }, async ({ user }) => ({ user }))
   service.app.get('/by-signature', { config: { public: true } }, (request) =>
     request.jwtVerify().catch(({ code }) => ({ code })),
@@ -32,9 +38,8 @@ function token(header: unknown, payload: unknown, secret = SECRET, hash = 'sha25
   return `${text}.${createHmac(hash, secret).update(text).digest('base64url')}`
 }
 
-function ask(authorization: string | undefined, url = '/user/profile') {
-  return service.app.inject({ url, headers: authorization === undefined ? {} : { authorization } })
-}
+const ask = (authorization: string, url = '/user/profile') =>
+  call(service.app, `GET ${url}`, { headers: { authorization } })
 
 const without = (name: string) => ({ ...claims, [name]: undefined })
 const now = () => Math.floor(Date.now() / 1000)
@@ -45,6 +50,8 @@ describe('a token is refused', () => {
     const text = `${encoded({ ...HEADER, alg: 'RS256' })}.${encoded(claims)}`
     return `${text}.${sign('sha256', Buffer.from(text), privateKey).toString('base64url')}`
   }
+  const parts = () => person.access_token.split('.')
+  const another = () => token(HEADER, { ...claims, iat: 1 })
   const forged: [string, () => string][] = [
     ['without a signature, alg none', () => `${encoded({ ...HEADER, alg: 'none' })}.${encoded(claims)}.`],
     ['with alg none and a right signature', () => token({ ...HEADER, alg: 'none' }, claims)],
@@ -79,25 +86,22 @@ describe('a token is refused', () => {
     ['whose payload is text', () => token(HEADER, '"text"')],
     ['whose payload is not JSON', () => token(HEADER, '{"sub":')],
     ['whose header is not JSON', () => token('{"alg"', claims)],
-    ['stripped of its signature', () => person.access_token.split('.').slice(0, 2).join('.')],
-    ['with an empty signature', () => `${person.access_token.split('.').slice(0, 2).join('.')}.`],
-    [
-      'with a signature of another secret',
-      () => token(HEADER, claims, 'another secret of thirty-two bytes ..'),
-    ],
+    ['stripped of its signature', () => parts().slice(0, 2).join('.')],
+    ['with an empty signature', () => parts().with(2, '').join('.')],
+    ['with a signature of another secret', () => token(HEADER, claims, `another ${SECRET}`)],
     [
       'with a signature of another token',
-      () => {
-        const signature = token(HEADER, { ...claims, iat: 1 }).split('.')[2]
-        return [...person.access_token.split('.').slice(0, 2), signature].join('.')
-      },
+      () =>
+        parts()
+          .with(2, another().split('.')[2] as string)
+          .join('.'),
     ],
     [
       'with a changed payload',
-      () => {
-        const [head, , signature] = person.access_token.split('.')
-        return [head, encoded({ ...claims, role: 'admin' }), signature].join('.')
-      },
+      () =>
+        parts()
+          .with(1, encoded({ ...claims, role: 'admin' }))
+          .join('.'),
     ],
     ['with four parts', () => `${person.access_token}.x`],
     ['that is a refresh token', () => person.refresh_token],
@@ -108,37 +112,27 @@ describe('a token is refused', () => {
 
   test.each(forged)('%s: a call for callers is 401, a public one is anonymous', async (_, make) => {
     const authorization = `Bearer ${make()}`
-    const response = await ask(authorization)
-    expect(response.statusCode).toBe(401)
-    expect(response.headers).toMatchObject({
-      'www-authenticate': 'Bearer realm="agro-advisory", error="invalid_token"',
-      'content-type': 'application/json; charset=utf-8',
+    const error = 'The token is not valid, has expired or has ended: refresh it, or log in again.'
+    expect(await ask(authorization)).toMatchObject({
+      status: 401,
+      headers: { 'www-authenticate': 'Bearer realm="agro-advisory", error="invalid_token"' },
+      body: { error, code: 'UNAUTHORIZED' },
     })
-    expect(response.json()).toEqual({
-      error: 'The token is not valid, has expired or has ended: refresh it, or log in again.',
-      code: 'UNAUTHORIZED',
-      request_id: expect.any(String),
-    })
-    const open = await ask(authorization, '/whoami')
-    expect([open.statusCode, open.json()]).toEqual([200, { user: null }])
+    expect(await ask(authorization, '/whoami')).toMatchObject({ status: 200, body: { user: null } })
   })
 
   test.each(['Bearer  x', 'Bearer', 'Basic eDp5', 'x', 'Bearer x y', 'Token x'])(
     'in the header %j',
     async (header) => {
-      const valid = header.replace('x', person.access_token)
-      const response = await ask(valid)
-      expect(response.statusCode).toBe(401)
-      expect(response.headers['www-authenticate']).toMatch(/^Bearer realm="agro-advisory"/)
-      expect(response.json().code).toBe('UNAUTHORIZED')
+      const { status, headers, body } = await ask(header.replace('x', person.access_token))
+      expect([status, body.code]).toEqual([401, 'UNAUTHORIZED'])
+      expect(headers['www-authenticate']).toMatch(/^Bearer realm="agro-advisory"/)
     },
   )
 
   test('in the query or the body', async () => {
-    const response = await service.app.inject({
-      url: `/user/profile?access_token=${person.access_token}`,
-    })
-    expect(response.statusCode).toBe(401)
+    const url = `/user/profile?access_token=${person.access_token}`
+    expect((await service.app.inject(url)).statusCode).toBe(401)
   })
 
   test('beside another one', async () => {
@@ -154,9 +148,8 @@ describe('a token is refused', () => {
 describe('a token is accepted', () => {
   test('that a login gave, with the scheme in any case of letters', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
-      const response = await ask(`${scheme} ${person.access_token}`)
-      expect(response.statusCode).toBe(200)
-      expect(response.json().id).toBe(person.user.id)
+      const { status, body } = await ask(`${scheme} ${person.access_token}`)
+      expect([status, body.id]).toEqual([200, person.user.id])
     }
   })
 
@@ -179,16 +172,16 @@ describe('a token is accepted', () => {
 
   test('whose claims come in another order', async () => {
     const turned = Object.fromEntries(Object.entries(claims).reverse())
-    expect((await ask(`Bearer ${token(HEADER, turned)}`)).statusCode).toBe(200)
+    expect((await ask(`Bearer ${token(HEADER, turned)}`)).status).toBe(200)
   })
 
   test('that was signed with the previous secret', async () => {
-    expect((await ask(`Bearer ${token(HEADER, claims, PREVIOUS)}`)).statusCode).toBe(200)
+    expect((await ask(`Bearer ${token(HEADER, claims, PREVIOUS)}`)).status).toBe(200)
   })
 
   test('on a public route, whose caller is then known', async () => {
-    const response = await ask(`Bearer ${person.access_token}`, '/whoami')
-    expect(response.json()).toEqual({
+    const { body } = await ask(`Bearer ${person.access_token}`, '/whoami')
+    expect(body).toEqual({
       user: {
         id: person.user.id,
         role: 'user',
@@ -201,6 +194,46 @@ describe('a token is accepted', () => {
 })
 
 test('a signature alone lets nobody in, since it does not know which sessions have ended', async () => {
-  const response = await ask(`Bearer ${person.access_token}`, '/by-signature')
-  expect(response.json()).toEqual({ code: 'FST_JWT_AUTHORIZATION_TOKEN_UNTRUSTED' })
+  const { body } = await ask(`Bearer ${person.access_token}`, '/by-signature')
+  expect(body).toEqual({ code: 'FST_JWT_AUTHORIZATION_TOKEN_UNTRUSTED' })
+})
+
+describe('a change of JWT_SECRET', () => {
+  /** The steps of docs/operations.md, each as a process is started with it. */
+  const STEPS = [
+    { JWT_SECRET: PREVIOUS },
+    { JWT_SECRET: PREVIOUS, JWT_SECRET_PREVIOUS: SECRET },
+    { JWT_SECRET: SECRET, JWT_SECRET_PREVIOUS: PREVIOUS },
+    { JWT_SECRET: SECRET },
+  ] as const
+
+  const start = (step: (typeof STEPS)[number]) =>
+    buildApp({ ...service.testDatabase.config, JWT_SECRET_PREVIOUS: undefined, ...step }, service.database)
+
+  const statusOf = async (app: App, by: Person) => (await call(app, 'GET /user/profile', { by })).status
+
+  test('refuses no token of either process while both go from step to step', async () => {
+    // Each process would have its own; here they come one after the other on one.
+    service.database.statements.setMaxListeners(0)
+    let processes = [await start(STEPS[0]), await start(STEPS[0])]
+    for (const [index, step] of STEPS.entries()) {
+      for (const restarted of [0, 1]) {
+        await processes[restarted]?.close()
+        processes = processes.with(restarted, await start(step))
+        for (const signer of processes) {
+          const somebody = await newPerson(signer)
+          const statuses = await Promise.all(processes.map((app) => statusOf(app, somebody)))
+          expect({ index, restarted, statuses }).toEqual({ index, restarted, statuses: [200, 200] })
+        }
+      }
+    }
+    for (const app of processes) await app.close()
+  })
+
+  test('refuses tokens where a process has not been told of the new one first', async () => {
+    const [before, after] = [await start(STEPS[0]), await start(STEPS[2])]
+    expect(await statusOf(before, await newPerson(after))).toBe(401)
+    await before.close()
+    await after.close()
+  })
 })

@@ -48,20 +48,6 @@ describe('a queue in which callers take turns', () => {
     expect(await answers[1]).toBe('b')
   })
 
-  test('gives a network no more turns for having more callers', async () => {
-    const { ask, end, started } = heldQueue()
-    void ask('first', of('n'))
-    for (const caller of ['x', 'y', 'z']) {
-      void ask(`${caller}1`, of('crowd', caller))
-      void ask(`${caller}2`, of('crowd', caller))
-    }
-    void ask('alone1', of('alone'))
-    void ask('alone2', of('alone'))
-    await setImmediate()
-    for (const name of ['first', 'x1', 'alone1', 'y1', 'alone2', 'z1', 'x2', 'y2']) await end(name)
-    expect(started).toEqual(['first', 'x1', 'alone1', 'y1', 'alone2', 'z1', 'x2', 'y2', 'z2'])
-  })
-
   test('when too many wait, whoever has most waiting loses the newest', async () => {
     const { ask, end, started } = heldQueue({ waiting: 2 })
     const [, a2, a3] = ['a1', 'a2', 'a3'].map((name) => ask(name, of('many')))

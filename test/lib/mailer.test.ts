@@ -117,16 +117,10 @@ describe('closing', () => {
     mailer.send(async () => mail('late@example.org'))
     await vi.waitFor(() => expect(log).toHaveLength(1), PATIENCE)
     server.answer = 250
-    for (let count = 0; count < 5; count++) mailer.send(async () => mail(`${count}@example.org`))
+    const others = ['a@example.org', 'b@example.org', 'c@example.org']
+    for (const to of others) mailer.send(async () => mail(to))
     await mailer.close()
-    expect(server.mails.map(({ to }) => to[0]).sort()).toEqual([
-      '0@example.org',
-      '1@example.org',
-      '2@example.org',
-      '3@example.org',
-      '4@example.org',
-      'late@example.org',
-    ])
+    expect(server.mails.map(({ to }) => to[0]).sort()).toEqual([...others, 'late@example.org'])
     expect(mailer.send(async () => mail())).toBe(false)
   })
 

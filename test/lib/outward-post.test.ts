@@ -52,9 +52,9 @@ afterAll(async () => {
 const { signal } = new AbortController()
 
 test.each([
-  ['https://hooks.example.org/a?b=c'],
-  ['https://hooks.example.org:8443/'],
-  ['https://[2606:4700::1111]/'],
+  'https://hooks.example.org/a?b=c',
+  'https://hooks.example.org:8443/',
+  'https://[2606:4700::1111]/',
 ])('%s may be a target', (target) => {
   expect(whyNoTarget(target, STRICT)).toBeUndefined()
 })
@@ -65,11 +65,9 @@ test.each([
   ['https://user:word@hooks.example.org/', 'must have no user and no password'],
   ['https://hooks.example.org/#part', 'must have no fragment'],
   ['https://hooks.example.org:22/', 'must be at port 443 or 8443'],
-  ['https://127.0.0.1/', 'must be a public address'],
+  // Which addresses are public is in network.test.ts.
   ['https://2130706433/', 'must be a public address'],
-  ['https://[::1]/', 'must be a public address'],
   ['https://[::ffff:10.0.0.1]/', 'must be a public address'],
-  ['https://169.254.169.254/latest/', 'must be a public address'],
   ['https://localhost/', 'must be a public host'],
   ['https://metadata.google.internal/', 'must be a public host'],
 ])('%s may not: it %s', (target, rule) => {

@@ -2,15 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { AdminQuery } from '#schemas/areas.ts'
-import { BATCH_LIMITS } from '#schemas/batch.ts'
-import { defineReleasesQuery, RELEASE_STATES } from '#schemas/catalog.ts'
-import { defineCoverageQuery } from '#schemas/coverage.ts'
+import { RELEASE_STATES } from '#schemas/catalog.ts'
 import { defineFeedbackRequest } from '#schemas/feedback.ts'
 import { defineHistoryQuery } from '#schemas/history.ts'
 import { UNAVAILABLE_REASONS } from '#schemas/location.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { MOST_FEATURES } from '#src/standards/ogc/parameters.ts'
 
 const WEB = 'web'
 const MODULES = readdirSync(WEB, { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -29,7 +25,6 @@ function constantOf(module: string, name: string): unknown {
 }
 
 const products = PRODUCTS.list
-const limitsOf = (schema: { properties: { limit: object } }) => schema.properties.limit as { maximum: number }
 const { minimum, maximum } = defineFeedbackRequest(products).properties.rating as unknown as Record<
   string,
   number
@@ -43,19 +38,6 @@ test.each<[module: string, name: string, known: readonly unknown[]]>([
   ['account/feedback', 'RATINGS', upTo(maximum as number, minimum as number).map(String)],
 ])('%s has in %s all that the schemas have', (module, name, known) => {
   expect([...(constantOf(module, name) as unknown[])].sort()).toEqual([...known].sort())
-})
-
-test.each<[module: string, name: string, most: number]>([
-  ['geo/areas', 'PAGE', MOST_FEATURES],
-  ['table/values', 'MOST_AREAS', MOST_FEATURES],
-  ['points/batches', 'POINTS_A_CALL', BATCH_LIMITS.anonymous],
-  ['account/history-main', 'ITEMS_A_PAGE', limitsOf(defineHistoryQuery(products)).maximum],
-  ...[AdminQuery, defineCoverageQuery(products), defineReleasesQuery(products)].map(
-    (schema): [string, string, number] => ['account/session', 'LIMIT', limitsOf(schema).maximum],
-  ),
-])('%s asks with %s for no more than the service gives, %i', (module, name, most) => {
-  expect(constantOf(module, name)).toBeGreaterThan(0)
-  expect(constantOf(module, name)).toBeLessThanOrEqual(most)
 })
 
 test('the filters of the history are parameters of its list', () => {

@@ -1,12 +1,16 @@
 // Runs on either database: pages ask for what other tests try on both.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { insertRelease } from '#src/ingest/queries.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
+import { call } from '#test/setup/calls.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { createTestAppWithPerson, makeAdmin, PASSWORD, type TestAppWithPerson } from '#test/setup/people.ts'
+import { releaseDescription } from '#test/setup/releases.ts'
 import { allFaultsOf } from './looks.ts'
-import { drawn, PHONE, receiveVisitors, textOf, until, type Visit, type Visitors } from './pages.ts'
+import { drawn, PHONE, receiveVisitors, savedBy, until, type Visit, type Visitors } from './pages.ts'
 
 const CORNERS = '9.5, 38.5\n9.5, 38.51\n9.51, 38.51\n9.51, 38.5'
 const FIELD = rectangle(38.5, 9.5, 38.51, 9.51)
@@ -15,7 +19,7 @@ let service: TestAppWithPerson
 let visitors: Visitors
 let visit: Visit
 
-describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a browser', () => {
+describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operations, in a browser', () => {
   beforeAll(async () => {
     service = await createTestAppWithPerson()
     await makeAdmin(service)
@@ -23,7 +27,6 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     visit = await visitors.open('/field')
   })
   afterAll(async () => {
-    await visit?.close()
     await visitors?.close()
     await service?.close()
   })
@@ -34,13 +37,12 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     await page.getByRole('button', { name: 'Draw on the map' }).click()
     await page.getByText('Click each corner').waitFor()
     const canvas = page.locator('.pane canvas')
-    for (const [x, y] of [
-      [200, 100],
-      [300, 100],
-      [300, 200],
-    ] as const) {
-      await canvas.click({ position: { x, y } })
-    }
+    const corners = [
+      { x: 200, y: 100 },
+      { x: 300, y: 100 },
+      { x: 300, y: 200 },
+    ]
+    for (const position of corners) await canvas.click({ position })
     await page.keyboard.press('Enter')
     await page.getByText('3 corners').waitFor()
     expect((await page.getByRole('textbox', { name: 'Corners' }).inputValue()).split('\n')).toHaveLength(3)
@@ -72,9 +74,8 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     await total.waitFor()
     const { x = 0, width = PHONE.width } = (await total.boundingBox()) ?? {}
     expect(x + width).toBeLessThan(PHONE.width)
-    expect(await section.locator('thead th').allInnerTexts()).toEqual([
-      ...['Of', 'Total (kg)', 'Mean (kg/ha)', 'Low (10 %)', 'Middle', 'High (90 %)', 'Covered (%)'],
-    ])
+    const columns = ['Of', 'Total (kg)', 'Mean (kg/ha)', 'Low (10 %)', 'Middle', 'High (90 %)', 'Covered (%)']
+    expect(await section.locator('thead th').allInnerTexts()).toEqual(columns)
     await phone.close()
   })
 
@@ -96,12 +97,8 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     const section = page.locator('.report section', { hasText: 'Fertilizer' })
     const [, first] = answer.fertilizer_data
     // One pixel has one value: its quantiles are the mean.
-    expect(await section.locator('thead th').allInnerTexts()).toEqual([
-      'Of',
-      'Total (kg)',
-      'Mean (kg/ha)',
-      'Covered (%)',
-    ])
+    const columns = ['Of', 'Total (kg)', 'Mean (kg/ha)', 'Covered (%)']
+    expect(await section.locator('thead th').allInnerTexts()).toEqual(columns)
     expect(await section.locator('tbody tr').first().locator('th, td').allInnerTexts()).toEqual([
       `${first.fertilizer_type}, ${first.scenario}`,
       text(amount(first.total_kg)),
@@ -119,12 +116,8 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     expect(await page.locator('.report h3').innerText()).toBe('Upper field')
     const link = page.getByRole('link', { name: 'Be told when this changes' })
     const wanted = new URLSearchParams((await link.getAttribute('href'))?.replace('account#', ''))
-    expect(Object.fromEntries(wanted)).toEqual({
-      country: 'eth',
-      crop: 'wheat',
-      name: 'Upper field',
-      outline: CORNERS,
-    })
+    const field = { country: 'eth', crop: 'wheat', name: 'Upper field', outline: CORNERS }
+    expect(Object.fromEntries(wanted)).toEqual(field)
   })
 
   test('its report prints as one page, without what is around it', async () => {
@@ -143,12 +136,10 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     const { page } = visit
     await page.reload()
     expect(await page.getByRole('textbox', { name: 'Corners' }).inputValue()).toBe(CORNERS)
-    const buffer = Buffer.from(
-      JSON.stringify({ type: 'Feature', properties: { name: 'Lower' }, geometry: FIELD }),
-    )
-    await page
-      .locator('input[type=file]')
-      .setInputFiles({ name: 'lower.geojson', mimeType: 'application/geo+json', buffer })
+    const feature = { type: 'Feature', properties: { name: 'Lower' }, geometry: FIELD }
+    const buffer = Buffer.from(JSON.stringify(feature))
+    const file = { name: 'lower.geojson', mimeType: 'application/geo+json', buffer }
+    await page.locator('input[type=file]').setInputFiles(file)
     await page.getByText('lower.geojson is taken over.').waitFor()
     expect(await page.getByLabel('Name of the field').inputValue()).toBe('Lower')
   })
@@ -172,11 +163,8 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     expect(await page.locator('[role=status]', { hasText: 'Done' }).innerText()).toBe(
       `Done: ${1501 - wrong.length} points with values, ${wrong.length} without.`,
     )
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Download as CSV' }).click(),
-    ])
-    const lines = (await textOf(download)).trimEnd().split('\r\n')
+    const saved = await savedBy(page.getByRole('button', { name: 'Download as CSV' }))
+    const lines = saved.trimEnd().split('\r\n')
     expect(lines).toHaveLength(1502)
     const [first] = answer.items
     const rates = first.fertilizer_data.map(({ rate_kg_ha }: { rate_kg_ha: number }) => rate_kg_ha)
@@ -187,12 +175,15 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     expect(await page.locator('tbody tr').first().innerText()).not.toBe('')
   })
 
-  test('all districts are on a map with a legend and in a table, without a login', async () => {
+  test('all districts, asked for once, are on a map with a legend and in a table, without a login', async () => {
     const request = { admin: { country_code: 'rwa', level: 2 }, crop: 'potato' }
     const { items } = await asked('/advisory/yield/polygons', request)
-    const { page, complaints, close } = await visitors.open(
-      '/districts#product=yield&country=rwa&level=2&scenario=Normal',
-    )
+    const {
+      page,
+      complaints,
+      asked: requests,
+      close,
+    } = await visitors.open('/districts#product=yield&country=rwa&level=2&scenario=Normal')
     await page.locator('tbody tr').first().waitFor()
     expect(await page.locator('.legend h2').innerText()).toBe('Yield, Normal kg/ha')
     const column = async () => {
@@ -210,21 +201,82 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     expect((await column()).toSorted()).toEqual(texts(valuesOf('max')).toSorted())
     await page.getByLabel('Season').selectOption('Below Normal')
     expect(await page.locator('.legend h2').innerText()).toBe('Yield, Below Normal kg/ha')
+    // Whatever is shown of them.
+    await drawn(page)
+    expect(requests.filter((address) => address.includes('areas-rwa-2/items'))).toHaveLength(1)
     // An area that is chosen is the same in the table and in the address.
     await page.locator('tbody button').first().click()
     const name = await page.locator('tr.chosen button').innerText()
     const { id } = items.find(({ location }: { location: { name: string } }) => location.name === name)
-    expect(Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.slice(1)))).toMatchObject({
-      scenario: 'Below Normal',
-      area: id,
-    })
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Download as CSV' }).click(),
-    ])
-    expect((await textOf(download)).split('\r\n')).toHaveLength(items.length + 2)
+    const address = new URLSearchParams(new URL(page.url()).hash.slice(1))
+    expect(Object.fromEntries(address)).toMatchObject({ scenario: 'Below Normal', area: id })
+    const saved = await savedBy(page.getByRole('button', { name: 'Download as CSV' }))
+    expect(saved.split('\r\n')).toHaveLength(items.length + 2)
     expect(complaints).toEqual([])
     await close()
+  })
+
+  test('admins see what is published, what a release changes, and how the service is used', async () => {
+    const { page } = visit
+    await page.goto(`${visitors.url}/operations`)
+    await page.getByText('What answers now').first().waitFor()
+    const { releases } = (await service.app.inject('/catalog')).json()
+    const published = page.locator('table', { hasText: 'What answers now' }).locator('tbody tr')
+    expect(await published.count()).toBe(releases.length)
+    const { release } = releases.find(
+      (one: { country_code: string; product: string }) =>
+        one.country_code === 'rwa' && one.product === 'yield',
+    )
+    await page.getByRole('button', { name: `Show ${release}` }).click()
+    const { layers } = (await service.app.inject(`/releases/${release}`)).json()
+    const described = page.locator('table', { hasText: `Layers of ${release}` })
+    await described.waitFor()
+    expect(await described.locator('tbody tr').count()).toBe(layers.length)
+    await page.getByRole('button', { name: 'Compare this release' }).click()
+    await page.getByRole('button', { name: 'Compare another one with it' }).click()
+    await page.getByRole('button', { name: 'Compare', exact: true }).click()
+    await page.locator('table', { hasText: 'All areas together' }).waitFor()
+    await page.locator('table', { hasText: 'By operation' }).waitFor()
+    const slow = page.locator('table', { hasText: 'Single calls, the slowest first' })
+    // What takes longest is asked for by all who have an account.
+    await slow.locator('tr', { hasText: 'login' }).first().waitFor()
+    const [first = 0, second = 0] = (await slow.locator('tbody td:first-child').allInnerTexts()).map((text) =>
+      Number(text.replaceAll(',', '')),
+    )
+    expect(first).toBeGreaterThanOrEqual(second)
+  })
+
+  test('admins see which loads are not complete, and whether anybody goes on with them', async () => {
+    const { page } = visit
+    const { writer } = service.database
+    await page.getByText('There are none: all that was loaded is complete.').waitFor()
+    const { id, code } = await insertRelease(writer, releaseDescription({ forecastPeriod: '2034-01-01' }))
+    await sql`update release set created_at = now() - interval '3 hours' where id = ${id}`.execute(writer)
+    await page.reload()
+    const row = page.locator('table', { hasText: 'Releases that are not complete' }).locator('tbody tr')
+    await row.waitFor()
+    const cells = await row.locator('td').allInnerTexts()
+    expect(cells.slice(0, 3)).toEqual([code, 'interrupted', '3 hours ago'])
+    await writer.deleteFrom('release').where('id', '=', id).execute()
+  })
+
+  test('admins see what of each area has values, and why there are none, with a link and as a file', async () => {
+    const { page } = visit
+    const card = page.locator('section', { hasText: 'How much of each area has values' })
+    await card.getByLabel('Country').selectOption('rwa')
+    await card.getByLabel('Areas of level').selectOption('2')
+    await card.getByLabel('Advice on').selectOption('yield')
+    await card.getByRole('button', { name: 'Show the coverage' }).click()
+    await card.locator('tbody tr').first().waitFor()
+    expect(new URL(page.url()).hash).toBe('#country=rwa&level=2&product=yield')
+    const url = '/coverage?country_code=rwa&level=2&product=yield'
+    const csv: string = (await service.app.inject({ url, headers: { accept: 'text/csv' } })).body
+    expect(await card.locator('tbody tr').count()).toBe(Math.min(100, csv.trim().split('\r\n').length - 1))
+    expect(await savedBy(card.getByRole('button', { name: 'Download the coverage as CSV' }))).toBe(csv)
+    await card.getByLabel('Areas of level').selectOption('1')
+    await page.reload()
+    await card.locator('tbody tr').first().waitFor()
+    expect(await card.getByLabel('Areas of level').inputValue()).toBe('2')
   })
 
   test('no page has a serious fault of accessibility, and each fits a phone, in light and dark', async () => {
@@ -247,7 +299,7 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
   }
 
   async function asked(url: string, payload: object | string, type = 'application/json') {
-    const headers = { ...service.person.headers, 'content-type': type, accept: 'application/json' }
-    return (await service.app.inject({ method: 'POST', url, headers, payload })).json()
+    const headers = { 'content-type': type, accept: 'application/json' }
+    return (await call(service.app, `POST ${url}`, { by: service.person, headers, payload })).body
   }
 })

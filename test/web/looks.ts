@@ -1,19 +1,7 @@
 import type { Page } from 'playwright-core'
 import { seriousFindings } from './pages.ts'
 
-const SHOWN = [
-  'header',
-  'nav',
-  'main',
-  'section',
-  'form',
-  'fieldset',
-  'h2',
-  'h3',
-  'input',
-  'select',
-  'textarea',
-].join()
+const SHOWN = 'header,nav,main,section,form,fieldset,h2,h3,input,select,textarea'
 
 /**
  * How a page looks, as far as that is the same on all machines: the landmarks, headings and fields in their order, what they

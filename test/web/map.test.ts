@@ -1,13 +1,22 @@
 // Runs on either database: pages ask for what other tests try on both.
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
 import { allFaultsOf } from './looks.ts'
 import { DESKTOP, drawn, PHONE, receiveVisitors, until, type Visit, type Visitors } from './pages.ts'
+
+/** A picture of one pixel. */
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
 
 /** A number as pages write it. */
 const numberText = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 4 })
@@ -29,19 +38,19 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     visit = await visitors.open('/')
   })
   afterAll(async () => {
-    await visit?.close()
     await visitors?.close()
     await service?.close()
   })
 
-  const hash = async () => decodeURIComponent(new URL(visit.page.url()).hash.replaceAll('+', ' '))
+  const hash = () => decodeURIComponent(new URL(visit.page.url()).hash.replaceAll('+', ' '))
+  const answerOf = async (url: string) => (await service.app.inject(url)).json()
+  const choose = (name: string, option: string) =>
+    visit.page.getByRole('combobox', { name, exact: true }).selectOption(option)
 
   test('opens on the normal season, with its legend', async () => {
     const { page } = visit
     await drawn(page)
-    const { layers } = (
-      await service.app.inject('/releases/synthetic-yield-eth-wheat-2026-07-v1/layers')
-    ).json()
+    const { layers } = await answerOf('/releases/synthetic-yield-eth-wheat-2026-07-v1/layers')
     expect(await page.locator('.legend h2').innerText()).toBe('Yield, Normal kg/ha')
     const { classes } = layers.find(({ scenario }: { scenario: string }) => scenario === 'Normal')
     const [first] = classes
@@ -49,15 +58,28 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
       `${numberText(first.from)} – ${numberText(first.to)}`,
     )
     expect(await page.locator('.legend li').count()).toBe(classes.length)
-    expect(await hash()).toContain('product=yield')
+    expect(hash()).toContain('product=yield')
+  })
+
+  test('has no place that was given up while it was asked for', async () => {
+    const { page } = visit
+    const calls = hold(page, '**/advisory/point?*')
+    await page.evaluate("location.hash = 'at=9.5,38.5'")
+    await calls.next()
+    const givenUp = page.waitForEvent('requestfailed')
+    await page.evaluate("location.hash = 'product=yield'")
+    expect((await givenUp).url()).toContain('/advisory/point?')
+    await until(page, "!document.querySelector('.place[aria-busy]')")
+    expect(await page.locator('.place .product').count()).toBe(0)
+    await calls.end()
   })
 
   test('says what all products have at the place that is clicked, as the API does', async () => {
     const { page } = visit
     await page.locator('.pane canvas').click()
     await page.locator('.place .product').first().waitFor()
-    const [, lat, lng] = /at=([-\d.]+),([-\d.]+)/.exec(await hash()) ?? []
-    const answer = (await service.app.inject(`/advisory/point?lat=${lat}&lng=${lng}&country_code=eth`)).json()
+    const [, lat, lng] = /at=([-\d.]+),([-\d.]+)/.exec(hash()) ?? []
+    const answer = await answerOf(`/advisory/point?lat=${lat}&lng=${lng}&country_code=eth`)
     const [above, ...others] = answer.yield.yield_data.map((entry: { yield_kg_ha: number }) =>
       numberText(entry.yield_kg_ha),
     )
@@ -67,12 +89,8 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     expect([lat, lng].filter((degrees = '') => /\.\d{6}/.test(degrees))).toEqual([])
     expect(await place.locator('.season-note').innerText()).toMatch(/^Dominant: The most likely of the other/)
     expect(await page.locator('.product').first().locator('.number').allInnerTexts()).toEqual(values)
-    expect(await page.locator('.product h3').allInnerTexts()).toEqual([
-      'Yield kg/ha',
-      'Fertilizer kg/ha',
-      'Organic inputs t/ha',
-      'Forage score',
-    ])
+    const titles = ['Yield kg/ha', 'Fertilizer kg/ha', 'Organic inputs t/ha', 'Forage score']
+    expect(await page.locator('.product h3').allInnerTexts()).toEqual(titles)
     expect(await page.locator('.product code').first().innerText()).toBe(answer.yield.release)
   })
 
@@ -84,10 +102,10 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
 
   test('follows its choosers, and a link opens the same view again', async () => {
     const { page } = visit
-    await page.getByRole('combobox', { name: 'Advice on', exact: true }).selectOption('fertilizer')
+    await choose('Advice on', 'fertilizer')
     await page.locator('.legend h2', { hasText: 'Fertilizer' }).waitFor()
-    await page.getByRole('combobox', { name: 'Input', exact: true }).selectOption('Urea')
-    await page.getByRole('combobox', { name: 'Season', exact: true }).selectOption('Below Normal')
+    await choose('Input', 'Urea')
+    await choose('Season', 'Below Normal')
     await page.locator('.legend h2', { hasText: 'Urea, Below Normal' }).waitFor()
     const link = page.url()
     const again = await visitors.open(link.slice(visitors.url.length))
@@ -102,14 +120,14 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
 
   test('compares two scenarios side by side', async () => {
     const { page } = visit
-    await page.getByRole('combobox', { name: 'Compare with', exact: true }).selectOption('Normal')
+    await choose('Compare with', 'Normal')
     await page.locator('.pane.over[data-state="idle"]').waitFor()
     expect(await page.locator('.canvas p').allInnerTexts()).toEqual(['Below Normal', 'Normal'])
     await page.getByLabel('Where the two maps meet').fill('30')
     expect(await page.locator('.pane.over').evaluate((pane) => pane.style.clipPath)).toBe(
       'inset(0px 0px 0px 30%)',
     )
-    await page.getByRole('combobox', { name: 'Compare with', exact: true }).selectOption('')
+    await choose('Compare with', '')
     await page.locator('.pane.over').waitFor({ state: 'detached' })
   })
 
@@ -117,9 +135,7 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     const { page } = visit
     await page.getByText('For an area').click()
     await page.getByLabel('Area in hectares').fill('2')
-    const { fertilizer_data } = (
-      await service.app.inject(`/advisory/fertilizer/point?${FIELD}&country_code=eth`)
-    ).json()
+    const { fertilizer_data } = await answerOf(`/advisory/fertilizer/point?${FIELD}&country_code=eth`)
     await page.goto(`${visitors.url}/#${AT_FIELD}&ha=2`)
     // Until then the table is that of the place before.
     await page.locator('.place', { hasText: 'Latitude 9.5, longitude 38.5' }).waitFor()
@@ -147,7 +163,7 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
 
   testOnServer('has calls to copy that answer what is shown, as they are', async () => {
     const { page } = visit
-    const { yield: expected } = (await service.app.inject(`/advisory/point?${FIELD}&country_code=eth`)).json()
+    const { yield: expected } = await answerOf(`/advisory/point?${FIELD}&country_code=eth`)
     await page.locator('.calls summary').click()
     const run = promisify(execFile)
     for (const [language, program, ...args] of [
@@ -173,7 +189,7 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await page.keyboard.type('-1, 36.5')
     await page.keyboard.press('Enter')
     await page.locator('.product.none', { hasText: 'has forage only' }).first().waitFor()
-    expect(await hash()).toContain('at=-1,36.5')
+    expect(hash()).toContain('at=-1,36.5')
     await page.getByLabel('Area or coordinates').fill('rwan')
     await page.getByRole('button', { name: 'Rwanda', exact: true }).click()
     await page.locator('.place h2').waitFor()
@@ -186,30 +202,45 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     // Kenya has no yields.
     await page.locator('.legend h2', { hasText: 'Forage' }).waitFor()
     await page.locator('.place h2', { hasText: /^Nairobi/ }).waitFor()
-    expect(await hash()).toContain('country=ken')
+    expect(hash()).toContain('country=ken')
     await page.getByLabel('Area or coordinates').fill('Addis Abeba')
     await page.getByText('No area is called “Addis Abeba”. Similar names:').waitFor()
     expect(await page.locator('.search .results button').allInnerTexts()).toEqual(['Addis Ababa, Ethiopia'])
-    expect(visit.complaints).toEqual([])
+  })
+
+  test('has the table of the level that was chosen last, whatever comes late', async () => {
+    const { page } = visit
+    const calls = hold(page, ITEMS)
+    await page.goto(`${visitors.url}/#product=yield&country=rwa&as=table&at=-1.95,30.06`)
+    const first = await calls.next()
+    await page.getByLabel('Areas of level').selectOption('2')
+    await (await calls.next())()
+    const rows = page.locator('.areas-table tbody tr')
+    await rows.first().waitFor()
+    const shown = await rows.count()
+    const late = page.waitForResponse(ITEMS)
+    await first()
+    await (await late).finished()
+    // Whatever the page does with it, it has done once this is back.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+    expect(await rows.count()).toBe(shown)
+    await calls.end()
   })
 
   test('has a table with a value for each area, which is sorted', async () => {
     const { page } = visit
-    await page.goto(`${visitors.url}/#product=yield&country=rwa&as=table&at=-1.95,30.06`)
-    await page.locator('.areas-table tbody tr').first().waitFor()
     const rows = page.locator('.areas-table tbody tr')
-    const { boundaries } = (await service.app.inject('/catalog')).json()
+    const { boundaries } = await answerOf('/catalog')
     const { areas } = boundaries.find(
       (one: { country_code: string; level: number }) => one.country_code === 'rwa' && one.level === 1,
     )
-    expect(await rows.count()).toBe(areas)
+    await page.getByLabel('Areas of level').selectOption('1')
+    await expect.poll(() => rows.count()).toBe(areas)
     await page.getByRole('button', { name: 'Normal', exact: true }).click()
     const shown = await rows.locator('td:nth-child(2)').allInnerTexts()
-    const { release } = (
-      await service.app.inject('/advisory/point?lat=-1.95&lng=30.06&country_code=rwa&crop=potato')
-    ).json().yield
-    const collection = `/ogc/collections/advisory-${release}-1/items`
-    const { features } = (await service.app.inject(`${collection}?max-allowable-offset=1`)).json()
+    const point = await answerOf('/advisory/point?lat=-1.95&lng=30.06&country_code=rwa&crop=potato')
+    const collection = `/ogc/collections/advisory-${point.yield.release}-1/items`
+    const { features } = await answerOf(`${collection}?max-allowable-offset=1`)
     const means = features.map(
       ({ properties }: { properties: Record<string, number> }) => properties['yield_kg_ha Normal'],
     )
@@ -217,18 +248,23 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
       .toSorted((a: number, b: number) => b - a)
       .map((mean: number) => Math.round(mean).toLocaleString('en'))
     expect(shown).toEqual(texts)
+    expect(visit.complaints).toEqual([])
   })
 
   test('has no serious fault of accessibility and fits a phone, as a map or a table, in light and dark', async () => {
-    for (const [address, shown] of [
-      [`/#${AT_FIELD}&ha=1&compare=scenario:Normal`, '.place .product'],
-      ['/#as=table&country=rwa', '.areas-table'],
+    const compared = `${AT_FIELD}&ha=1&compare=scenario:Normal`
+    const phone = { viewport: PHONE, hasTouch: true }
+    const { page, complaints, close } = await visitors.open(`/#${compared}`, phone)
+    for (const [hash, shown] of [
+      [compared, '.place .product'],
+      ['as=table&country=rwa', '.areas-table'],
     ] as const) {
-      const { page, complaints, close } = await visitors.open(address, { viewport: PHONE, hasTouch: true })
+      await page.evaluate(`location.hash = '${hash}'`)
       await page.locator(shown).first().waitFor()
-      expect([address, await allFaultsOf(page), complaints]).toEqual([address, [], []])
-      await close()
+      expect([hash, await allFaultsOf(page)]).toEqual([hash, []])
     }
+    expect(complaints).toEqual([])
+    await close()
   })
 
   test('shows the table where the browser cannot draw the map', async () => {
@@ -253,7 +289,7 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await page.goto(`${visitors.url}/field`)
     const countries = page.getByLabel('Country').locator('option')
     await countries.first().waitFor({ state: 'attached' })
-    const { countries: published } = (await service.app.inject('/catalog')).json()
+    const { countries: published } = await answerOf('/catalog')
     const names = published.map(({ name }: { name: string }) => name)
     expect(await countries.allInnerTexts()).toEqual(names)
     await close()
@@ -262,11 +298,8 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
   test('shows nothing of a run over points that another has replaced', async () => {
     const { page, close } = await visitors.open('/points#product=fertilizer&country=rwa')
     const rows = Array.from({ length: 1001 }, (_, at) => `${at},-1.95,30.06\n`)
-    const csv = {
-      name: 'farms.csv',
-      mimeType: 'text/csv',
-      buffer: Buffer.from(`id,lat,lng\n${rows.join('')}`),
-    }
+    const buffer = Buffer.from(`id,lat,lng\n${rows.join('')}`)
+    const csv = { name: 'farms.csv', mimeType: 'text/csv', buffer }
     await page.locator('input[type=file]').setInputFiles(csv)
     const calls = hold(page, '**/advisory/fertilizer/points?*')
     const start = page.getByRole('button', { name: 'Get the advice for 1001 points' })
@@ -283,50 +316,24 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await close()
   })
 
-  test('has the table of the level that was chosen last, whatever comes late', async () => {
-    const { page, close } = await visitors.open('/docs')
-    const calls = hold(page, ITEMS)
-    await page.goto(`${visitors.url}/#product=yield&country=rwa&as=table`)
-    const first = await calls.next()
-    await page.getByLabel('Areas of level').selectOption('2')
-    await (await calls.next())()
-    const rows = page.locator('.areas-table tbody tr')
-    await rows.first().waitFor()
-    const shown = await rows.count()
-    const late = page.waitForResponse(ITEMS)
-    await first()
-    await (await late).finished()
-    // Whatever the page does with it, it has done once this is back.
-    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
-    expect(await rows.count()).toBe(shown)
-    await close()
-  })
-
-  test('has no place that was given up while it was asked for', async () => {
-    const { page, close } = await visitors.open('/')
-    await drawn(page)
-    const calls = hold(page, '**/advisory/point?*')
-    await page.evaluate("location.hash = 'at=9.5,38.5'")
-    await calls.next()
-    const givenUp = page.waitForEvent('requestfailed')
-    await page.evaluate("location.hash = 'product=yield'")
-    expect((await givenUp).url()).toContain('/advisory/point?')
-    await until(page, "!document.querySelector('.place[aria-busy]')")
-    expect(await page.locator('.place .product').count()).toBe(0)
-    await close()
-  })
-
-  test('asks for the shapes of districts once, whatever is shown of them', async () => {
-    const { page, close } = await visitors.open('/districts#product=yield&country=rwa&level=2')
-    let asked = 0
-    page.on('request', (request) => {
-      if (request.url().includes('areas-rwa-2/items')) asked++
+  test('has tiles of an operator below its values, with the name of their source', async () => {
+    const asked: string[] = []
+    const host = createServer(({ url = '' }, answer) => {
+      asked.push(url)
+      answer.writeHead(200, { 'content-type': 'image/png', 'access-control-allow-origin': '*' }).end(PIXEL)
     })
-    await page.locator('tbody tr').first().waitFor()
-    await page.locator('[name=figure]').selectOption('min')
-    await page.locator('[name=figure]').selectOption('max')
+    onTestFinished(() => void host.close())
+    await once(host.listen(0, '127.0.0.1'), 'listening')
+    const tiles = `http://127.0.0.1:${(host.address() as AddressInfo).port}`
+    const settings = { BASEMAP_URL: `${tiles}/{z}/{x}/{y}.png`, BASEMAP_ATTRIBUTION: '© <b>Example</b>' }
+    const other = await createTestApp({ settings })
+    onTestFinished(() => other.close())
+    const others = await visitors.at(other)
+    const { page, complaints, close } = await others.open('/#map=8,-1.95,30.06')
     await drawn(page)
-    expect(asked).toBe(1)
+    expect(asked).toContain('/9/298/258.png')
+    expect(await page.locator('.maplibregl-ctrl-attrib').innerText()).toBe('© <b>Example</b>')
+    expect(complaints.toSorted()).toEqual(asked.map((path) => `asked ${tiles}${path}`).toSorted())
     await close()
   })
 })
@@ -349,5 +356,7 @@ function hold(page: Page, pattern: string) {
       }
       return held.shift() as () => Promise<void>
     },
+    /** Lets all others through. */
+    end: () => page.unroute(pattern),
   }
 }

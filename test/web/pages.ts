@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
-import { type Browser, type BrowserContextOptions, chromium, type Download, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
 import { expect, vi } from 'vitest'
 import type { TestApp } from '#test/setup/app.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
@@ -9,13 +9,16 @@ import { PATIENCE } from '#test/setup/patience.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-export const DESKTOP = { width: 1280, height: 800 }
+/** As small as one can be: each frame of a map is drawn without a graphics card. */
+export const DESKTOP = { width: 1000, height: 640 }
 export const PHONE = { width: 390, height: 844 }
 
 /** A browser for all pages of a file, and the address of a service. */
 export interface Visitors {
   url: string
   open(path: string, options?: VisitOptions): Promise<Visit>
+  /** The same browser, for another service. */
+  at(service: TestApp): Promise<Visitors>
   close(): Promise<void>
 }
 
@@ -29,6 +32,8 @@ export interface Visit {
   page: Page
   /** Errors and warnings, failed requests, and requests to other hosts. */
   complaints: string[]
+  /** The addresses of all requests. */
+  asked: string[]
   close(): Promise<void>
 }
 
@@ -37,10 +42,8 @@ const OF_THE_MACHINE =
   /GPU stall due to ReadPixels|GroupMarkerNotSet|swiftshader|software WebGL|Service Worker registration blocked/i
 
 /** Has a service listen, and starts a browser. */
-export async function receiveVisitors({ app }: TestApp): Promise<Visitors> {
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
-  const browser: Browser = await chromium.launch({
+export async function receiveVisitors(service: TestApp): Promise<Visitors> {
+  const browser = await chromium.launch({
     executablePath: CHROMIUM as string,
     // Maps are drawn without a graphics card; and Chromium has no sandbox as root, which containers and CI run as.
     args: [
@@ -48,6 +51,12 @@ export async function receiveVisitors({ app }: TestApp): Promise<Visitors> {
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
     ],
   })
+  return visitorsAt(service, browser)
+}
+
+async function visitorsAt({ app }: TestApp, browser: Browser): Promise<Visitors> {
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
   return {
     url,
     async open(path, { before, ...options } = {}) {
@@ -60,10 +69,13 @@ export async function receiveVisitors({ app }: TestApp): Promise<Visitors> {
       const page = await context.newPage()
       page.setDefaultTimeout(PATIENCE.timeout)
       const complaints = complaintsOf(page, url)
+      const asked: string[] = []
+      page.on('request', (request) => asked.push(request.url()))
       if (before) await page.addInitScript(before)
       await page.goto(url + path)
-      return { page, complaints, close: () => context.close() }
+      return { page, complaints, asked, close: () => context.close() }
     },
+    at: (service) => visitorsAt(service, browser),
     close: () => browser.close(),
   }
 }
@@ -115,8 +127,9 @@ export async function seriousFindings(page: Page, options: object = {}): Promise
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
 }
 
-/** What a page has saved. */
-export async function textOf(download: Download): Promise<string> {
+/** What a page saves where a button is pressed. */
+export async function savedBy(button: Locator): Promise<string> {
+  const [download] = await Promise.all([button.page().waitForEvent('download'), button.click()])
   const chunks = []
   for await (const chunk of await download.createReadStream()) chunks.push(chunk)
   return Buffer.concat(chunks).toString()

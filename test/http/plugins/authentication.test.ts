@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { buildApp } from '#src/app.ts'
-import { loadConfig } from '#src/config.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { captureLog } from '#test/setup/log.ts'
+import { withOtherService } from '#test/accounts/other-service.ts'
+import { call, type Sent, withKey } from '#test/setup/calls.ts'
 import {
   createTestAppWithPerson,
   logIn,
+  makeAdmin,
   newPerson,
+  type Person,
   register,
   type TestAppWithPerson,
 } from '#test/setup/people.ts'
@@ -24,33 +25,21 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-function ask(authorization: string | undefined, url = '/user/profile') {
-  return service.app.inject({ url, headers: authorization === undefined ? {} : { authorization } })
-}
+const ask = (request: string, sent?: Sent) => call(service.app, request, sent)
+const profileOf = (by: Person) => ask('GET /user/profile', { by })
 
 test('without a token the answer says how to get one', async () => {
-  const response = await ask(undefined)
-  expect(response.statusCode).toBe(401)
-  expect(response.headers['www-authenticate']).toBe('Bearer realm="agro-advisory"')
-  expect(response.json().error).toContain('POST /auth/login')
+  const { status, headers, body } = await ask('GET /user/profile')
+  expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="agro-advisory"'])
+  expect(body.error).toContain('POST /auth/login')
 })
 
 test('a route for admins is for admins alone, as soon as somebody is one', async () => {
-  const someone = await newPerson(service.app)
-  const asAdmin = () => service.app.inject({ url: '/admins', headers: someone.headers })
-  const refused = await asAdmin()
-  expect(refused.statusCode).toBe(403)
-  expect(refused.json()).toEqual({
-    error: 'This is for callers with the role admin.',
-    code: 'FORBIDDEN',
-    request_id: expect.any(String),
-  })
-  await service.database.writer
-    .updateTable('app_user')
-    .set({ role: 'admin' })
-    .where('id', '=', someone.user.id)
-    .execute()
-  await fiveSecondsLater(async () => expect((await asAdmin()).json().role).toBe('admin'))
+  const by = await newPerson(service.app)
+  const error = 'This is for callers with the role admin.'
+  expect(await ask('GET /admins', { by })).toMatchObject({ status: 403, body: { error, code: 'FORBIDDEN' } })
+  await makeAdmin({ ...service, person: by })
+  await fiveSecondsLater(async () => expect((await ask('GET /admins', { by })).body.role).toBe('admin'))
 })
 
 test('made-up keys by the dozen from one network do not keep another waiting for all of them', async () => {
@@ -58,14 +47,10 @@ test('made-up keys by the dozen from one network do not keep another waiting for
   const { pool } = service.database
   const held = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
   const answered: string[] = []
-  const askFrom = async (remoteAddress: string, authorization: string) => {
-    const { statusCode } = await service.app.inject({
-      url: '/user/profile',
-      headers: { authorization },
-      remoteAddress,
-    })
-    answered.push(remoteAddress)
-    return statusCode
+  const askFrom = async (from: string, authorization: string) => {
+    const { status } = await ask('GET /user/profile', { headers: { authorization }, from })
+    answered.push(from)
+    return status
   }
   const madeUp = Array.from({ length: 40 }, (_, index) =>
     askFrom('192.0.2.1', `Bearer agro_${String(index).padStart(43, '0')}`),
@@ -87,11 +72,11 @@ async function fiveSecondsLater(work: () => Promise<void>): Promise<void> {
 
 test('what another process ends is refused within five seconds, and asked for once in them', async () => {
   const someone = await newPerson(service.app)
-  const isIn = async () => (await ask(someone.headers.authorization)).statusCode === 200
+  const isIn = async () => (await profileOf(someone)).status === 200
   expect(await isIn()).toBe(true)
   await service.database.writer.deleteFrom('app_user').where('id', '=', someone.user.id).execute()
   const queries = vi.spyOn(service.database.pool, 'connect')
-  await ask(someone.headers.authorization, '/whoami')
+  await ask('GET /whoami', { by: someone })
   expect(queries).not.toHaveBeenCalled()
   queries.mockRestore()
   await fiveSecondsLater(async () => expect(await isIn()).toBe(false))
@@ -107,149 +92,107 @@ async function withoutDatabase(work: () => Promise<void>): Promise<void> {
 test('while the database is away, a token is no reason to refuse a public call', async () => {
   const someone = await newPerson(service.app)
   await withoutDatabase(async () => {
-    expect((await ask(someone.headers.authorization, '/health/live')).statusCode).toBe(200)
-    const closed = await ask(someone.headers.authorization)
-    expect([closed.statusCode, closed.json().code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
+    expect((await ask('GET /health/live', { by: someone })).status).toBe(200)
+    expect(await profileOf(someone)).toMatchObject({ status: 503, body: { code: 'DATABASE_UNAVAILABLE' } })
   })
 })
 
-test('who is let in and who is not is logged, and no token, key or password ever', async () => {
-  const app = await buildApp(
-    loadConfig({ ...service.testDatabase.environment, LOG_LEVEL: 'trace' }),
-    service.database,
-  )
-  const lines = captureLog(app)
-  try {
+test('who makes a key and who is not let in is logged, and no token, key or password ever', async () => {
+  await withOtherService(service, { LOG_LEVEL: 'trace' }, async (app, lines) => {
     const someone = await logIn(app, await register(app))
-    const made = await app.inject({
-      method: 'POST',
-      url: '/auth/keys',
-      headers: someone.headers,
-      payload: { name: 'x', scopes: ['account'] },
-    })
-    const send = (url: string, payload: object, headers = {}) =>
-      app.inject({ method: 'POST', url, payload, headers })
-    await send('/auth/login', { email: someone.email, password: 'a wrong password' })
-    await send(
-      '/auth/password',
-      { current_password: 'another wrong one', new_password: 'x' },
-      someone.headers,
-    )
-    await send('/auth/refresh', { refresh_token: someone.refresh_token })
-    await app.inject({ url: '/user/profile', headers: { authorization: `Bearer ${made.json().key}` } })
-    const log = lines.join('')
+    const { email, refresh_token } = someone
+    const send = (url: string, payload: object, by?: Person) => call(app, `POST ${url}`, { by, payload })
+    const { body: made } = await send('/auth/keys', { name: 'x', scopes: ['account'] }, someone)
+    await send('/auth/login', { email, password: 'a wrong password' })
+    const change = { current_password: 'another wrong one', new_password: 'x' }
+    await send('/auth/password', change, someone)
+    await send('/auth/refresh', { refresh_token })
+    await call(app, 'GET /user/profile', { by: withKey(made.key) })
     const messages = lines.map((line) => JSON.parse(line))
     const logged = (event: object) => expect(messages).toContainEqual(expect.objectContaining(event))
     const own = { user: someone.user.id, network: '127.0.0.1', reqId: expect.any(String) }
-    logged({ msg: 'an account was made', event: 'account_made', ...own })
-    logged({ msg: 'a session was begun', event: 'login', ...own })
-    const { id: key } = made.json()
-    logged({ msg: 'a key was made', event: 'key_made', detail: { key, scopes: ['account'] }, ...own })
+    const detail = { key: made.id, scopes: ['account'] }
+    logged({ msg: 'a key was made', event: 'key_made', detail, ...own })
     logged({ msg: 'refused', code: 'INVALID_CREDENTIALS', path: '/auth/login', ip: '127.0.0.1' })
-    const secrets = [
-      someone.password,
-      'a wrong password',
-      'another wrong one',
-      someone.access_token,
-      someone.refresh_token,
-      made.json().key,
-      SECRET,
-      '$argon2id',
-    ]
-    for (const secret of secrets) expect(log).not.toContain(secret)
-  } finally {
-    await app.close()
-  }
+    const passwords = [someone.password, 'a wrong password', 'another wrong one', '$argon2id']
+    const secrets = [...passwords, someone.access_token, refresh_token, made.key, SECRET]
+    for (const secret of secrets) expect(lines.join('')).not.toContain(secret)
+  })
 })
 
 const POINT = '/advisory/yield/point?lat=9.5&lng=38.5'
 const INVALID = 'Bearer realm="agro-advisory", error="invalid_token"'
-const WRONG = { authorization: 'Bearer agro_wrong' }
+const WRONG = withKey('agro_wrong')
+const withHeader = (authorization: string) => ({ headers: { authorization } })
 
-function call(method: 'GET' | 'POST', url: string, headers: Record<string, string> = {}) {
-  return service.app.inject({ method, url, headers })
-}
-
-function batch(count: number, headers: Record<string, string> = {}, name = '') {
+function batch(count: number, by?: Sent['by'], name = '') {
   const points = Array.from({ length: count }, () => ({ lat: 9.5, lng: 38.5, ...(name && { name }) }))
-  return service.app.inject({ method: 'POST', url: '/advisory/yield/points', headers, payload: { points } })
+  return ask('POST /advisory/yield/points', { by, payload: { points } })
 }
 
 describe('a token of no use, sent to an open endpoint', () => {
-  test.each([
-    ['POST', POINT],
-    ['GET', POINT],
-    ['GET', '/catalog'],
-  ] as const)('is said to be so in the answer to everybody: %s %s', async (method, url) => {
-    const [open, wrong, known] = await Promise.all(
-      [{}, WRONG, service.person.headers].map((headers) => call(method, url, headers)),
-    )
-    expect([wrong?.statusCode, wrong?.body]).toEqual([200, open?.body])
-    expect(wrong?.headers['www-authenticate']).toBe(INVALID)
-    for (const answer of [open, known]) expect(answer?.headers).not.toHaveProperty('www-authenticate')
-  })
+  test.each([`POST ${POINT}`, `GET ${POINT}`, 'GET /catalog'])(
+    'is said to be so in the answer to everybody: %s',
+    async (request) => {
+      const [open, wrong, known] = await Promise.all([
+        ask(request),
+        ask(request, { by: WRONG }),
+        ask(request, { by: service.person }),
+      ])
+      expect([wrong.status, wrong.text]).toEqual([200, open.text])
+      expect(wrong.headers['www-authenticate']).toBe(INVALID)
+      for (const { headers } of [open, known]) expect(headers).not.toHaveProperty('www-authenticate')
+    },
+  )
 
   test.each(['Bearer', 'Bearer x y', 'bearer x'])(
     'is said to be so, whatever is wrong with it: %s',
     async (authorization) => {
-      const { statusCode, headers } = await call('POST', POINT, { authorization })
-      expect([statusCode, headers['www-authenticate']]).toEqual([200, INVALID])
+      const { status, headers } = await ask(`POST ${POINT}`, withHeader(authorization))
+      expect([status, headers['www-authenticate']]).toEqual([200, INVALID])
     },
   )
 
   test('is none where it is the password of a proxy', async () => {
-    const { statusCode, headers } = await call('POST', POINT, { authorization: 'Basic eDp5' })
-    expect(statusCode).toBe(200)
+    const { status, headers } = await ask(`POST ${POINT}`, withHeader('Basic eDp5'))
+    expect(status).toBe(200)
     expect(headers).not.toHaveProperty('www-authenticate')
-    const refused = await batch(1001, { authorization: 'Basic eDp5' })
-    expect(refused.statusCode).toBe(413)
+    expect((await batch(1001, withHeader('Basic eDp5'))).status).toBe(413)
   })
 
   test('is said to be so in errors, too', async () => {
-    const { statusCode, headers } = await call('POST', '/advisory/yield/point?lat=0&lng=0', WRONG)
-    expect([statusCode, headers['www-authenticate']]).toEqual([404, INVALID])
-  })
-
-  test('is the business of no cache', async () => {
-    const { headers } = await call('GET', POINT, WRONG)
-    expect(headers['cache-control']).toBe('no-store')
-    expect(headers).not.toHaveProperty('etag')
-    expect(headers.vary).toContain('Authorization')
+    const { status, headers } = await ask('POST /advisory/yield/point?lat=0&lng=0', { by: WRONG })
+    expect([status, headers['www-authenticate']]).toEqual([404, INVALID])
   })
 })
 
 describe('what only a caller may ask', () => {
   test('is 413 with a hint without a token, and 401 with one of no use', async () => {
     const none = await batch(1001)
-    expect([none.statusCode, none.json().error]).toEqual([
+    expect([none.status, none.body.error]).toEqual([
       413,
       'The call has 1001 points. Without a token a call may have 1000 points, with one (log in with POST /auth/login) 20000.',
     ])
-    const wrong = await batch(1001, WRONG)
-    expect([wrong.statusCode, wrong.json().code, wrong.headers['www-authenticate']]).toEqual([
-      401,
-      'UNAUTHORIZED',
-      INVALID,
-    ])
-    const enough = await batch(1000, WRONG)
-    expect([enough.statusCode, enough.headers['www-authenticate']]).toEqual([200, INVALID])
-    expect((await batch(1001, service.person.headers)).statusCode).toBe(200)
+    const told = { 'www-authenticate': INVALID }
+    const refused = { status: 401, body: { code: 'UNAUTHORIZED' }, headers: told }
+    expect(await batch(1001, WRONG)).toMatchObject(refused)
+    expect(await batch(1000, WRONG)).toMatchObject({ status: 200, headers: told })
+    expect((await batch(1001, service.person)).status).toBe(200)
   })
 
   test('is the same for bytes as for points', async () => {
-    const large = (headers = {}) => batch(1000, headers, 'x'.repeat(80))
-    expect([(await large()).statusCode, (await large(WRONG)).statusCode]).toEqual([413, 401])
-    expect((await large(service.person.headers)).statusCode).toBe(200)
+    const large = async (by?: Sent['by']) => (await batch(1000, by, 'x'.repeat(80))).status
+    expect([await large(), await large(WRONG), await large(service.person)]).toEqual([413, 401, 200])
   })
 
   test('is 503 while callers cannot be looked up', async () => {
-    const { headers } = service.person
-    expect((await batch(1, headers)).statusCode).toBe(200)
+    const { person } = service
+    expect((await batch(1, person)).status).toBe(200)
     service.app.forgetCallers(() => true)
     await withoutDatabase(async () => {
       // Too many points without a token, and too many bytes.
-      for (const refused of [await batch(1001, headers), await batch(1000, headers, 'x'.repeat(80))]) {
-        expect([refused.statusCode, refused.json().code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
+      for (const refused of [await batch(1001, person), await batch(1000, person, 'x'.repeat(80))]) {
+        expect(refused).toMatchObject({ status: 503, body: { code: 'DATABASE_UNAVAILABLE' } })
         expect(refused.headers).not.toHaveProperty('www-authenticate')
       }
     })
@@ -257,39 +200,37 @@ describe('what only a caller may ask', () => {
 })
 
 describe('Prefer: history=none', () => {
-  const polygon = { geometry: FIELD_IN_PIXEL }
-  const kept = async () =>
-    (await service.app.inject({ url: '/history/my', headers: service.person.headers })).json().items.length
+  const preferring = (prefer: string) => ({ by: service.person, headers: { prefer } })
+  const kept = async () => (await ask('GET /history/my', { by: service.person })).body.items.length
 
   test.each(['history=none', 'respond-async, HISTORY = "none"; x=1'])(
     'keeps nothing of a point or a polygon: %s',
     async (prefer) => {
-      const headers = { ...service.person.headers, prefer }
+      const sent = preferring(prefer)
       const before = await kept()
       const answers = [
-        await call('POST', POINT, headers),
-        await call('GET', POINT, headers),
-        await call('POST', '/advisory/point?lat=9.5&lng=38.5', headers),
-        await service.app.inject({ method: 'POST', url: '/advisory/yield', headers, payload: polygon }),
+        await ask(`POST ${POINT}`, sent),
+        await ask(`GET ${POINT}`, sent),
+        await ask('POST /advisory/point?lat=9.5&lng=38.5', sent),
+        await ask('POST /advisory/yield', { ...sent, payload: { geometry: FIELD_IN_PIXEL } }),
       ]
-      for (const answer of answers) {
-        expect([answer.statusCode, answer.headers['preference-applied']]).toEqual([200, 'history=none'])
-        expect(answer.json()).not.toHaveProperty('history_id')
+      for (const { status, headers, body } of answers) {
+        expect([status, headers['preference-applied']]).toEqual([200, 'history=none'])
+        expect(body).not.toHaveProperty('history_id')
       }
       expect(await kept()).toBe(before)
     },
   )
 
   test('goes with others', async () => {
-    const prefer = 'history=none, server-timing'
-    const { headers } = await call('POST', POINT, { ...service.person.headers, prefer })
+    const { headers } = await ask(`POST ${POINT}`, preferring('history=none, server-timing'))
     expect(headers['preference-applied']).toBe('server-timing, history=none')
     expect(headers).toHaveProperty('server-timing')
   })
 
   test.each(['history', 'history=all', 'nohistory=none'])('is not meant by %s', async (prefer) => {
-    const answer = await call('POST', POINT, { ...service.person.headers, prefer })
-    expect(answer.json()).toHaveProperty('history_id')
-    expect(answer.headers).not.toHaveProperty('preference-applied')
+    const { headers, body } = await ask(`POST ${POINT}`, preferring(prefer))
+    expect(body).toHaveProperty('history_id')
+    expect(headers).not.toHaveProperty('preference-applied')
   })
 })

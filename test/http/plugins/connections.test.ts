@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setInterval, setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { buildApp } from '#src/app.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
@@ -29,20 +30,24 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** A connection from an address of this machine, with what came over it. */
-function open(localAddress = '127.0.0.1', { app } = service): Socket & { received: string } {
-  const { port } = app.server.address() as AddressInfo
-  const socket = Object.assign(connect({ port, host: '127.0.0.1', localAddress }), { received: '' })
-  socket.on('error', () => {})
-  onTestFinished(() => void socket.destroy())
-  return socket
+interface Client extends Socket {
+  /** What came, where it listens. */
+  received: string
 }
 
-function listen<Listening extends Socket & { received: string }>(socket: Listening): Listening {
-  socket.on('data', (data) => {
+/** A connection from an address of this machine. */
+function open(localAddress = '127.0.0.1', { app }: Pick<TestApp, 'app'> = service): Client {
+  const { port } = app.server.address() as AddressInfo
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
+  socket.on('error', () => {})
+  onTestFinished(() => void socket.destroy())
+  return Object.assign(socket, { received: '' })
+}
+
+function listen(socket: Client): Client {
+  return socket.on('data', (data) => {
     socket.received += data
   })
-  return socket
 }
 
 /** What comes back until the service hangs up. */
@@ -119,11 +124,11 @@ describe('a client that does not read on', () => {
 
   test('is waited for where it reads slowly, be it one long piece', async () => {
     // The buffers let megabytes through at a time: with the pace of this client each second.
-    const patient = await createTestApp({ settings: { SLOW_CLIENT_MS: '3000' } })
-    onTestFinished(() => patient.close())
-    patient.app.get('/long', { config: { public: true } }, async () => LONG)
-    await patient.app.listen({ host: '127.0.0.1', port: 0 })
-    const socket = open('127.0.0.1', patient)
+    const app = await buildApp({ ...service.testDatabase.config, SLOW_CLIENT_MS: 3000 }, service.database)
+    onTestFinished(() => app.close())
+    app.get('/long', { config: { public: true } }, async () => LONG)
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    const socket = open('127.0.0.1', { app })
     const closed = once(socket, 'close')
     let bytes = 0
     socket.on('data', (data) => {
@@ -154,11 +159,9 @@ describe('more connections than there may be', () => {
       socket.resume()
       socket.write(first)
     }
-    await Promise.all(
-      sockets.map(
-        (socket) => new Promise((resolve) => socket.once('connect', resolve).once('close', resolve)),
-      ),
-    )
+    const settled = (socket: Socket) =>
+      new Promise((resolve) => socket.once('connect', resolve).once('close', resolve))
+    await Promise.all(sockets.map(settled))
     return sockets
   }
 
@@ -173,10 +176,8 @@ describe('more connections than there may be', () => {
       await once(other, 'close')
       expect(other.received).toMatch(/^HTTP\/1.1 200 /)
     }
-    await vi.waitFor(
-      () => expect(sockets.filter(({ destroyed }) => !destroyed).length).toBeLessThanOrEqual(20),
-      PATIENCE,
-    )
+    const left = () => sockets.filter(({ destroyed }) => !destroyed).length
+    await vi.waitFor(() => expect(left()).toBeLessThanOrEqual(20), PATIENCE)
   })
 
   test('never cost one its answer', async () => {

@@ -17,7 +17,7 @@ const OLD: Deprecated = {
 let service: TestApp
 let app: App
 beforeAll(async () => {
-  service = await createTestApp({ settings: { BASE_PATH: '/agro' } })
+  service = await createTestApp({ template: 'empty', settings: { BASE_PATH: '/agro' } })
   app = await buildApp(service.testDatabase.config, service.database)
   const schema = {
     operationId: 'old',
@@ -27,16 +27,10 @@ beforeAll(async () => {
   app.get('/old', { schema, config: { public: true, deprecated: OLD } }, async (_request, reply) =>
     reply.header('link', '</more>; rel="next"').send(null),
   )
-  app.get(
-    '/older',
-    {
-      schema: { ...schema, operationId: 'older' },
-      config: { public: true, deprecated: { since: '2027-01-31' } },
-    },
-    async () => {
-      throw new ApiError('NOT_FOUND', 'There is nothing.')
-    },
-  )
+  const older = { public: true, deprecated: { since: '2027-01-31' } }
+  app.get('/older', { schema: { ...schema, operationId: 'older' }, config: older }, async () => {
+    throw new ApiError('NOT_FOUND', 'There is nothing.')
+  })
 })
 afterAll(async () => {
   await app.close()
@@ -64,9 +58,7 @@ describe('a deprecated route', () => {
   test('is marked in the document, with its headers, also after a document without them', async () => {
     await service.app.inject('/agro/openapi.json?media=all')
     const document: OpenAPIV3_1.Document = (await app.inject('/agro/openapi.json')).json()
-    const { old, older } = Object.fromEntries(
-      ['old', 'older'].map((name) => [name, document.paths?.[`/${name}`]?.get]),
-    )
+    const [old, older] = ['/old', '/older'].map((path) => document.paths?.[path]?.get)
     expect(old).toMatchObject({
       deprecated: true,
       description:

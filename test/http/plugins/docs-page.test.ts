@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
+import type { App } from '#src/http/app.ts'
 import { READING_PATHS } from '#src/http/docs-page/page.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 
@@ -13,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const pageAt = async (url: string, { app }: Pick<TestApp, 'app'> = service) => (await app.inject(url)).body
+const pageAt = async (url: string) => (await service.app.inject(url)).body
 
 /** The addresses of this service that a page names, as a browser at `url` would ask for them. */
 function linksOf(page: string, url: string): string[] {
@@ -53,33 +54,29 @@ describe('the documents for integrators', () => {
 })
 
 describe('the page of the documentation', () => {
-  test.each(['/docs', '/docs/?x=/docs'])('has links that lead somewhere, at %s', async (url) => {
-    const links = linksOf(await pageAt(url), url)
-    expect(links).toEqual(
-      expect.arrayContaining([
-        '/docs/rules',
-        '/docs/agents',
-        '/docs/gis',
-        '/docs/changelog',
-        '/openapi.yaml',
-      ]),
-    )
-    for (const link of links) {
-      const { statusCode, headers } = await service.app.inject(link)
-      expect([link, statusCode]).toEqual([link, 200])
-      if (/^\/docs\/static\/(?!swagger-initializer)/.test(link))
-        expect(headers['cache-control']).toBe('public, max-age=86400')
-    }
+  const BASE_PATH = '/agro/v0'
+  let prefixed: App
+  beforeAll(async () => {
+    prefixed = await buildApp({ ...service.testDatabase.config, BASE_PATH }, service.database)
+    return () => prefixed.close()
   })
 
-  test('has links that lead somewhere below BASE_PATH', async () => {
-    const config = { ...service.testDatabase.config, BASE_PATH: '/agro/v0' }
-    const prefixed = { app: await buildApp(config, service.database) }
-    onTestFinished(() => prefixed.app.close())
-    for (const url of ['/agro/v0/docs', '/agro/v0/docs/', '/agro/v0/docs/rules']) {
-      for (const link of linksOf(await pageAt(url, prefixed), url)) {
-        expect([link, (await prefixed.app.inject(link)).statusCode]).toEqual([link, 200])
-      }
+  const NAMED = ['/docs/rules', '/docs/agents', '/docs/gis', '/docs/changelog', '/openapi.yaml']
+  test.each([
+    ['', '/docs', NAMED],
+    ['', '/docs/?x=/docs', NAMED],
+    [BASE_PATH, '/docs', NAMED],
+    [BASE_PATH, '/docs/', NAMED],
+    [BASE_PATH, '/docs/rules', ['/docs/']],
+  ])('has links that lead somewhere, below the path "%s", at %s', async (base, url, named) => {
+    const app = base === '' ? service.app : prefixed
+    const links = linksOf((await app.inject(base + url)).body, base + url)
+    expect(links).toEqual(expect.arrayContaining(named.map((path) => base + path)))
+    for (const link of links) {
+      const { statusCode, headers } = await app.inject(link)
+      expect([link, statusCode]).toEqual([link, 200])
+      if (/\/docs\/static\/(?!swagger-initializer)/.test(link))
+        expect(headers['cache-control']).toBe('public, max-age=86400')
     }
   })
 

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { buildApp } from '#src/app.ts'
+import type { App } from '#src/http/app.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
@@ -13,13 +15,18 @@ const GET = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n'
 const LIVE = /^HTTP\/1\.1 200 OK\r\n[\s\S]*\{"status":"ok"\}$/
 
 let service: TestApp
+let app: App
 let port: number
-beforeEach(async () => {
+beforeAll(async () => {
   service = await createTestApp()
-  await service.app.listen({ host: '127.0.0.1', port: 0 })
-  port = (service.app.server.address() as AddressInfo).port
+  return () => service.close()
 })
-afterEach(() => service.close())
+beforeEach(async () => {
+  app = await buildApp(service.testDatabase.config, service.database)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  port = (app.server.address() as AddressInfo).port
+  return () => app.close()
+})
 
 interface Client extends Socket {
   received: string
@@ -73,16 +80,16 @@ const hungUp = (client: Client) =>
 describe('a service that is about to stop', () => {
   test('tells whoever asks over a connection that was there before that the answer is its last', async () => {
     const client = await openIdle()
-    service.app.startDraining()
+    app.startDraining()
     expect(await answered(client, GET, LIVE)).toEqual(['connection: close'])
     await hungUp(client)
   })
 
   test('keeps a connection that is made then, until nobody listens any more', async () => {
-    service.app.startDraining()
+    app.startDraining()
     const client = await openIdle()
     expect(await answered(client, GET, LIVE)).toEqual(['connection: keep-alive'])
-    const ended = service.app.endConnections(LONG)
+    const ended = app.endConnections(LONG)
     await refused()
     expect(await answered(client, GET, LIVE)).toEqual(['connection: close'])
     client.end()
@@ -91,11 +98,11 @@ describe('a service that is about to stop', () => {
 
   test('hangs up and lets its client hang up: what is sent meanwhile is neither done nor answered by a reset', async () => {
     const client = await openIdle()
-    service.app.startDraining()
+    app.startDraining()
     await answered(client, GET, LIVE)
     await hungUp(client)
     const requests = vi.fn()
-    service.app.server.on('request', requests)
+    app.server.on('request', requests)
     await new Promise((resolve) => client.write(GET.repeat(100), resolve))
     await answered(open(), GET, LIVE)
     expect(requests).toHaveBeenCalledTimes(1)
@@ -106,7 +113,7 @@ describe('a service that is about to stop', () => {
 
   test('answers all requests that were sent at once, and says it with the last', async () => {
     const client = await openIdle()
-    service.app.startDraining()
+    app.startDraining()
     const lines = await answered(client, GET.repeat(3), /(\{"status":"ok"\}[\s\S]*){3}/)
     expect(lines).toEqual(['connection: keep-alive', 'connection: keep-alive', 'connection: close'])
     await hungUp(client)
@@ -114,8 +121,8 @@ describe('a service that is about to stop', () => {
 
   test('answers a request over a connection that was idle when it stopped to listen', async () => {
     const [one, another] = [await openIdle(), await openIdle()]
-    service.app.startDraining()
-    const ended = service.app.endConnections(LONG)
+    app.startDraining()
+    const ended = app.endConnections(LONG)
     await refused()
     for (const client of [one, another]) {
       expect(await answered(client, GET, LIVE)).toEqual(['connection: close'])
@@ -128,7 +135,7 @@ describe('a service that is about to stop', () => {
     // On this machine a connection is made when it is asked for.
     const clients = Array.from({ length: 20 }, open)
     for (const client of clients) client.write(GET)
-    const ended = service.app.endConnections(LONG)
+    const ended = app.endConnections(LONG)
     for (const client of clients) {
       await vi.waitFor(
         () => expect([LIVE.test(client.received), client.reset]).toEqual([true, false]),
@@ -142,9 +149,9 @@ describe('a service that is about to stop', () => {
   test('hangs up on who asks nothing, without a reset, and waits for who has asked', async () => {
     const [idle, silent, asking] = [await openIdle(), open(), open()]
     asking.write('POST /advisory/yield/point?lat=9.5 HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\n\r\n{')
-    await once(service.app.server, 'request')
-    service.app.startDraining()
-    const ended = service.app.endConnections({ ...LONG, idleMs: 0 })
+    await once(app.server, 'request')
+    app.startDraining()
+    const ended = app.endConnections({ ...LONG, idleMs: 0 })
     for (const client of [idle, silent]) {
       await hungUp(client)
       client.end()
@@ -160,10 +167,10 @@ describe('a service that is about to stop', () => {
   test('gives up requests that take too long, and says how many', async () => {
     const half = open()
     half.write('POST /advisory/yield/point HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{')
-    await once(service.app.server, 'request')
+    await once(app.server, 'request')
     const idle = await openIdle()
-    service.app.startDraining()
-    expect(await service.app.endConnections({ idleMs: 0, busyMs: 0 })).toBe(1)
+    app.startDraining()
+    expect(await app.endConnections({ idleMs: 0, busyMs: 0 })).toBe(1)
     for (const client of [half, idle]) await hungUp(client)
   })
 })

@@ -1,16 +1,19 @@
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
-import type { LightMyRequestResponse } from 'fastify'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { App } from '#src/http/app.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call, type Sent } from '#test/setup/calls.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { SQUARE } from '#test/setup/square.ts'
 
-const POINT = '/advisory/yield/point?lat=9&lng=38.7'
+const POINT = 'POST /advisory/yield/point?lat=9&lng=38.7'
+
+const statusOf = async (app: App, request: string, sent?: Sent) => (await call(app, request, sent)).status
 
 describe('requests that wait for the database', () => {
   let service: TestApp
@@ -26,9 +29,9 @@ describe('requests that wait for the database', () => {
 
   /** Keeps the database from answering anybody until what comes out is called. */
   async function holdDatabase(): Promise<() => void> {
-    for (const { headers } of [attacker, neighbour]) {
+    for (const by of [attacker, neighbour]) {
       // So that the callers are known: looking them up takes the database as well.
-      expect((await service.app.inject({ url: '/user/profile', headers })).statusCode).toBe(200)
+      expect(await statusOf(service.app, 'GET /user/profile', { by })).toBe(200)
     }
     const held = await service.database.pool.connect()
     return () => held.release()
@@ -38,49 +41,52 @@ describe('requests that wait for the database', () => {
     await vi.waitFor(() => expect(service.database.pool.waitingCount).toBeGreaterThan(0), PATIENCE)
   }
 
-  test.each([['/history/my'], ['/user/profile']])(
-    'of one caller, for %s, wait for one another and not a neighbour for all of them',
-    async (url) => {
+  test.each<[asked: string, named: boolean]>([
+    ['GET /history/my', false],
+    ['GET /user/profile', false],
+    // It takes a turn also where it names itself, and nothing waits for a place that it holds.
+    [POINT, true],
+  ])(
+    'of one caller, for %s, with a key of their own: %s, wait for one another and not a neighbour for all of them',
+    async (asked, named) => {
+      // The tile of the point is in memory from then on.
+      expect(await statusOf(service.app, POINT)).toBe(200)
       const release = await holdDatabase()
       const answered: string[] = []
-      const ask = async (name: string, { headers }: Person) => {
-        const { statusCode } = await service.app.inject({ url, headers })
+      const ask = async (name: string, by: Person) => {
+        const headers: Record<string, string> = named ? { 'idempotency-key': name } : {}
+        const status = await statusOf(service.app, asked, { by, headers })
         answered.push(name)
-        return statusCode
+        return status
       }
       const many = [1, 2, 3, 4].map((number) => ask(`attacker ${number}`, attacker))
       await untilOneWaits()
       const one = ask('neighbour', neighbour)
       release()
-      expect(new Set([...(await Promise.all(many)), await one]).size).toBe(1)
+      expect(await Promise.all([...many, one])).toEqual([200, 200, 200, 200, 200])
       expect(answered.indexOf('neighbour')).toBeLessThanOrEqual(2)
     },
   )
 
   test('are refused where too many wait: the newest of whoever has most', async () => {
     const release = await holdDatabase()
-    const ask = ({ headers }: Person) => service.app.inject({ url: '/history/my', headers })
+    const ask = (by: Person) => call(service.app, 'GET /history/my', { by })
     const many = Array.from({ length: 8 }, () => ask(attacker))
     await untilOneWaits()
     const few = [ask(neighbour), ask(neighbour)]
     const refused = await vi.waitFor(async () => {
       const answer = await ask(attacker)
-      expect(answer.statusCode).toBe(503)
+      expect(answer.status).toBe(503)
       return answer
     }, PATIENCE)
-    expect(refused.headers['retry-after']).toBe('1')
-    expect(refused.json()).toMatchObject({
-      error: 'The service is busy; try again in a second.',
-      code: 'OVERLOADED',
-    })
-    expect((await service.app.inject('/health/live')).statusCode).toBe(200)
+    const error = 'The service is busy; try again in a second.'
+    expect(refused).toMatchObject({ headers: { 'retry-after': '1' }, body: { error, code: 'OVERLOADED' } })
+    expect(await statusOf(service.app, 'GET /health/live')).toBe(200)
     release()
-    const statuses = async (answers: Promise<LightMyRequestResponse>[]) =>
-      (await Promise.all(answers)).map(({ statusCode }) => statusCode)
-    expect(await statuses(few)).toEqual([200, 200])
-    const ofMany = await statuses(many)
+    const statuses = (await Promise.all([...few, ...many])).map(({ status }) => status)
+    expect(statuses.slice(0, 2)).toEqual([200, 200])
     // One had a place already, where there are two one of the neighbour has the other.
-    expect(ofMany).toEqual([200, 200, 200, 503, 503, 503, 503, 503])
+    expect(statuses.slice(2)).toEqual([200, 200, 200, 503, 503, 503, 503, 503])
   })
 
   test('leave the line when their clients go away', async () => {
@@ -88,7 +94,7 @@ describe('requests that wait for the database', () => {
     const { server } = service.app
     const { port } = server.address() as AddressInfo
     const { headers } = attacker
-    const ask = () => service.app.inject({ url: '/history/my', headers })
+    const ask = () => statusOf(service.app, 'GET /history/my', { by: attacker })
     const first = ask()
     await untilOneWaits()
     const calls = Array.from({ length: 4 }, () =>
@@ -103,30 +109,7 @@ describe('requests that wait for the database', () => {
     await vi.waitFor(async () => expect(await connections()).toBe(0), PATIENCE)
     const others = Array.from({ length: 4 }, ask)
     release()
-    const answers = await Promise.all([first, ...others])
-    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200])
-  })
-
-  test('take a turn also where they name themselves, and nothing waits for a place that it holds', async () => {
-    // Its tile is in memory from then on.
-    expect((await service.app.inject({ method: 'POST', url: POINT })).statusCode).toBe(200)
-    const release = await holdDatabase()
-    const answered: string[] = []
-    const ask = async (name: string, { headers }: Person) => {
-      const { statusCode } = await service.app.inject({
-        method: 'POST',
-        url: POINT,
-        headers: { ...headers, 'idempotency-key': name },
-      })
-      answered.push(name)
-      return statusCode
-    }
-    const many = [1, 2, 3, 4].map((number) => ask(`attacker ${number}`, attacker))
-    await untilOneWaits()
-    const one = ask('neighbour', neighbour)
-    release()
-    expect([...(await Promise.all(many)), await one]).toEqual([200, 200, 200, 200, 200])
-    expect(answered.indexOf('neighbour')).toBeLessThanOrEqual(2)
+    expect(await Promise.all([first, ...others])).toEqual([200, 200, 200, 200, 200])
   })
 })
 
@@ -137,16 +120,16 @@ describe('connections of a server', () => {
     const people = [await newPerson(app), await newPerson(app), await newPerson(app)]
     const held = await database.pool.connect()
     await held.query('begin; lock table history_item in access exclusive mode')
-    const hanging = people.flatMap(({ headers }) =>
-      Array.from({ length: 10 }, () => app.inject({ url: '/history/my', headers })),
+    const hanging = people.flatMap((by) =>
+      Array.from({ length: 10 }, () => statusOf(app, 'GET /history/my', { by })),
     )
     const blocked = () =>
       sql<{ count: number }>`select count(*) from pg_locks where not granted`.execute(database.writer)
     await vi.waitFor(async () => expect((await blocked()).rows[0]?.count).toBeGreaterThan(3), PATIENCE)
-    expect((await app.inject({ method: 'POST', url: POINT })).statusCode).toBe(200)
+    expect(await statusOf(app, POINT)).toBe(200)
     await held.query('rollback')
     held.release()
-    expect((await Promise.all(hanging)).map(({ statusCode }) => statusCode)).toEqual(hanging.map(() => 200))
+    expect(await Promise.all(hanging)).toEqual(hanging.map(() => 200))
     await service.close()
   })
 
@@ -164,8 +147,8 @@ describe('connections of a server', () => {
     })
     const attacker = await newPerson(app)
     const neighbour = await newPerson(app)
-    const profile = () => app.inject({ url: '/user/profile', headers: neighbour.headers })
-    expect((await profile()).statusCode).toBe(200)
+    const profile = () => statusOf(app, 'GET /user/profile', { by: neighbour })
+    expect(await profile()).toBe(200)
     const countOf = async (rows: string) =>
       Number((await looking.query(`select count(*) from ${rows}`)).rows[0].count)
     const blocked = () => countOf("pg_locks where not granted and locktype = 'relation'")
@@ -174,10 +157,9 @@ describe('connections of a server', () => {
     await tiles.query('begin; lock table raster_tile in access exclusive mode')
     if (begun === 0) await holdNotes()
     const polygons = Array.from({ length: 30 }, (_, number) =>
-      app.inject({
-        method: 'POST',
-        url: '/advisory/yield',
-        headers: { ...attacker.headers, 'idempotency-key': `polygon ${number}` },
+      statusOf(app, 'POST /advisory/yield', {
+        by: attacker,
+        headers: { 'idempotency-key': `polygon ${number}` },
         payload: { geometry: SQUARE },
       }),
     )
@@ -187,11 +169,11 @@ describe('connections of a server', () => {
     }
     await tiles.query('commit')
     await vi.waitFor(async () => expect(await blocked()).toBeGreaterThan(0), PATIENCE)
-    expect((await profile()).statusCode).toBe(200)
+    expect(await profile()).toBe(200)
     // The three places of a caller, and what deletes old answers and those beyond a number now and then.
     expect(await blocked()).toBeLessThanOrEqual(5)
     await notes.query('rollback')
-    expect((await Promise.all(polygons)).map(({ statusCode }) => statusCode)).toEqual(polygons.map(() => 200))
+    expect(await Promise.all(polygons)).toEqual(polygons.map(() => 200))
     expect(await countOf('idempotency_record where answer is not null')).toBe(30)
   })
 })
@@ -205,19 +187,18 @@ async function connectedTo(url: string): Promise<pg.Client> {
 
 test('whoever needs the database does not wait for the passwords of others to be hashed', async () => {
   const service = await createTestApp({ settings: { DATABASE_POOL_SIZE: '1' } })
-  const { headers } = await newPerson(service.app)
-  const ask = () => service.app.inject({ url: '/user/profile', headers })
-  expect((await ask()).statusCode).toBe(200)
+  const by = await newPerson(service.app)
+  const ask = () => statusOf(service.app, 'GET /user/profile', { by })
+  expect(await ask()).toBe(200)
   let loggedIn = 0
   const logins = Array.from({ length: 20 }, async (_, number) => {
     const payload = { email: `nobody${number}@example.org`, password: 'whatever it is' }
-    const remoteAddress = `198.51.${number}.1`
-    const login = { method: 'POST', url: '/auth/login', payload, remoteAddress } as const
-    expect((await service.app.inject(login)).statusCode).toBe(401)
+    const sent = { payload, from: `198.51.${number}.1` }
+    expect(await statusOf(service.app, 'POST /auth/login', sent)).toBe(401)
     loggedIn++
   })
   await vi.waitFor(() => expect(loggedIn).toBeGreaterThan(0), { ...PATIENCE, interval: 1 })
-  expect((await ask()).statusCode).toBe(200)
+  expect(await ask()).toBe(200)
   expect(loggedIn).toBeLessThanOrEqual(10)
   await Promise.all(logins)
   await service.close()

@@ -2,6 +2,7 @@ import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentele
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
 import { captureLog } from '#test/setup/log.ts'
 import { createProxiedApp } from '#test/setup/proxied-app.ts'
 
@@ -11,7 +12,6 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const CALLER = '00f067aa0ba902b7'
 const traceparent = `00-${TRACE}-${CALLER}-01`
 
-/** Spans are the same on both databases. */
 describe('with an SDK of OpenTelemetry', () => {
   const exporter = new InMemorySpanExporter()
   let service: TestApp
@@ -47,18 +47,13 @@ describe('with an SDK of OpenTelemetry', () => {
   })
 
   test('a request and its line of the log go on with the trace of its traceparent, by its route', async () => {
-    await service.app.inject({
-      method: 'POST',
-      url: `/agro${POINT}?lng=38.5`,
-      payload: AT,
-      headers: { traceparent, 'x-request-id': 'from-the-proxy' },
-    })
+    const headers = { traceparent, 'x-request-id': 'from-the-proxy' }
+    await call(service.app, `POST /agro${POINT}?lng=38.5`, { payload: AT, headers })
     const [span, ...others] = exporter.getFinishedSpans()
     expect(others).toEqual([])
     const ids = { trace_id: TRACE, span_id: span?.spanContext().spanId }
     expect(log.map((line) => JSON.parse(line))).toMatchObject([{ msg: 'answered', ...ids }])
-    expect(span?.name).toBe(`POST ${POINT}`)
-    expect(span?.kind).toBe(SpanKind.SERVER)
+    expect([span?.name, span?.kind]).toEqual([`POST ${POINT}`, SpanKind.SERVER])
     expect(span?.spanContext().traceId).toBe(TRACE)
     expect(span?.parentSpanContext?.spanId).toBe(CALLER)
     expect(span?.attributes).toEqual({
@@ -71,7 +66,7 @@ describe('with an SDK of OpenTelemetry', () => {
 
   test('made-up paths without a traceparent are one name, and no sentence of a mistake is told', async () => {
     await service.app.inject('/agro/token-of-a-mail?lat=9.5')
-    await service.app.inject({ method: 'POST', url: `/agro${POINT}`, payload: { ...AT, lat: 91.25 } })
+    await call(service.app, `POST /agro${POINT}`, { payload: { ...AT, lat: 91.25 } })
     const [unknown, mistaken] = exporter.getFinishedSpans()
     expect([unknown?.name, unknown?.parentSpanContext]).toEqual(['GET unknown', undefined])
     expect(mistaken?.attributes).toMatchObject({
@@ -85,12 +80,9 @@ describe('with an SDK of OpenTelemetry', () => {
   })
 
   test('what a handler does after its body has come, and after a query, is within the span', async () => {
+    const headers = { traceparent, 'content-type': 'application/json' }
     const body = JSON.stringify({ long: 'x'.repeat(5000) })
-    const response = await fetch(`${url}/probe`, {
-      method: 'POST',
-      headers: { traceparent, 'content-type': 'application/json' },
-      body,
-    })
+    const response = await fetch(`${url}/probe`, { method: 'POST', headers, body })
     const inside = await response.json()
     await expect.poll(() => exporter.getFinishedSpans().length).toBe(1)
     const [span] = exporter.getFinishedSpans()
@@ -113,10 +105,8 @@ describe('with an SDK of OpenTelemetry', () => {
     })
     outer.end()
     const [inner] = exporter.getFinishedSpans()
-    expect([inner?.kind, inner?.parentSpanContext?.spanId]).toEqual([
-      SpanKind.INTERNAL,
-      outer.spanContext().spanId,
-    ])
+    expect(inner?.kind).toBe(SpanKind.INTERNAL)
+    expect(inner?.parentSpanContext?.spanId).toBe(outer.spanContext().spanId)
   })
 
   test('an error of ours is one', async () => {

@@ -50,15 +50,6 @@ function open() {
 
 const LOGIN = { email: 'amina@example.org', password: 'teff grows at dawn' }
 
-test('the access token is in memory alone, and goes with each request', async () => {
-  const session = open()
-  await session.login(LOGIN)
-  expect(await session.get('user/profile')).toEqual({ path: '/base/user/profile' })
-  expect(asked).toEqual(['/base/auth/login', '/base/user/profile Bearer a1'])
-  expect([...stored.values()]).toEqual(['r1'])
-  expect([session.user(), announced]).toEqual([USER, [USER]])
-})
-
 test('a token that is about to end is changed once, for all who ask at that moment', async () => {
   const session = open()
   await session.login(LOGIN)
