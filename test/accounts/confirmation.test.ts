@@ -118,6 +118,19 @@ describe('where e-mails have to be confirmed', () => {
     expect((await send('/auth/confirm/resend', { email }, '10.6.0.9')).status).toBe(429)
   })
 
+  test('a mail has the link of the page that EMAIL_CONFIRMATION names', async () => {
+    const EMAIL_CONFIRMATION = 'https://app.example.org/confirm#token={token}'
+    await withOtherService(service, { EMAIL_CONFIRMATION }, async (app) => {
+      const email = await register(app)
+      const { text } = await service.mailServer.next()
+      const [link] = /https?:\S+/.exec(text) as RegExpExecArray
+      expect(link).toMatch(/^https:\/\/app\.example\.org\/confirm#token=[\w-]{43}$/)
+      expect((await login(email)).status).toBe(401)
+      expect((await send('/auth/confirm', { token: link.slice(-43) })).status).toBe(204)
+      expect((await login(email)).status).toBe(200)
+    })
+  })
+
   test('accounts of before are confirmed', async () => {
     const person = await withOtherService(service, { EMAIL_CONFIRMATION: 'off' }, newPerson)
     expect(person.user.email_confirmed).toBe(true)
