@@ -23,7 +23,7 @@ test('restarts of two services by turns fail no request of clients that keep con
   const ports = replicas.map(({ port }) => port)
   const questions = await questionsOn(ports[0] as number)
 
-  const traffic = startTraffic(ports, questions, 8)
+  const traffic = startTraffic(ports, questions, 4)
   // By then they have their connections: one that is made when nobody listens any more may be reset.
   await vi.waitFor(() => expect(traffic.count()).toBeGreaterThan(CALLS_BEFORE), PATIENCE)
   const stops = await restartByTurns(replicas, replicas.length, SETTLE_MS)
