@@ -59,8 +59,10 @@ const STATEMENTS: Record<string, Record<string, string | undefined>> = {
 
 /** What an operation may meet. */
 const CIRCUMSTANCES: typeof STATEMENTS = {
-  ...STATEMENTS,
+  [AS_IT_IS]: {},
+  // Before too many mails are asked for.
   'with a token of no use': { authorization: 'Bearer x.y.z' },
+  ...STATEMENTS,
   'with preferences': { prefer: 'history=none, server-timing, handling=strict', 'accept-encoding': 'gzip' },
   'with the tag of any answer': { 'if-none-match': '*', authorization: undefined },
   'with the tag of any answer, and a token': { 'if-none-match': '*' },
