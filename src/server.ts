@@ -44,7 +44,8 @@ const PREPARE = 'prepare'
  * This process ends where that one fails.
  */
 async function makeDatabase({ DATABASE_URL, DATA_DIR }: Config): Promise<void> {
-  if (DATABASE_URL !== undefined || existsSync(join(DATA_DIR, 'postgres'))) return
+  const isMade = existsSync(join(DATA_DIR, 'postgres')) && !existsSync(join(DATA_DIR, 'unfinished'))
+  if (DATABASE_URL !== undefined || isMade) return
   const run = fileURLToPath(new URL('../bin/run.mjs', import.meta.url))
   const child = fork(run, [fileURLToPath(import.meta.url), PREPARE])
   process.once('exit', () => child.kill())
