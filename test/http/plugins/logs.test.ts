@@ -47,7 +47,8 @@ test('ACCESS_LOG has a line for each answer, without what may be secret', async 
     { ...ofOne, method: 'GET', route: 'unknown', status: 404, code: 'NOT_FOUND' },
   ])
   for (const { ms } of lines) expect(ms).toBeGreaterThan(0)
-  expect(JSON.stringify(lines)).not.toMatch(/9\.5|token|amina/)
+  const told = lines.map(({ ms: _, ...line }) => line)
+  expect(JSON.stringify(told)).not.toMatch(/9\.5|token|amina/)
 })
 
 describe('ACCESS_LOG, with a client at a socket,', () => {
