@@ -27,12 +27,9 @@ export function timeText(time: Date): string {
 export function readTime(text: string): Date {
   const [, day] = /^(\d{4}-\d\d-\d\d)(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
   // Dates such as 2026-02-30 would become days of the next month.
-  if (day && isTime(text) && new Date(day).toISOString().startsWith(day)) return new Date(text)
+  if (day && Number.isFinite(Date.parse(text)) && new Date(day).toISOString().startsWith(day))
+    return new Date(text)
   throw new InvalidArgumentError('It must be a time such as 2026-11-01 or 2026-11-01T08:30:00Z.')
-}
-
-function isTime(text: string): boolean {
-  return Number.isFinite(Date.parse(text))
 }
 
 export function changeText(relative: number | null): string {

@@ -17,13 +17,16 @@ import {
   type StoredPixels,
 } from './releases.ts'
 
-/** Measured memory of a tile beside its pixels, with its share of the garbage. */
-export const ENTRY_BYTES = 800
+/** Measured memory of a tile beside its pixels. */
+export const ENTRY_BYTES = 500
+
+/** The same where there is no tile: one object is in all these entries. */
+export const EMPTY_ENTRY_BYTES = 250
 
 /** The pixels belong to the tile alone. */
 type Tile = Pick<InterleavedTile, 'width' | 'bands' | 'pixels'>
 
-const NO_TILE: InterleavedTile = { width: 0, bands: 0, start: 0, pixels: new Float32Array(0), length: 0 }
+const NO_TILE: Tile = { width: 0, bands: 0, pixels: new Float32Array(0) }
 
 type TileCache = ReturnType<typeof createTileCache>
 
@@ -34,23 +37,28 @@ export function createTileCache(limitBytes: number) {
   let evicted = 0
   const cache = new Cache<number, Tile>('tiles', {
     maxSize: Math.max(1, limitBytes),
-    sizeOf: ({ pixels }) => ENTRY_BYTES + pixels.byteLength,
-    onRemoved({ pixels }) {
+    sizeOf: (tile) => (tile === NO_TILE ? EMPTY_ENTRY_BYTES : ENTRY_BYTES + tile.pixels.byteLength),
+    onRemoved(tile) {
       evicted++
-      spare.set(pixels.byteLength, pixels.buffer)
+      if (tile !== NO_TILE) spare.set(tile.pixels.byteLength, tile.pixels.buffer)
     },
   })
+  /** The pixels are those of a buffer that the next tile overwrites. */
+  function copy({ width, bands, start, pixels: from, length }: InterleavedTile): Tile {
+    const bytes = length * from.BYTES_PER_ELEMENT
+    const buffer = spare.get(bytes) ?? new ArrayBuffer(bytes)
+    spare.delete(bytes)
+    const pixels = from instanceof Float64Array ? new Float64Array(buffer) : new Float32Array(buffer)
+    pixels.set(from.subarray(start, start + length))
+    return { width, bands, pixels }
+  }
+
   return {
     get: (key: number) => cache.get(key),
     peek: (key: number) => cache.peek(key),
-    /** Stores a copy. */
-    set(key: number, { width, bands, start, pixels: from, length }: InterleavedTile): Tile {
-      const bytes = length * from.BYTES_PER_ELEMENT
-      const buffer = spare.get(bytes) ?? new ArrayBuffer(bytes)
-      spare.delete(bytes)
-      const pixels = from instanceof Float64Array ? new Float64Array(buffer) : new Float32Array(buffer)
-      pixels.set(from.subarray(start, start + length))
-      const tile = { width, bands, pixels }
+    /** @param found null where there is no tile */
+    set(key: number, found: InterleavedTile | null): Tile {
+      const tile = found === null ? NO_TILE : copy(found)
       cache.set(key, tile)
       return tile
     },
@@ -67,9 +75,7 @@ interface PixelIndex {
   row: number
 }
 
-interface NumberedTile extends TileAddress {
-  key: number
-}
+type NumberedTile = TileAddress & { key: number }
 
 /** The pixel of a position; null outside the grid. */
 function findPixel(coverage: NumberedCoverage, { longitude, latitude }: Position): PixelIndex | null {
@@ -117,9 +123,9 @@ function createTileLoader(store: TileStore, cache: TileCache, concurrency: numbe
     async read(coverage: NumberedCoverage, place: PixelIndex): Promise<StoredPixels> {
       const { key } = place
       const bytes = requireExisting(await askTile(locateTile(coverage, key)))
-      const read = () => cache.set(key, bytes.length === 0 ? NO_TILE : interleave(bytes))
       // The first of concurrent requests has stored it.
-      return pixelIn(cache.peek(key) ?? read(), place)
+      const tile = cache.peek(key) ?? cache.set(key, bytes.length === 0 ? null : interleave(bytes))
+      return pixelIn(tile, place)
     },
     state: askTile.state,
   }
@@ -182,9 +188,6 @@ export function createPixelReader(
   /** Whether a pixel in memory needs no database. */
   const isFoundHere = (coverage: NumberedCoverage) => cacheBytes > 0 && coverage.srid === WGS84
 
-  const isReadInDatabase = (coverage: NumberedCoverage) =>
-    coverage.store === 'postgis' && !isFoundHere(coverage)
-
   async function placeOn(coverage: NumberedCoverage, position: Position): Promise<PixelIndex | null> {
     if (coverage.srid === WGS84) return findPixel(coverage, position)
     const cell = requireExisting(await askCells({ coverageId: coverage.id, ...position }))
@@ -202,7 +205,7 @@ export function createPixelReader(
     },
     /** @throws {ReplacedMeanwhile} where the coverage was deleted */
     async read(coverage: NumberedCoverage, position: Position): Promise<StoredPixels> {
-      if (isReadInDatabase(coverage))
+      if (coverage.store === 'postgis' && !isFoundHere(coverage))
         return requireExisting(await askPixels({ coverageId: coverage.id, ...position }))
       const place = await placeOn(coverage, position)
       if (place === null) return NOTHING

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createTileCache, ENTRY_BYTES } from '#src/lookup/pixels.ts'
+import { createTileCache, EMPTY_ENTRY_BYTES, ENTRY_BYTES } from '#src/lookup/pixels.ts'
 import type { InterleavedTile } from '#src/raster/tiles.ts'
 
 function tileOf(pixels: Float32Array | Float64Array): InterleavedTile {
@@ -15,7 +15,9 @@ test('a tile comes back as it was put in, and another as unknown', () => {
   pixels[0] = 9
   expect(cache.get(7)).toEqual({ width: 3, bands: 1, pixels: new Float32Array([1, 2, 3]) })
   expect(cache.get(10)).toEqual({ width: 1, bands: 2, pixels: new Float64Array([0.1, Number.NaN]) })
-  expect(cache.get(11)).toBeUndefined()
+  cache.set(11, null)
+  expect(cache.get(11)).toMatchObject({ width: 0, bands: 0 })
+  expect(cache.get(12)).toBeUndefined()
 })
 
 test('it never keeps more than its limit, and never answers with another tile', () => {
@@ -34,15 +36,15 @@ test('it never keeps more than its limit, and never answers with another tile', 
       for (const [index, { key, length, double }] of tiles.entries()) {
         const pixels = new (double ? Float64Array : Float32Array)(length).map((_, at) => index + at / 1024)
         if (cache.get(key) === undefined) {
-          last.set(key, pixels)
-          cache.set(key, tileOf(pixels))
+          last.set(key, length === 0 ? new Float32Array(0) : pixels)
+          cache.set(key, length === 0 ? null : tileOf(pixels))
         }
         let kept = 0
         for (const [each, expected] of last) {
           const found = cache.peek(each)
           if (found === undefined) continue
           expect(found.pixels).toEqual(expected)
-          kept += ENTRY_BYTES + expected.byteLength
+          kept += expected.length === 0 ? EMPTY_ENTRY_BYTES : ENTRY_BYTES + expected.byteLength
         }
         expect(kept).toBe(cache.state().bytes)
         expect(kept).toBeLessThanOrEqual(limit)
