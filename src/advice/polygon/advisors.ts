@@ -21,7 +21,7 @@ import {
   listStatisticKeys,
   readStatistics,
 } from './answer.ts'
-import { type Computation, createComputing, type Waiting } from './computing.ts'
+import { type Computation, createComputing, sharingTiles, type Waiting } from './computing.ts'
 import {
   findInteriorPoint,
   invalid,
@@ -53,11 +53,35 @@ interface Question {
   wanted: Distribution
 }
 
-/** Makes the function for the statistics of a release in a region: stored, cached or computed. */
+/** Makes the functions for the statistics of a release in regions: stored, cached or computed. */
 function createFinder({ database, logFailure }: App) {
   const statistics = createReleaseStatistics(database.reader)
 
-  return async function findOrCompute(
+  /** Each of several polygons, or its own error. */
+  async function findEach(
+    { readTiles, ...computation }: Computation,
+    releaseId: number,
+    all: Rings[][],
+    distribution: Distribution,
+  ): Promise<(LocatedStatistics | ApiError)[]> {
+    const sharing = { ...computation, readTiles: sharingTiles(readTiles) }
+    return statistics.compute(sharing, releaseId, async (compute) => {
+      const findOne = async (polygons: Rings[]) => {
+        const key = createKey(releaseId, polygons, distribution)
+        const cached = statistics.peek(key)
+        if (cached) return cached
+        await refuseInvalid(polygons, computation.pause)
+        const computed = await compute(polygons, distribution)
+        statistics.cache(key, computed)
+        return computed
+      }
+      // All end before the permit does.
+      const settled = await Promise.allSettled(all.map(findOne))
+      return settled.map((found) => (found.status === 'fulfilled' ? found.value : ownError(found.reason)))
+    })
+  }
+
+  async function findOrCompute(
     computation: Computation,
     releaseId: number,
     region: Region,
@@ -73,7 +97,9 @@ function createFinder({ database, logFailure }: App) {
     if (found) return found
     if (Array.isArray(region)) await refuseInvalid(region, pause)
     const polygons = Array.isArray(region) ? region : await readAreaShape(ask, region)
-    const computed = await statistics.compute(computation, releaseId, polygons, distribution)
+    const computed = await statistics.compute(computation, releaseId, (compute) =>
+      compute(polygons, distribution),
+    )
     if (isPersisted) {
       await persistAreaResult(database.writer, region, releaseId, computed).catch((error) =>
         // The answer is right even if it is not stored.
@@ -82,6 +108,8 @@ function createFinder({ database, logFailure }: App) {
     } else statistics.cache(key, computed)
     return computed
   }
+
+  return { findOrCompute, findEach }
 }
 
 export type Advisors = ReturnType<typeof createAdvisors>
@@ -90,7 +118,7 @@ export type Advisors = ReturnType<typeof createAdvisors>
 export function createAdvisors(app: App, lookup: Lookup) {
   const { reader } = app.database
   const { reasons, places } = lookup
-  const findOrCompute = createFinder(app)
+  const { findOrCompute, findEach } = createFinder(app)
   const refuseElsewhere = createExtentCheck(app)
 
   /** Advises in a release, also without a value. @throws {ReplacedMeanwhile}, {ApiError} for a wrong polygon */
@@ -108,6 +136,24 @@ export function createAdvisors(app: App, lookup: Lookup) {
     const { countryCode, level, code, name, statistics: stored } = region
     const located = !distribution && stored ? stored : await find()
     return { ...adviceFrom(release, located), admin: { country_code: countryCode, level, code, name } }
+  }
+
+  /** Advises on several small polygons in one computation, each also without a value, or with its own error. */
+  async function adviseOnEach(
+    release: PublishedRelease,
+    all: Rings[][],
+    distribution: Distribution,
+    { wait, compute }: Waiting,
+  ): Promise<(Advice | ApiError)[]> {
+    const refused = await Promise.all(
+      all.map((polygons) => refuseElsewhere(polygons, release.countryCode, wait).catch(ownError)),
+    )
+    const left = all.filter((_, index) => !refused[index])
+    const found = (await compute((task) => findEach(task, release.id, left, distribution))).values()
+    return refused.map((error) => {
+      const outcome = error ?? (found.next().value as LocatedStatistics | ApiError)
+      return outcome instanceof ApiError ? outcome : adviceFrom(release, outcome)
+    })
   }
 
   /** Advises in the release of a series. @throws {ApiError} the reason for no value */
@@ -144,6 +190,7 @@ export function createAdvisors(app: App, lookup: Lookup) {
   return {
     adviseWithTimeout: createComputing(app),
     adviseIn,
+    adviseOnEach,
     advise,
     /** Advises on a polygon or an area, with the country and the crop of the place where the question lacks them. */
     async adviseOn(
@@ -157,6 +204,12 @@ export function createAdvisors(app: App, lookup: Lookup) {
       return advise(readSeries(product, asked), where, wanted, waiting)
     },
   }
+}
+
+/** Gives the error of a wrong request; throws any other. */
+function ownError(error: unknown): ApiError {
+  if (error instanceof ApiError && error.status < 500) return error
+  throw error
 }
 
 function unknownArea(snapshot: Snapshot, { countryCode, code, level }: AreaReference): ApiError {

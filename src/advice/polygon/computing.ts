@@ -8,6 +8,7 @@ import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { databaseUnavailable } from '#src/http/plugins/error-handler.ts'
 import { type Deadline, startDeadline, tooSlow, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
+import { createBatcher } from '#src/lib/batcher.ts'
 import { type ClientKey, createLimiter, type Pause } from '#src/lib/limiter.ts'
 import { createWait, type Wait } from '#src/lib/time-budget.ts'
 import { columnsIn, largestBlocks, tileRowsOf } from '#src/raster/blocks.ts'
@@ -22,6 +23,34 @@ type ReadTiles = (coverage: ZonalCoverage, tiles: { row: number; column: number 
 
 export function readingTiles(stores: TileStores, reads: Reads): ReadTiles {
   return ({ id, store }, tiles) => stores[store].read(reads, id, tiles)
+}
+
+type TilePlace = Pick<StoredTile, 'row' | 'column'>
+
+/** Reads for several polygons at once: tiles that they ask for meanwhile come in one statement, and each once. */
+export function sharingTiles(readTiles: ReadTiles): ReadTiles {
+  const keyOf = ({ row, column }: TilePlace) => `${row} ${column}`
+  const readers = new Map<ZonalCoverage, (tile: TilePlace) => Promise<StoredTile | null>>()
+
+  const createReader = (coverage: ZonalCoverage) =>
+    createBatcher({
+      concurrency: 1,
+      batch: TILES_A_CHUNK,
+      // A statement does not fail for the sake of one of its tiles.
+      failsAll: () => true,
+      keyOf,
+      async run(tiles: TilePlace[]) {
+        const found = new Map((await readTiles(coverage, tiles)).map((tile) => [keyOf(tile), tile]))
+        return tiles.map((tile) => found.get(keyOf(tile)) ?? null)
+      },
+    })
+
+  return async (coverage, tiles) => {
+    const read = readers.get(coverage) ?? createReader(coverage)
+    readers.set(coverage, read)
+    const found = await Promise.all(tiles.map(read))
+    return found.filter((tile) => tile !== null)
+  }
 }
 
 export interface Computation {

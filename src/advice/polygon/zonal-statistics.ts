@@ -353,6 +353,12 @@ const CACHED_RELEASES = 500
 /** Layers of polygons in memory, of each some numbers: about 10 MB. */
 const CACHED_LAYERS = 50_000
 
+/** @throws {SummariesGone} */
+type ComputeStatistics = (
+  polygons: Rings[],
+  distribution: DistributionOptions | null,
+) => Promise<LocatedStatistics>
+
 /** A release never changes, so cached statistics stay right as long as it exists. */
 export function createReleaseStatistics(db: Kysely<Tables>) {
   const grids = new Cache<number, ZonalCoverage[]>('coverages', {
@@ -371,23 +377,28 @@ export function createReleaseStatistics(db: Kysely<Tables>) {
     return coverages
   }
 
-  async function computeIn(
+  async function computeIn<Found>(
     computation: Computation,
     releaseId: number,
-    polygons: Rings[],
-    distribution: DistributionOptions | null,
-  ): Promise<LocatedStatistics> {
+    work: (compute: ComputeStatistics) => Promise<Found>,
+  ): Promise<Found> {
     const coverages = await computation.wait(() => grids.load(releaseId, () => findGrids(releaseId)))
     // Tiles that a replica lacks look like tiles without a value, as do those of deleted and moved releases.
     await refuseMoved(computation.ask, releaseId, coverages)
-    const statistics = await zonalStatistics(computation, coverages, polygons, distribution)
+    const found = await work(async (polygons, distribution) => {
+      const statistics = await zonalStatistics(computation, coverages, polygons, distribution)
+      return { ...statistics, ...findInteriorPoint(polygons) }
+    })
     await refuseMoved(computation.ask, releaseId, coverages)
-    return { ...statistics, ...findInteriorPoint(polygons) }
+    return found
   }
 
   return {
-    /** @throws {ReplacedMeanwhile} where the release was deleted or moved before its last tile was read */
-    async compute(...question: Parameters<typeof computeIn>): Promise<LocatedStatistics> {
+    /**
+     * @param work computes in the release; it may be called twice
+     * @throws {ReplacedMeanwhile} where the release was deleted or moved before its last tile was read
+     */
+    async compute<Found>(...question: Parameters<typeof computeIn<Found>>): Promise<Found> {
       try {
         return await computeIn(...question)
       } catch (error) {
@@ -396,6 +407,7 @@ export function createReleaseStatistics(db: Kysely<Tables>) {
         throw error
       }
     },
+    peek: (key: string) => results.get(key),
     /** @throws {ReplacedMeanwhile} where the release was deleted */
     async findCached(ask: Ask, releaseId: number, key: string): Promise<LocatedStatistics | undefined> {
       const cached = results.get(key)

@@ -90,7 +90,7 @@ Send \`polygons\` or \`admin\`. Other parameters stand in the body or in the que
 
 \`Accept\` or \`format\` chooses JSON, NDJSON (an item a line), CSV, GeoJSON or a data value set of DHIS2. By default, \`application/geo+json\` gets GeoJSON and all else JSON. GeoJSON has the shapes, those of areas with fewer vertices. A data value set needs \`dhis2\` in a JSON body, with the names of columns and places; \`left_out\` has the places without values.
 
-Answers are streamed. The service computes at most two polygons of a caller at a time; the deadline of a polygon begins with its turn. If the database fails midway, the last item has an \`error\` and a \`code\`, and no \`id\`. After other failures, and in data value sets, the connection is cut: an answer is whole when its transfer ends properly. These calls are not stored in the history.`
+Answers are streamed. The service computes at most two polygons of a caller at a time, or groups of up to 100 small ones; the deadline of a polygon begins with its turn. If the database fails midway, the last item has an \`error\` and a \`code\`, and no \`id\`. After other failures, and in data value sets, the connection is cut: an answer is whole when its transfer ends properly. These calls are not stored in the history.`
 
 function documentOperation(
   { product, request, response }: PolygonsSchemas<ProductDefinition>,
@@ -175,7 +175,9 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
         merge(request)
       },
       handler: (request: Call, reply: FastifyReply) =>
-        answerMany(options, product, request, reply, () => answered++),
+        answerMany(options, product, request, reply, (items) => {
+          answered += items
+        }),
     })
   }
 }
@@ -185,7 +187,7 @@ async function answerMany(
   product: ProductDefinition,
   request: Call,
   reply: FastifyReply,
-  count: () => void,
+  count: (items: number) => void,
 ): Promise<FastifyReply> {
   const { body, server } = request
   const { reasons, places } = lookup
@@ -267,11 +269,11 @@ function refuseSeveral(sources: readonly SourceRelease[]): void {
 }
 
 async function* eachCounted(
-  items: AsyncIterable<PolygonItem>,
-  count: () => void,
+  slices: AsyncIterable<PolygonItem[]>,
+  count: (items: number) => void,
 ): AsyncGenerator<PolygonItem[]> {
-  for await (const item of items) {
-    count()
-    yield [item]
+  for await (const items of slices) {
+    count(items.length)
+    yield items
   }
 }

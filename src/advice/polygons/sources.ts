@@ -17,9 +17,10 @@ import type { SourceRelease, SourceReleases } from '#src/lookup/places.ts'
 import { makeReleaseMembers, type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
+import { measureBounds, type Rings } from '#src/raster/rings.ts'
 import { readCollection, readFeatureName, type Validator } from '../bodies.ts'
 import type { Advisors, Region } from '../polygon/advisors.ts'
-import { hasValues, type PolygonItem } from '../polygon/answer.ts'
+import { type Advice, hasValues, type PolygonItem } from '../polygon/answer.ts'
 import type { Waiting } from '../polygon/computing.ts'
 import { findInteriorPoint, type Outline, readGeoJson, toGeoJson } from '../polygon/geometry.ts'
 import { type AreaInRelease, listAreasInRelease } from '../polygon/queries.ts'
@@ -115,8 +116,14 @@ export async function locatePolygons(
   return { polygons, sources: all, release }
 }
 
-/** Polygons of a call that wait or are computed at the same time: the most of one caller. */
+/** Tasks of a call that wait or are computed at the same time: the most of one caller. */
 const AT_ONCE = 2
+
+/** Small polygons of one task, which share statements. */
+const SMALL_AT_ONCE = 100
+
+/** Square degrees of the bounds of these polygons, in all: about 60 km2, which bounds their memory. */
+const SMALL_DEGREES = 0.005
 
 const AREAS_A_PAGE = 100
 
@@ -138,7 +145,26 @@ function isOwn({ code, status }: ApiError, isFirst: boolean): boolean {
 }
 
 /** @param isFirst whether the answer has not begun, so that the call can still be refused */
-type Task = (isFirst: boolean) => Promise<PolygonItem>
+type Task = (isFirst: boolean) => Promise<PolygonItem[]>
+
+type Outcome = Pick<PolygonItem, 'advice' | 'reason'>
+
+/** How many of the next polygons are one task: those of one release that are small together, or one. */
+function countSmall(sent: readonly PlacedPolygon[]): number {
+  const [first] = sent as [PlacedPolygon]
+  let left = SMALL_DEGREES
+  const end = sent.findIndex(({ source, outline }, index) => {
+    if (!('error' in outline)) left -= measureExtent(outline.polygons)
+    return index > 0 && (index === SMALL_AT_ONCE || source !== first.source || left < 0)
+  })
+  return end === -1 ? sent.length : end
+}
+
+/** The square degrees of the bounds of polygons. */
+function measureExtent(polygons: Rings[]): number {
+  const [west, south, east, north] = measureBounds(polygons.flatMap((rings) => rings.slice(0, 1)))
+  return (east - west) * (north - south)
+}
 
 /** Makes the lists of tasks of a call. Each polygon has a deadline of its own, which begins with its turn. */
 export function createTasks(
@@ -154,15 +180,46 @@ export function createTasks(
     release: PublishedRelease,
     region: Region,
     isFirst: boolean,
-  ): Promise<Pick<PolygonItem, 'advice' | 'reason'>> {
+  ): Promise<Outcome> {
     const advise = (waiting: Waiting) => advisors.adviseIn(release, region, distribution, waiting)
     try {
-      const advice = await advisors.adviseWithTimeout(request, reply, advise, true)
-      if (hasValues(advice)) return { advice, reason: null }
-      const reason = await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon'))
-      return { advice, reason: reason.body }
+      return await explain(series, await advisors.adviseWithTimeout(request, reply, advise, true))
     } catch (error) {
       if (error instanceof ApiError && isOwn(error, isFirst)) return { advice: null, reason: error.body }
+      throw error
+    }
+  }
+
+  async function explain(series: Series, advice: Advice): Promise<Outcome> {
+    if (hasValues(advice)) return { advice, reason: null }
+    const reason = await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon'))
+    return { advice, reason: reason.body }
+  }
+
+  /** Where several are too slow together, each has a deadline of its own. */
+  async function findOutcomes({ series, release }: SourceRelease, group: Rings[][], isFirst: boolean) {
+    if (!release) {
+      const reason = (await wait(() => reasons.noRelease(snapshot, series))).body
+      return group.map((): Outcome => ({ advice: null, reason }))
+    }
+    const outcomes: Outcome[] = []
+    const found = group.length > 1 ? await findTogether(release, group, isFirst) : undefined
+    for (const [index, polygons] of group.entries()) {
+      const one = found?.[index]
+      if (!one) outcomes.push(await findOutcome(series, release, polygons, isFirst && index === 0))
+      else if (one instanceof ApiError) outcomes.push({ advice: null, reason: one.body })
+      else outcomes.push(await explain(series, one))
+      await pause()
+    }
+    return outcomes
+  }
+
+  async function findTogether(release: PublishedRelease, group: Rings[][], isFirst: boolean) {
+    const advise = (waiting: Waiting) => advisors.adviseOnEach(release, group, distribution, waiting)
+    try {
+      return await advisors.adviseWithTimeout(request, reply, advise, true)
+    } catch (error) {
+      if (error instanceof ApiError && isOwn(error, isFirst)) return undefined
       throw error
     }
   }
@@ -170,17 +227,18 @@ export function createTasks(
   return {
     /** In their order. @param sent loses each polygon with its turn */
     async *ofPolygons(sent: PlacedPolygon[]): AsyncGenerator<Task> {
-      for (let next = sent.shift(); next; next = sent.shift()) {
-        const { id, name, outline } = next
-        const { series, release, members } = next.source
-        const item = { id, name, members, geometry: null, advice: null }
+      while (sent.length > 0) {
+        const group = sent.splice(0, countSmall(sent))
+        const [{ source }] = group as [PlacedPolygon]
         yield async (isFirst) => {
-          if ('error' in outline) return { ...item, reason: outline }
-          if (!release)
-            return { ...item, reason: (await wait(() => reasons.noRelease(snapshot, series))).body }
-          const outcome = await findOutcome(series, release, outline.polygons, isFirst)
-          await pause()
-          return { ...item, geometry: hasShapes ? JSON.stringify(toGeoJson(outline)) : null, ...outcome }
+          const valid = group.flatMap(({ outline }) => ('error' in outline ? [] : [outline.polygons]))
+          const outcomes = (await findOutcomes(source, valid, isFirst)).values()
+          return group.map(({ id, name, outline }) => {
+            const item = { id, name, members: source.members }
+            if ('error' in outline) return { ...item, geometry: null, advice: null, reason: outline }
+            const geometry = hasShapes ? JSON.stringify(toGeoJson(outline)) : null
+            return { ...item, geometry, ...(outcomes.next().value as Outcome) }
+          })
         }
       }
     },
@@ -204,7 +262,7 @@ export function createTasks(
         const shapes = hasShapes && areas.length > 0 ? await waitInTurn(() => findOutlines(db, areas)) : []
         for (const [index, area] of areas.entries()) {
           const item = { id: area.code, name: undefined, members, geometry: shapes[index] ?? null }
-          yield async (isFirst) => ({ ...item, ...(await findOutcome(series, release, area, isFirst)) })
+          yield async (isFirst) => [{ ...item, ...(await findOutcome(series, release, area, isFirst)) }]
         }
         if (areas.length < AREAS_A_PAGE) return
         last = areas.at(-1)
@@ -213,26 +271,29 @@ export function createTasks(
   }
 }
 
-/** Computes items. After a database error within the answer, the last item has its reason. */
+/** Items of a piece of the answer: other requests wait for as many. */
+const WRITTEN_AT_ONCE = 10
+
+/** Computes items, in slices. After a database error within the answer, the last item has its reason. */
 export async function* computeItems(
   { cutAtFault }: ManyCall,
   tasks: AsyncIterable<Task>,
-): AsyncGenerator<PolygonItem> {
+): AsyncGenerator<PolygonItem[]> {
   let isFirst = true
   try {
-    for await (const item of inOrder(begin(tasks), AT_ONCE)) {
-      yield item
+    for await (const items of inOrder(begin(tasks), AT_ONCE)) {
+      for (let at = 0; at < items.length; at += WRITTEN_AT_ONCE) yield items.slice(at, at + WRITTEN_AT_ONCE)
       isFirst = false
     }
   } catch (error) {
     const fault = error instanceof ApiError ? error : databaseError(error)
     if (isFirst || cutAtFault || !fault) throw error
     const none = { id: undefined, name: undefined, members: {}, geometry: null, advice: null }
-    yield { ...none, reason: fault.body }
+    yield [{ ...none, reason: fault.body }]
   }
 }
 
-async function* begin(tasks: AsyncIterable<Task>): AsyncGenerator<() => Promise<PolygonItem>> {
+async function* begin(tasks: AsyncIterable<Task>): AsyncGenerator<() => Promise<PolygonItem[]>> {
   let isFirst = true
   for await (const task of tasks) {
     yield task.bind(null, isFirst)

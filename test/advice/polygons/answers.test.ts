@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { withOtherService } from '#test/accounts/other-service.ts'
 import { askWithin } from '#test/advice/polygon/ask.ts'
 import { ringOf } from '#test/advice/polygon/shapes.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
@@ -254,6 +255,37 @@ describe('many polygons', () => {
     expect(response.text).not.toContain('history_id')
     const lines = await ask(BODY, { accept: 'application/x-ndjson' })
     expect([lines.headers['content-type'], linesOf(lines.text)]).toEqual(['application/x-ndjson', items])
+  })
+
+  test('small ones, which are computed together, have the answers of each alone, beside wrong and large ones', async () => {
+    const small = (west: number, south: number) => rectangle(west, south, west + 0.05, south + 0.002)
+    const crossed = { type: 'Polygon', coordinates: [ringOf('38 9, 38.001 9.001, 38.001 9, 38 9.001, 38 9')] }
+    // Some share tiles, and some lie in several.
+    const fields = Array.from({ length: 16 }, (_, index) => small(37.5 + index * 0.17, 9.2))
+    const shapes = [...fields, crossed, small(-30, 0), small(43.5, 12.7), SQUARE, ...fields.toReversed()]
+    const alone: object[] = []
+    // Nothing of them is in the memory of the other one.
+    await withOtherService(service, {}, async (app) => {
+      for (const geometry of shapes) {
+        const payload = { geometry, quantiles: [0.5], country_code: 'eth' }
+        const {
+          history_id: _,
+          location,
+          ...answer
+        } = (await askWithin(app, service.person, 'fertilizer', payload)).body
+        alone.push(answer.error ? { error: answer.error, code: answer.code } : { location, ...answer })
+      }
+    })
+    // More than one task takes.
+    const features = Array.from({ length: 4 }, () => shapes)
+      .flat()
+      .map((geometry, id) => ({ type: 'Feature', id, geometry, properties: {} }))
+    const body = { polygons: collectionOf(features), quantiles: [0.5], country_code: 'eth' }
+    const together = linesOf((await ask(body, { accept: 'application/x-ndjson' })).text)
+    expect(together.map(({ id }) => id)).toEqual(features.map(({ id }) => id))
+    for (const [index, answer] of together.entries()) {
+      expect(answer).toMatchObject(alone[index % shapes.length] ?? {})
+    }
   })
 
   test('as CSV each has a row, with a column for each number of each layer', async () => {
