@@ -102,7 +102,7 @@ function locateTile({ id, firstTile, tileColumns }: NumberedCoverage, key: numbe
   return { key, coverageId: id, row: Math.floor(tile / tileColumns), column: tile % tileColumns }
 }
 
-/** Tiles have some kilobytes each, and their hexadecimal digits are decoded in the event loop. */
+/** Tiles have some kilobytes each, and are decoded in the event loop. */
 const TILES_PER_QUERY = 100
 
 const NOTHING: StoredPixels = []
