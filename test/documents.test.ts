@@ -1,20 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { BATCH_LIMITS } from '#schemas/batch.ts'
 import { MOST_POLYGONS } from '#schemas/polygons.ts'
 import { MAX_VERTICES } from '#src/advice/polygon/geometry.ts'
 import { loadConfig, SETTINGS } from '#src/config.ts'
 import { isWhole } from '#src/data/rights.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { openApp } from '#test/setup/open-service.ts'
 
 const textOf = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
 
-let service: TestApp
-beforeAll(async () => {
-  service = await createTestApp()
-})
-afterAll(() => service.close())
+const service = openApp()
 
 /** The curl commands of a document, each with the answer that stands below it. */
 function examplesOf(file: string) {

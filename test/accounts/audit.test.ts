@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { issueToken } from '#src/accounts/account-mail.ts'
 import { deleteOldRecords, RECORDS_PER_HOUR } from '#src/data/audit-queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { call } from '#test/setup/calls.ts'
+import { openApp } from '#test/setup/open-service.ts'
 import { logIn, newPerson, PASSWORD, type Person, register, tryLogIn } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
 import { endWaits } from './mails.ts'
@@ -15,22 +16,16 @@ import { recordsOf } from './records.ts'
 
 const NEW = 'and is cut before the rain'
 
-let service: TestApp
-let writer: TestApp['database']['writer']
+const service = openApp({ template: 'empty' })
+const writer = () => service.database.writer
 let person: Person
-beforeAll(async () => {
-  service = await createTestApp({ template: 'empty' })
-  writer = service.database.writer
-})
-afterAll(() => service.close())
 beforeEach(async () => {
   await endWaits(service.database)
   person = await newPerson(service.app)
 })
 
-function send(method: 'POST' | 'DELETE', url: string, payload?: object, headers: object = person.headers) {
-  return service.app.inject({ method, url, headers: { ...headers }, ...(payload && { payload }) })
-}
+const send = (request: string, payload?: object, by?: Pick<Person, 'headers'>) =>
+  call(service.app, request, { by: by ?? person, payload })
 
 /** What was recorded of the person since the first login. */
 async function kindsOf(id = person.user.id) {
@@ -61,23 +56,23 @@ describe('what is recorded', () => {
   })
 
   test('is each way into an account, each end of one, and who was kept out, never with what was tried', async () => {
-    const { items } = (await service.app.inject({ url: '/auth/sessions', headers: person.headers })).json()
+    const { items } = (await send('GET /auth/sessions')).body
     const first = `/auth/sessions/${items[0].id}`
     await tryLogIn(service.app, person.email, 'a wrong password', '192.0.2.7')
-    const { headers } = await logIn(service.app, person.email)
+    const by = await logIn(service.app, person.email)
     for (const password of ['another wrong one', PASSWORD]) {
-      await send('POST', '/auth/reauthenticate', { password }, headers)
+      await send('POST /auth/reauthenticate', { password }, by)
     }
-    const made = (await send('POST', '/auth/keys', { name: 'x', scopes: ['account'] }, headers)).json()
-    await send('DELETE', `/auth/keys/${made.id}`, undefined, headers)
-    const other = (await send('POST', '/auth/keys', { name: 'y' }, headers)).json()
+    const made = (await send('POST /auth/keys', { name: 'x', scopes: ['account'] }, by)).body
+    await send(`DELETE /auth/keys/${made.id}`, undefined, by)
+    const other = (await send('POST /auth/keys', { name: 'y' }, by)).body
     // The second time there is nothing to end.
-    for (const _ of [1, 2]) await send('DELETE', first, undefined, headers)
-    await send('DELETE', '/auth/sessions', undefined, headers)
+    for (const _ of [1, 2]) await send(`DELETE ${first}`, undefined, by)
+    await send('DELETE /auth/sessions', undefined, by)
     for (const current_password of ['another wrong one', PASSWORD]) {
-      await send('POST', '/auth/password', { current_password, new_password: NEW, end_keys: true }, headers)
+      await send('POST /auth/password', { current_password, new_password: NEW, end_keys: true }, by)
     }
-    await send('POST', '/auth/logout', undefined, headers)
+    await send('POST /auth/logout', undefined, by)
     expect(await kindsOf()).toEqual([
       ['login_failed', { reason: 'wrong password' }],
       ['login'],
@@ -110,28 +105,28 @@ describe('what is recorded', () => {
 
   test('is the theft of a refresh token', async () => {
     const { user, refresh_token } = person
-    await send('POST', '/auth/refresh', { refresh_token })
+    await send('POST /auth/refresh', { refresh_token })
     await sql`update refresh_token set used_at = now() - interval '3 minutes' where used_at is not null`.execute(
-      writer,
+      writer(),
     )
-    await send('POST', '/auth/refresh', { refresh_token })
+    await send('POST /auth/refresh', { refresh_token })
     const [, login, theft] = await recordsOf(service.database, user.id)
     expect(theft).toMatchObject({ kind: 'refresh_token_reused', sessionId: login?.sessionId })
   })
 
   test('is what is done with the token of a mail', async () => {
     const tokenFor = async (purpose: 'password_reset' | 'email_confirmation') => {
-      await writer.updateTable('app_user').set({ email_confirmed: false }).execute()
-      return (await issueToken(writer, person.email, purpose, 1))?.token
+      await writer().updateTable('app_user').set({ email_confirmed: false }).execute()
+      return (await issueToken(writer(), person.email, purpose, 1))?.token
     }
-    await send('POST', '/auth/confirm', { token: await tokenFor('email_confirmation') })
-    await send('POST', '/auth/password/reset', { token: await tokenFor('password_reset'), password: NEW })
+    await send('POST /auth/confirm', { token: await tokenFor('email_confirmation') })
+    await send('POST /auth/password/reset', { token: await tokenFor('password_reset'), password: NEW })
     expect(await kindsOf()).toEqual([['email_confirmed'], ['password_reset']])
   })
 
   test('of a deleted account leads from its id to nobody', async () => {
     const { email, user } = person
-    await send('DELETE', '/user/profile')
+    await send('DELETE /user/profile')
     const records = await recordsOf(service.database, user.id)
     expect(records.map(({ kind, email }) => [kind, email])).toEqual([
       ['account_made', null],
@@ -167,23 +162,22 @@ describe('what is recorded', () => {
   })
 
   test('is nothing of what was not done', async () => {
-    await send('DELETE', `/auth/keys/${randomUUID()}`)
-    await send('POST', '/auth/register', { email: person.email, password: PASSWORD, name: 'x' }, {})
+    await send(`DELETE /auth/keys/${randomUUID()}`)
+    await send('POST /auth/register', { email: person.email, password: PASSWORD, name: 'x' })
     expect(await kindsOf()).toEqual([])
   })
 })
 
 test('what cannot be recorded is not done', async () => {
-  await sql`alter table audit_record rename to away`.execute(writer)
+  await sql`alter table audit_record rename to away`.execute(writer())
   try {
-    expect((await send('POST', '/auth/keys', { name: 'x' })).statusCode).toBe(500)
-    expect((await send('DELETE', '/user/profile')).statusCode).toBe(500)
+    expect((await send('POST /auth/keys', { name: 'x' })).status).toBe(500)
+    expect((await send('DELETE /user/profile')).status).toBe(500)
     expect((await tryLogIn(service.app, person.email, PASSWORD)).statusCode).toBe(500)
   } finally {
-    await sql`alter table away rename to audit_record`.execute(writer)
+    await sql`alter table away rename to audit_record`.execute(writer())
   }
-  const listed = await service.app.inject({ url: '/auth/keys', headers: person.headers })
-  expect(listed.json()).toMatchObject({ items: [] })
+  expect((await send('GET /auth/keys')).body.items).toEqual([])
   expect((await logIn(service.app, person.email)).user).toEqual(person.user)
 })
 
@@ -191,19 +185,19 @@ describe('a record', () => {
   test('is neither changed nor removed by any other statement, be it old', async () => {
     const before = await recordsOf(service.database)
     await sql`insert into audit_record (kind, at) values ('login', now() - interval '2 years')`.execute(
-      writer,
+      writer(),
     )
     for (const statement of [
       'update audit_record set network = null',
       "delete from audit_record where at < now() - interval '1 year'",
       'truncate audit_record',
     ]) {
-      await expect(sql.raw(statement).execute(writer), statement).rejects.toThrow(
+      await expect(sql.raw(statement).execute(writer()), statement).rejects.toThrow(
         'audit records are neither changed nor removed',
       )
     }
     expect(await recordsOf(service.database)).toEqual([...before, expect.objectContaining({ kind: 'login' })])
-    while ((await deleteOldRecords(writer, 12, 1000)) > 0);
+    while ((await deleteOldRecords(writer(), 12, 1000)) > 0);
   })
 
   test('goes when its months are over, however many there are', async () => {
@@ -211,11 +205,11 @@ describe('a record', () => {
     await sql`
       insert into audit_record (kind, at)
       select 'login', now() - interval '12 months' - make_interval(mins => n - 1) from generate_series(1, 2100) as n
-    `.execute(writer)
+    `.execute(writer())
     await sql`insert into audit_record (kind, at) values ('logout', now() - interval '11 months')`.execute(
-      writer,
+      writer(),
     )
-    while ((await deleteOldRecords(writer, 12, 1000)) > 0);
+    while ((await deleteOldRecords(writer(), 12, 1000)) > 0);
     const left = await recordsOf(service.database)
     expect(left.slice(0, -1)).toEqual(before)
     expect(left.at(-1)?.kind).toBe('logout')
@@ -249,25 +243,25 @@ describe('whoever does the same over and over', () => {
       await sql`
         insert into audit_record (kind, user_id)
         select ${kind}, ${userId}::uuid from generate_series(1, ${RECORDS_PER_HOUR - 1}::integer)`.execute(
-        writer,
+        writer(),
       )
     }
     for (let time = 0; time < 3; time++) {
-      const { id } = (await send('POST', '/auth/keys', { name: 'x' })).json()
-      expect((await send('DELETE', `/auth/keys/${id}`)).statusCode).toBe(204)
+      const { id } = (await send('POST /auth/keys', { name: 'x' })).body
+      expect((await send(`DELETE /auth/keys/${id}`)).status).toBe(204)
     }
     const counts = (kinds: unknown[][], kind: string) => kinds.filter(([name]) => name === kind).length
     const kinds = await kindsOf()
     expect([counts(kinds, 'key_made'), counts(kinds, 'key_deleted')]).toEqual([100, 100])
     const other = await newPerson(service.app)
-    await send('POST', '/auth/keys', { name: 'x' }, other.headers)
+    await send('POST /auth/keys', { name: 'x' }, other)
     expect((await kindsOf(other.user.id)).map(([kind]) => kind)).toEqual(['key_made'])
   })
 
   test('fills none with failed logins either, and hides no success', async () => {
     await sql`
       insert into audit_record (kind, network) select 'login_failed', '192.0.2.9' from generate_series(1, 100)
-    `.execute(writer)
+    `.execute(writer())
     const failedFrom = async (network: string) => {
       const { statusCode } = await tryLogIn(service.app, person.email, 'a wrong password', network)
       expect(statusCode).toBe(401)
@@ -276,7 +270,7 @@ describe('whoever does the same over and over', () => {
     expect([await failedFrom('192.0.2.9'), await failedFrom('192.0.2.10')]).toEqual([100, 1])
     await sql`
       insert into audit_record (kind, network) select 'login_failed', n::text from generate_series(1, 1000) as n
-    `.execute(writer)
+    `.execute(writer())
     expect(await failedFrom('192.0.2.11')).toBe(0)
     await logIn(service.app, person.email)
     expect((await kindsOf()).at(-1)).toEqual(['login'])

@@ -1,20 +1,15 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { cleanUp } from '#src/accounts/index.ts'
 import { call } from '#test/setup/calls.ts'
 import { newPerson, PASSWORD, register } from '#test/setup/people.ts'
-import { createMailingApp, endWaits, type MailingApp, tokenIn } from './mails.ts'
+import { endWaits, openMailingApp, tokenIn } from './mails.ts'
 import { withOtherService } from './other-service.ts'
 
 // Runs on a server alone: what a mail says and a token is worth is the same on both.
 
-let service: MailingApp
-let writer: MailingApp['database']['writer']
-beforeAll(async () => {
-  service = await createMailingApp({ EMAIL_CONFIRMATION: 'required' })
-  writer = service.database.writer
-})
-afterAll(() => service.close())
+const service = openMailingApp({ settings: { EMAIL_CONFIRMATION: 'required' } })
+const writer = () => service.database.writer
 beforeEach(() => endWaits(service.database))
 
 const send = (url: string, payload: object, from = '127.0.0.1') =>
@@ -28,7 +23,6 @@ async function registered(): Promise<{ email: string; token: string }> {
   return { email, token: tokenIn(mail) }
 }
 
-/** Registers and confirms somebody. */
 async function withAccount(): Promise<string> {
   const { email, token } = await registered()
   await send('/auth/confirm', { token })
@@ -68,7 +62,11 @@ describe('where e-mails have to be confirmed', () => {
 
   test('an account of a version before that has not confirmed is told so by the right password alone', async () => {
     const email = await withAccount()
-    await writer.updateTable('app_user').set({ email_confirmed: false }).where('email', '=', email).execute()
+    await writer()
+      .updateTable('app_user')
+      .set({ email_confirmed: false })
+      .where('email', '=', email)
+      .execute()
     const error =
       'The e-mail has to be confirmed first, with the token that was sent to it: POST /auth/confirm/resend sends another one.'
     expect(await login(email)).toMatchObject({ status: 403, body: { error, code: 'EMAIL_NOT_CONFIRMED' } })
@@ -242,15 +240,15 @@ describe('an e-mail that was registered more than once', () => {
 
 test('what nobody confirms within a day is forgotten', async () => {
   const { email, token } = await registered()
-  const kept = writer.selectFrom('pending_registration').select('id').where('email', '=', email)
-  await cleanUp(writer)
+  const kept = writer().selectFrom('pending_registration').select('id').where('email', '=', email)
+  await cleanUp(writer())
   expect(await kept.execute()).toHaveLength(1)
   await sql`
     update pending_registration set expires_at = expires_at - interval '24 hours' where email = ${email}`.execute(
-    writer,
+    writer(),
   )
   expect(await send('/auth/confirm', { token })).toMatchObject(INVALID)
-  await cleanUp(writer)
+  await cleanUp(writer())
   expect(await kept.execute()).toEqual([])
 })
 

@@ -1,25 +1,22 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Scope } from '#schemas/keys.ts'
 import { cleanUp } from '#src/accounts/index.ts'
 import { tokenHash } from '#src/accounts/token-queries.ts'
 import { buildApp } from '#src/app.ts'
 import { DAY_MS, formatDay } from '#src/lib/dates.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call, withKey } from '#test/setup/calls.ts'
+import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { makeAdmin, newPerson, type Person } from '#test/setup/people.ts'
 import { SQUARE } from '#test/setup/square.ts'
 
-let service: TestApp
-let writer: TestApp['database']['writer']
+const service = openApp()
+const writer = () => service.database.writer
 let person: Person
 beforeAll(async () => {
-  service = await createTestApp()
-  writer = service.database.writer
   person = await newPerson(service.app)
 })
-afterAll(() => service.close())
 
 const ask = (by: Pick<Person, 'headers'>, request: string, payload?: object) =>
   call(service.app, request, { by, payload })
@@ -34,9 +31,8 @@ const answersTo = async (key: string) => (await ask(withKey(key), 'GET /stats'))
 
 const listed = async (who: Pick<Person, 'headers'>) => (await ask(who, 'GET /auth/keys')).body.items
 
-/** Makes a key of somebody expire. */
 const expire = (id: string) =>
-  sql`update api_key set expires_at = now() - interval '1 second' where id = ${id}`.execute(writer)
+  sql`update api_key set expires_at = now() - interval '1 second' where id = ${id}`.execute(writer())
 
 test('a key is shown once, works as a token, is listed without itself, and ends with its deletion', async () => {
   const { status, body } = await ask(person, 'POST /auth/keys', { name: 'Dashboard', expires_in_days: 30 })
@@ -71,7 +67,7 @@ test('a key is shown once, works as a token, is listed without itself, and ends 
 
 test('a key is kept as a hash alone', async () => {
   const { key, id } = await make(person)
-  const ofKey = writer.selectFrom('api_key').selectAll().where('id', '=', id)
+  const ofKey = writer().selectFrom('api_key').selectAll().where('id', '=', id)
   const row = await ofKey.executeTakeFirstOrThrow()
   expect(row.hash).toHaveLength(32)
   expect(JSON.stringify({ ...row, hash: row.hash.toString('latin1') })).not.toContain(key.slice(9))
@@ -91,11 +87,11 @@ test('a key expires', async () => {
 
 test('a key has the time of its use written once a minute', async () => {
   const { key, id } = await make(person)
-  const ofKey = writer.selectFrom('api_key').select('last_used_at').where('id', '=', id)
+  const ofKey = writer().selectFrom('api_key').select('last_used_at').where('id', '=', id)
   const usedAt = async () => (await ofKey.executeTakeFirstOrThrow()).last_used_at?.getTime()
   // Told by the statement that wrote it: a use noted before may come to be written in the meantime.
   const useAfter = async (seconds: number) => {
-    const row = await writer
+    const row = await writer()
       .updateTable('api_key')
       .set({ last_used_at: sql<Date>`now() - make_interval(secs => ${seconds})` })
       .where('id', '=', id)
@@ -151,7 +147,11 @@ test('a key that another one has made, as keys could before, ends with it at onc
   const childOf = async (parent_id: string, name: string) => {
     const key = `agro_${name.padEnd(43, '-')}`
     const values = { user_id: owner.user.id, name, hint: name, hash: tokenHash(key), parent_id }
-    const { id } = await writer.insertInto('api_key').values(values).returning('id').executeTakeFirstOrThrow()
+    const { id } = await writer()
+      .insertInto('api_key')
+      .values(values)
+      .returning('id')
+      .executeTakeFirstOrThrow()
     return { id, key }
   }
   const child = await childOf(parent.id, 'child')
@@ -177,10 +177,10 @@ test('a key that another one has made, as keys could before, ends with it at onc
 test('no key is made by a session that has expired in these seconds', async () => {
   const owner = await newPerson(service.app)
   expect((await ask(owner, 'GET /user/profile')).status).toBe(200)
-  await sql`update session set expires_at = now() where user_id = ${owner.user.id}`.execute(writer)
+  await sql`update session set expires_at = now() where user_id = ${owner.user.id}`.execute(writer())
   const { status, body } = await ask(owner, 'POST /auth/keys', { name: 'x' })
   expect([status, body.code]).toEqual([401, 'UNAUTHORIZED'])
-  const { rows } = await sql`select from api_key where user_id = ${owner.user.id}`.execute(writer)
+  const { rows } = await sql`select from api_key where user_id = ${owner.user.id}`.execute(writer())
   expect(rows).toEqual([])
 })
 
@@ -228,7 +228,7 @@ const YIELD = { lat: 9.5, lng: 38.5 }
 test('a key of which nothing is said, or made by the version before, may ask and look back', async () => {
   const ofBefore = `agro_${'k'.repeat(43)}`
   const values = { user_id: person.user.id, name: 'x', hint: 'x', hash: tokenHash(ofBefore) }
-  await writer.insertInto('api_key').values(values).execute()
+  await writer().insertInto('api_key').values(values).execute()
   for (const key of [await keyFor(person), withKey(ofBefore)]) {
     const { history_id } = (await ask(key, 'POST /advisory/yield/point', YIELD)).body
     expect((await ask(key, `GET /history/${history_id}`)).status).toBe(200)
@@ -289,7 +289,7 @@ test('the key of an admin acts as a user unless it was made for more, which nobo
   expect((await ask(powerful, ALL)).status).toBe(200)
   // It reaches no further than its other scopes.
   expect((await ask(powerful, 'GET /user/profile')).body.code).toBe('INSUFFICIENT_SCOPE')
-  await sql`update app_user set role = 'user' where id = ${admin.user.id}`.execute(writer)
+  await sql`update app_user set role = 'user' where id = ${admin.user.id}`.execute(writer())
   service.app.forgetCallers(() => true)
   expect((await ask(powerful, ALL)).status).toBe(403)
 })
@@ -379,20 +379,20 @@ describe('the use of a key', () => {
     const makeOld = (age: number) =>
       sql`
         update api_key_usage set day = (now() at time zone 'UTC')::date - ${age}::integer
-        where key_id = ${made.id} and requests = 1`.execute(writer)
+        where key_id = ${made.id} and requests = 1`.execute(writer())
     await makeOld(29)
     expect(await usage()).toHaveLength(2)
     await makeOld(30)
     expect(await usage()).toEqual([{ day: next, requests: 2 }])
 
     const kept = async () =>
-      (await sql`select from api_key_usage where key_id = ${made.id}`.execute(writer)).rows.length
+      (await sql`select from api_key_usage where key_id = ${made.id}`.execute(writer())).rows.length
     for (const [age, days] of [
       [90, 2],
       [91, 1],
     ] as const) {
       await makeOld(age)
-      await cleanUp(writer)
+      await cleanUp(writer())
       expect(await kept()).toBe(days)
     }
   })

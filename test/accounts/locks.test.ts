@@ -1,18 +1,14 @@
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { call, type Sent } from '#test/setup/calls.ts'
+import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/people.ts'
 
 // Runs on a server alone: the embedded database has one session.
 
-let service: TestApp
-beforeAll(async () => {
-  service = await createTestApp({ template: 'empty' })
-})
-afterAll(() => service.close())
+const service = openApp({ template: 'empty' })
 
 /** Of a process that the test lets go on when it likes. */
 let other: pg.Client

@@ -1,6 +1,7 @@
 import type { Database } from '#src/data/client.ts'
 import { createTestApp, type TestApp, type TestAppOptions } from '#test/setup/app.ts'
 import { type MailServer, type ReceivedMail, startMailServer } from '#test/setup/mail-server.ts'
+import { openFor } from '#test/setup/open-service.ts'
 
 export const MAIL_FROM = 'Advisory <noreply@example.org>'
 
@@ -8,12 +9,13 @@ export interface MailingApp extends TestApp {
   mailServer: MailServer
 }
 
-/** The service on an empty database, with a mail server. */
-export async function createMailingApp(settings: TestAppOptions['settings'] = {}): Promise<MailingApp> {
+/** The service with a mail server, on an empty database if no other is named. */
+export async function createMailingApp({ settings, ...options }: TestAppOptions = {}): Promise<MailingApp> {
   const mailServer = await startMailServer()
   const service = await createTestApp({
     template: 'empty',
     settings: { SMTP_URL: mailServer.url, MAIL_FROM, ...settings },
+    ...options,
   })
   return {
     ...service,
@@ -24,6 +26,10 @@ export async function createMailingApp(settings: TestAppOptions['settings'] = {}
     },
   }
 }
+
+/** Has it run for the tests of a file, or of a `describe`. */
+export const openMailingApp = (options?: TestAppOptions): MailingApp =>
+  openFor(() => createMailingApp(options))
 
 /** The token in a mail: the longest word of its kind. */
 export function tokenIn({ text }: ReceivedMail): string {

@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { describe, expect, test } from 'vitest'
 import { call } from '#test/setup/calls.ts'
+import { openApp } from '#test/setup/open-service.ts'
 import { logIn, newPerson, PASSWORD, tryLogIn } from '#test/setup/people.ts'
 
 // Runs on a server alone: what is refused, and who waits, is the same on both.
 
-let service: TestApp
-let writer: TestApp['database']['writer']
-beforeAll(async () => {
-  service = await createTestApp({ template: 'empty' })
-  writer = service.database.writer
-})
-afterAll(() => service.close())
+const service = openApp({ template: 'empty' })
+const writer = () => service.database.writer
 
 /** Each from an address of its own, so that the many tries of these tests do not slow each other down. */
 let addresses = 0
@@ -25,7 +20,7 @@ function register(payload: object | string, from = `10.0.0.${++addresses}`) {
 const ROSA = { email: 'rosa@example.org', password: PASSWORD, name: 'Rosa' }
 
 function stored(email: string) {
-  return writer.selectFrom('app_user').selectAll().where('email', '=', email).execute()
+  return writer().selectFrom('app_user').selectAll().where('email', '=', email).execute()
 }
 
 describe('registration', () => {
@@ -67,12 +62,12 @@ describe('registration', () => {
   test('tells an address of twenty accounts in an hour, and then makes it wait; logins there do not', async () => {
     const email = (await newPerson(service.app)).email
     const ask = async (as: string) => (await register({ ...ROSA, email: as }, '198.51.100.77')).status
-    await writer.deleteFrom('auth_throttle').execute()
+    await writer().deleteFrom('auth_throttle').execute()
     expect(await ask(email)).toBe(409)
-    await writer.updateTable('auth_throttle').set({ failures: 19 }).execute()
+    await writer().updateTable('auth_throttle').set({ failures: 19 }).execute()
     for (let count = 20; count <= 21; count++) expect(await ask(email)).toBe(409)
     // The delay is five seconds, which a slow machine may need for the next lines.
-    await writer
+    await writer()
       .updateTable('auth_throttle')
       .set({ blocked_until: sql<Date>`blocked_until + interval '1 minute'` })
       .where('failures', '=', 21)
@@ -153,7 +148,7 @@ describe('passwords', () => {
     const person = await newPerson(service.app)
     const { hash } = await import('argon2')
     const weak = await hash(person.password, { memoryCost: 8192, timeCost: 1, parallelism: 1 })
-    await sql`update app_user set password_hash = ${weak} where id = ${person.user.id}`.execute(writer)
+    await sql`update app_user set password_hash = ${weak} where id = ${person.user.id}`.execute(writer())
     await logIn(service.app, person.email)
     const [row] = await stored(person.email)
     expect(row?.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)

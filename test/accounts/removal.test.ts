@@ -1,22 +1,17 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { App } from '#src/http/app.ts'
 import { keepAt, rate, recorderOn, recordOf } from '#test/history/advisories.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call, withKey } from '#test/setup/calls.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
+import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { logIn, makeAdmin, newPerson, type Person, register, tryLogIn } from '#test/setup/people.ts'
 
-let service: TestApp
-let writer: TestApp['database']['writer']
-beforeAll(async () => {
-  service = await createTestApp({ template: 'empty' })
-  writer = service.database.writer
-})
-afterAll(() => service.close())
+const service = openApp({ template: 'empty' })
+const writer = () => service.database.writer
 afterEach(() => removed())
 
 /** More than is removed in one piece. */
@@ -27,7 +22,7 @@ const ask = (by: Pick<Person, 'headers'>, request: string, app: App = service.ap
 
 /** Keeps advisories for somebody, the first of them with feedback. */
 async function fill(person: Person): Promise<void> {
-  const keep = recorderOn(writer)
+  const keep = recorderOn(writer())
   const ids = await Promise.all(Array.from({ length: MANY }, () => keep(recordOf(person))))
   await rate(service, person, ids[0] as string, { rating: 2 })
 }
@@ -36,7 +31,7 @@ const deleteAccount = (person: Person) => ask(person, 'DELETE /user/profile')
 
 /** Deletes an account as an operator may, or another process that then ends. */
 const deleteByStatement = ({ user }: Person) =>
-  writer.deleteFrom('app_user').where('id', '=', user.id).execute()
+  writer().deleteFrom('app_user').where('id', '=', user.id).execute()
 
 /** How many rows there are of somebody, by table. */
 async function rowsOf({ user }: Person): Promise<Record<string, number>> {
@@ -48,7 +43,7 @@ async function rowsOf({ user }: Person): Promise<Record<string, number>> {
       (select count(*) from user_usage where user_id = ${user.id}) as usage,
       (select count(*) from session where user_id = ${user.id}) as sessions,
       (select count(*) from api_key where user_id = ${user.id}) as keys,
-      (select count(*) from account_removal) as removals`.execute(writer)
+      (select count(*) from account_removal) as removals`.execute(writer())
   return rows[0] as Record<string, number>
 }
 
@@ -59,7 +54,7 @@ const isNothingOf = (person: Person) =>
 
 /** Waits until nothing is left of accounts that are gone. */
 async function removed(): Promise<void> {
-  const left = () => writer.selectFrom('account_removal').selectAll().execute()
+  const left = () => writer().selectFrom('account_removal').selectAll().execute()
   await vi.waitFor(async () => expect(await left()).toEqual([]), PATIENCE)
 }
 
@@ -150,11 +145,13 @@ test('an account that an operator deletes by a statement counts no more, and the
 testOnServer('accounts are removed by one process at a time', async () => {
   const [first, second] = [await newPerson(service.app), await newPerson(service.app)]
   await fill(first)
-  await writer.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(7239444)`.execute(trx)
-    await deleteAccount(first)
-    expect(await rowsOf(first)).toMatchObject({ history: MANY, removals: 1 })
-  })
+  await writer()
+    .transaction()
+    .execute(async (trx) => {
+      await sql`select pg_advisory_xact_lock(7239444)`.execute(trx)
+      await deleteAccount(first)
+      expect(await rowsOf(first)).toMatchObject({ history: MANY, removals: 1 })
+    })
   await deleteAccount(second)
   await isNothingOf(first)
 })

@@ -1,24 +1,19 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { App } from '#src/http/app.ts'
 import { call, type Sent, withKey } from '#test/setup/calls.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/people.ts'
-import { createMailingApp, endWaits, MAIL_FROM, type MailingApp, tokenIn } from './mails.ts'
+import { endWaits, MAIL_FROM, openMailingApp, tokenIn } from './mails.ts'
 import { withOtherService } from './other-service.ts'
 
 // Runs on a server alone: what a mail says and a token is worth is the same on both.
 
 const NEW = 'and is cut before the rain'
 
-let service: MailingApp
-let writer: MailingApp['database']['writer']
+const service = openMailingApp()
+const writer = () => service.database.writer
 let person: Person
-beforeAll(async () => {
-  service = await createMailingApp()
-  writer = service.database.writer
-})
-afterAll(() => service.close())
 beforeEach(async () => {
   await endWaits(service.database)
   person = await newPerson(service.app)
@@ -168,16 +163,16 @@ describe('a token', () => {
     const token = await mailedToken()
     const { rows } = await sql<{ seconds: number }>`
       select extract(epoch from expires_at - now())::float8 as seconds
-      from account_token where user_id = ${person.user.id}`.execute(writer)
+      from account_token where user_id = ${person.user.id}`.execute(writer())
     expect(rows[0]?.seconds).toBeGreaterThan(3600 - PATIENCE.timeout / 1000)
     expect(rows[0]?.seconds).toBeLessThanOrEqual(3600)
-    await sql`update account_token set expires_at = now()`.execute(writer)
+    await sql`update account_token set expires_at = now()`.execute(writer())
     expect((await reset(token)).body).toEqual(INVALID)
   })
 
   test('is kept as a hash alone', async () => {
     const token = await mailedToken()
-    const rows = await writer.selectFrom('account_token').selectAll().execute()
+    const rows = await writer().selectFrom('account_token').selectAll().execute()
     expect(rows.every(({ hash }) => hash.length === 32)).toBe(true)
     const texts = rows.map((row) => JSON.stringify({ ...row, hash: row.hash.toString('latin1') }))
     expect(texts.join()).not.toContain(token)
@@ -239,7 +234,7 @@ describe('who asks too often waits', () => {
     const address = '10.5.0.1'
     const token = await mailedToken()
     expect((await reset('x', NEW, address)).status).toBe(400)
-    await writer.updateTable('auth_throttle').set({ failures: 110 }).execute()
+    await writer().updateTable('auth_throttle').set({ failures: 110 }).execute()
     expect((await reset('x', NEW, address)).status).toBe(400)
     expect((await reset('x', NEW, address)).status).toBe(429)
     expect((await reset(token, NEW, address)).status).toBe(204)
@@ -250,7 +245,7 @@ test('whoever had to wait with guesses at the password logs in with the new one'
   for (let count = 0; count < 6; count++) await tryLogIn(service.app, person.email, 'wrong')
   await sql`
     update auth_throttle set blocked_until = now() + interval '15 minutes'
-    where blocked_until > last_failure_at`.execute(writer)
+    where blocked_until > last_failure_at`.execute(writer())
   expect((await tryLogIn(service.app, person.email, PASSWORD)).statusCode).toBe(429)
   const token = await mailedToken()
   expect((await reset(token)).status).toBe(204)

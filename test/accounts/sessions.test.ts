@@ -1,20 +1,15 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { cleanUp } from '#src/accounts/index.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call, withKey } from '#test/setup/calls.ts'
+import { openApp } from '#test/setup/open-service.ts'
 import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/people.ts'
 
 // Runs on a server alone: what a token is worth is the same on both.
 
-let service: TestApp
-let writer: TestApp['database']['writer']
+const service = openApp({ template: 'empty' })
+const writer = () => service.database.writer
 let person: Person
-beforeAll(async () => {
-  service = await createTestApp({ template: 'empty' })
-  writer = service.database.writer
-})
-afterAll(() => service.close())
 beforeEach(async () => {
   person = await newPerson(service.app)
 })
@@ -24,21 +19,18 @@ type Caller = Pick<Person, 'headers'>
 const ask = (request: string, payload?: object, by: Caller = person) =>
   call(service.app, request, { by, payload })
 
-/** The answer to a refresh token. */
 const refresh = (refresh_token: string) =>
   call(service.app, 'POST /auth/refresh', { payload: { refresh_token } })
 
-/** The tokens that a refresh token is changed for. */
 const refreshed = async (token: string) => (await refresh(token)).body
 
-/** Whether an access token is taken. */
 const isIn = async (by: Caller) => (await ask('GET /user/profile', undefined, by)).status === 200
 
 /** How many refresh tokens are kept of the person's sessions. */
 async function countTokens(): Promise<number> {
   const ofPerson = sql`
     select from refresh_token join session on session.id = session_id where user_id = ${person.user.id}`
-  return (await ofPerson.execute(writer)).rows.length
+  return (await ofPerson.execute(writer())).rows.length
 }
 
 /** Makes what happened to the tokens of the person have happened earlier. */
@@ -48,23 +40,23 @@ async function ageTokens(seconds: number): Promise<void> {
     set used_at = used_at - make_interval(secs => ${seconds}),
       expires_at = refresh_token.expires_at - make_interval(secs => ${seconds})
     from session
-    where session.id = refresh_token.session_id and session.user_id = ${person.user.id}`.execute(writer)
+    where session.id = refresh_token.session_id and session.user_id = ${person.user.id}`.execute(writer())
 }
 
 /** Makes the password of all sessions of the person have been given earlier. */
 async function ageLogins(minutes: number): Promise<void> {
   await sql`
     update session set authenticated_at = authenticated_at - make_interval(mins => ${minutes})
-    where user_id = ${person.user.id}`.execute(writer)
+    where user_id = ${person.user.id}`.execute(writer())
 }
 
 /** A delay is a second, which a slow machine may need for the next line. */
 const prolongDelays = () =>
   sql`
     update auth_throttle set blocked_until = blocked_until + interval '1 minute'
-    where blocked_until > last_failure_at`.execute(writer)
+    where blocked_until > last_failure_at`.execute(writer())
 
-const forgetFailures = () => writer.deleteFrom('auth_throttle').execute()
+const forgetFailures = () => writer().deleteFrom('auth_throttle').execute()
 
 const WRONG_PASSWORD = {
   status: 403,
@@ -87,7 +79,7 @@ describe('login', () => {
   })
 
   test('keeps no token that could be used', async () => {
-    const rows = await writer.selectFrom('refresh_token').selectAll().execute()
+    const rows = await writer().selectFrom('refresh_token').selectAll().execute()
     expect(rows.length).toBeGreaterThan(0)
     for (const encoding of ['latin1', 'base64url', 'hex'] as const) {
       const kept = rows.map(({ hash }) => hash.toString(encoding))
@@ -98,10 +90,10 @@ describe('login', () => {
   test('the oldest of more than 100 sessions ends', async () => {
     await sql`
       insert into session (user_id, expires_at)
-      select ${person.user.id}, now() + interval '1 day' from generate_series(1, 100)`.execute(writer)
+      select ${person.user.id}, now() + interval '1 day' from generate_series(1, 100)`.execute(writer())
     const again = await logIn(service.app, person.email)
     const { rows } = await sql`
-      select from session where user_id = ${person.user.id} and ended_at is null`.execute(writer)
+      select from session where user_id = ${person.user.id} and ended_at is null`.execute(writer())
     expect(rows).toHaveLength(100)
     expect(await isIn(again)).toBe(true)
     expect((await refresh(person.refresh_token)).status).toBe(401)
@@ -169,7 +161,7 @@ describe('a refresh token', () => {
     const elsewhere = await logIn(service.app, person.email)
     await forgetFailures()
     const first = await refreshed(person.refresh_token)
-    await writer.updateTable('auth_throttle').set({ failures: 59 }).execute()
+    await writer().updateTable('auth_throttle').set({ failures: 59 }).execute()
     const last = await refreshed((await refreshed(first.refresh_token)).refresh_token)
     await prolongDelays()
     const { status, headers, body } = await refresh(last.refresh_token)
@@ -188,14 +180,14 @@ describe('a refresh token', () => {
       select sha256(convert_to(number::text, 'UTF8')), session_id, refresh_token.expires_at
       from generate_series(1, 2500) as number, refresh_token
       join session on session.id = session_id
-      where user_id = ${person.user.id} and used_at is not null`.execute(writer)
+      where user_id = ${person.user.id} and used_at is not null`.execute(writer())
     await ask('POST /auth/logout')
     expect(await countTokens()).toBe(2503)
     expect((await refresh(next.refresh_token)).status).toBe(401)
 
-    await cleanUp(writer)
+    await cleanUp(writer())
     expect(await countTokens()).toBe(1)
-    const { rows } = await sql`select from session where user_id = ${person.user.id}`.execute(writer)
+    const { rows } = await sql`select from session where user_id = ${person.user.id}`.execute(writer())
     expect(rows).toHaveLength(1)
     expect((await refresh(next.refresh_token)).status).toBe(401)
     expect((await refresh(elsewhere.refresh_token)).status).toBe(200)
@@ -209,7 +201,7 @@ describe('a refresh token', () => {
     person = await newPerson(service.app)
     await sql`
       update session set expires_at = expires_at - interval '89 days' where user_id = ${person.user.id}`.execute(
-      writer,
+      writer(),
     )
     const { refresh_token } = await refreshed(person.refresh_token)
     await ageTokens(86_400)
@@ -274,7 +266,6 @@ test('a login of less than ten minutes ago needs no password again', async () =>
 describe('the own sessions', () => {
   const sessions = async (by?: Caller) => (await ask('GET /auth/sessions', undefined, by)).body.items
 
-  /** Logs in from somewhere else. */
   async function logInFrom(from: string, userAgent: string): Promise<Caller> {
     const payload = { email: person.email, password: PASSWORD }
     const headers = { 'user-agent': userAgent }

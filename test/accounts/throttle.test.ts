@@ -1,26 +1,21 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { issueToken } from '#src/accounts/account-mail.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call, withKey } from '#test/setup/calls.ts'
+import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { PASSWORD, register, tryLogIn } from '#test/setup/people.ts'
 import { withOtherService } from './other-service.ts'
 
 // Runs on a server alone: who waits, and for how long is the same on both.
 
-let service: TestApp
-let writer: TestApp['database']['writer']
+const service = openApp({ template: 'empty' })
+const writer = () => service.database.writer
 let email: string
-beforeAll(async () => {
-  service = await createTestApp({ template: 'empty' })
-  writer = service.database.writer
-})
-afterAll(() => service.close())
 
 beforeEach(async () => {
   email = await register(service.app)
-  await writer.deleteFrom('auth_throttle').execute()
+  await writer().deleteFrom('auth_throttle').execute()
 })
 
 async function fail(times: number, as = email, address = '127.0.0.1'): Promise<void> {
@@ -29,7 +24,6 @@ async function fail(times: number, as = email, address = '127.0.0.1'): Promise<v
   }
 }
 
-/** What a right password is answered with. */
 async function outcome(address = '127.0.0.1', as = email): Promise<number> {
   return (await tryLogIn(service.app, as, PASSWORD, address)).statusCode
 }
@@ -40,19 +34,19 @@ async function letPass(seconds: number): Promise<void> {
     update auth_throttle set
       first_failure_at = first_failure_at - make_interval(secs => ${seconds}),
       last_failure_at = last_failure_at - make_interval(secs => ${seconds}),
-      blocked_until = blocked_until - make_interval(secs => ${seconds})`.execute(writer)
+      blocked_until = blocked_until - make_interval(secs => ${seconds})`.execute(writer())
 }
 
 /** The longest delay in seconds that somebody has been given. */
 async function delay(): Promise<number> {
   const { rows } = await sql<{ seconds: number }>`
     select max(extract(epoch from blocked_until - last_failure_at))::float8 as seconds
-    from auth_throttle`.execute(writer)
+    from auth_throttle`.execute(writer())
   return rows[0]?.seconds as number
 }
 
 /** As if everybody who has failed had done so this often. */
-const setFailures = (failures: number) => writer.updateTable('auth_throttle').set({ failures }).execute()
+const setFailures = (failures: number) => writer().updateTable('auth_throttle').set({ failures }).execute()
 
 const send = (url: string, payload: object, from?: string) =>
   call(service.app, `POST ${url}`, { payload, from })
@@ -208,7 +202,6 @@ describe('an account that is guessed at from everywhere', () => {
     }
   })
 
-  /** How many logins wait for their turn. */
   function countWaiting(): number {
     const samples = service.app.metrics.readers().get('agro_queue_waiting') ?? []
     const waiting = samples.flatMap((read) => read()).find(({ labels }) => labels?.queue === 'passwords')
@@ -243,13 +236,13 @@ describe('an account that is guessed at from everywhere', () => {
   })
 
   test('does not keep its owner waiting who chooses a new password with a token, and then logs in', async () => {
-    const issued = await issueToken(writer, email, 'password_reset', 1)
+    const issued = await issueToken(writer(), email, 'password_reset', 1)
     await guessedAt()
     const password = 'teff grows at dusk'
     const token = issued?.token
     const reset = await besideGuesses(() => send('/auth/password/reset', { token, password }, OWNERS))
     expect(reset.slice(0, -2)).toContain('owner 204')
-    await writer.deleteFrom('auth_throttle').execute()
+    await writer().deleteFrom('auth_throttle').execute()
     await guessedAt()
     const login = await besideGuesses(() => send('/auth/login', { email, password }, OWNERS))
     expect(login.slice(0, -2)).toContain('owner 200')
@@ -258,7 +251,7 @@ describe('an account that is guessed at from everywhere', () => {
 
 test('neither addresses nor e-mails can be read from the table', async () => {
   await fail(1)
-  const rows = await writer.selectFrom('auth_throttle').selectAll().execute()
+  const rows = await writer().selectFrom('auth_throttle').selectAll().execute()
   expect(rows.map(({ subject }) => subject.length)).toEqual([32, 32, 32])
 })
 
@@ -293,7 +286,7 @@ test('behind trusted proxies an address is the one that the last of them names',
   ]
   await withOtherService(service, { TRUSTED_PROXIES: '10.9.0.0/16, ::1' }, async (app) => {
     for (const [from, forwarded, seconds] of cases) {
-      await writer.deleteFrom('auth_throttle').execute()
+      await writer().deleteFrom('auth_throttle').execute()
       for (const guess of [1, 2]) {
         const headers = { 'x-forwarded-for': forwarded(guess) }
         const payload = { email, password: 'wrong' }

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { App } from '#src/http/app.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call, withKey } from '#test/setup/calls.ts'
+import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { logIn, newPerson, PASSWORD, type Person } from '#test/setup/people.ts'
 import { codeOfStep, stepAt } from '#test/setup/totp.ts'
@@ -13,16 +13,11 @@ import { bytesOf, turnOn } from './two-factor.ts'
 
 // Runs on a server alone: what a code is worth is the same on both.
 
-let service: TestApp
-let writer: TestApp['database']['writer']
+const service = openApp({ template: 'empty' })
+const writer = () => service.database.writer
 let person: Person
 
 type Caller = Pick<Person, 'headers'>
-beforeAll(async () => {
-  service = await createTestApp({ template: 'empty' })
-  writer = service.database.writer
-})
-afterAll(() => service.close())
 beforeEach(async () => {
   await endWaits(service.database)
   person = await newPerson(service.app)
@@ -48,7 +43,7 @@ const WRONG = [401, 'INVALID_CODE']
 const NEEDED = [401, 'TWO_FACTOR_REQUIRED']
 
 /** Another time at which no code was used yet. */
-const forgetSteps = () => sql`update two_factor set last_step = 0`.execute(writer)
+const forgetSteps = () => sql`update two_factor set last_step = 0`.execute(writer())
 
 describe('a second factor', () => {
   test('is turned on with the password and a code, and off with both', async () => {
@@ -115,7 +110,7 @@ describe('a second factor', () => {
       select concat(
         (select string_agg(encode(secret, 'hex'), ' ') from two_factor),
         (select string_agg(encode(hash, 'escape'), ' ') from recovery_code)
-      ) as all`.execute(writer)
+      ) as all`.execute(writer())
     expect(rows[0]?.all).not.toContain(secret.toString('hex'))
     for (const code of recoveryCodes) expect(rows[0]?.all).not.toContain(code.replaceAll('-', ''))
   })
@@ -192,7 +187,7 @@ describe('a session of an account with a second factor', () => {
   }
   const isFresh = async () => (await send('/auth/keys', { name: 'x' })).status === 201
   const letTimePass = () =>
-    sql`update session set authenticated_at = now() - interval '1 hour'`.execute(writer)
+    sql`update session set authenticated_at = now() - interval '1 hour'`.execute(writer())
 
   test('is made fresh by the password and a code, and not by the password alone', async () => {
     const { secret } = await turnOn(service.app, person)
@@ -254,7 +249,7 @@ describe('another JWT_SECRET', () => {
 })
 
 describe('ADMIN_2FA', () => {
-  const promote = () => sql`update app_user set role = 'admin' where id = ${person.user.id}`.execute(writer)
+  const promote = () => sql`update app_user set role = 'admin' where id = ${person.user.id}`.execute(writer())
   const allStats = async (app: App, by: Caller = person) => {
     const { status, body } = await call(app, 'GET /stats?scope=all', { by })
     return [status, body.code]

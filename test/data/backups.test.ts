@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { POSTGRES_PROGRAMS } from '#bench/cluster.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { ownDatabase } from '#test/setup/open-service.ts'
 import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
 import { answersOf, logInTwice, type Usage, useService, withService } from '#test/setup/used-service.ts'
 
 // Runs on a server alone: the embedded database is a folder, which is copied.
 
-const POINTS = 60
+const POINTS = 20
 
 /** The command of the document that begins like this. */
 function documented(program: string): string {
@@ -20,18 +20,16 @@ function documented(program: string): string {
 
 /** Skipped where Debian's programs of PostgreSQL are missing. */
 describe.skipIf(!POSTGRES_PROGRAMS)('a dump', () => {
-  let source: TestDatabase
+  const source = ownDatabase('demo')
   let restored: string
   let usage: Usage
   beforeAll(async () => {
-    source = await createTestDatabase('demo')
     usage = await withService(source.config, useService)
     restored = databaseUrl(sourceUrl(), `${new URL(sourceUrl()).pathname.slice(1)}_restored`)
     await executeOnServer(sourceUrl(), `create database ${new URL(restored).pathname.slice(1)}`)
   })
   afterAll(async () => {
     await executeOnServer(sourceUrl(), `drop database ${new URL(restored).pathname.slice(1)} with (force)`)
-    await source.drop()
   })
 
   const sourceUrl = () => source.config.DATABASE_URL as string

@@ -1,16 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readUntil } from '#src/data/cancellable.ts'
-import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
+import { openDatabase } from '#test/setup/open-service.ts'
 import { failureOf } from './failure.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 
-let opened: OpenTestDatabase
-beforeAll(async () => {
-  opened = await openTestDatabase('empty')
-})
-afterAll(() => opened.close())
+const opened = openDatabase('empty')
 
 function copy(query: RawBuilder<unknown>, signal = new AbortController().signal) {
   return readUntil(opened.database, signal).copy(query)

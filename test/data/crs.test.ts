@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { addCrs, isCrs, listAddedCrs, sridOfCode, sridOfText } from '#src/data/crs.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ingestManifest, kindFixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
-import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { openDatabase } from '#test/setup/open-service.ts'
 
 const HOMOLOSINE = { wkt: '', proj: '+proj=igh +lon_0=0 +datum=WGS84 +units=m +no_defs' }
 const ALBERS = {
@@ -12,13 +12,11 @@ const ALBERS = {
   proj: '',
 }
 
-let opened: OpenTestDatabase
+const opened = openDatabase('empty')
 let db: Kysely<Tables>
 beforeAll(async () => {
-  opened = await openTestDatabase('empty')
   db = opened.database.writer
 })
-afterAll(() => opened.close())
 
 /** Where 38 E, 9 N lies, in whole metres; GDAL 3.6 was asked for the numbers that are expected. */
 async function placeIn(srid: number): Promise<{ x: number; y: number }> {
@@ -28,7 +26,6 @@ async function placeIn(srid: number): Promise<{ x: number; y: number }> {
   return rows[0] as { x: number; y: number }
 }
 
-/** Ingests rasters that name no CRS. */
 async function ingest(rasters: { file: string; srs: string }[]): Promise<void> {
   const layers = rasters.map(({ file, srs }) => ({ file: kindFixture(file), srs, input: srs }))
   const manifest = manifestText(layers, { product: 'fertilizer' })

@@ -64,7 +64,6 @@ describe.sequential('the folder of the embedded database', () => {
     await (await lockFolder(folder)).close()
   })
 
-  /** Why the database in a folder cannot be opened. */
   async function refusalOf(path: string): Promise<string> {
     const error = await failureOf(openCluster(loadConfig({ DATA_DIR: path })))
     expect(error).toBeInstanceOf(OperatorError)

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { yieldPrediction } from '#schemas/products/yield.ts'
 import { cleanUp } from '#src/accounts/index.ts'
 import {
@@ -87,7 +87,8 @@ import { clearSummaries } from '#src/ingest/queries.ts'
 import { findAreasAt, findCells, findPixels, findReleaseState } from '#src/lookup/queries.ts'
 import { readMeans, transformPositions } from '#src/standards/maps/queries.ts'
 import type { Layer } from '#src/standards/published.ts'
-import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { onePixelRelease } from '#test/setup/releases.ts'
 
 // Runs on the embedded database alone.
@@ -97,13 +98,11 @@ import { onePixelRelease } from '#test/setup/releases.ts'
 const HOUR_MS = 3_600_000
 const PAST_DAY = '2025-01-31'
 
-let service: TestAppWithPerson
+const service = openService()
 let db: Kysely<Tables>
 beforeAll(async () => {
-  service = await createTestAppWithPerson()
   db = service.database.writer
 })
-afterAll(() => service.close())
 
 const within = <Result>(work: (trx: Transaction<Tables>) => Promise<Result>) => inTransaction(db, work)
 
@@ -138,14 +137,8 @@ test('of registrations, roles and sessions', async () => {
   const secrets = createTotpSecretRows(db)
   expect(await secrets.list(person.user.id, 10)).toEqual([])
   await secrets.replace(person.user.id, randomBytes(8), randomBytes(8))
-  const payload = { name: 'tests' }
-  const made = await service.app.inject({
-    method: 'POST',
-    url: '/auth/keys',
-    headers: person.headers,
-    payload,
-  })
-  const keyId = made.json().id as string
+  const made = await call(service.app, 'POST /auth/keys', { by: person, payload: { name: 'tests' } })
+  const keyId: string = made.body.id
   expect(await findKeyUser(db, randomBytes(32))).toBeUndefined()
   await touchKey(db, keyId)
   await addKeyUsage(db, [{ keyId, day: PAST_DAY, requests: 1 }])
@@ -258,11 +251,9 @@ test('of compositions', async () => {
 
 test('of histories and figures', async () => {
   const { app, person } = service
-  const ask = { method: 'POST', url: '/advisory/yield/point?lat=9.5&lng=38.5' } as const
-  const { history_id: kept } = (await app.inject({ ...ask, headers: person.headers })).json()
-  const mine = '/history/my?product=yield&kind=point&country_code=eth'
-  const { items } = (await app.inject({ url: mine, headers: person.headers })).json()
-  expect(items).toEqual([expect.objectContaining({ id: kept })])
+  const kept = await call(app, 'POST /advisory/yield/point?lat=9.5&lng=38.5', { by: person })
+  const mine = await call(app, 'GET /history/my?product=yield&kind=point&country_code=eth', { by: person })
+  expect(mine.body.items).toEqual([expect.objectContaining({ id: kept.body.history_id })])
   await sql`
     insert into history_item (id, user_id, template_id, bytes, subject_id, crop_code, request, answer)
     select uuid_at(now() - interval '4 months'), user_id, template_id, bytes, subject_id, crop_code, request, answer
@@ -292,21 +283,11 @@ test('of histories and figures', async () => {
 })
 
 test('of subscriptions and what is delivered', async () => {
-  const { person, app } = service
-  const response = await app.inject({
-    method: 'POST',
-    url: '/subscriptions',
-    headers: person.headers,
-    payload: {
-      product: 'yield',
-      lat: 9.5,
-      lng: 38.5,
-      threshold: { kind: 'relative', value: 10 },
-      url: 'https://hooks.example.org/agro',
-    },
-  })
-  expect(response.statusCode).toBe(201)
-  const { id } = response.json()
+  const threshold = { kind: 'relative', value: 10 }
+  const payload = { product: 'yield', lat: 9.5, lng: 38.5, threshold, url: 'https://hooks.example.org/agro' }
+  const made = await call(service.app, 'POST /subscriptions', { by: service.person, payload })
+  expect(made.status).toBe(201)
+  const { id } = made.body
   const [row] = await createSecretRows(db).list(undefined, 10)
   const [secret] = row?.sealed ?? []
   await createSecretRows(db).replace(id, secret as Buffer, secret as Buffer)

@@ -3,31 +3,28 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { type Database, openCluster } from '#src/data/client.ts'
 import { migrate } from '#src/data/migrate.ts'
 import { REFERENCE_FILE } from '#src/data/reference.ts'
 import { refuseOlderSchema } from '#src/data/schema-state.ts'
 import { OperatorError } from '#src/errors.ts'
-import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { openDatabase } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 
-let opened: OpenTestDatabase
+const opened = openDatabase('empty')
 let database: Database
 /** A copy of the scripts, for tests to add to. */
 let folder: string
 
 beforeAll(async () => {
-  opened = await openTestDatabase('empty')
   database = opened.database
 })
-
-afterAll(() => opened.close())
 
 beforeEach(async () => {
   folder = await newFolder()

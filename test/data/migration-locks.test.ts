@@ -2,12 +2,13 @@ import { cp, writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { migrate } from '#src/data/migrate.ts'
 import { OperatorError } from '#src/errors.ts'
 import { loadRelease } from '#src/ingest/load.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { onePixelRelease, PIXEL_CENTRE } from '#test/setup/releases.ts'
@@ -15,22 +16,20 @@ import { onePixelRelease, PIXEL_CENTRE } from '#test/setup/releases.ts'
 // Runs on a server alone: the embedded database has one session, so nobody is in the way.
 
 describe('a migration while a dump is under way', () => {
-  let service: TestApp
+  const service = openApp({
+    template: 'empty',
+    // Each point asks for what is published, and for its pixel; none may wait for long.
+    settings: { RELEASE_MAX_AGE_MS: '0', TILE_CACHE_MB: '0', STATEMENT_TIMEOUT_MS: '2500' },
+    prepare: (database) => loadRelease(database, onePixelRelease({ Urea: 1 })),
+  })
   let person: Person
   let dump: pg.Client
   let dumpProcess: number
   let folder: URL
 
   beforeAll(async () => {
-    service = await createTestApp({
-      template: 'empty',
-      // Each point asks for what is published, and for its pixel; none may wait for long.
-      settings: { RELEASE_MAX_AGE_MS: '0', TILE_CACHE_MB: '0', STATEMENT_TIMEOUT_MS: '2500' },
-      prepare: (database) => loadRelease(database, onePixelRelease({ Urea: 1 })),
-    })
     person = await newPerson(service.app)
   })
-  afterAll(() => service?.close())
 
   beforeEach(async () => {
     folder = pathToFileURL(`${await newFolder()}/`)
@@ -56,13 +55,9 @@ describe('a migration while a dump is under way', () => {
 
   /** A point with a token reads what is published, and writes its history. */
   async function ask(): Promise<unknown> {
-    const { statusCode, body } = await service.app.inject({
-      method: 'POST',
-      url: '/advisory/fertilizer/point',
-      headers: person.headers,
-      payload: PIXEL_CENTRE,
-    })
-    return statusCode === 200 && JSON.parse(body).history_id ? undefined : [statusCode, body]
+    const sent = { by: person, payload: PIXEL_CENTRE }
+    const { status, body } = await call(service.app, 'POST /advisory/fertilizer/point', sent)
+    return status === 200 && body.history_id ? undefined : [status, body]
   }
 
   test('waits in short attempts, lets requests of the older process go on, and is done when the dump is', async () => {

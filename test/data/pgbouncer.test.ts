@@ -9,6 +9,7 @@ import { serverCluster } from '#src/data/client.ts'
 import { writeField } from '#test/ingest/checks/rasters.ts'
 import { manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
+import { call } from '#test/setup/calls.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
@@ -60,21 +61,15 @@ describe.skipIf(MISSING)('behind PgBouncer', () => {
     await direct.connect()
     const database = serverCluster(await startBouncer(config.DATABASE_URL as string), config).connect()
     const app = await buildApp(config, database)
-    const { headers } = await newPerson(app)
-    const point = () => app.inject({ method: 'POST', url: '/advisory/yield/point?lat=9.5&lng=38.5', headers })
-    expect((await point()).statusCode).toBe(200)
+    const by = await newPerson(app)
+    const ask = (request: string, payload?: object) => call(app, request, { by, payload })
+    expect((await ask('POST /advisory/yield/point?lat=9.5&lng=38.5')).status).toBe(200)
     // Its tiles are copied.
-    const answer = await app.inject({
-      method: 'POST',
-      url: '/advisory/yield',
-      headers,
-      body: { geometry: rectangle(38.5, 9.5, 38.52, 9.52) },
-    })
-    expect(answer.statusCode).toBe(200)
+    const geometry = rectangle(38.5, 9.5, 38.52, 9.52)
+    expect((await ask('POST /advisory/yield', { geometry })).status).toBe(200)
 
     await direct.query('begin; lock table history_item in access exclusive mode')
-    const list = await app.inject({ url: '/history/my', headers })
-    expect(list.statusCode).toBe(503)
+    expect((await ask('GET /history/my')).status).toBe(503)
     const waiting = async () =>
       (
         await direct.query(
@@ -83,7 +78,7 @@ describe.skipIf(MISSING)('behind PgBouncer', () => {
       ).rows
     await vi.waitFor(async () => expect(await waiting()).toEqual([]), { timeout: 10_000 })
     await direct.query('commit')
-    expect((await app.inject({ url: '/history/my', headers })).json().items).toHaveLength(2)
+    expect((await ask('GET /history/my')).body.items).toHaveLength(2)
 
     await app.close()
     await database.close()

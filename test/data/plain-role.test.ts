@@ -11,8 +11,9 @@ import { migrate } from '#src/data/migrate.ts'
 import { refuseMissingRights } from '#src/data/rights.ts'
 import { fixture, kindFixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
+import { call } from '#test/setup/calls.ts'
 import { runAgro } from '#test/setup/cli.ts'
-import type { TestDatabase } from '#test/setup/database.ts'
+import { type TestDatabase, withDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { newPerson } from '#test/setup/people.ts'
 import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
@@ -21,7 +22,6 @@ import { withService } from '#test/setup/used-service.ts'
 
 // Runs on a server alone: the embedded database has one role.
 
-/** The script is one of psql. */
 const MISSING = spawnSync('psql', ['--version']).error !== undefined
 
 describe.skipIf(MISSING)('the role that docker/database.sh makes', () => {
@@ -83,15 +83,7 @@ describe.skipIf(MISSING)('the role that docker/database.sh makes', () => {
     const { rows } = await sql`
       select rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls
       from pg_roles where rolname = current_user`.execute(database.writer)
-    expect(rows).toEqual([
-      {
-        rolsuper: false,
-        rolcreatedb: false,
-        rolcreaterole: false,
-        rolreplication: false,
-        rolbypassrls: false,
-      },
-    ])
+    expect(Object.values(rows[0] ?? {})).toEqual(Array(5).fill(false))
     await expect(sql`copy layer to program 'id'`.execute(database.writer)).rejects.toThrow(
       /must be superuser|permission denied/,
     )
@@ -158,15 +150,10 @@ describe.skipIf(MISSING)('the role that docker/database.sh makes', () => {
         database.writer,
       )
       await withService(asService().config, async (app) => {
-        const { headers, password } = await newPerson(app)
-        const url = '/advisory/yield/point'
-        const asked = await app.inject({ method: 'POST', url, headers, payload: rows[0] ?? {} })
-        expect([asked.statusCode, asked.json()]).toEqual([
-          200,
-          expect.objectContaining({ history_id: expect.any(String) }),
-        ])
-        const removal = { method: 'DELETE', url: '/user/profile', headers, payload: { password } } as const
-        expect((await app.inject(removal)).statusCode).toBe(200)
+        const by = await newPerson(app)
+        const asked = await call(app, 'POST /advisory/yield/point', { by, payload: rows[0] ?? {} })
+        expect(asked).toMatchObject({ status: 200, body: { history_id: expect.any(String) } })
+        expect((await call(app, 'DELETE /user/profile', { by })).status).toBe(200)
       })
     })
 
@@ -210,48 +197,43 @@ describe.skipIf(MISSING)('the role that docker/database.sh makes', () => {
     })
 
     test('changes no table and no audit record, but has old ones removed', async () => {
-      const cluster = await openCluster(asService().config)
-      const own = cluster.connect()
-      const refused = async (statement: string) =>
-        expect(sql.raw(statement).execute(own.writer)).rejects.toMatchObject({ code: '42501' })
-      await refused('create table more (x integer)')
-      await refused('alter table release add column more text')
-      await refused('drop table release')
-      await refused('truncate release')
-      await refused('delete from audit_record')
-      await refused('update audit_record set kind = null')
-      await refused('delete from applied_script')
-      await sql`insert into audit_record (kind, at) values ('login', now() - interval '2 years')`.execute(
-        own.writer,
-      )
-      expect(
-        (await sql`select delete_old_audit_records(12, 1000) as deleted`.execute(own.writer)).rows,
-      ).toEqual([{ deleted: 1 }])
-      await own.close()
-      await cluster.close()
+      const refused = [
+        'create table more (x integer)',
+        'alter table release add column more text',
+        'drop table release',
+        'truncate release',
+        'delete from audit_record',
+        'update audit_record set kind = null',
+        'delete from applied_script',
+      ]
+      await withDatabase(asService(), async ({ pool }) => {
+        for (const statement of refused) {
+          await expect(pool.query(statement), statement).rejects.toMatchObject({ code: '42501' })
+        }
+        await pool.query(`insert into audit_record (kind, at) values ('login', now() - interval '2 years')`)
+        const { rows } = await pool.query('select delete_old_audit_records(12, 1000) as deleted')
+        expect(rows).toEqual([{ deleted: 1 }])
+      })
     })
 
     test('may use what later migrations make', async () => {
-      await sql`create table later (id bigint generated always as identity, x integer)`.execute(
-        database.writer,
-      )
-      const cluster = await openCluster(asService().config)
-      const own = cluster.connect()
-      await refuseMissingRights(own.writer)
-      await sql`insert into later (x) values (1)`.execute(own.writer)
-      await sql`revoke insert on later from ${sql.id(role)}`.execute(database.writer)
-      await expect(refuseMissingRights(own.writer)).rejects.toThrow(
-        `The role ${role} has not the rights for it: it may not insert rows of later.`,
-      )
-      await sql`drop table later`.execute(database.writer)
-      const months = sql`function create_history_months(timestamptz)`
-      await sql`revoke execute on ${months} from ${sql.id(role)}`.execute(database.writer)
-      await expect(refuseMissingRights(own.writer)).rejects.toThrow(
-        `The role ${role} has not the rights for it: it may not execute create_history_months.`,
-      )
-      await sql`grant execute on ${months} to ${sql.id(role)}`.execute(database.writer)
-      await own.close()
-      await cluster.close()
+      const { pool } = database
+      await pool.query('create table later (id bigint generated always as identity, x integer)')
+      await withDatabase(asService(), async (own) => {
+        const lacks = (right: string) =>
+          expect(refuseMissingRights(own.writer)).rejects.toThrow(
+            `The role ${role} has not the rights for it: it may not ${right}.`,
+          )
+        await refuseMissingRights(own.writer)
+        await own.pool.query('insert into later (x) values (1)')
+        await pool.query(`revoke insert on later from ${role}`)
+        await lacks('insert rows of later')
+        await pool.query('drop table later')
+        const months = 'function create_history_months(timestamptz)'
+        await pool.query(`revoke execute on ${months} from ${role}`)
+        await lacks('execute create_history_months')
+        await pool.query(`grant execute on ${months} to ${role}`)
+      })
     })
   })
 })

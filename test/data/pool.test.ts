@@ -4,19 +4,18 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { type Cluster, type Database, openCluster } from '#src/data/client.ts'
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
 import { copyOutFrom, createPool } from '#src/data/pool.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { ownDatabase } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { failureOf } from './failure.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 // Runs on a server alone: connections are the subject.
 
-let testDatabase: TestDatabase
+const testDatabase = ownDatabase('empty', { STATEMENT_TIMEOUT_MS: '200' })
 let cluster: Cluster
 let database: Database
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase('empty', { STATEMENT_TIMEOUT_MS: '200' })
   cluster = await openCluster(testDatabase.config)
   database = cluster.connect()
 })
@@ -24,7 +23,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await database.close()
   await cluster.close()
-  await testDatabase.drop()
 })
 
 /** Runs a statement as a request would: on a connection taken from the pool and given back. */

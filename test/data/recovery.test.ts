@@ -13,7 +13,7 @@ import { logIn, register } from '#test/setup/people.ts'
 import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
 import { answersOf, logInTwice, useService, withService } from '#test/setup/used-service.ts'
 
-const POINTS = 60
+const POINTS = 20
 const document = readFileSync('docs/operations.md', 'utf8')
 
 /** The lines of the document's settings, and its command that lays a backup down, for scripts in the folder. */
@@ -67,7 +67,6 @@ describe.skipIf(!POSTGRES_PROGRAMS).sequential('a server that is archived as the
     return rows[0]?.[0]
   }
 
-  /** Starts a server, and waits until it is open. */
   async function start(data: string): Promise<void> {
     await servers.start(data, port)
     const recovers = () => firstOf('select pg_is_in_recovery()')

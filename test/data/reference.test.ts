@@ -27,7 +27,6 @@ async function newDatabase(): Promise<Database> {
   return database
 }
 
-/** A copy of the scripts with another reference file. */
 async function scriptsWith(reference: string): Promise<URL> {
   const folder = await newFolder()
   await cp('sql', folder, { recursive: true })

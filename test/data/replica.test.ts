@@ -80,7 +80,6 @@ async function startBalancer(url: string) {
   }
 }
 
-/** Loads a release of one pixel, 7. */
 async function loadCoverage(database: Database): Promise<number> {
   const { code } = await loadRelease(database, onePixelRelease({ Urea: 7 }), { publish: false })
   const { id } = await database.writer

@@ -10,6 +10,7 @@ import { type Cluster, type Database, openCluster } from '#src/data/client.ts'
 import { migrate } from '#src/data/migrate.ts'
 import { REFERENCE_FILE } from '#src/data/reference.ts'
 import { KEY_PREFIX } from '#src/http/plugins/authentication.ts'
+import { call, withKey } from '#test/setup/calls.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { logIn, PASSWORD } from '#test/setup/people.ts'
@@ -139,7 +140,6 @@ async function fill({ pool }: Database): Promise<void> {
 
 type Rows = Record<string, Record<string, unknown>[]>
 
-/** The rows of all tables, but for what is applied. */
 async function rowsOf({ pool }: Database): Promise<Rows> {
   const { rows: tables } = await pool.query(`
     select relname as name from pg_class
@@ -217,14 +217,10 @@ describe('a database of a version that has landed', () => {
 
         const database = cluster.connect()
         const app = await buildApp(config, database)
-        const ask = async (url: string, token: string) => {
-          const response = await app.inject({ url, headers: { authorization: `Bearer ${token}` } })
-          return { status: response.statusCode, body: response.json() }
-        }
+        const ask = (url: string, token: string) => call(app, `GET ${url}`, { by: withKey(token) })
         const { access_token: token } = await logIn(app, USER.email)
         const payload = { refresh_token: REFRESH_TOKEN }
-        const refreshed = await app.inject({ method: 'POST', url: '/auth/refresh', payload })
-        expect(refreshed.statusCode).toBe(200)
+        expect((await call(app, 'POST /auth/refresh', { payload })).status).toBe(200)
         const found = await ask(`/history/${HISTORY}`, KEY)
         expect(found).toMatchObject({
           status: 200,

@@ -6,8 +6,9 @@ import { createTestApp } from '#test/setup/app.ts'
 import { type Called, call } from '#test/setup/calls.ts'
 import { testServer } from '#test/setup/database.ts'
 import { captureLog } from '#test/setup/log.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { newPerson } from '#test/setup/people.ts'
 import { createProxiedApp } from '#test/setup/proxied-app.ts'
 import { executeOnServer } from '#test/setup/server.ts'
 import { mountSmallDisk } from '#test/setup/small-disk.ts'
@@ -15,11 +16,10 @@ import { mountSmallDisk } from '#test/setup/small-disk.ts'
 const POINT = { lat: 9, lng: 38.7, country_code: 'eth', crop: 'wheat' }
 
 describe('a database that says no', () => {
-  let service: TestAppWithPerson
+  const service = openService()
   let other: pg.Client
   let name: string
   beforeAll(async () => {
-    service = await createTestAppWithPerson()
     const url = service.testDatabase.config.DATABASE_URL as string
     name = new URL(url).pathname.slice(1)
     other = new pg.Client(url)
@@ -27,7 +27,6 @@ describe('a database that says no', () => {
   })
   afterAll(async () => {
     await other.end()
-    await service.close()
   })
 
   /** What is set for a database holds for the connections that are made afterwards. */

@@ -1,9 +1,9 @@
 // Runs on both databases: every operation is asked, with the statements of each.
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
+import { openMailingApp } from '#test/accounts/mails.ts'
 import { mistakesOfAnswer, namedHeaders, ownHeaders, textOf } from '#test/setup/answers.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import {
   type Document,
   documentOf,
@@ -13,7 +13,6 @@ import {
   validatorOf,
 } from '#test/setup/document.ts'
 import { asSomebody, examplesOf } from '#test/setup/example-requests.ts'
-import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
 import { describeOnServer, testOnServer } from '#test/setup/on-server.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { PIXEL_CENTRE, realYield } from '#test/setup/releases.ts'
@@ -23,25 +22,18 @@ const isEmbedded = process.env.TEST_DATABASE_KIND === 'embedded'
 const LAST_DAY = '2999-12-31'
 const AT = { lat: String(PIXEL_CENTRE.lat), lng: String(PIXEL_CENTRE.lng) }
 
-let service: TestApp
-let mailServer: MailServer
+const service = openMailingApp({
+  template: 'demo',
+  // Some members are said of releases alone that are not synthetic, or have a last day. Its month is another one:
+  // examples name the synthetic release.
+  prepare: (database) =>
+    loadRelease(database, realYield({ validUntil: LAST_DAY, forecastPeriod: '2026-08-01' })),
+})
 let document: Document
 let validator: Validator
 beforeAll(async () => {
-  mailServer = await startMailServer()
-  service = await createTestApp({
-    settings: { SMTP_URL: mailServer.url, MAIL_FROM: 'noreply@example.org' },
-    // Some members are said of releases alone that are not synthetic, or have a last day. Its month is another one:
-    // examples name the synthetic release.
-    prepare: (database) =>
-      loadRelease(database, realYield({ validUntil: LAST_DAY, forecastPeriod: '2026-08-01' })),
-  })
   document = await documentOf(service.app, 'all')
   validator = validatorOf(document, true)
-})
-afterAll(async () => {
-  await service.close()
-  await mailServer.close()
 })
 
 /** Whatever looks like a date and a time of day, and how each of them is written: ISO 8601 in UTC, to the millisecond. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { isCollection, parse, parseDocument, visit } from 'yaml'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
@@ -21,28 +21,22 @@ import {
   withoutReferences,
 } from '#test/setup/document.ts'
 import { examplesOf } from '#test/setup/example-requests.ts'
-import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
-import { createTestAppWithPerson, makeAdmin, type TestAppWithPerson } from '#test/setup/people.ts'
+import { openService } from '#test/setup/open-service.ts'
+import { makeAdmin } from '#test/setup/people.ts'
 
 const FIELD = rectangle(38.5, 9.5, 38.6, 9.6)
 
-let service: TestAppWithPerson
-let mailServer: MailServer
+const service = openService({
+  settings: { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'noreply@example.org' },
+})
 let document: Document
 let operations: ReturnType<typeof operationsOf>
 let validator: Validator
 beforeAll(async () => {
-  mailServer = await startMailServer()
-  const settings = { SMTP_URL: mailServer.url, MAIL_FROM: 'noreply@example.org' }
-  service = await createTestAppWithPerson({ settings })
   await makeAdmin(service)
   document = await documentOf(service.app, 'all')
   operations = operationsOf(document)
   validator = validatorOf(document)
-})
-afterAll(async () => {
-  await service.close()
-  await mailServer.close()
 })
 
 describe('the document', () => {

@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { call } from '#test/setup/calls.ts'
 import { exchange } from '#test/setup/exchange.ts'
+import { openApp } from '#test/setup/open-service.ts'
 
-let service: TestApp
+const service = openApp({
+  // What is in memory stays there, so that what needs no database is answered at once.
+  settings: { BODY_LIMIT_BYTES: '2048', RELEASE_MAX_AGE_MS: '60000' },
+})
 beforeAll(async () => {
-  service = await createTestApp({
-    // What is in memory stays there, so that what needs no database is answered at once.
-    settings: { BODY_LIMIT_BYTES: '2048', RELEASE_MAX_AGE_MS: '60000' },
-  })
   await service.app.listen({ host: '127.0.0.1', port: 0 })
 })
-afterAll(() => service.close())
 
 /** The end of a request line, and headers. */
 const HTTP = ' HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'

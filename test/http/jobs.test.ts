@@ -1,8 +1,7 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createLoop } from '#src/http/jobs.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
-/** Pieces that end when they are told to. */
 function work(job = { everyMs: 60_000 }) {
   type Outcome = boolean | number | undefined
   const ends: ((outcome: Outcome | Error) => void)[] = []
@@ -99,17 +98,14 @@ test('a job looks again after its pause, or sooner where a piece says so', async
 
 test('a job that does not begin at once waits for its pause', async () => {
   vi.useFakeTimers()
-  try {
-    const piece = vi.fn(async () => undefined)
-    const loop = createLoop({ everyMs: 1000 }, piece, vi.fn())
-    loop.start()
-    await vi.advanceTimersByTimeAsync(999)
-    expect(piece).not.toHaveBeenCalled()
-    await vi.advanceTimersByTimeAsync(1)
-    expect(piece).toHaveBeenCalledTimes(1)
-    await loop.stop()
-    expect(vi.getTimerCount()).toBe(0)
-  } finally {
-    vi.useRealTimers()
-  }
+  onTestFinished(() => void vi.useRealTimers())
+  const piece = vi.fn(async () => undefined)
+  const loop = createLoop({ everyMs: 1000 }, piece, vi.fn())
+  loop.start()
+  await vi.advanceTimersByTimeAsync(999)
+  expect(piece).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(1)
+  expect(piece).toHaveBeenCalledTimes(1)
+  await loop.stop()
+  expect(vi.getTimerCount()).toBe(0)
 })

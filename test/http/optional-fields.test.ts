@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { call } from '#test/setup/calls.ts'
-import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { SQUARE } from '#test/setup/square.ts'
 
-let service: TestAppWithPerson
-beforeAll(async () => {
-  service = await createTestAppWithPerson()
-})
-afterAll(() => service.close())
+const service = openService()
 
 const FIELD = { lat: 9.5, lng: 38.5 }
 const AREA = { country_code: 'eth', code: 'ETH-01' }

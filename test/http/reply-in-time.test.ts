@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { rectangle } from '#test/setup/boundaries.ts'
 import { type Called, call, type Sent } from '#test/setup/calls.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
-import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
+import { openProxiedApp } from '#test/setup/proxied-app.ts'
 
 /** What is promised is three seconds. A busy machine may add to it, and what is not bounded takes many more. */
 const IN_TIME_MS = 4000
@@ -14,23 +14,21 @@ const FIELD = { country_code: 'eth', crop: 'wheat', geometry: rectangle(38.5, 9.
 type Timed = Called & { ms: number }
 
 describe('with the settings that an operator begins with', () => {
-  let service: ProxiedApp
+  // So that points need the database; a caller is known for some seconds anyway.
+  const service = openProxiedApp({
+    STATEMENT_TIMEOUT_MS: '',
+    POLYGON_TIMEOUT_MS: '',
+    RELEASE_MAX_AGE_MS: '0',
+  })
   let person: Person
   let other: pg.Client
   beforeAll(async () => {
-    // So that points need the database; a caller is known for some seconds anyway.
-    service = await createProxiedApp({
-      STATEMENT_TIMEOUT_MS: '',
-      POLYGON_TIMEOUT_MS: '',
-      RELEASE_MAX_AGE_MS: '0',
-    })
     person = await newPerson(service.app)
     other = new pg.Client(service.databaseUrl)
     await other.connect()
   })
   afterAll(async () => {
     await other.end()
-    await service.close()
   })
 
   afterEach(() => service.proxy.mend())

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scopeOf } from '#src/http/plugins/authentication.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { openApp } from '#test/setup/open-service.ts'
 
 /** Every route of every app of this file, as it is registered. */
 const routes: RouteOptions[] = []
@@ -14,17 +14,10 @@ const record = (message: unknown) => {
   })
 }
 
-let service: TestApp
-beforeAll(async () => {
-  subscribe(INITIALIZATION, record)
-  service = await createTestApp()
-})
-afterAll(async () => {
-  unsubscribe(INITIALIZATION, record)
-  await service.close()
-})
+beforeAll(() => subscribe(INITIALIZATION, record))
+const service = openApp()
+afterAll(() => void unsubscribe(INITIALIZATION, record))
 
-/** The body limit of most routes. */
 const USUAL_LIMIT = 8192
 
 /** A line for each route: who may call it, what caches may do, and how long its body may be. */

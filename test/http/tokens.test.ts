@@ -1,24 +1,23 @@
 import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import type { App } from '#src/http/app.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call } from '#test/setup/calls.ts'
 import { exchange } from '#test/setup/exchange.ts'
+import { openApp } from '#test/setup/open-service.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 
 const SECRET = 'a secret of more than thirty-two bytes'
 const PREVIOUS = 'the secret that was used the year before'
 
-let service: TestApp
+const service = openApp({
+  template: 'empty',
+  settings: { JWT_SECRET: SECRET, JWT_SECRET_PREVIOUS: PREVIOUS },
+})
 let person: Person
 let claims: Record<string, unknown>
 
 beforeAll(async () => {
-  service = await createTestApp({
-    template: 'empty',
-    settings: { JWT_SECRET: SECRET, JWT_SECRET_PREVIOUS: PREVIOUS },
-  })
   service.app.get('/whoami', { config: { public: true } }, async ({ user }) => ({ user }))
   service.app.get('/by-signature', { config: { public: true } }, (request) =>
     request.jwtVerify().catch(({ code }) => ({ code })),
@@ -26,7 +25,6 @@ beforeAll(async () => {
   person = await newPerson(service.app)
   claims = JSON.parse(Buffer.from(person.access_token.split('.')[1] as string, 'base64url').toString())
 })
-afterAll(() => service.close())
 
 const HEADER = { alg: 'HS256', typ: 'at+jwt' }
 const encoded = (part: unknown) =>

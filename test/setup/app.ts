@@ -1,6 +1,7 @@
 import type { Products } from '#schemas/products/define.ts'
 import { buildApp } from '#src/app.ts'
-import type { Cluster, Database } from '#src/data/client.ts'
+import type { Config } from '#src/config.ts'
+import { type Cluster, type Database, openCluster } from '#src/data/client.ts'
 import type { App } from '#src/http/app.ts'
 import { openOwnTestCluster, openTestCluster, type TestDatabase } from './database.ts'
 import type { Template } from './templates.ts'
@@ -23,6 +24,21 @@ export interface TestAppOptions {
   prepare?: (database: Database) => Promise<unknown>
   /** What it gives advice on; what the service does, where it is left out. */
   products?: Products
+}
+
+/** The service on a database that there is. */
+export async function startApp(config: Config): Promise<Omit<TestApp, 'testDatabase'>> {
+  const cluster = await openCluster(config)
+  const database = cluster.connect()
+  const app = await buildApp(config, database)
+  return {
+    ...{ app, cluster, database },
+    async close() {
+      await app.close()
+      await database.close()
+      await cluster.close()
+    },
+  }
 }
 
 /** The service on a database of its own, to be called through `app.inject`. */

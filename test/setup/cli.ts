@@ -24,11 +24,6 @@ export function startAgro(testDatabase: TestDatabase, ...parameters: string[]): 
   return startNode(testDatabase, [...AGRO, ...parameters])
 }
 
-/** Runs it so until it has ended. */
-export function runAgroProcess(testDatabase: TestDatabase, ...parameters: string[]): Promise<CliResult> {
-  return startAgro(testDatabase, ...parameters).ended
-}
-
 /** Does so, and says how many bytes of memory the process had when it had most. */
 export async function measureAgro(
   testDatabase: TestDatabase,

@@ -103,6 +103,19 @@ export async function openTestDatabase(
   }
 }
 
+/** Works on a database as an operator's commands do, and closes it. */
+export async function withDatabase<Result>(
+  { config }: Pick<TestDatabase, 'config'>,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  const cluster = await openCluster(config)
+  const database = cluster.connectForMaintenance()
+  return work(database).finally(async () => {
+    await database.close()
+    await cluster.close()
+  })
+}
+
 interface Copy {
   variable: Record<string, string>
   drop: () => Promise<void>

@@ -71,15 +71,11 @@ export async function asSomebody(service: TestApp, operation: Operation, path: s
     return { url: filledIn(path, operation), headers: {}, payload: body }
   const person = await newPerson(service.app)
   const { headers, email } = person
-  if (operationId === 'compareReleases') {
+  if (['compareReleases', 'getScorecard', 'listSlowCalls'].includes(operationId as string)) {
     await makeAdmin({ ...service, person })
-    const { writer } = service.database
-    const { code } = await writer.selectFrom('release').select('code').executeTakeFirstOrThrow()
-    return { url: path.replaceAll(/\{[ab]\}/g, code), headers, payload: body }
-  }
-  if (operationId === 'getScorecard' || operationId === 'listSlowCalls') {
-    await makeAdmin({ ...service, person })
-    return { url: filledIn(path, operation), headers, payload: body }
+    const ofReleases = service.database.writer.selectFrom('release').select('code')
+    const { code } = await ofReleases.executeTakeFirstOrThrow()
+    return { url: filledIn(path.replaceAll(/\{[ab]\}/g, code), operation), headers, payload: body }
   }
   if (operationId === 'confirmTwoFactor') {
     const totp = codeNow(await beginTwoFactor(service.app, person))
@@ -93,6 +89,7 @@ export async function asSomebody(service: TestApp, operation: Operation, path: s
   }
   const make = async (url: string, payload: object = {}) =>
     (await service.app.inject({ method: 'POST', url, headers, payload })).json()
+  const item = async () => (await make('/advisory/yield/point', { lat: 9.5, lng: 38.5 })).history_id
   const idOf: Record<string, () => Promise<string>> = {
     '/auth/keys/': async () => (await make('/auth/keys', { name: 'x' })).id,
     '/auth/sessions/': async () => {
@@ -101,14 +98,11 @@ export async function asSomebody(service: TestApp, operation: Operation, path: s
       return items.find(({ current }: { current: boolean }) => !current).id
     },
     '/history/': async () => {
-      const { history_id } = await make('/advisory/yield/point', { lat: 9.5, lng: 38.5 })
-      if (path.endsWith('/share')) await make(`/history/${history_id}/share`)
-      return history_id
+      const id = await item()
+      if (path.endsWith('/share')) await make(`/history/${id}/share`)
+      return id
     },
-    '/cite/': async () => {
-      const { history_id } = await make('/advisory/yield/point', { lat: 9.5, lng: 38.5 })
-      return (await make(`/history/${history_id}/share`)).id
-    },
+    '/cite/': async () => (await make(`/history/${await item()}/share`)).id,
     '/subscriptions/': async () => {
       const threshold = { kind: 'relative', value: 10 }
       const place = { lat: 9.5, lng: 38.5 }

@@ -1,9 +1,10 @@
-import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import { type Database, openCluster } from '#src/data/client.ts'
+import type { Database } from '#src/data/client.ts'
 import type { App } from '#src/http/app.ts'
 import { startTcpProxy, type TcpProxy } from '#test/data/tcp-proxy.ts'
+import { startApp } from './app.ts'
 import { createTestDatabase } from './database.ts'
+import { openFor } from './open-service.ts'
 
 export interface ProxiedApp {
   app: App
@@ -20,20 +21,19 @@ export async function createProxiedApp(settings: Record<string, string> = {}): P
   const testDatabase = await createTestDatabase('demo')
   const proxy = await startTcpProxy(testDatabase.config.DATABASE_URL as string)
   const config = loadConfig({ ...testDatabase.environment, DATABASE_URL: proxy.url, ...settings })
-  const cluster = await openCluster(config)
-  const database = cluster.connect()
-  const app = await buildApp(config, database)
+  const { close, ...service } = await startApp(config)
   return {
-    app,
-    database,
+    ...service,
     databaseUrl: testDatabase.config.DATABASE_URL as string,
     proxy,
     async close() {
-      await app.close()
-      await database.close()
-      await cluster.close()
+      await close()
       await proxy.close()
       await testDatabase.drop()
     },
   }
 }
+
+/** Has it run for the tests of a file, or of a `describe`. */
+export const openProxiedApp = (settings?: Record<string, string>): ProxiedApp =>
+  openFor(() => createProxiedApp(settings))

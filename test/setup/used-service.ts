@@ -1,9 +1,8 @@
-import type { LightMyRequestResponse } from 'fastify'
-import { buildApp } from '#src/app.ts'
 import type { Config } from '#src/config.ts'
-import { openCluster } from '#src/data/client.ts'
 import type { App } from '#src/http/app.ts'
 import { turnOn } from '#test/accounts/two-factor.ts'
+import { startApp } from './app.ts'
+import { call } from './calls.ts'
 import { newPerson, type Person } from './people.ts'
 import { rectangle } from './square.ts'
 import { codeOfStep, stepAt } from './totp.ts'
@@ -32,41 +31,27 @@ const COMMENT = 'a "quote", a \\backslash, (brackets), {braces},\nlines\u2028of 
 
 const squareAt = ({ lat, lng }: (typeof PLACES)[number]) => rectangle(lng, lat, lng + 0.01, lat + 0.01)
 
-async function send(app: App, method: 'GET' | 'POST', url: string, token: string, payload?: object) {
-  const headers = { authorization: `Bearer ${token}`, 'x-request-id': 'the-same' }
-  return app.inject({ method, url, headers, ...(payload && { payload }) })
-}
-
-function expectSuccess(response: LightMyRequestResponse) {
-  if (response.statusCode >= 300) throw new Error(response.body)
-  return response.json()
-}
+/** Asks with an id of the request that the answers of two services have in common. */
+const send = (app: App, request: string, token: string, payload?: object) =>
+  call(app, request, { payload, headers: { authorization: `Bearer ${token}`, 'x-request-id': 'the-same' } })
 
 /** Starts the service on a database for some work, and stops it. */
 export async function withService<Result>(
   config: Config,
   work: (app: App) => Promise<Result>,
 ): Promise<Result> {
-  const cluster = await openCluster(config)
-  const database = cluster.connect()
-  try {
-    const app = await buildApp(config, database)
-    try {
-      return await work(app)
-    } finally {
-      await app.close()
-    }
-  } finally {
-    await database.close()
-    await cluster.close()
-  }
+  const { app, close } = await startApp(config)
+  return work(app).finally(close)
 }
 
 /** Registers somebody who asks for advice of each kind, says what came of it, makes a key and turns on a second factor. */
 export async function useService(app: App): Promise<Usage> {
   const person = await newPerson(app)
-  const ask = async (url: string, payload: object) =>
-    expectSuccess(await send(app, 'POST', url, person.access_token, payload))
+  const ask = async (url: string, payload: object) => {
+    const { status, text, body } = await send(app, `POST ${url}`, person.access_token, payload)
+    if (status >= 300) throw new Error(text)
+    return body
+  }
   const history: string[] = []
   for (const place of PLACES) {
     history.push((await ask('/advisory/yield/point', { ...place, name: COMMENT })).history_id)
@@ -95,25 +80,26 @@ export type Answers = Record<string, string>
  */
 export async function answersOf(app: App, { person, key, history }: Usage, count: number): Promise<Answers> {
   const answers: Answers = {}
-  async function ask(method: 'GET' | 'POST', url: string, payload?: object, token = person.access_token) {
-    const response = await send(app, method, url, token, payload)
-    const body = response.body.replaceAll(/"history_id":"[^"]*"/g, '"history_id":"new"')
-    answers[`${method} ${url} ${payload ? JSON.stringify(payload) : ''}`] = `${response.statusCode} ${body}`
+  async function ask(request: string, payload?: object, token = person.access_token) {
+    const { status, text } = await send(app, request, token, payload)
+    const body = text.replaceAll(/"history_id":"[^"]*"/g, '"history_id":"new"')
+    answers[`${request} ${payload ? JSON.stringify(payload) : ''}`] = `${status} ${body}`
   }
 
-  for (const id of history) await ask('GET', `/history/${id}`)
+  for (const id of history) await ask(`GET /history/${id}`)
   for (const path of ['/history/my?limit=2', '/history/my?kind=polygon', '/stats', '/user/profile']) {
-    await ask('GET', path)
+    await ask(`GET ${path}`)
   }
-  for (const path of ['/auth/keys', '/auth/sessions', '/auth/two-factor', '/catalog']) await ask('GET', path)
-  await ask('GET', '/history/my', undefined, key)
+  for (const path of ['/auth/keys', '/auth/sessions', '/auth/two-factor', '/catalog'])
+    await ask(`GET ${path}`)
+  await ask('GET /history/my', undefined, key)
   for (const { country_code } of PLACES) {
-    for (const level of [0, 1, 2]) await ask('GET', `/admin?country_code=${country_code}&level=${level}`)
+    for (const level of [0, 1, 2]) await ask(`GET /admin?country_code=${country_code}&level=${level}`)
   }
   for (const product of PRODUCTS) {
     for (const place of PLACES) {
       const { crop, country_code } = place
-      await ask('POST', `/advisory/${product}`, { geometry: squareAt(place), crop, country_code })
+      await ask(`POST /advisory/${product}`, { geometry: squareAt(place), crop, country_code })
     }
   }
   for (let index = 0; index < count; index++) {
@@ -122,7 +108,7 @@ export async function answersOf(app: App, { person, key, history }: Usage, count
     const [angle, distance] = [index * 2.4, 4 * Math.sqrt(index / count)]
     const point = { lat: lat + distance * Math.sin(angle), lng: lng + distance * Math.cos(angle) }
     const path = index % 5 < 4 ? `/advisory/${PRODUCTS[index % 5]}/point` : '/validate_location'
-    await ask('POST', path, { ...place, ...point }, index % 5 < 4 ? '' : undefined)
+    await ask(`POST ${path}`, { ...place, ...point }, index % 5 < 4 ? '' : undefined)
   }
   return answers
 }

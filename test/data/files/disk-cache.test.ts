@@ -41,7 +41,6 @@ async function filesOf(folder: string): Promise<string[]> {
   return names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
 
-/** What is kept under a folder, by its number. */
 async function numbersIn(folder: string): Promise<number[]> {
   const numbers = (await filesOf(folder)).map((name) => /\.(\d+)-1000$/.exec(name)?.[1] ?? 'none')
   return numbers

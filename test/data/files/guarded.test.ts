@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { guarded, serveFiles } from '#src/data/files/serving.ts'
 import {
@@ -57,29 +57,26 @@ test('no more are read at a time than may be, in the order of those who ask', as
 test('a store that is away is not waited for, by those who wait already neither, until it is back', async () => {
   const { asked, read, files } = newStore({ failures: 2 })
   vi.useFakeTimers()
-  try {
-    const reads = [read(), read(), read(), read()].map((one) => one.catch((error: Error) => error.message))
-    await vi.advanceTimersByTimeAsync(0)
-    asked[0]?.fail(AWAY)
-    await vi.advanceTimersByTimeAsync(0)
-    asked[1]?.fail(AWAY)
-    await vi.advanceTimersByTimeAsync(0)
-    for (const one of asked.slice(2)) one.fail(AWAY)
-    const refused = 'the files at /tiles were not asked for: they could not be reached just now'
-    const messages = await Promise.all(reads)
-    expect(messages).toEqual([AWAY.message, AWAY.message, AWAY.message, refused])
-    await expect(read()).rejects.toThrow(refused)
-    expect(asked).toHaveLength(3)
-    expect(files.state()).toMatchObject({ isAway: true, errors: { unavailable: 3, refused: 2 } })
-    await vi.advanceTimersByTimeAsync(100)
-    const back = read()
-    await vi.advanceTimersByTimeAsync(0)
-    asked.at(-1)?.answer(Buffer.from('one'))
-    expect(String(await back)).toBe('one')
-    expect(files.state().isAway).toBe(false)
-  } finally {
-    vi.useRealTimers()
-  }
+  onTestFinished(() => void vi.useRealTimers())
+  const reads = [read(), read(), read(), read()].map((one) => one.catch((error: Error) => error.message))
+  await vi.advanceTimersByTimeAsync(0)
+  asked[0]?.fail(AWAY)
+  await vi.advanceTimersByTimeAsync(0)
+  asked[1]?.fail(AWAY)
+  await vi.advanceTimersByTimeAsync(0)
+  for (const one of asked.slice(2)) one.fail(AWAY)
+  const refused = 'the files at /tiles were not asked for: they could not be reached just now'
+  const messages = await Promise.all(reads)
+  expect(messages).toEqual([AWAY.message, AWAY.message, AWAY.message, refused])
+  await expect(read()).rejects.toThrow(refused)
+  expect(asked).toHaveLength(3)
+  expect(files.state()).toMatchObject({ isAway: true, errors: { unavailable: 3, refused: 2 } })
+  await vi.advanceTimersByTimeAsync(100)
+  const back = read()
+  await vi.advanceTimersByTimeAsync(0)
+  asked.at(-1)?.answer(Buffer.from('one'))
+  expect(String(await back)).toBe('one')
+  expect(files.state().isAway).toBe(false)
 })
 
 test('a store that hangs is waited for no longer than the deadline, and is away then', async () => {
@@ -111,25 +108,22 @@ test('what a store has not, or refuses, is no sign that it is away', async () =>
 test('work that had to wait says nothing of a store that is busy and well', async () => {
   const { asked, read, files } = newStore({ deadlineMs: 100, failures: 1, concurrency: 2 })
   vi.useFakeTimers()
-  try {
-    const first = read()
-    await vi.advanceTimersByTimeAsync(0)
-    const hangs = read().catch((error: Error) => error.message)
-    await vi.advanceTimersByTimeAsync(10)
-    const waits = read().catch((error: Error) => error.message)
-    await vi.advanceTimersByTimeAsync(80)
-    asked[0]?.answer(Buffer.from('one'))
-    expect(String(await first)).toBe('one')
-    await vi.advanceTimersByTimeAsync(0)
-    asked[1]?.answer(Buffer.from('two'))
-    expect(String(await hangs)).toBe('two')
-    await vi.advanceTimersByTimeAsync(20)
-    expect(await waits).toContain('do not answer in time')
-    expect(asked).toHaveLength(3)
-    expect(files.state().isAway).toBe(false)
-  } finally {
-    vi.useRealTimers()
-  }
+  onTestFinished(() => void vi.useRealTimers())
+  const first = read()
+  await vi.advanceTimersByTimeAsync(0)
+  const hangs = read().catch((error: Error) => error.message)
+  await vi.advanceTimersByTimeAsync(10)
+  const waits = read().catch((error: Error) => error.message)
+  await vi.advanceTimersByTimeAsync(80)
+  asked[0]?.answer(Buffer.from('one'))
+  expect(String(await first)).toBe('one')
+  await vi.advanceTimersByTimeAsync(0)
+  asked[1]?.answer(Buffer.from('two'))
+  expect(String(await hangs)).toBe('two')
+  await vi.advanceTimersByTimeAsync(20)
+  expect(await waits).toContain('do not answer in time')
+  expect(asked).toHaveLength(3)
+  expect(files.state().isAway).toBe(false)
 })
 
 test('a store is away while all places hang, with others answered between', async () => {

@@ -6,7 +6,6 @@ import { newFolder } from '#test/setup/folders.ts'
 
 const folder = await newFolder()
 
-/** Writes a file of so many letters. */
 const writing = (letter: string, bytes: number) => async () => {
   const handle = await openNameless(folder)
   await handle.write(letter.repeat(bytes))
@@ -17,7 +16,6 @@ async function readAll(file: OpenMadeFile): Promise<string> {
   return Buffer.concat(await file.stream(0, file.bytes - 1).toArray()).toString()
 }
 
-/** The content of a file; undefined where it is not there. */
 async function read(files: ReturnType<typeof createMadeFiles>, key: string): Promise<string | undefined> {
   const file = files.open(key)
   return file && readAll(file)

@@ -11,7 +11,6 @@ const NGINX = '/usr/sbin/nginx'
 /** Whether Debian's nginx is not installed. */
 export const MISSING = spawnSync(NGINX, ['-v']).error !== undefined
 
-/** nginx with a folder. */
 export interface Nginx {
   port: number
   stop(): Promise<void>

@@ -1,15 +1,13 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import { openCluster } from '#src/data/client.ts'
 import type { App } from '#src/http/app.ts'
 import { moveRelease } from '#src/ingest/move.ts'
 import { type FarAway, startFarAway } from '#test/data/files/far-away.ts'
 import { MISSING, startNginx } from '#test/data/files/nginx.ts'
 import { KINDS as ALL_KINDS, answersOf, ingestKinds } from '#test/ingest/kinds.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { createTestApp, startApp, type TestApp } from '#test/setup/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
@@ -62,14 +60,8 @@ describe.skipIf(MISSING)('tiles in files behind nginx, 20 ms away', () => {
     const { environment } = service.testDatabase
     const far = { TILE_STORE: `http://127.0.0.1:${away.port}/`, TILE_STORE_TIMEOUT_MS: '5000' }
     const config = loadConfig({ ...environment, ...far, STATEMENT_TIMEOUT_MS: '20000', ...settings })
-    const cluster = await openCluster(config)
-    const database = cluster.connect()
-    const app = await buildApp(config, database)
-    opened.push(async () => {
-      await app.close()
-      await database.close()
-      await cluster.close()
-    })
+    const { app, close } = await startApp(config)
+    opened.push(close)
     return app
   }
 

@@ -1,58 +1,36 @@
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
-import type { ReleaseSource } from '#src/ingest/source.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { openApp } from '#test/setup/open-service.ts'
 import { newPerson } from '#test/setup/people.ts'
-import { layerOf, releaseDescription } from '#test/setup/releases.ts'
+import { gridOf, layerOf, releaseOn } from '#test/setup/releases.ts'
+import { rectangle } from '#test/setup/square.ts'
 
 const WIDTH = 600
-const WINDOW = { column: 0, row: 0, width: WIDTH, height: 16 }
 
 /** Two granules side by side, a pixel of 0.01 degrees each; the rate is the column. */
-const SOURCE: ReleaseSource = {
-  description: releaseDescription(),
-  coverages: [
-    {
-      grid: {
-        srid: 4326,
-        originX: 34,
-        originY: 9,
-        pixelWidth: 0.01,
-        pixelHeight: -0.01,
-        width: WIDTH,
-        height: 16,
-      },
-      layers: [layerOf('Urea')],
-      windows: [WINDOW],
-      read: async () => [Float32Array.from({ length: WIDTH * 16 }, (_, at) => at % WIDTH)],
-    },
-  ],
-}
+const SOURCE = releaseOn(
+  gridOf(4326, [34, 9], [0.01, -0.01], [WIDTH, 16]),
+  [layerOf('Urea')],
+  [Float32Array.from({ length: WIDTH * 16 }, (_, at) => at % WIDTH)],
+)
 
-let service: TestApp
-let folder: string
-beforeAll(async () => {
-  folder = join(await newFolder(), 'tiles')
-  service = await createTestApp({
-    template: 'empty',
-    settings: { TILE_STORE: String(pathToFileURL(folder)) },
-    prepare: (database) => loadRelease(database, SOURCE),
-  })
+const folder = join(await newFolder(), 'tiles')
+const service = openApp({
+  template: 'empty',
+  settings: { TILE_STORE: String(pathToFileURL(folder)) },
+  prepare: (database) => loadRelease(database, SOURCE),
 })
-afterAll(() => service.close())
 
 /** What is answered in a column: the rate, or the error. */
 async function ask(column: number) {
   const payload = { lat: 8.995, lng: 34 + (column + 0.5) * 0.01, crop: 'wheat', country_code: 'eth' }
-  const response = await service.app.inject({ method: 'POST', url: '/advisory/fertilizer/point', payload })
-  const body = response.json()
-  return response.statusCode === 200
-    ? body.fertilizer_data[0].rate_kg_ha
-    : [response.statusCode, body.code, body.error]
+  const { status, body } = await call(service.app, 'POST /advisory/fertilizer/point', { payload })
+  return status === 200 ? body.fertilizer_data[0].rate_kg_ha : [status, body.code, body.error]
 }
 
 const UNREADABLE = [503, 'DATABASE_UNAVAILABLE', 'The rasters cannot be read at present; try again later.']
@@ -82,28 +60,11 @@ test('points in memory are answered without the files, others 503, and all once 
 })
 
 test('a granule that is damaged or gone is an error, and never a value', async () => {
-  const polygon = {
-    type: 'Polygon',
-    coordinates: [
-      [
-        [39.5, 8.9],
-        [39.6, 8.9],
-        [39.6, 8.95],
-        [39.5, 8.95],
-        [39.5, 8.9],
-      ],
-    ],
-  }
-  const { headers } = await newPerson(service.app)
+  const by = await newPerson(service.app)
   const askPolygon = async () => {
-    const payload = { geometry: polygon, crop: 'wheat', country_code: 'eth' }
-    const response = await service.app.inject({
-      method: 'POST',
-      url: '/advisory/fertilizer',
-      headers,
-      payload,
-    })
-    return [response.statusCode, response.json().code]
+    const payload = { geometry: rectangle(39.5, 8.9, 39.6, 8.95), crop: 'wheat', country_code: 'eth' }
+    const { status, body } = await call(service.app, 'POST /advisory/fertilizer', { by, payload })
+    return [status, body.code]
   }
   const whole = new Map<string, Buffer>()
   for (const path of await granules()) {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type FileStore, openFolder } from '#src/data/files/store.ts'
 import type { TileStoreName } from '#src/data/tables.ts'
 import { createTileStores, type TileStores } from '#src/data/tiles/stores.ts'
@@ -16,19 +16,17 @@ import {
   storedNodata,
 } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { openApp } from '#test/setup/open-service.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
 
 // Runs on both databases: the statements of each store are tried here.
 
-let service: TestApp
+const service = openApp({ template: 'empty' })
 let files: FileStore
 beforeAll(async () => {
-  service = await createTestApp({ template: 'empty' })
   files = openFolder(await newFolder())
 })
-afterAll(() => service.close())
 
 interface BandCase extends StoredBand {
   /** What pixels are taken from, in turn; undefined for none. */

@@ -1,6 +1,5 @@
 import { inflateSync } from 'node:zlib'
 
-/** An image of a TIFF, as its directory says. */
 export interface TiffImage {
   /** Where its directory begins, and where the values of its fields end. */
   directory: number

@@ -1,29 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { withOtherService } from '#test/accounts/other-service.ts'
 import { call, type Sent, withKey } from '#test/setup/calls.ts'
-import {
-  createTestAppWithPerson,
-  logIn,
-  makeAdmin,
-  newPerson,
-  type Person,
-  register,
-  type TestAppWithPerson,
-} from '#test/setup/people.ts'
+import { openService } from '#test/setup/open-service.ts'
+import { logIn, makeAdmin, newPerson, type Person, register } from '#test/setup/people.ts'
 import { FIELD_IN_PIXEL } from '#test/setup/releases.ts'
 
 const SECRET = 'a secret of more than thirty-two bytes'
 
-let service: TestAppWithPerson
+const service = openService({
+  settings: { JWT_SECRET: SECRET, BODY_LIMIT_BYTES: '65536', BATCH_BODY_LIMIT_BYTES: '262144' },
+})
 beforeAll(async () => {
-  service = await createTestAppWithPerson({
-    settings: { JWT_SECRET: SECRET, BODY_LIMIT_BYTES: '65536', BATCH_BODY_LIMIT_BYTES: '262144' },
-  })
   service.app.get('/admins', { config: { role: 'admin' } }, async (request) => requireCaller(request))
   service.app.get('/whoami', { config: { public: true } }, async ({ user }) => ({ user }))
 })
-afterAll(() => service.close())
 
 const ask = (request: string, sent?: Sent) => call(service.app, request, sent)
 const profileOf = (by: Person) => ask('GET /user/profile', { by })

@@ -1,18 +1,16 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { call } from '#test/setup/calls.ts'
-import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { openService } from '#test/setup/open-service.ts'
 
-let service: TestAppWithPerson
+const service = openService()
 let port: number
 beforeAll(async () => {
-  service = await createTestAppWithPerson()
   await service.app.listen({ host: '127.0.0.1', port: 0 })
   port = (service.app.server.address() as AddressInfo).port
 })
-afterAll(() => service.close())
 
 const POINT = '{"lat":9.5,"lng":38.5}'
 const FIELD = '{"type":"Polygon","coordinates":[[[38.5,9.5],[38.6,9.5],[38.6,9.6],[38.5,9.5]]]}'
@@ -35,7 +33,6 @@ const refusal = (status: number, code: string, error: string | object = expect.a
   body: { error, code },
 })
 
-/** A value within so many arrays. */
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 const listOf = (count: number) => `[${'[],'.repeat(count - 1)}[]]`
 

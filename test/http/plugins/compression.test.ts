@@ -5,18 +5,17 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { createTestAppWithPerson, PASSWORD, type TestAppWithPerson } from '#test/setup/people.ts'
+import { PASSWORD } from '#test/setup/people.ts'
 
-let service: TestAppWithPerson
+const service = openService({ settings: { RELEASE_MAX_AGE_MS: '60000' } })
 let port: number
 beforeAll(async () => {
-  service = await createTestAppWithPerson({ settings: { RELEASE_MAX_AGE_MS: '60000' } })
   await service.app.listen({ host: '127.0.0.1', port: 0 })
   port = (service.app.server.address() as AddressInfo).port
 })
-afterAll(() => service.close())
 
 const ALL = '/advisory/point?lat=9.5&lng=38.5'
 const SCRIPT = '/docs/static/swagger-ui-bundle.js'

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setInterval, setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import type { TestApp } from '#test/setup/app.ts'
+import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
 
@@ -16,26 +17,23 @@ const LONG = 'x'.repeat(60_000_000)
 /** How long a request is worked on whose client would be slow if that were its fault. */
 const BUSY_MS = 3 * SLOW_CLIENT_MS
 
-let service: TestApp
+const service = openApp({
+  settings: { SLOW_CLIENT_MS: String(SLOW_CLIENT_MS), MAX_CONNECTIONS: '20' },
+})
 let headers: string
 beforeAll(async () => {
-  service = await createTestApp({
-    settings: { SLOW_CLIENT_MS: String(SLOW_CLIENT_MS), MAX_CONNECTIONS: '20' },
-  })
   service.app.get('/long', { config: { public: true } }, async () => LONG)
   service.app.post('/busy', { config: { public: true } }, () => setTimeout(BUSY_MS, {}))
   const { authorization } = (await newPerson(service.app)).headers
   headers = `Host: x\r\nAuthorization: ${authorization}\r\n`
   await service.app.listen({ host: '127.0.0.1', port: 0 })
 })
-afterAll(() => service.close())
 
 interface Client extends Socket {
   /** What came, where it listens. */
   received: string
 }
 
-/** A connection from an address of this machine. */
 function open(localAddress = '127.0.0.1', { app }: Pick<TestApp, 'app'> = service): Client {
   const { port } = app.server.address() as AddressInfo
   const socket = connect({ port, host: '127.0.0.1', localAddress })

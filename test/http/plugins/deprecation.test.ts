@@ -5,7 +5,7 @@ import { buildApp } from '#src/app.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Deprecated } from '#src/http/plugins/deprecation.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { openApp } from '#test/setup/open-service.ts'
 
 const OLD: Deprecated = {
   since: '2027-01-31',
@@ -14,10 +14,9 @@ const OLD: Deprecated = {
   successor: '/new',
 }
 
-let service: TestApp
+const service = openApp({ template: 'empty', settings: { BASE_PATH: '/agro' } })
 let app: App
 beforeAll(async () => {
-  service = await createTestApp({ template: 'empty', settings: { BASE_PATH: '/agro' } })
   app = await buildApp(service.testDatabase.config, service.database)
   const schema = {
     operationId: 'old',
@@ -34,7 +33,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await app.close()
-  await service.close()
 })
 
 describe('a deprecated route', () => {

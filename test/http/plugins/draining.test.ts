@@ -1,26 +1,21 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import type { App } from '#src/http/app.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
-/** Longer than any test takes. */
 const LONG_MS = 600_000
 const LONG = { idleMs: LONG_MS, busyMs: LONG_MS }
 
 const GET = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n'
 const LIVE = /^HTTP\/1\.1 200 OK\r\n[\s\S]*\{"status":"ok"\}$/
 
-let service: TestApp
+const service = openApp()
 let app: App
 let port: number
-beforeAll(async () => {
-  service = await createTestApp()
-  return () => service.close()
-})
 beforeEach(async () => {
   app = await buildApp(service.testDatabase.config, service.database)
   await app.listen({ host: '127.0.0.1', port: 0 })
@@ -30,7 +25,6 @@ beforeEach(async () => {
 
 interface Client extends Socket {
   received: string
-  /** Whether the connection was reset. */
   reset: boolean
 }
 
@@ -63,7 +57,6 @@ async function openIdle(): Promise<Client> {
   return client
 }
 
-/** Waits until nobody listens any more. */
 const refused = () =>
   vi.waitFor(async () => {
     const client = open()
@@ -72,7 +65,6 @@ const refused = () =>
     expect(client.reset).toBe(true)
   }, PATIENCE)
 
-/** Waits until the service has hung up. */
 const hungUp = (client: Client) =>
   vi.waitFor(() => expect(client.readableEnded || client.reset).toBe(true), PATIENCE)
 

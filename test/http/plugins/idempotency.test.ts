@@ -1,19 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createSeal } from '#src/http/plugins/idempotency.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
 import { type Called, call, withKey } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import {
-  createTestAppWithPerson,
-  logIn,
-  newPerson,
-  PASSWORD,
-  type Person,
-  type TestAppWithPerson,
-} from '#test/setup/people.ts'
+import { logIn, newPerson, PASSWORD, type Person } from '#test/setup/people.ts'
 import { FIELD_IN_PIXEL } from '#test/setup/releases.ts'
 
 const FIELD = { geometry: FIELD_IN_PIXEL }
@@ -28,12 +22,8 @@ interface Call {
   who?: Pick<Person, 'headers'> | null
 }
 
-let service: TestAppWithPerson
-beforeAll(async () => {
-  // What is in memory stays there.
-  service = await createTestAppWithPerson({ settings: { RELEASE_MAX_AGE_MS: '60000' } })
-})
-afterAll(() => service.close())
+// What is in memory stays there.
+const service = openService({ settings: { RELEASE_MAX_AGE_MS: '60000' } })
 
 function post({ url, key, payload, who = service.person }: Call) {
   const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }

@@ -5,7 +5,7 @@ import { rectangle } from '#test/setup/boundaries.ts'
 import { type Called, call } from '#test/setup/calls.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
-import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
+import { openProxiedApp } from '#test/setup/proxied-app.ts'
 
 const FIELD = { country_code: 'eth', crop: 'wheat', geometry: rectangle(38.5, 9.5, 38.6, 9.6) }
 
@@ -15,10 +15,9 @@ interface Named {
 }
 
 describe('a request with an Idempotency-Key that is answered before its work is done', () => {
-  let service: ProxiedApp
+  const service = openProxiedApp({ STATEMENT_TIMEOUT_MS: '3000' })
   let other: pg.Client
   beforeAll(async () => {
-    service = await createProxiedApp({ STATEMENT_TIMEOUT_MS: '3000' })
     // What is in memory stays out of it.
     await post({ by: await newPerson(service.app) })
     other = new pg.Client(service.databaseUrl)
@@ -35,7 +34,6 @@ describe('a request with an Idempotency-Key that is answered before its work is 
   })
   afterAll(async () => {
     await other.end()
-    await service.close()
   })
 
   /** Asks for a polygon, under a name where one is given. */

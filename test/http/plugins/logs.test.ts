@@ -1,24 +1,23 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { App } from '#src/http/app.ts'
 import { withOtherService } from '#test/accounts/other-service.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call } from '#test/setup/calls.ts'
 import { captureLog } from '#test/setup/log.ts'
+import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
 const POINT = '/advisory/fertilizer/point'
 const AT = { lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth' }
 
-let service: TestApp
+const service = openApp({ settings: { ACCESS_LOG: 'true', LOG_LEVEL: 'silent' } })
 let lines: string[]
 beforeAll(async () => {
-  service = await createTestApp({ settings: { ACCESS_LOG: 'true', LOG_LEVEL: 'silent' } })
   lines = captureLog(service.app)
 })
-afterAll(() => service.close())
 
 const logged = (
   settings: Record<string, string>,

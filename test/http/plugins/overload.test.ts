@@ -3,10 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { App } from '#src/http/app.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { createTestApp } from '#test/setup/app.ts'
 import { call, type Sent } from '#test/setup/calls.ts'
+import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { SQUARE } from '#test/setup/square.ts'
@@ -16,16 +17,14 @@ const POINT = 'POST /advisory/yield/point?lat=9&lng=38.7'
 const statusOf = async (app: App, request: string, sent?: Sent) => (await call(app, request, sent)).status
 
 describe('requests that wait for the database', () => {
-  let service: TestApp
+  const service = openApp({ settings: { DATABASE_POOL_SIZE: '1', DATABASE_QUEUE_LIMIT: '4' } })
   let attacker: Person
   let neighbour: Person
   beforeAll(async () => {
-    service = await createTestApp({ settings: { DATABASE_POOL_SIZE: '1', DATABASE_QUEUE_LIMIT: '4' } })
     attacker = await newPerson(service.app)
     neighbour = await newPerson(service.app)
     await service.app.listen({ host: '127.0.0.1', port: 0 })
   })
-  afterAll(() => service.close())
 
   /** Keeps the database from answering anybody until what comes out is called. */
   async function holdDatabase(): Promise<() => void> {

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { call, type Sent } from '#test/setup/calls.ts'
+import { openApp } from '#test/setup/open-service.ts'
 import { newPerson } from '#test/setup/people.ts'
 
 const POINT = 'POST /advisory/yield/point?lat=9&lng=38.7'
 
-let service: TestApp
-beforeAll(async () => {
-  service = await createTestApp({ settings: { RATE_LIMIT: '3/min' } })
-})
-afterAll(() => service.close())
+const service = openApp({ settings: { RATE_LIMIT: '3/min' } })
 
 const ask = (from: string, request = POINT, sent: Sent = {}) => call(service.app, request, { ...sent, from })
 

@@ -1,22 +1,18 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import type { Config } from '#src/config.ts'
 import { WEB_PAGES } from '#src/http/plugins/web-pages.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import type { TestApp } from '#test/setup/app.ts'
+import { openApp } from '#test/setup/open-service.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
 /** What the files of a first view may take, compressed, without the library that draws maps. */
 const FIRST_VIEW_BYTES = 30_000
 
-let service: TestApp
-beforeAll(async () => {
-  service = await createTestApp({ template: 'empty' })
-})
-afterAll(() => service.close())
+const service = openApp({ template: 'empty' })
 
-/** The same with other settings. */
 async function serviceWith(settings: Partial<Config>): Promise<Pick<TestApp, 'app'>> {
   const app = await buildApp({ ...service.testDatabase.config, ...settings }, service.database)
   onTestFinished(() => app.close())
