@@ -9,20 +9,18 @@ import { beginLoad } from '#chaos/load/begin.ts'
 import { learnAnswers, planFor } from '#chaos/load/load.ts'
 import { type Rig, setUpOn } from '#chaos/stage.ts'
 import { verify } from '#chaos/verify.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { ownDatabase } from '#test/setup/open-service.ts'
 
 const FAULTS = [truncated, published(2), killed('server', 1)]
 
 const cleanup = createCleanup()
-let testDatabase: TestDatabase
+const testDatabase = ownDatabase('demo')
 let rig: Rig
 beforeAll(async () => {
-  testDatabase = await createTestDatabase('demo')
   rig = await setUpOn(cleanup, testDatabase.config.DATABASE_URL as string)
 })
 afterAll(async () => {
   await cleanup.run()
-  await testDatabase.drop()
 })
 
 test(`under a load of everything that can be asked nothing is wrong or lost, and nothing is answered 500, when ${FAULTS.map(({ happens }) => happens).join('; then ')}`, async () => {

@@ -11,7 +11,7 @@ import { addressOf, startService } from '#test/setup/service-process.ts'
 /** No balancer has to find out anything. */
 const SETTLE_MS = 300
 
-const CALLS_BEFORE = 300
+const CALLS_BEFORE = 100
 
 test('restarts of two services by turns fail no request of clients that keep connections as they are told, and either keeps to what the other has done', {
   timeout: 480_000,
@@ -23,7 +23,7 @@ test('restarts of two services by turns fail no request of clients that keep con
   const ports = replicas.map(({ port }) => port)
   const questions = await questionsOn(ports[0] as number)
 
-  const traffic = startTraffic(ports, questions, 4)
+  const traffic = startTraffic(ports, questions, 2)
   // By then they have their connections: one that is made when nobody listens any more may be reset.
   await vi.waitFor(() => expect(traffic.count()).toBeGreaterThan(CALLS_BEFORE), PATIENCE)
   const stops = await restartByTurns(replicas, replicas.length, SETTLE_MS)

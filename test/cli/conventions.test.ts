@@ -7,16 +7,15 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { OPERATOR_CODES } from '#src/errors.ts'
 import { fixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { runAgro } from '#test/setup/cli.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { ownDatabase } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { startProcess } from '#test/setup/service-process.ts'
 
 describe('commands', () => {
-  let testDatabase: TestDatabase
+  const testDatabase = ownDatabase('empty')
   let client: pg.Client
   beforeAll(async () => {
-    testDatabase = await createTestDatabase('empty')
     client = new pg.Client(testDatabase.config.DATABASE_URL)
     await client.connect()
     await client.query(
@@ -27,7 +26,6 @@ describe('commands', () => {
   })
   afterAll(async () => {
     await client.end()
-    await testDatabase.drop()
   })
 
   const agro = (...parameters: string[]) => runAgro(testDatabase, ...parameters)

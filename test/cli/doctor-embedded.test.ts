@@ -1,14 +1,10 @@
 // Runs on the embedded database alone: there are other things to say of it.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { closeToOthers, lockFolder } from '#src/data/embedded/cluster.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { ownDatabase } from '#test/setup/open-service.ts'
 import { examine } from './examination.ts'
 
-let testDatabase: TestDatabase
-beforeAll(async () => {
-  testDatabase = await createTestDatabase('empty')
-})
-afterAll(() => testDatabase.drop())
+const testDatabase = ownDatabase('empty')
 
 const examined = (settings?: Record<string, string>) => examine(testDatabase, settings)
 

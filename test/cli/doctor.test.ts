@@ -6,24 +6,20 @@ import { freePort } from '#bench/processes.ts'
 import { SCHEMA_CHECKS, SERVER_CHECKS, SETTINGS_CHECKS } from '#src/cli/doctor/checks.ts'
 import { DATA_CHECKS } from '#src/cli/doctor/data-checks.ts'
 import { readingFrom } from '#src/cli/doctor/index.ts'
-import { openCluster } from '#src/data/client.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
 import { runAgro } from '#test/setup/cli.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { withDatabase } from '#test/setup/database.ts'
 import { startMailServer } from '#test/setup/mail-server.ts'
+import { ownDatabase } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { executeOnServer } from '#test/setup/server.ts'
 import { examine } from './examination.ts'
 
 const CHECKS = Object.keys({ ...SETTINGS_CHECKS, ...SCHEMA_CHECKS, ...SERVER_CHECKS, ...DATA_CHECKS })
 
-let testDatabase: TestDatabase
-beforeAll(async () => {
-  testDatabase = await createTestDatabase('demo', { JWT_SECRET: 'q8Zr1xVwKc5tYb0NfLhS3uPdJgA7mEoT' })
-})
-afterAll(() => testDatabase.drop())
+const testDatabase = ownDatabase('demo', { JWT_SECRET: 'q8Zr1xVwKc5tYb0NfLhS3uPdJgA7mEoT' })
 
 const examined = (settings?: Record<string, string>) => examine(testDatabase, settings)
 
@@ -143,15 +139,13 @@ describe('the doctor', () => {
 
   test('tells a load that runs by its lock', async () => {
     await client.query(load(LOCK))
-    const cluster = await openCluster(testDatabase.config)
-    const loader = cluster.connectForMaintenance()
-    const { unlock } = await lockWork(loader, LOCK)
-    expect((await examined()).of('releases incomplete')).toEqual([
-      ['note', expect.stringMatching(/ UTC, and is being loaded: process \d+ of the database\.$/)],
-    ])
-    unlock()
-    await loader.close()
-    await cluster.close()
+    await withDatabase(testDatabase, async (loader) => {
+      const { unlock } = await lockWork(loader, LOCK)
+      expect((await examined()).of('releases incomplete')).toEqual([
+        ['note', expect.stringMatching(/ UTC, and is being loaded: process \d+ of the database\.$/)],
+      ])
+      unlock()
+    })
     await client.query(NO_LOAD)
   })
 
@@ -252,12 +246,10 @@ describe('the doctor', () => {
   })
 
   test('can change nothing', async () => {
-    const cluster = await openCluster(testDatabase.config)
-    const database = cluster.connect()
-    await expect(readingFrom(database.writer)((trx) => trx.deleteFrom('release').execute())).rejects.toThrow(
-      'cannot execute DELETE in a read-only transaction',
+    const removing = withDatabase(testDatabase, ({ writer }) =>
+      readingFrom(writer)((trx) => trx.deleteFrom('release').execute()),
     )
-    await database.close()
+    await expect(removing).rejects.toThrow('cannot execute DELETE in a read-only transaction')
   })
 
   test('misses areas that were deleted by SQL, and the same file loads them anew', async () => {

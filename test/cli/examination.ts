@@ -24,7 +24,6 @@ export async function examine(
   // A slow machine is told every few seconds that it goes on.
   expect(stderr.replaceAll(/^looking: \d+ s\n/gm, '')).toBe('')
   const { status, findings } = report
-  /** The levels and sentences of a check. */
   const of = (check: string) =>
     findings
       .filter((finding) => `${finding.group} ${finding.check}` === check)

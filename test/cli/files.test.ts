@@ -6,10 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openCluster } from '#src/data/client.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { runAgro } from '#test/setup/cli.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { createTestDatabase, type TestDatabase, withDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { onePixelRelease } from '#test/setup/releases.ts'
 import { examine } from './examination.ts'
@@ -29,11 +28,8 @@ beforeAll(async () => {
   settings = { TILE_STORE: String(pathToFileURL(tiles)) }
   source = await createTestDatabase('empty', settings)
   target = await createTestDatabase('empty')
-  const cluster = await openCluster(source.config)
-  const database = cluster.connectForMaintenance()
-  code = (await loadRelease(database, onePixelRelease({ Urea: 1 }))).code
-  await database.close()
-  await cluster.close()
+  const loaded = await withDatabase(source, (database) => loadRelease(database, onePixelRelease({ Urea: 1 })))
+  code = loaded.code
 })
 afterAll(async () => {
   await source.drop()

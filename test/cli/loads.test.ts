@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test,
 import { manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { writeTiff } from '#test/ingest/tiff.ts'
 import { type RunningAgro, runAgro, startAgro } from '#test/setup/cli.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { ownDatabase } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { mountSmallDisk } from '#test/setup/small-disk.ts'
 
@@ -15,14 +15,13 @@ const SIZE = 1000
 const code = 'yield-eth-wheat-2025-01-v1'
 const TILES = `${Math.ceil(SIZE / 16) ** 2} tiles`
 
-let testDatabase: TestDatabase
+const testDatabase = ownDatabase('empty')
 let client: pg.Client
 /** Holds up loads by its transaction. */
 let holder: pg.Client
 let manifest: string
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase('empty')
   client = new pg.Client(testDatabase.config.DATABASE_URL)
   holder = new pg.Client(testDatabase.config.DATABASE_URL)
   await Promise.all([client.connect(), holder.connect()])
@@ -33,7 +32,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await Promise.all([client.end(), holder.end()])
-  await testDatabase.drop()
 })
 afterEach(async () => {
   await holder.query('rollback')
@@ -44,7 +42,6 @@ afterEach(async () => {
 
 const agro = (...parameters: string[]) => runAgro(testDatabase, ...parameters)
 
-/** How many rows each table of releases has. */
 async function rows(): Promise<number[]> {
   const tables = ['release', 'coverage', 'layer', 'raster_tile', 'tile_summary']
   const counts = tables.map((table) => `(select count(*)::integer from ${table})`)
@@ -146,28 +143,18 @@ describe('a load that is running', () => {
     expect(await rows()).toEqual(NOTHING)
   })
 
-  test('ends when its lock is lost, and leaves nothing behind', async () => {
+  test.each([
+    ['its lock is', 'lock'],
+    ['all its connections are', 'all'],
+  ] as const)('ends with a sentence when %s lost, and leaves nothing behind', async (_, which) => {
     const load = await startHeldLoad()
-    await terminate('lock')
+    await terminate(which)
     await holder.query('commit')
     expect(await load.ended).toEqual({
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(/\nThe database went away: [^\n]+\.\n$/),
     })
-    expect(await rows()).toEqual(NOTHING)
-  })
-
-  test('ends with a sentence when all its connections are lost', async () => {
-    const load = await startHeldLoad()
-    await terminate('all')
-    await holder.query('commit')
-    const { code: exit, stdout, stderr } = await load.ended
-    expect([exit, stdout, stderr]).toEqual([
-      1,
-      '',
-      expect.stringMatching(/\nThe database went away: [^\n]+\.\n$/),
-    ])
     expect(await rows()).toEqual(NOTHING)
   })
 })

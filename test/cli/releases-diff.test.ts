@@ -19,7 +19,6 @@ const changed: ValueAt = (row, column) => {
   return smooth(row, column) * (column < 75 ? 1 : row < 30 ? 0.8 : 1.5)
 }
 
-/** The borders of three areas, of which one lies beside those of pixels. */
 const BORDERS: [code: string, west: number, east: number][] = [
   ['W', 33, 40.5],
   ['M', 40.5, 44.02],

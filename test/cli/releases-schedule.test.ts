@@ -1,23 +1,19 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { publishNextDue } from '#src/catalog/schedule-queries.ts'
-import { openCluster } from '#src/data/client.ts'
 import { publishDue } from '#src/ingest/publish.ts'
 import { smooth, writeField } from '#test/ingest/checks/rasters.ts'
 import { manifestText, writeManifest } from '#test/ingest/fixtures.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { createTestDatabase, type TestDatabase, withDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { transcribe } from '#test/setup/transcript.ts'
 import { examine } from './examination.ts'
 
 /** Has the time of what is scheduled come, with nothing allowed; a service that runs then looks for what is due. */
-async function letTimePass({ config }: TestDatabase, { serviceRuns = false } = {}): Promise<void> {
-  const cluster = await openCluster(config)
-  const { pool, writer, close } = cluster.connectForMaintenance()
-  await pool.query(`update scheduled_publication set publish_at = '2026-07-01T06:00Z', allowed = '{}'`)
-  if (serviceRuns) await publishNextDue(writer, publishDue, [])
-  await close()
-  await cluster.close()
-}
+const letTimePass = (testDatabase: TestDatabase, { serviceRuns = false } = {}) =>
+  withDatabase(testDatabase, async ({ pool, writer }) => {
+    await pool.query(`update scheduled_publication set publish_at = '2026-07-01T06:00Z', allowed = '{}'`)
+    if (serviceRuns) await publishNextDue(writer, publishDue, [])
+  })
 
 test('releases are scheduled, and the operator is told what came of it, as the transcript has it', async () => {
   const testDatabase = await createTestDatabase('empty')

@@ -5,14 +5,15 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
-import { type Database, openCluster } from '#src/data/client.ts'
+import { exportDatabase, importDatabase } from '#src/data/transfer/copy.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { type CliResult, runAgro } from '#test/setup/cli.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { createTestDatabase, type TestDatabase, withDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { ownDatabase } from '#test/setup/open-service.ts'
 import { answersOf, logInTwice, type Usage, useService, withService } from '#test/setup/used-service.ts'
 
-const POINTS = 60
+const POINTS = 20
 const MEBIBYTE = 1024 * 1024
 const SECRET = { JWT_SECRET: 'a secret of both, of more than 32 bytes' }
 
@@ -67,17 +68,6 @@ describe.sequential('agro export and import', () => {
     await target.drop()
   })
 
-  async function withDatabase<Result>(on: TestDatabase, work: (database: Database) => Promise<Result>) {
-    const cluster = await openCluster(on.config)
-    const database = cluster.connect()
-    try {
-      return await work(database)
-    } finally {
-      await database.close()
-      await cluster.close()
-    }
-  }
-
   const answers = ({ config }: TestDatabase) =>
     withService(config, async (app) => {
       const found = await answersOf(app, usage, POINTS)
@@ -115,10 +105,25 @@ describe.sequential('agro export and import', () => {
 
   test('move everything from a server to the embedded database, and back', async () => {
     expect(await agro(embedded, 'import', file('one.agro'))).toMatchObject({ code: 0, stderr: '' })
-    expect((await agro(embedded, 'export', file('two.agro'))).code).toBe(0)
+    const parts: Record<string, number[]> = { exporting: [] }
+    await withDatabase(embedded, ({ writer }) =>
+      exportDatabase(writer, file('two.agro'), (part) => parts.exporting?.push(part)),
+    )
     // In which order rows come is the database's.
     expect((await linesOf('two.agro')).sort()).toEqual((await linesOf('one.agro')).sort())
-    expect(await agro(target, 'import', file('two.agro'))).toMatchObject({ code: 0, stderr: '' })
+    await withDatabase(target, ({ writer }) =>
+      importDatabase(writer, file('two.agro'), (phase) => {
+        const ofPhase: number[] = []
+        parts[phase] = ofPhase
+        return (part) => ofPhase.push(part)
+      }),
+    )
+    // They say how far they are, up to all of it.
+    expect(Object.keys(parts)).toEqual(['exporting', 'importing', 'comparing', 'linking'])
+    for (const done of Object.values(parts)) {
+      expect(done).toEqual(done.toSorted((one, other) => one - other))
+      expect([done.length > 10, done.at(-1)]).toEqual([true, expect.closeTo(1, 1)])
+    }
 
     const [expected, found] = [await answers(source), await answers(target)]
     expect(Object.keys(expected).length).toBeGreaterThan(POINTS)
@@ -165,11 +170,7 @@ describe.sequential('agro export and import', () => {
   })
 
   describe('into an empty database', () => {
-    let empty: TestDatabase
-    beforeAll(async () => {
-      empty = await createTestDatabase('empty')
-    })
-    afterAll(() => empty.drop())
+    const empty = ownDatabase('empty')
 
     /** Imports a file with these lines; what is refused leaves nothing. */
     async function importing(lines: string[] | Buffer): Promise<string> {

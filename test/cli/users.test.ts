@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { App } from '#src/http/app.ts'
 import { turnOn } from '#test/accounts/two-factor.ts'
 import { createTestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import type { TestDatabase } from '#test/setup/database.ts'
 import { logIn, newPerson, PASSWORD, type Person, register, tryLogIn } from '#test/setup/people.ts'
@@ -28,6 +30,11 @@ beforeAll(async () => {
 afterAll(() => testDatabase.drop())
 
 const agro = (...parameters: string[]) => runAgro(testDatabase, ...parameters)
+
+const profile = async (app: App, by: Pick<Person, 'headers'>) =>
+  (await call(app, 'GET /user/profile', { by })).status
+const reset = async (app: App, payload: object) =>
+  (await call(app, 'POST /auth/password/reset', { payload })).status
 
 test('accounts get roles, tokens and records as the transcript has it', async () => {
   const said = await transcribe(
@@ -97,12 +104,11 @@ Send this to POST /auth/password/reset, as JSON:
 `,
   ])
   await withService(testDatabase.config, async (app) => {
-    expect((await app.inject({ url: '/user/profile', headers: person.headers })).statusCode).toBe(200)
+    expect(await profile(app, person)).toBe(200)
     const payload = { token, password: NEW_PASSWORD }
-    const reset = () => app.inject({ method: 'POST', url: '/auth/password/reset', payload })
-    expect((await reset()).statusCode).toBe(204)
-    expect((await reset()).statusCode).toBe(400)
-    expect((await app.inject({ url: '/user/profile', headers: person.headers })).statusCode).toBe(401)
+    expect(await reset(app, payload)).toBe(204)
+    expect(await reset(app, payload)).toBe(400)
+    expect(await profile(app, person)).toBe(401)
     expect((await tryLogIn(app, person.email, payload.password)).statusCode).toBe(200)
   })
 })
@@ -131,7 +137,6 @@ test('an operator turns off the second factor of whoever has lost it', async () 
   expect(stdout.trimEnd().split('\n')).toHaveLength(1)
 })
 
-/** Makes an account with a password that is piped. */
 function createPiped(input: string, email: string): Promise<[code: number, stdout: string, stderr: string]> {
   const parameters = ['users', 'create', email, '--name', 'P', '--password']
   return new Promise((resolve) => {
@@ -157,7 +162,7 @@ test('an operator makes an account, whose owner chooses the password with a toke
   expect(hours).toBe(24)
   await withService(testDatabase.config, async (app) => {
     const payload = { token, password: NEW_PASSWORD }
-    expect((await app.inject({ method: 'POST', url: '/auth/password/reset', payload })).statusCode).toBe(204)
+    expect(await reset(app, payload)).toBe(204)
     const login = await tryLogIn(app, 'abebe@example.org', payload.password)
     expect(login.json().user).toMatchObject({ id: user.id, role: 'admin' })
   })
@@ -190,7 +195,7 @@ test('an operator deletes an account as its owner would', async () => {
     removed: { accounts: 1, sessions: 1, keys: 0, history: 0, feedback: 0, usage: 0 },
   })
   await withService(testDatabase.config, async (app) => {
-    expect((await app.inject({ url: '/user/profile', headers })).statusCode).toBe(401)
+    expect(await profile(app, { headers })).toBe(401)
     expect((await tryLogIn(app, email, PASSWORD)).statusCode).toBe(401)
     expect(await register(app, email)).toBe(email)
   })

@@ -1,18 +1,15 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createTestDatabase } from '#test/setup/database.ts'
+import { ownDatabase } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { scrape } from '#test/setup/scrape.ts'
 import { addressOf, startService } from '#test/setup/service-process.ts'
 
 describe('the service on a database with the demo', () => {
-  let testDatabase: TestDatabase
-  beforeAll(async () => {
-    testDatabase = await createTestDatabase('demo')
-  })
-  afterAll(() => testDatabase.drop())
+  const testDatabase = ownDatabase('demo')
 
   test('says where it is and what to try, seeds nothing again, and ends with code 0 on Ctrl-C', async () => {
     const service = startService({ ...testDatabase.environment, DEMO_DATA: 'true' })
@@ -34,10 +31,17 @@ describe('the service on a database with the demo', () => {
     expect(service.stderr()).toBe('')
   })
 
-  test('on SIGTERM turns readiness to 503 first, then answers what is under way, then ends with code 0', async () => {
-    const service = startService({ ...testDatabase.environment, SHUTDOWN_DELAY_MS: '3000' })
-    const address = await addressOf(service)
-    expect((await fetch(`${address}/health/ready`)).status).toBe(200)
+  test('on SIGTERM turns readiness to 503 first, then answers what is under way, then ends with code 0; with LOG_FORMAT=json all that it says is JSON, and the port for scrapes is named', async () => {
+    const service = startService({
+      ...testDatabase.environment,
+      ...{ SHUTDOWN_DELAY_MS: '3000', METRICS_PORT: '0' },
+      ...{ LOG_LEVEL: 'warn', LOG_FORMAT: 'json', ACCESS_LOG: 'true' },
+    })
+    const [, address] = await service.prints(/"url":"([^"]+)","msg":"ready in /)
+    const [, metricsPort] = await service.prints(/"msg":"metrics at http:\/\/127\.0\.0\.1:(\d+)\/metrics"/)
+    expect((await scrape(Number(metricsPort))).samples.get('agro_draining')).toBe(0)
+    const answer = await fetch(`${address}/health/ready`)
+    expect(answer.status).toBe(200)
 
     // A request whose body is still on its way when the process is told to stop.
     const body = JSON.stringify({ lat: 9, lng: 38.7, country_code: 'eth', crop: 'wheat' })
@@ -63,6 +67,32 @@ describe('the service on a database with the demo', () => {
     response.resume()
     expect(await service.ended).toBe(0)
     expect(service.stderr()).toBe('')
+
+    const lines = service
+      .stdout()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const [logged] = lines.filter(({ msg }) => msg === 'answered')
+    expect(logged).toMatchObject({
+      reqId: answer.headers.get('x-request-id'),
+      method: 'GET',
+      route: '/health/ready',
+      status: 200,
+      bytes: 15,
+      network: '127.0.0.1',
+    })
+    expect(lines.filter(({ msg }) => msg !== 'answered').map(({ level, msg }) => [level, msg])).toEqual([
+      [30, expect.stringMatching(/^ready in [\d.]+ s$/)],
+      [30, expect.stringMatching(/^metrics at /)],
+      [30, 'stopping'],
+      [50, 'The service is stopping.'],
+      [40, 'this is over'],
+    ])
+    for (const { time, pid } of lines) {
+      expect(pid).toBe(service.pid)
+      expect(time).toBeGreaterThan(Date.now() - 600_000)
+    }
   })
 
   test('ends at once on a second signal, but not on the echo of the first', async () => {
@@ -79,46 +109,6 @@ describe('the service on a database with the demo', () => {
     expect(Date.now() - first).toBeGreaterThan(200)
     // The delay alone would have taken as long.
     expect(Date.now() - first).toBeLessThan(60_000)
-  })
-
-  test('with LOG_FORMAT=json every line is JSON, from the start to the end, and the port for scrapes is named', async () => {
-    const service = startService({
-      ...testDatabase.environment,
-      METRICS_PORT: '0',
-      LOG_LEVEL: 'warn',
-      LOG_FORMAT: 'json',
-      ACCESS_LOG: 'true',
-    })
-    const [, url] = await service.prints(/"url":"([^"]+)","msg":"ready in /)
-    const [, metricsPort] = await service.prints(/"msg":"metrics at http:\/\/127\.0\.0\.1:(\d+)\/metrics"/)
-    const answer = await fetch(`${url}/health/live`)
-    await service.prints(/"msg":"answered"/)
-    expect((await scrape(Number(metricsPort))).samples.get('agro_draining')).toBe(0)
-    service.signal('SIGTERM')
-    expect(await service.ended).toBe(0)
-    const lines = service
-      .stdout()
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-    expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
-      [30, expect.stringMatching(/^ready in [\d.]+ s$/)],
-      [30, expect.stringMatching(/^metrics at /)],
-      [30, 'answered'],
-      [30, 'stopping'],
-    ])
-    expect(lines[2]).toMatchObject({
-      reqId: answer.headers.get('x-request-id'),
-      method: 'GET',
-      route: '/health/live',
-      status: 200,
-      bytes: 15,
-      network: '127.0.0.1',
-    })
-    for (const { time, pid } of lines) {
-      expect(pid).toBe(service.pid)
-      expect(time).toBeGreaterThan(Date.now() - 600_000)
-    }
   })
 
   test('says in a sentence that its port is in use', async () => {

@@ -2,20 +2,16 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { listReleases } from '#src/catalog/release-queries.ts'
-import { openCluster } from '#src/data/client.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { createTestDatabase, type TestDatabase, withDatabase } from '#test/setup/database.ts'
 import { addressOf, startService } from '#test/setup/service-process.ts'
 
-async function releasesOf(database: TestDatabase): Promise<unknown[]> {
-  const cluster = await openCluster(database.config)
-  const connections = cluster.connectForMaintenance()
-  const releases = await listReleases(connections.writer)
-  const { rows } = await sql<{ outlines: number }>`
-    select count(*) as outlines from admin_area where level = 0`.execute(connections.writer)
-  await connections.close()
-  await cluster.close()
-  return [releases.map(({ code, publishedAt }) => [code, publishedAt !== null]), rows]
-}
+const releasesOf = (testDatabase: TestDatabase) =>
+  withDatabase(testDatabase, async ({ writer }) => {
+    const releases = await listReleases(writer)
+    const { rows } = await sql<{ outlines: number }>`
+      select count(*) as outlines from admin_area where level = 0`.execute(writer)
+    return [releases.map(({ code, publishedAt }) => [code, publishedAt !== null]), rows]
+  })
 
 test('a service completes the demo that a killed start began', async () => {
   const testDatabase = await createTestDatabase('empty', { DEMO_DATA: 'true' })
