@@ -1,9 +1,14 @@
 // Runs on both databases: the README is for the embedded one, the other documents are for a server.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '#bench/processes.ts'
+import { runAgro } from './setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from './setup/database.ts'
 import { newFolder } from './setup/folders.ts'
 
@@ -16,15 +21,30 @@ interface Block {
   refused: boolean
 }
 
-/** An answer that is an error is a command that has failed. npm, which takes as long as a command, is asked for the first alone. */
+/**
+ * An answer that is an error is a command that has failed. npm, and a process of its own, which take longer than what most
+ * commands do, are for the first command alone: the test itself does what is sent to `$AGRO`.
+ */
 const SHELL = `
 curl() { command curl --no-progress-meter --fail-with-body "$@"; }
 npm() {
-  if [ "$asked" ] && [ "$1 $2 $3" = 'run agro --' ]; then shift 3; node bin/agro.mjs "$@"
+  if [ "$asked" ] && [ "$1 $2 $3" = 'run agro --' ]; then shift 3; printf '%s\\0' "$@" | curl --data-binary @- "$AGRO"
   else asked=yes; command npm "$@"; fi
 }
 set -o pipefail
 `
+
+/** Does the commands of the operator that come by HTTP, whose words end with a NUL; one that fails is answered 500. */
+async function listenForCommands(testDatabase: TestDatabase, folder: string): Promise<Server> {
+  const environment = { ...testDatabase.environment, AGRO_STANDS_IN: folder }
+  const server = createServer(async (request, response) => {
+    const words = (await text(request)).split('\0').slice(0, -1)
+    const { code, stdout, stderr } = await runAgro({ environment }, ...words)
+    response.writeHead(code === 0 ? 200 : 500).end(stdout + stderr)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
 
 /** What is not run: this test itself, and containers, whose images would have to be fetched. */
 const ELSEWHERE = /^(npm test|.*docker compose up)$/gm
@@ -52,11 +72,11 @@ class Reader {
   readonly #stopsForOperator: boolean
   #service: ChildProcessWithoutNullStreams | undefined
 
-  constructor(folder: string, port: number, { environment, kind }: TestDatabase) {
+  constructor(folder: string, port: number, agro: string, { environment, kind }: TestDatabase) {
     this.#folder = folder
     this.#port = port
     const { ENV_FILE: _, ...inherited } = process.env
-    this.#environment = { ...inherited, ...environment, PORT: String(port) }
+    this.#environment = { ...inherited, ...environment, PORT: String(port), AGRO: agro }
     this.#stopsForOperator = kind === 'embedded'
     this.#shell = spawn('bash', { cwd: folder, env: this.#environment })
     this.#shell.stdin.write(SHELL)
@@ -125,6 +145,7 @@ class Reader {
 }
 
 let testDatabase: TestDatabase
+let commands: Server
 let reader: Reader
 beforeAll(async () => {
   const folder = await newFolder()
@@ -134,10 +155,13 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase('demo', {
     JWT_SECRET: 'for whoever reads the documents '.repeat(2),
   })
-  reader = new Reader(folder, await freePort(), testDatabase)
+  commands = await listenForCommands(testDatabase, folder)
+  const agro = `http://127.0.0.1:${(commands.address() as AddressInfo).port}`
+  reader = new Reader(folder, await freePort(), agro, testDatabase)
 })
 afterAll(async () => {
   await reader.leave()
+  commands.close()
   await testDatabase.drop()
 })
 
