@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
-import { cp, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { cp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
@@ -16,7 +16,7 @@ import { newFolder } from '#test/setup/folders.ts'
 import { captureLog } from '#test/setup/log.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
-import { CRASHING, failureOf } from './failure.ts'
+import { failureOf } from './failure.ts'
 
 // Runs on the embedded database alone.
 
@@ -153,25 +153,6 @@ describe('the embedded database, of a service that runs,', () => {
     await expect.poll(askPolygon, PATIENCE).toEqual([200, undefined])
   })
 
-  test('answers 500 where a statement crashes it, says nothing of SQL, and goes on', async () => {
-    await query('alter table publication rename to real_publication')
-    await query(
-      `create view publication as select real_publication.* from real_publication where ${CRASHING}`,
-    )
-    const answer = await app.inject('/catalog')
-    expect([answer.statusCode, answer.json()]).toEqual([
-      500,
-      {
-        error: 'Internal error. The request may be valid.',
-        code: 'INTERNAL',
-        request_id: expect.any(String),
-      },
-    ])
-    await expect.poll(() => query('drop view publication').then(() => 'gone', String), PATIENCE).toBe('gone')
-    await query('alter table real_publication rename to publication')
-    expect((await app.inject('/catalog')).statusCode).toBe(200)
-  })
-
   test('keeps its write-ahead log short', async () => {
     const redo = async () => (await query('select redo_lsn from pg_control_checkpoint()'))[0]?.redo_lsn
     const first = await redo()
@@ -249,31 +230,16 @@ describe('the embedded database, of a service that runs,', () => {
   describe('when it is opened', () => {
     beforeAll(stop)
 
-    const DAMAGED = 'Its files are damaged: put back a backup, or move them away to begin anew.'
-
-    async function expectRefused(reason: string): Promise<void> {
-      const message = `In ${folder} the embedded database could not be started: ${reason}`
-      expect((await failureOf(start())).message).toBe(message)
-    }
-
     test('of another version of PostgreSQL, it is refused in a sentence', async () => {
       const file = join(folder, 'postgres/PG_VERSION')
       const content = await readFile(file)
       onTestFinished(() => writeFile(file, content))
       await writeFile(file, '17\n')
-      await expectRefused(
-        'database files are incompatible with server (The data directory was initialized by PostgreSQL version 17, ' +
+      expect((await failureOf(start())).message).toBe(
+        `In ${folder} the embedded database could not be started: database files are incompatible with server (The data directory was initialized by PostgreSQL version 17, ` +
           'which is not compatible with this version 18.3). ' +
           'Start the version of the service that made them, or put back a backup of this one.',
       )
-    })
-
-    test('with a log that has been cut off, it is refused in a sentence', async () => {
-      const log = join(folder, 'postgres/pg_wal')
-      const away = `${log}-away`
-      await rename(log, away)
-      onTestFinished(() => rename(away, log))
-      await expectRefused(`required WAL directory "pg_wal" does not exist. ${DAMAGED}`)
     })
 
     test('on a read-only file system, it is refused in a sentence', async (context) => {

@@ -60,6 +60,8 @@ describe('the embedded database', () => {
       ])
       expect(before).toMatchObject({ status: 'fulfilled', value: [{ x: 1 }] })
       expect(crashed).toMatchObject({ status: 'rejected', reason: { message: CRASHED } })
+      // Whoever asks so again would crash it again: it is answered 500.
+      expect(isDatabaseUnavailable((crashed as PromiseRejectedResult).reason)).toBe(false)
       expect(after).toMatchObject([{ value: [{ x: 2 }] }, { value: [{ x: 3 }] }])
     })
 
@@ -117,7 +119,7 @@ describe('the embedded database', () => {
     onTestFinished(() => client.release())
     await client.query('create table odd (x int check (x % 2 = 1))')
     const add = (x: number) => client.query('insert into odd values ($1)', [x])
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 30; round++) {
       for (const [text, values, code] of failing) {
         expect(await failureOf(client.query(text, values))).toMatchObject({ code })
       }
@@ -129,9 +131,8 @@ describe('the embedded database', () => {
       await add(3)
       await client.query(round % 2 === 0 ? 'commit' : 'rollback')
     }
-    expect((await client.query('select count(*) as n, sum(x) as s from odd')).rows).toEqual([
-      { n: 60, s: 120 },
-    ])
+    const { rows } = await client.query('select count(*) as n, sum(x) as s from odd')
+    expect(rows).toEqual([{ n: 30, s: 60 }])
     await client.query('drop table odd')
   })
 
