@@ -1,10 +1,13 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 
-/** A way to a database server that can be cut and mended, without harm to the server. */
+/** A way to a server that can be cut and mended, without harm to the server. */
 export interface TcpProxy {
-  /** The URL of the database by way of the proxy. */
+  /** The URL by way of the proxy. */
   url: string
+  /** How many answers have come back, where they are late. */
+  answers(): number
   /** Ends every connection and refuses new ones, as when the server has gone. */
   cut(): Promise<void>
   /** Takes connections and data and forwards nothing, as when a network swallows packets. */
@@ -16,26 +19,44 @@ export interface TcpProxy {
   close(): Promise<void>
 }
 
-export async function startTcpProxy(target: string): Promise<TcpProxy> {
+/**
+ * @param target a URL of what listens, of PostgreSQL where it has no port
+ * @param delayMs how late all is that comes back
+ */
+export async function startTcpProxy(target: string, delayMs = 0): Promise<TcpProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
   const upstreams = new Set<Socket>()
   let stalled = false
   let swallowing = false
+  let answers = 0
 
-  const server = createServer((client) => {
+  const server = createServer({ noDelay: true }, (client) => {
     keep(client)
     if (stalled) return
-    const upstream = keep(connect(Number(port || 5432), hostname))
+    const upstream = keep(connect({ port: Number(port || 5432), host: hostname, noDelay: true }))
     upstreams.add(upstream)
     client.pipe(upstream)
-    if (!swallowing) upstream.pipe(client)
+    if (delayMs > 0) sendLate(upstream, client)
+    else if (!swallowing) upstream.pipe(client)
     client.once('close', () => upstream.destroy())
     upstream.once('close', () => {
       upstreams.delete(upstream)
       client.destroy()
     })
   })
+
+  function sendLate(upstream: Socket, client: Socket): void {
+    let isAsked = false
+    client.on('data', () => {
+      isAsked = true
+    })
+    upstream.on('data', (data) => {
+      if (isAsked) answers++
+      isAsked = false
+      void setTimeout(delayMs).then(() => client.writable && client.write(data))
+    })
+  }
 
   function keep(socket: Socket): Socket {
     sockets.add(socket)
@@ -63,6 +84,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   url.port = String(listenPort)
   return {
     url: url.href,
+    answers: () => answers,
     cut,
     stall() {
       stalled = true

@@ -8,7 +8,7 @@ import { openBucket } from '#src/data/files/bucket.ts'
 import { openWebServer } from '#src/data/files/http.ts'
 import { type FileStore, type ListedFile, openFolder } from '#src/data/files/store.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import { type FarAway, startFarAway } from './far-away.ts'
+import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts'
 import { MISSING, startNginx } from './nginx.ts'
 
 if (MISSING) console.warn('test/data/files/far-stores.test.ts is skipped in part: it needs nginx.')
@@ -151,7 +151,7 @@ test('a bucket is listed page by page, without what is none of ours', async () =
 
 describe.skipIf(MISSING)('a store behind nginx, 20 ms away', () => {
   let folder: string
-  let away: FarAway
+  let away: TcpProxy
   let web: FileStore
   let bucket: FileStore
   let stop: () => unknown
@@ -160,15 +160,15 @@ describe.skipIf(MISSING)('a store behind nginx, 20 ms away', () => {
     await openFolder(folder).write(NAME, BYTES)
     await mkdir(join(folder, 'bucket'))
     const nginx = await startNginx(folder)
-    away = await startFarAway(nginx.port, 20)
+    away = await startTcpProxy(`http://127.0.0.1:${nginx.port}`, 20)
     stop = nginx.stop
-    const endpoint = `http://127.0.0.1:${away.port}`
+    const endpoint = new URL(away.url).origin
     web = openWebServer(new URL(endpoint), 5000)
     bucket = openBucket({ endpoint, bucket: 'bucket', prefix: 'a b/50%', credentials: CREDENTIALS }, LIMITS)
   })
 
   afterAll(async () => {
-    away.close()
+    await away.close()
     await stop()
   })
 
@@ -191,7 +191,7 @@ describe.skipIf(MISSING)('a store behind nginx, 20 ms away', () => {
   test('what is cut off, or answers something else, is unavailable', async () => {
     // nginx has no lists: it answers with a page.
     await expect(bucket.list()[Symbol.asyncIterator]().next()).rejects.toThrow()
-    away.cut()
+    await away.cut()
     await expect(web.read(NAME, 0, 1)).rejects.toMatchObject({ name: 'StorageUnavailable' })
     await expect(bucket.write(OTHER, BYTES)).rejects.toMatchObject({ name: 'StorageUnavailable' })
   })

@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { loadConfig } from '#src/config.ts'
 import type { App } from '#src/http/app.ts'
 import { moveRelease } from '#src/ingest/move.ts'
-import { type FarAway, startFarAway } from '#test/data/files/far-away.ts'
 import { MISSING, startNginx } from '#test/data/files/nginx.ts'
+import { startTcpProxy, type TcpProxy } from '#test/data/tcp-proxy.ts'
 import { KINDS as ALL_KINDS, answersOf, ingestKinds } from '#test/ingest/kinds.ts'
 import { createTestApp, startApp, type TestApp } from '#test/setup/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
@@ -24,7 +24,7 @@ if (MISSING) console.warn('test/data/tiles/far.test.ts is skipped: it needs ngin
 describe.skipIf(MISSING)('tiles in files behind nginx, 20 ms away', () => {
   let service: TestApp
   let person: Person
-  let away: FarAway
+  let away: TcpProxy
   let expected: string[]
   const closing: (() => unknown)[] = []
   let opened: (() => Promise<void>)[] = []
@@ -44,7 +44,7 @@ describe.skipIf(MISSING)('tiles in files behind nginx, 20 ms away', () => {
     expected = await answersOf(service.app, person, KINDS)
     for (const code of codes) await moveRelease(service.database, code, 'files')
     const nginx = await startNginx(folder)
-    away = await startFarAway(nginx.port, DELAY_MS)
+    away = await startTcpProxy(`http://127.0.0.1:${nginx.port}`, DELAY_MS)
     closing.push(service.close, nginx.stop, away.close)
   }, 240_000)
   afterEach(async () => {
@@ -58,7 +58,7 @@ describe.skipIf(MISSING)('tiles in files behind nginx, 20 ms away', () => {
   /** A service that was just started, which reads through what lies between. */
   async function newApp(settings: Record<string, string> = {}): Promise<App> {
     const { environment } = service.testDatabase
-    const far = { TILE_STORE: `http://127.0.0.1:${away.port}/`, TILE_STORE_TIMEOUT_MS: '5000' }
+    const far = { TILE_STORE: away.url, TILE_STORE_TIMEOUT_MS: '5000' }
     const config = loadConfig({ ...environment, ...far, STATEMENT_TIMEOUT_MS: '20000', ...settings })
     const { app, close } = await startApp(config)
     opened.push(close)
@@ -66,9 +66,9 @@ describe.skipIf(MISSING)('tiles in files behind nginx, 20 ms away', () => {
   }
 
   test('points, batches and polygons are answered as from the database, byte for byte', async () => {
-    const before = { ...away.passed }
+    const before = away.answers()
     expect(await answersOf(await newApp(), person, KINDS)).toEqual(expected)
-    expect(away.passed.answers).toBeGreaterThan(before.answers + 2 * KINDS - 1)
+    expect(away.answers()).toBeGreaterThan(before + 2 * KINDS - 1)
   }, 120_000)
 
   test('what is on the disk is answered without the files, by a process that was just started, and while they are away', async () => {
@@ -78,12 +78,12 @@ describe.skipIf(MISSING)('tiles in files behind nginx, 20 ms away', () => {
     // What it has read is written while it answers.
     await vi.waitFor(async () => {
       const again = await newApp(disk)
-      const before = away.passed.answers
+      const before = away.answers()
       expect(await answersOf(again, person, KINDS)).toEqual(expected)
-      expect(away.passed.answers).toBe(before)
+      expect(away.answers()).toBe(before)
       expect(again.files?.store().reads).toBe(0)
     }, PATIENCE)
-    away.cut()
+    await away.cut()
     try {
       expect(await answersOf(await newApp(disk), person, KINDS)).toEqual(expected)
     } finally {
@@ -92,7 +92,7 @@ describe.skipIf(MISSING)('tiles in files behind nginx, 20 ms away', () => {
   }, 240_000)
 
   test('while the files are away all else is answered 503 at once, readiness says so, and it ends by itself', async () => {
-    away.cut()
+    await away.cut()
     const app = await newApp({ TILE_CACHE_MB: '64' })
     const statuses = async () => (await answersOf(app, person, KINDS)).map((answer) => answer.slice(0, 3))
     const ready = async () => {
