@@ -1,31 +1,19 @@
 // Runs on either database: pages ask for what other tests try on both.
 import { sql } from 'kysely'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { describe, expect, test } from 'vitest'
+import { createTestApp } from '#test/setup/app.ts'
 import { call, withKey } from '#test/setup/calls.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
 import { PASSWORD } from '#test/setup/people.ts'
 import { allFaultsOf, looksOf } from './looks.ts'
-import { PHONE, receiveVisitors, savedBy, until, type Visit, type Visitors } from './pages.ts'
+import { openPages, PHONE, savedBy, until } from './pages.ts'
 
 const EMAIL = 'amina@example.org'
 
-let service: TestApp
-let visitors: Visitors
-let visit: Visit
-
 describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
-  beforeAll(async () => {
-    service = await createTestApp()
-    visitors = await receiveVisitors(service)
-    visit = await visitors.open('/account')
-  })
-  afterAll(async () => {
-    await visitors?.close()
-    await service?.close()
-  })
+  const { service, visitors, visit } = openPages(createTestApp, '/account')
 
   test('make an account, and say what is wrong beside the field that it is about', async () => {
     const { page } = visit

@@ -2,34 +2,25 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { insertRelease } from '#src/ingest/queries.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
 import { call } from '#test/setup/calls.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
-import { createTestAppWithPerson, makeAdmin, PASSWORD, type TestAppWithPerson } from '#test/setup/people.ts'
+import { createTestAppWithPerson, makeAdmin, PASSWORD } from '#test/setup/people.ts'
 import { releaseDescription } from '#test/setup/releases.ts'
 import { allFaultsOf } from './looks.ts'
-import { drawn, PHONE, receiveVisitors, savedBy, until, type Visit, type Visitors } from './pages.ts'
+import { drawn, openPages, PHONE, savedBy, until } from './pages.ts'
 
 const CORNERS = '9.5, 38.5\n9.5, 38.51\n9.51, 38.51\n9.51, 38.5'
 const FIELD = rectangle(38.5, 9.5, 38.51, 9.51)
 
-let service: TestAppWithPerson
-let visitors: Visitors
-let visit: Visit
-
 describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operations, in a browser', () => {
-  beforeAll(async () => {
-    service = await createTestAppWithPerson()
-    await makeAdmin(service)
-    visitors = await receiveVisitors(service)
-    visit = await visitors.open('/field')
-  })
-  afterAll(async () => {
-    await visitors?.close()
-    await service?.close()
-  })
+  const { service, visitors, visit } = openPages(async () => {
+    const made = await createTestAppWithPerson()
+    await makeAdmin(made)
+    return made
+  }, '/field')
 
   test('a field is drawn on the map, and its corners stand beside it', async () => {
     const { page } = visit

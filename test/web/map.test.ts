@@ -5,14 +5,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createTestApp } from '#test/setup/app.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
 import { allFaultsOf } from './looks.ts'
-import { DESKTOP, drawn, PHONE, receiveVisitors, until, type Visit, type Visitors } from './pages.ts'
+import { DESKTOP, drawn, openPages, PHONE, until } from './pages.ts'
 
-/** A picture of one pixel. */
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -27,20 +26,8 @@ const ITEMS = '**/ogc/collections/advisory-*/items*'
 const FIELD = 'lat=9.5&lng=38.5'
 const AT_FIELD = 'at=9.5,38.5'
 
-let service: TestApp
-let visitors: Visitors
-let visit: Visit
-
 describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
-  beforeAll(async () => {
-    service = await createTestApp()
-    visitors = await receiveVisitors(service)
-    visit = await visitors.open('/')
-  })
-  afterAll(async () => {
-    await visitors?.close()
-    await service?.close()
-  })
+  const { service, visitors, visit } = openPages(createTestApp, '/')
 
   const hash = () => decodeURIComponent(new URL(visit.page.url()).hash.replaceAll('+', ' '))
   const answerOf = async (url: string) => (await service.app.inject(url)).json()

@@ -5,6 +5,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Locator, type 
 import { expect, vi } from 'vitest'
 import type { TestApp } from '#test/setup/app.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
+import { openFor } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -52,6 +53,13 @@ export async function receiveVisitors(service: TestApp): Promise<Visitors> {
     ],
   })
   return visitorsAt(service, browser)
+}
+
+/** Has a service run for the tests of a `describe`, and a browser in which a visitor has opened a page of it. */
+export function openPages<Service extends TestApp>(start: () => Promise<Service>, path: string) {
+  const service = openFor(start)
+  const visitors = openFor(() => receiveVisitors(service))
+  return { service, visitors, visit: openFor(() => visitors.open(path)) }
 }
 
 async function visitorsAt({ app }: TestApp, browser: Browser): Promise<Visitors> {

@@ -72,7 +72,6 @@ function workerOf(base: string, answers: Answers) {
   }
 }
 
-/** A service of the second version. */
 const second: Answers = (path) =>
   new Response(path.includes('/web/') ? 'second' : '<script src="web/v2/shell/main.js">')
 

@@ -1,16 +1,13 @@
-import type { AddressInfo } from 'node:net'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import type { Locator, Page, Route } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { tokenIn } from '#test/accounts/mails.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { openWatchedPage, type WatchedPage } from '#test/setup/browser.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createMailingApp, tokenIn } from '#test/accounts/mails.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { documentOf, type Operation, operationsOf } from '#test/setup/document.ts'
-import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
+import type { ReceivedMail } from '#test/setup/mail-server.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
-import { HEADINGS, seriousFindings } from '#test/web/pages.ts'
+import { DESKTOP, HEADINGS, openPages, seriousFindings } from '#test/web/pages.ts'
 import { createResolver } from '../../../web/docs/document.ts'
 
 /**
@@ -24,35 +21,24 @@ const VISIT = [
   ...['changePassword', 'logout', 'login', 'deleteProfile'],
 ]
 
-const DESKTOP = { width: 1000, height: 700 }
-
 /** The page with the document of all operations, as its chooser writes it. */
 const WHOLE = '?urls.primaryName=All+operations'
 
-let service: TestApp
-let mailServer: MailServer
-let watched: WatchedPage
 let page: Page
 let url: string
 let operations: Operation[]
+let newestMail: () => ReceivedMail | undefined
 
 describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => {
+  const { service, visitors, visit } = openPages(
+    () => createMailingApp({ template: 'demo', settings: { EMAIL_CONFIRMATION: 'required' } }),
+    '/docs',
+  )
   beforeAll(async () => {
-    mailServer = await startMailServer()
-    const mails = { SMTP_URL: mailServer.url, MAIL_FROM: 'noreply@example.org' }
-    service = await createTestApp({ settings: { ...mails, EMAIL_CONFIRMATION: 'required' } })
-    await service.app.listen({ host: '127.0.0.1', port: 0 })
-    url = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}/docs`
+    page = visit.page
+    url = `${visitors.url}/docs`
     operations = operationsOf(await documentOf(service.app, 'all')).map(({ operation }) => operation)
-    watched = await openWatchedPage(DESKTOP)
-    page = watched.page
-    page.setDefaultTimeout(PATIENCE.timeout)
-    await page.goto(url)
-  })
-  afterAll(async () => {
-    await watched?.close()
-    await service?.close()
-    await mailServer?.close()
+    newestMail = () => service.mailServer.mails.at(-1)
   })
 
   test('opens the points, and its chooser has the other documents', async () => {
@@ -183,7 +169,7 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
     // Nothing of who was here stays.
     expect(await page.evaluate('Object.keys(localStorage)')).toEqual([])
     expect(executed.filter(({ got, wanted }) => got !== wanted)).toEqual([])
-    expect(watched.complaints).toEqual([])
+    expect(visit.complaints).toEqual([])
   })
 })
 
@@ -244,7 +230,7 @@ async function execute({ tags, operationId = '', responses, requestBody }: Opera
 
 /** Puts the token of the newest mail into the body. */
 async function copyToken(block: Locator): Promise<void> {
-  const mail = mailServer.mails.at(-1)
+  const mail = newestMail()
   const body = block.locator('textarea.body-param__text')
   await body.fill(JSON.stringify({ ...JSON.parse(await body.inputValue()), token: mail && tokenIn(mail) }))
 }

@@ -2,17 +2,13 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import type { App } from '#src/http/app.ts'
 import { READING_PATHS } from '#src/http/docs-page/page.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { openApp } from '#test/setup/open-service.ts'
 
-let service: TestApp
-beforeAll(async () => {
-  service = await createTestApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
-})
-afterAll(() => service.close())
+const service = openApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
 
 const pageAt = async (url: string) => (await service.app.inject(url)).body
 
@@ -42,9 +38,12 @@ describe('the documents for integrators', () => {
     async (url) => {
       const page = await pageAt(url)
       const links = [...page.matchAll(/href="((?!https?:)[^"?]*#[^/"][^"]*)"/g)]
+      const chapters = new Map<string, ReturnType<typeof idsOf>>()
       for (const [, link = ''] of links) {
         const { pathname, hash } = new URL(link, `http://localhost${url}`)
-        expect([link, idsOf(await pageAt(pathname)).has(hash.slice(1))]).toEqual([link, true])
+        const ids = chapters.get(pathname) ?? idsOf(await pageAt(pathname))
+        chapters.set(pathname, ids)
+        expect([link, ids.has(hash.slice(1))]).toEqual([link, true])
       }
       // A file of the repository is not here.
       expect(page).not.toMatch(/href="[^"]*\.md/)
