@@ -1,22 +1,29 @@
-// Runs on a server alone: the statements of both stores are tried on both databases by test/data/tiles.
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+// Runs on a server alone: the statements of both stores are tried on both databases by test/data/tiles, and the embedded one waits for nobody.
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { deleteRelease } from '#src/catalog/removal-queries.ts'
 import { loadConfig } from '#src/config.ts'
+import { listRecords } from '#src/data/audit-queries.ts'
+import type { FileStore } from '#src/data/files/store.ts'
+import { doAlone, lockWork } from '#src/data/work-lock.ts'
+import { loadRelease } from '#src/ingest/load.ts'
 import { moveRelease } from '#src/ingest/move.ts'
-import { removeUnusedFiles } from '#src/ingest/unused-files.ts'
+import { FILES_LOCK, removeUnusedFiles } from '#src/ingest/unused-files.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { openTestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
+import { onePixelRelease } from '#test/setup/releases.ts'
 import { answersOf, ingestKinds, KINDS } from './kinds.ts'
 
 const DAY_MS = 24 * 3_600_000
 
 /** So many kinds of rasters: what stores have is compared for any pixels in test/data/tiles. */
-const SOME = 12
+const SOME = 8
 
 let service: TestApp
 let person: Person
@@ -36,6 +43,9 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => service.close())
 
+/** The files of tiles that are there. */
+const tiffs = async () => (await readdir(folder, { recursive: true })).filter((path) => path.endsWith('.tif'))
+
 const answers = (app = service.app, kinds = SOME) => answersOf(app, person, kinds)
 
 async function countOf(table: 'raster_tile' | 'granule'): Promise<number> {
@@ -47,7 +57,7 @@ async function countOf(table: 'raster_tile' | 'granule'): Promise<number> {
 }
 
 /** So many are moved back: each is written to the disk as a load is, which takes its time. */
-const BACK = 4
+const BACK = 2
 
 test('rasters of many kinds are answered the same from files and from the database, byte for byte', async () => {
   const { database } = service
@@ -89,8 +99,7 @@ test('whoever still believes the tiles to be where they were answers the same', 
 
 test('files that no release has are swept after a day', async () => {
   const { database } = service
-  const count = async () =>
-    (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.tif')).length
+  const count = async () => (await tiffs()).length
   const all = await count()
   await moveRelease(database, codes[1] as string, 'postgis')
   expect(await removeUnusedFiles(database)).toEqual({ files: 0, bytes: 0, unfinished: 0 })
@@ -107,7 +116,7 @@ test('a release whose files are damaged is not moved, and one that was deleted c
   const { database } = service
   const code = codes[0] as string
   const tiles = await countOf('raster_tile')
-  const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.tif'))
+  const names = await tiffs()
   const whole = new Map<string, Buffer>()
   for (const name of names) {
     const bytes = await readFile(join(folder, name))
@@ -120,4 +129,121 @@ test('a release whose files are damaged is not moved, and one that was deleted c
   expect(await moveRelease(database, code, 'postgis')).toBe(true)
   await database.writer.transaction().execute((trx) => deleteRelease(trx, code, true))
   await expect(moveRelease(database, code, 'files')).rejects.toThrow(`There is no release ${code}`)
+})
+
+/** What happens in turn, told by whoever waits or is done. */
+async function inTurn(shared: boolean, begin: (onWait: () => void) => Promise<unknown>) {
+  const events: string[] = []
+  const held = shared
+    ? await lockWork(service.database, 1, { shared: FILES_LOCK })
+    : await lockWork(service.database, FILES_LOCK)
+  let waits = () => {}
+  const waiting = new Promise<void>((resolve) => {
+    waits = resolve
+  })
+  const done = begin(() => {
+    events.push('waits')
+    waits()
+  }).then(() => events.push('done'))
+  await Promise.race([waiting, done])
+  events.push('unlocked')
+  held.unlock()
+  await done
+  return events
+}
+
+/** A release of one pixel. */
+const CODE = 'fertilizer-eth-wheat-2026-07-v1'
+
+const WAITED = ['waits', 'unlocked', 'done']
+
+test('nothing is swept while a release is loaded or moved', async () => {
+  const { database } = service
+  expect(await inTurn(true, (onWait) => removeUnusedFiles(database, { onWait }))).toEqual(WAITED)
+})
+
+test('nothing is loaded or moved while files are swept, and two loads do not wait for each other', async () => {
+  const { database } = service
+  await loadRelease(database, onePixelRelease({ Urea: 1 }))
+  const source = onePixelRelease({ Urea: 2 }, { forecastPeriod: '2031-01-01' })
+  const load = (onWait: () => void) => loadRelease(database, source, { tell: onWait })
+  const move = (onWait: () => void) => moveRelease(database, CODE, 'postgis', { tell: onWait })
+  expect(await inTurn(false, load)).toEqual(WAITED)
+  expect(await inTurn(false, move)).toEqual(WAITED)
+  const other = onePixelRelease({ Urea: 3 }, { forecastPeriod: '2031-02-01' })
+  expect(await inTurn(true, (tell) => loadRelease(database, other, { tell }))).toEqual(['done', 'unlocked'])
+  expect(await moveRelease(database, CODE, 'files')).toBe(true)
+})
+
+test('what was not written to its end is swept after a day, and each sweep and move is audited', async () => {
+  const { database } = service
+  const [name] = await tiffs()
+  const rest = join(folder, `${name}.0123456789ab`)
+  await writeFile(rest, 'cut off')
+  expect(await removeUnusedFiles(database)).toEqual({ files: 0, bytes: 0, unfinished: 0 })
+  await utimes(rest, 0, 0)
+  expect(await removeUnusedFiles(database)).toEqual({ files: 1, bytes: 7, unfinished: 1 })
+  expect((await readdir(folder, { recursive: true })).filter((path) => path.includes('.tif.'))).toEqual([])
+  const records = []
+  const filter = { userId: undefined, since: undefined, kind: undefined }
+  for await (const { kind, detail } of listRecords(database.writer, filter)) records.push([kind, detail])
+  const told = records.filter(([kind]) => kind === 'files_swept' || kind === 'release_moved')
+  expect(told.slice(0, 3)).toEqual([
+    ['files_swept', { files: 1, bytes: 7, unfinished: 1 }],
+    ['release_moved', { release: CODE, store: 'files' }],
+    ['release_moved', { release: CODE, store: 'postgis' }],
+  ])
+})
+
+test('a move that has lost its lock leaves everything to whoever has it by now', async () => {
+  const { database } = service
+  await moveRelease(database, CODE, 'postgis')
+  const files = database.files as FileStore
+  const write: FileStore['write'] = async (...file) => {
+    await files.write(...file)
+    await sql`
+      select pg_terminate_backend(pid) from pg_locks
+      where locktype = 'advisory' and pid <> pg_backend_pid()
+        and database = (select oid from pg_database where datname = current_database())`.execute(
+      database.writer,
+    )
+    // Another one begins as soon as it can.
+    const { unlock } = await lockWork(database, FILES_LOCK)
+    unlock()
+  }
+  const moving = moveRelease({ ...database, files: { ...files, write } }, CODE, 'files')
+  await expect(moving).rejects.toThrow(/terminat/)
+  const { tile_store } = await database.writer
+    .selectFrom('release')
+    .select('tile_store')
+    .where('code', '=', CODE)
+    .executeTakeFirstOrThrow()
+  expect(tile_store).toBe('postgis')
+  expect(await moveRelease(database, CODE, 'files')).toBe(true)
+})
+
+test('nothing is swept on the word of a database that names no files, unless somebody insists', async () => {
+  const other = await openTestDatabase('empty', { TILE_STORE: String(pathToFileURL(folder)) })
+  try {
+    const before = await tiffs()
+    const now = Date.now() + DAY_MS
+    await expect(removeUnusedFiles(other.database, { now })).rejects.toThrow('names no files at all')
+    expect(await tiffs()).toEqual(before)
+    const { files } = await removeUnusedFiles(other.database, { now, dryRun: true })
+    expect(files).toBe(before.length)
+    expect(await removeUnusedFiles(other.database, { now, force: true })).toMatchObject({ files })
+    expect(await tiffs()).toEqual([])
+  } finally {
+    await other.close()
+  }
+})
+
+test('work that is done alone is not held up for long by a machine that has gone away', async () => {
+  const settings = await doAlone(service.database.writer, 1, async (trx) => {
+    const { rows } = await sql`
+      select current_setting('tcp_keepalives_idle') as idle, current_setting('tcp_keepalives_interval') as interval,
+        current_setting('tcp_keepalives_count') as count`.execute(trx)
+    return rows
+  })
+  expect(settings).toEqual([{ idle: '30', interval: '10', count: '3' }])
 })

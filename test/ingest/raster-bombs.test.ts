@@ -1,5 +1,5 @@
 // Runs on a server alone: the embedded database takes more memory than what is measured.
-import { stat } from 'node:fs/promises'
+import { copyFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -27,27 +27,22 @@ interface Bomb {
 
 const BOMBS: Bomb[] = [
   {
-    what: '3.6 GB of pixels in one strip of 3.5 MB',
-    options: { width: 30_000, height: 30_000, strips: [zlibZeros(3.6e9)], tags: oneStrip(30_000) },
-    says: 'bomb.tif has 3501097 bytes and says that they hold 3600000000 bytes of pixels: more than 1000 for one are not read of an image over 1073741824 bytes.\n',
-  },
-  {
-    what: 'a strip of 600 MB that has 3 GB',
+    what: 'a strip of 100 MB that has 1 GB',
     options: {
-      width: 15_000,
-      height: 10_000,
-      strips: [zlibZeros(3e9)],
+      width: 5000,
+      height: 5000,
+      strips: [zlibZeros(1e9)],
       tags: {
-        ...oneStrip(10_000),
+        ...oneStrip(5000),
         [TAGS.pixelScale]: ['double', [0.001, 0.001, 0]],
         [TAGS.nodata]: ['ascii', '0\0'],
       },
     },
-    says: /^bomb\.tif cannot be read at rows 0 to \d+: the block at byte \d+ holds more than the 600000000 bytes of its pixels\.\n$/,
+    says: /^bomb\.tif cannot be read at rows 0 to \d+: the block at byte \d+ holds more than the 100000000 bytes of its pixels\.\n$/,
   },
   {
-    what: 'a strip that says it has 1,600 bytes and has 3.6 GB',
-    options: { width: 20, height: 20, strips: [zlibZeros(3.6e9)], tags: oneStrip(20) },
+    what: 'a strip that says it has 1,600 bytes and has 1 GB',
+    options: { width: 20, height: 20, strips: [zlibZeros(1e9)], tags: oneStrip(20) },
     says: 'bomb.tif cannot be read at rows 0 to 19: its DEFLATE data hold more than the 1600 bytes of its pixels.\n',
   },
   {
@@ -76,12 +71,12 @@ const BOMBS: Bomb[] = [
       height: 500,
       bits: 8,
       format: 1,
-      strips: [zlibZeros(1e9)],
+      strips: [zlibZeros(6e8)],
       tags: {
         ...oneStrip(500),
-        258: ['short', Array(4000).fill(8)],
-        277: ['short', [4000]],
-        339: ['short', Array(4000).fill(1)],
+        258: ['short', Array(2400).fill(8)],
+        277: ['short', [2400]],
+        339: ['short', Array(2400).fill(1)],
       },
     },
     // What it is full of is no bomb, only the sum at the end is wrong.
@@ -118,19 +113,21 @@ describe('agro ingest takes 512 MiB at most', () => {
   })
 
   test('and loads eight layers that are one strip of 55 MB each', async () => {
-    const [width, height] = [3906, 3535]
-    const pixels = new Float32Array(width * height)
+    const [width, height] = [3906, 1767]
+    const pixels = new Float64Array(width * height)
     // Values in one corner: there is nothing to store of the others.
     for (let row = 0; row < 100; row++) pixels.fill(row + 1, row * width, row * width + 100)
+    const first = await writeTiff(join(folder, 'strip.tif'), {
+      width,
+      height,
+      bits: 64,
+      strips: [deflateSync(Buffer.from(pixels.buffer), { level: 1 })],
+      tags: { ...oneStrip(height), [TAGS.pixelScale]: ['double', [0.001, 0.001, 0]] },
+    })
     const layers = []
     for (let layer = 1; layer <= 8; layer++) {
       const file = join(folder, `strip-${layer}.tif`)
-      await writeTiff(file, {
-        width,
-        height,
-        strips: [deflateSync(Buffer.from(pixels.buffer), { level: 1 })],
-        tags: { ...oneStrip(height), [TAGS.pixelScale]: ['double', [0.001, 0.001, 0]] },
-      })
+      await copyFile(first, file)
       layers.push({ file, scenario: `Scenario ${layer}`, nodata: 0 })
     }
     const manifest = await writeManifest(
@@ -140,9 +137,9 @@ describe('agro ingest takes 512 MiB at most', () => {
     await loaded(manifest, 49)
   })
 
-  test('and loads 90,000 tiles of one pixel, of which a window has a great many', async () => {
+  test('and loads 38,400 tiles of one pixel, which are all of one window', async () => {
     const file = join(folder, 'tiny.tif')
-    const [width, height] = [300, 300]
+    const [width, height] = [300, 128]
     const pixel = deflateSync(Buffer.from(Float32Array.of(7).buffer))
     const tiles = (value: number): Tag => ['long', Array(width * height).fill(value)]
     const options = { width, height, strips: [pixel] }
@@ -157,7 +154,7 @@ describe('agro ingest takes 512 MiB at most', () => {
       folder,
       manifestText([{ file, scenario: 'Tiny' }], { allow: ['extent'] }),
     )
-    await loaded(manifest, 361)
+    await loaded(manifest, 152)
   })
 
   test('and loads of a sparse file what was written alone, unless all else would be values', async () => {

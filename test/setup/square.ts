@@ -4,6 +4,11 @@ export interface Rectangle {
   coordinates: [lng: number, lat: number][][]
 }
 
+/** The positions of a ring, or of any list, as `38 9, 39 9`. */
+export function ringOf(text: string): [lng: number, lat: number][] {
+  return text.split(', ').map((position) => position.split(' ').map(Number) as [number, number])
+}
+
 /** A rectangle of degrees. */
 export function rectangle(west: number, south: number, east: number, north: number): Rectangle {
   const corners: [number, number][] = [

@@ -1,9 +1,6 @@
 import type { Polygons, Ring } from './brute-force.ts'
 
-/** A ring of positions as `38 9, 39 9`. */
-export function ringOf(text: string): Ring {
-  return text.split(', ').map((position) => position.split(' ').map(Number) as [number, number])
-}
+export { ringOf } from '#test/setup/square.ts'
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */
 export function randomNumbers(seed: number): () => number {

@@ -1,4 +1,5 @@
 // Runs on both databases: geometry is repaired, linked and coded by statements that no request sends.
+import { basename } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '#src/data/client.ts'
@@ -8,6 +9,7 @@ import { codeOfName } from '#src/ingest/boundaries/replace.ts'
 import { seedAreas } from '#src/ingest/demo/seed.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
+import { clockwise, shapefileParts, writeShapefile, zipOf } from './shapefile.ts'
 
 let opened: OpenTestDatabase
 let database: Database
@@ -193,6 +195,41 @@ test('faults of areas are repaired or dropped, and areas are linked to those abo
     `children again:\n${await told(children.slice(0, 2), 2)}`,
   ]
   await expect(parts.join('\n')).toMatchFileSnapshot('repairs.txt')
+})
+
+/** Shapes of regions as COD-AB names them; the second has none. */
+const REGIONS = shapefileParts(
+  ['Tigré', 'Gone', 'East'].map((ADM1_EN, index) => ({
+    properties: { ADM1_PCODE: `ET0${index + 1}`, ADM1_EN, ADM0_PCODE: 'ET' },
+    ring: index === 1 ? null : clockwise(rectangle(37 + index, 8, 38 + index, 9)),
+  })),
+)
+
+test('a shapefile is loaded with the files beside it, also from an archive of several levels', async () => {
+  const report = await loadFile(database, await writeShapefile(REGIONS), 'eth', 1)
+  expect(report).toMatchObject({ added: 2, dropped: [{ area: 'ET02', reason: 'it has no geometry' }] })
+  const names = database.writer.selectFrom('admin_area').select('name').orderBy('code')
+  expect(await names.execute()).toEqual([{ name: 'Tigré' }, { name: 'East' }])
+  const zone = { ADM2_PCODE: 'ET0101', ADM2_EN: 'Zone', ADM1_PCODE: 'ET01' }
+  const archive = zipOf({
+    'eth/eth_admbnda_adm1_2021': REGIONS,
+    'eth/eth_admbnda_adm2_2021': shapefileParts([
+      { properties: zone, ring: clockwise(rectangle(37, 8, 38, 9)) },
+    ]),
+    '__MACOSX/._eth_admbnda_adm2_2021': { shp: Buffer.from('x') },
+  })
+  const zones = await loadFile(database, await boundaryFile(archive, 'eth.zip'), 'eth', 2)
+  expect(zones).toMatchObject({ added: 1, reparented: [] })
+})
+
+test('a shapefile is taken for WGS 84 where nothing says its CRS, which is noted', async () => {
+  const { prj: _, ...parts } = REGIONS
+  const says = 'has no CRS (.prj): its coordinates are taken for degrees of WGS 84.'
+  for (const without of [parts, { ...parts, prj: Buffer.from(' ') }]) {
+    const path = await writeShapefile(without)
+    const report = await loadFile(database, path, 'eth', 1, { dryRun: true })
+    expect(report?.notes).toEqual([`${basename(path)} ${says}`])
+  }
 })
 
 test('a dry run reports the same and writes nothing', async () => {

@@ -68,6 +68,16 @@ test.each<[files: Record<string, Buffer | string>, reading: Partial<FeatureReadi
 const IN_FOLDERS = { 'north/adm1.json': 'N', 'south/adm1.json': 'S' }
 const ENCODED = { encoding: givenEncoding('1252') }
 const BOMB = [{ name: 'a.json', data: deflatedZeros(1e6), bytes: 10 }]
+/** A shapefile that says it unpacks into 1.8 GB. */
+const HUGE = ['a.shp', 'a.dbf'].map((name) => ({ name, data: deflatedZeros(1e6), bytes: 1.8e9 }))
+const ROW_OF_30_MB =
+  'CREATE TABLE areas (geom BLOB, code TEXT); INSERT INTO areas VALUES (zeroblob(30000000), NULL)'
+
+/** A collection whose only feature has coordinates as they are written. */
+const withCoordinates = (text: string) =>
+  boundaryFile(
+    `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"Polygon","coordinates":${text}}}]}`,
+  )
 const OTHER_FORMATS = ['kml', 'KMZ', 'fgb', 'topojson', 'parquet', 'geojsonl', 'ndjson', 'gml', 'dxf']
 
 const FOLDER = join(import.meta.dirname, '../../fixtures/boundaries')
@@ -105,6 +115,10 @@ const REFUSED: Record<string, [path: Promise<string>, reading?: Partial<FeatureR
   'an archive of a GeoPackage': [archive({ 'a.gpkg': 'x' })],
   'an archive of GeoJSON that is cut off': [archive({ 'a.json': collection('x').subarray(0, 90) })],
   'an archive of more than it says': [boundaryFile(zipOfPacked(BOMB), 'areas.zip')],
+  'an archive of 1.8 GB': [boundaryFile(zipOfPacked(HUGE), 'areas.zip')],
+  'GeoJSON of a million lists in each other': [withCoordinates('['.repeat(1e6))],
+  'GeoJSON of a text of 30 MB': [withCoordinates(`"${'x'.repeat(30e6)}"`)],
+  'a GeoPackage with a row of 30 MB': [geoPackageOf({ sql: ROW_OF_30_MB }).then(geoPackage)],
   'a layer of GeoJSON': [boundaryFile([]), { layer: 'a' }],
   'an encoding of GeoJSON': [boundaryFile([]), ENCODED],
   'an encoding of GeoJSON in an archive': [archive({ 'a.json': 'x' }), ENCODED],

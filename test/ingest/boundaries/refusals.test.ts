@@ -4,7 +4,8 @@ import { OperatorError } from '#src/errors.ts'
 import type { LoadRequest } from '#src/ingest/boundaries/load.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
-import { shapefileParts, writeShapefile, zipOf } from './shapefile.ts'
+import { type Rectangle, ringOf } from '#test/setup/square.ts'
+import { clockwise, shapefileParts, writeShapefile, zipOf } from './shapefile.ts'
 
 const WEST = rectangle(37, 8, 38, 9)
 const EAST = rectangle(38, 8, 39, 9)
@@ -17,35 +18,23 @@ const SWAPPED = rectangle(8, 37, 9, 38)
 /** The same in metres, UTM zone 37. */
 const PROJECTED = rectangle(280_000, 884_000, 390_000, 994_000)
 
-/** Of two regions, as shapefiles have them. */
-const SQUARES = [37, 38].map((west): [number, number][] => [
-  [west, 8],
-  [west, 9],
-  [west + 1, 9],
-  [west + 1, 8],
-  [west, 8],
-])
-const BOW_TIE = [
-  [37, 8],
-  [38, 9],
-  [38, 8],
-  [37, 9],
-  [37, 8],
-] as [number, number][]
-const ringOf = (...corners: Parameters<typeof rectangle>) =>
-  (rectangle(...corners) as { coordinates: number[][][] }).coordinates[0]
+const BOW_TIE = ringOf('37 8, 38 9, 38 8, 37 9, 37 8')
 /** Where the file has a hole of 0.0099 square degrees, the repair makes land: of 0.9901 there are 1.0099. */
-const HOLE_OUTSIDE = [ringOf(37, 8, 38, 9), ringOf(38.1, 9, 38.199, 9.1)]
+const HOLE_OUTSIDE = [WEST, rectangle(38.1, 9, 38.199, 9.1)].map(({ coordinates: [ring] }) => ring)
 
 const byName = (name: string) => ({ crs: { type: 'name', properties: { name } } })
 const polygon = (...coordinates: unknown[]) => ({ type: 'Polygon', coordinates })
 
 const REGIONS = [region('A'), region('B', EAST)]
+const shapeOf = (CODE: string, shape: Rectangle) => ({
+  properties: { CODE, NAME: CODE },
+  ring: clockwise(shape),
+})
 /** A file of shapes of two regions, and how another one is packed. */
 const SHAPES = shapefileParts(
-  ['A', 'B'].map((CODE, index) => ({ properties: { CODE, NAME: CODE }, ring: SQUARES[index] ?? null })),
+  [WEST, EAST].map((shape, index) => shapeOf('AB'[index] as string, shape)),
 ) as Record<'shp' | 'dbf' | 'prj', Buffer>
-const ONE = shapefileParts([{ properties: { CODE: 'A', NAME: 'A' }, ring: SQUARES[0] ?? null }])
+const ONE = shapefileParts([shapeOf('A', WEST)])
 
 interface Case extends Partial<LoadRequest> {
   content?: string | Buffer | object[]

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'
 import { newFolder } from '#test/setup/folders.ts'
+import type { Rectangle } from '#test/setup/square.ts'
 
 type Ring = [number, number][]
 
@@ -10,6 +11,9 @@ export interface ShapeRecord {
   properties: Record<string, string>
   ring: Ring | Ring[] | null
 }
+
+/** The ring of a rectangle, the way round that shapefiles have lands. */
+export const clockwise = ({ coordinates: [ring = []] }: Rectangle): Ring => ring.toReversed()
 
 export const WGS84_PRJ =
   'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]'

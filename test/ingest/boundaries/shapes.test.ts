@@ -1,21 +1,14 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { ByteReader, readRecords, readShapes } from '#src/ingest/boundaries/shapefile.ts'
-import { shapefileParts } from './shapefile.ts'
+import { rectangle } from '#test/setup/square.ts'
+import { clockwise, shapefileParts } from './shapefile.ts'
 
 type Ring = [number, number][]
 
-/** A square of some width, clockwise. */
-function square(west: number, south: number, width: number): Ring {
-  const [east, north] = [west + width, south + width]
-  return [
-    [west, south],
-    [west, north],
-    [east, north],
-    [east, south],
-    [west, south],
-  ]
-}
+/** A square of some width. */
+const square = (west: number, south: number, width: number) =>
+  clockwise(rectangle(west, south, west + width, south + width))
 
 /** Bytes as they come from a disk or an archive: in pieces that have nothing to do with what is in them. */
 function readerOf(bytes: Buffer, size: number): ByteReader {
