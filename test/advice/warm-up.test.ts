@@ -31,19 +31,13 @@ describe('a process that starts', () => {
   const service = openService()
   const empty = openService({ template: 'empty' })
 
-  test('answers itself from memory, without a trace in counts and limits', async () => {
-    await withOtherService(service, { RATE_LIMIT: '1/h' }, async (app) => {
+  test('answers itself from memory, without a trace in counts and limits, also of connections', async () => {
+    await withOtherService(service, { RATE_LIMIT: '1/h', MAX_CONNECTIONS: '5' }, async (app) => {
       await warmUp(app)
+      expect(metricOf(app, 'agro_http_connections_ended_total', 'too_many')).toBe(0)
       expect(metricOf(app, 'http_request_duration_seconds')).toBe(0)
       expect((await askFertilizer(app, PLACE)).status).toBe(200)
       expect(metricOf(app, 'http_request_duration_seconds')).toBeGreaterThan(0)
-    })
-  })
-
-  test('answers itself over as many connections as there may be', async () => {
-    await withOtherService(service, { MAX_CONNECTIONS: '5' }, async (app) => {
-      await warmUp(app)
-      expect(metricOf(app, 'agro_http_connections_ended_total', 'too_many')).toBe(0)
     })
   })
 

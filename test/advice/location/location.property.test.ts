@@ -117,7 +117,7 @@ async function arbitraryPlaces(): Promise<fc.Arbitrary<AskedPlace>> {
 }
 
 /** More of them look more closely. */
-const PLACES = 300
+const PLACES = 180
 const PLACES_A_RUN = 30
 
 let place: fc.Arbitrary<AskedPlace>

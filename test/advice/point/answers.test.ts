@@ -74,27 +74,6 @@ describe('everything for a point', () => {
       })),
     })
   })
-
-  test('is one item in the history of a caller with a token', async () => {
-    const { person } = service
-    const request = { lat: -1, lng: 36.5, country_code: 'ken' }
-    const anonymous = (await post('point', request)).body
-    const { history_id: id, ...answer } = (await post('point', request, { by: person })).body
-    expect(answer).toEqual(anonymous)
-    const kept = await service.database.writer
-      .selectFrom('advisory_history')
-      .selectAll()
-      .where('user_id', '=', person.user.id)
-      .execute()
-    expect(kept).toHaveLength(1)
-    expect(kept[0]).toMatchObject({
-      id,
-      kind: 'point',
-      product: 'all',
-      country_code: 'ken',
-      releases: ['synthetic-forage-ken-v1'],
-    })
-  })
 })
 
 describe('a budget for inputs of two products with prices', () => {

@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { summariseCoverages } from '#src/ingest/pixel-writing.ts'
 import { SUMMARY_VERSION } from '#src/raster/summary.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
+import { operatorOf } from '#test/setup/releases.ts'
 import { askWithin } from './ask.ts'
 
 const service = openService()
@@ -94,6 +95,14 @@ describe('what is stored of other versions', () => {
 
   const POLYGON = { country_code: 'eth', geometry: rectangle(36, 7, 41, 12) }
 
+  beforeAll(async () => {
+    // To summarise those of all releases takes ten times as long.
+    const releases = await service.database.reader.selectFrom('release').select('code').execute()
+    for (const { code } of releases) {
+      if (code !== 'synthetic-fertilizer-eth-wheat-2026-07-v1')
+        await operatorOf(service.database).remove(code, true)
+    }
+  })
   beforeEach(async () => {
     await service.database.writer.updateTable('coverage').set({ summarised: false }).execute()
     await summariseCoverages(service.database)
@@ -145,7 +154,7 @@ describe('what is stored of other versions', () => {
     const before = await answerTo(POLYGON)
     await summariesOfVersion(SUMMARY_VERSION - 1)
     await expectSameAnswer(before)
-    expect(await summariseCoverages(service.database)).toBeGreaterThan(5)
+    expect(await summariseCoverages(service.database)).toBe(1)
     expect(await answerTo(POLYGON)).toEqual(before)
     const versions = await service.database.reader
       .selectFrom('coverage')

@@ -1,3 +1,4 @@
+import { rectangle } from '#test/setup/square.ts'
 import type { Polygons, Ring } from './brute-force.ts'
 import { closed } from './shapes.ts'
 
@@ -7,9 +8,7 @@ const [X, Y] = [38.5, 9.5]
 /** Shapes of nearly 10,000 vertices whose edges, rings or touches are as much in each other's way as can be. */
 export const HOSTILE_SHAPES: Record<string, () => Polygons> = {
   'slanted comb': () => [[slanted(comb(3300))]],
-  star: () => [[star(4990)]],
   spiral: () => [[band(4990, 100, 30)]],
-  'slivers in each other': () => Array.from({ length: 2490 }, (_, index) => [sliver(index / 2490)]),
   'squares in each other': () =>
     Array.from({ length: 990 }, (_, index) => [square(1 - index / 990), square(1 - (index + 0.5) / 990)]),
   'a thousand holes that touch the same side': () => [touchingHoles(1600)],
@@ -33,14 +32,6 @@ function slanted(ring: Ring): Ring {
   return ring.map(([x, y]) => [X + (x - y) * Math.SQRT1_2, Y - 1 + (x + y) * Math.SQRT1_2])
 }
 
-function star(spikes: number): Ring {
-  return closed(
-    Array.from({ length: 2 * spikes }, (_, corner) =>
-      polar((Math.PI * corner) / spikes, corner % 2 ? 1 : 0.02),
-    ),
-  )
-}
-
 /** A band that goes around its middle, outwards. */
 function band(corners: number, turns: number, width: number): Ring {
   const way = (out: number) =>
@@ -51,25 +42,7 @@ function band(corners: number, turns: number, width: number): Ring {
   return closed([...way(0), ...way(width).reverse()])
 }
 
-/** The shorter, the further to the south-east. */
-function sliver(part: number): Ring {
-  const half = 0.5 - 0.45 * part
-  const [x, y] = [X + 0.25 * part, Y - 0.25 * part]
-  return closed([
-    [x - half, y - half],
-    [x + half, y + half],
-    [x + half, y + half - 0.0001],
-  ])
-}
-
-function square(size: number): Ring {
-  return closed([
-    [X - size, Y - size],
-    [X + size, Y - size],
-    [X + size, Y + size],
-    [X - size, Y + size],
-  ])
-}
+const square = (size: number) => rectangle(X - size, Y - size, X + size, Y + size).coordinates[0] as Ring
 
 /** A square with long thin holes that hang from its upper side. */
 function touchingHoles(count: number): Ring[] {

@@ -202,7 +202,7 @@ const RANGES: Record<string, Pick<ShapeOptions, 'within' | 'largest'>> = {
   projected: { within: [36.6, 6.4, 39.6, 9.2], largest: 50_000 },
 }
 
-const POLYGONS = runsOf(36)
+const POLYGONS = runsOf(24)
 
 describe.each(GRIDS)('weights on a grid: $name', (target) => {
   test('random polygons come to what cutting out each pixel does, to a millionth', async () => {

@@ -134,47 +134,35 @@ describe('as a data value set', () => {
     expect(left_out[0]).toEqual({ id: 'ETH-01', error: 'The mapping names no organisation unit for it.' })
   })
 
-  test('a column that there is not is refused with those that there are', async () => {
-    const answer = (await asDhis2({ data_elements: [{ column: 'Urea', data_element: 'x' }] })).body
-    expect(answer.details).toEqual([
-      {
-        field: 'dhis2.data_elements[0].column',
-        message: 'dhis2.data_elements[0].column must be a column of the answer as CSV',
-        allowed: expect.arrayContaining(['yield_kg_ha Normal', 'covered_percent Dominant']),
-      },
-    ])
-    expect((await asDhis2(MAPPING, { histogram: 4 })).body.details[0].field).toBe('histogram')
-    expect((await asDhis2(MAPPING, { area: 'acre' })).body.details[0].field).toBe('area')
-  })
-
-  test('what would replace values with others is refused', async () => {
+  test('two categories may have a data element in common', async () => {
     const [element] = MAPPING.data_elements
-    const unit = { id: 'ETH-02', org_unit: 'O6uvpzGd5pu' }
-    const refused = async (mapping: object) => {
-      const { code, details } = (await asDhis2({ ...MAPPING, ...mapping })).body
-      return [code, details[0].field]
-    }
-    const again = { ...element, column: 'min Normal' }
-    expect(
-      await Promise.all([
-        refused({ data_elements: [element, again] }),
-        refused({ org_units: [unit, { ...unit, id: 'ETH-03' }] }),
-        refused({ org_units: [unit, { ...unit, org_unit: 'fdc6uOvgoji' }] }),
-      ]),
-    ).toEqual([
-      ['INVALID_PARAMETERS', 'dhis2.data_elements[1].data_element'],
-      ['INVALID_PARAMETERS', 'dhis2.org_units[1].org_unit'],
-      ['INVALID_PARAMETERS', 'dhis2.org_units[1].id'],
-    ])
-    const split = { ...again, category_option_combo: 'bRowv6yZOF2' }
+    const split = { ...element, column: 'min Normal', category_option_combo: 'bRowv6yZOF2' }
     expect((await asDhis2({ data_elements: [element, split] })).status).toBe(200)
   })
 
-  test('forage has no month, and needs a period', async () => {
-    const mapping = { data_elements: [{ column: 'max Chloris gayana', data_element: 'x' }] }
-    const payload = { admin: { country_code: 'ken', level: 1 }, format: 'dhis2', dhis2: mapping }
-    const refused = (await askForMany(service.app, service.person, 'forage', payload)).body
-    expect(refused.error).toBe('dhis2.period is required: forage has no month.')
+  const [ELEMENT] = MAPPING.data_elements
+  const AGAIN = { ...ELEMENT, column: 'min Normal' }
+  const UNIT = { id: 'ETH-02', org_unit: 'O6uvpzGd5pu' }
+  const OTHER_UNIT = 'fdc6uOvgoji'
+  const REFUSED: Record<string, [mapping: object, more?: object]> = {
+    'no column of the answer': [{ data_elements: [{ column: 'Urea', data_element: 'x' }] }],
+    'a histogram': [MAPPING, { histogram: 4 }],
+    'an area': [MAPPING, { area: 'acre' }],
+    'two columns as one element': [{ data_elements: [ELEMENT, AGAIN] }],
+    'two places as one unit': [{ ...MAPPING, org_units: [UNIT, { ...UNIT, id: 'ETH-03' }] }],
+    'a place as two units': [{ ...MAPPING, org_units: [UNIT, { ...UNIT, org_unit: OTHER_UNIT }] }],
+  }
+
+  test('what has no columns, would replace values with others, or has no month is refused, as dhis2.txt has it', async () => {
+    const dhis2 = { data_elements: [{ column: 'max Chloris gayana', data_element: 'x' }] }
+    const forage = { admin: { country_code: 'ken', level: 1 }, format: 'dhis2', dhis2 }
+    const told = await tellRefusals([
+      ...Object.entries(REFUSED).map(
+        ([name, [mapping, more]]) => [name, () => asDhis2(mapping, more)] as const,
+      ),
+      ['forage without a period', () => askForMany(service.app, service.person, 'forage', forage)],
+    ])
+    await expect(told).toMatchFileSnapshot('dhis2.txt')
   })
 })
 
