@@ -26,7 +26,6 @@ const ask = ({ method = 'POST', url, payload, headers }: Asked, more: Record<str
     headers: { ...headers, ...more },
   })
 
-/** What the history has of an answer. */
 const keptOf = async ({ history_id }: { history_id: string }) =>
   (await call(service.app, `GET /history/${history_id}`, { by: service.person })).body
 
@@ -205,7 +204,6 @@ describe('a forecast period', () => {
   })
 })
 
-/** An answer without what each call has anew. */
 const withoutId = ({ history_id: _, ...answer }: Record<string, unknown>) => answer
 
 /** An answer without its place as well, of which an item of many has more. */

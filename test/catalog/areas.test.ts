@@ -11,43 +11,45 @@ import { tellRefusals } from '#test/setup/refusals.ts'
  * Rwanda as four squares of 0.5 degrees: provinces A (west) and B (east) of two districts each, and
  * sectors in the first district alone. Ghana has an outline and no more.
  */
+const area = (
+  code: string,
+  name: string,
+  parent_code: string | null,
+  ...sides: Parameters<typeof rectangle>
+) => feature({ code, name, parent_code }, rectangle(...sides))
+
 const PROVINCES = [
-  feature({ code: 'B', name: 'East' }, rectangle(30, -2.5, 30.5, -1.5)),
-  feature({ code: 'A', name: 'Wést' }, rectangle(29.5, -2.5, 30, -1.5)),
+  area('B', 'East', null, 30, -2.5, 30.5, -1.5),
+  area('A', 'Wést', null, 29.5, -2.5, 30, -1.5),
 ]
 const DISTRICTS = [
-  feature({ code: 'A1', name: 'North West', parent_code: 'A' }, rectangle(29.5, -2, 30, -1.5)),
-  feature({ code: 'A2', name: 'South West', parent_code: 'A' }, rectangle(29.5, -2.5, 30, -2)),
-  feature({ code: 'B1', name: 'North East', parent_code: 'B' }, rectangle(30, -2, 30.5, -1.5)),
-  feature({ code: 'B2', name: 'South East', parent_code: 'B' }, rectangle(30, -2.5, 30.5, -2)),
+  area('A1', 'North West', 'A', 29.5, -2, 30, -1.5),
+  area('A2', 'South West', 'A', 29.5, -2.5, 30, -2),
+  area('B1', 'North East', 'B', 30, -2, 30.5, -1.5),
+  area('B2', 'South East', 'B', 30, -2.5, 30.5, -2),
 ]
-const SECTORS = [
-  feature({ code: 'A11', name: 'Sector', parent_code: 'A1' }, rectangle(29.6, -1.9, 29.7, -1.8)),
-]
+const SECTORS = [area('A11', 'Sector', 'A1', 29.6, -1.9, 29.7, -1.8)]
 
 /**
  * Ethiopia and Kenya share a border, and so do two provinces and two districts in each of those. The codes of
  * the districts in the east are lower than those in the west, unlike their provinces'.
  */
 const ETHIOPIAN_PROVINCES = [
-  feature({ code: 'P2', name: 'East' }, rectangle(34, 3.5, 34.5, 4.5)),
-  feature({ code: 'P1', name: 'West' }, rectangle(33.5, 3.5, 34, 4.5)),
+  area('P2', 'East', null, 34, 3.5, 34.5, 4.5),
+  area('P1', 'West', null, 33.5, 3.5, 34, 4.5),
 ]
 const ETHIOPIAN_DISTRICTS = [
-  feature({ code: 'D9', name: 'North West', parent_code: 'P1' }, rectangle(33.5, 4, 34, 4.5)),
-  feature({ code: 'D8', name: 'South West', parent_code: 'P1' }, rectangle(33.5, 3.5, 34, 4)),
-  feature({ code: 'D2', name: 'North East', parent_code: 'P2' }, rectangle(34, 4, 34.5, 4.5)),
-  feature({ code: 'D1', name: 'South East', parent_code: 'P2' }, rectangle(34, 3.5, 34.5, 4)),
+  area('D9', 'North West', 'P1', 33.5, 4, 34, 4.5),
+  area('D8', 'South West', 'P1', 33.5, 3.5, 34, 4),
+  area('D2', 'North East', 'P2', 34, 4, 34.5, 4.5),
+  area('D1', 'South East', 'P2', 34, 3.5, 34.5, 4),
 ]
 
-const country = (code: string, name: string, ...sides: Parameters<typeof rectangle>) => [
-  feature({ code, name }, rectangle(...sides)),
-]
 const BOUNDARIES: Record<string, object[][]> = {
-  rwa: [country('RWA', 'Rwanda', 29.5, -2.5, 30.5, -1.5), PROVINCES, DISTRICTS, SECTORS],
-  gha: [country('GHA', 'Ghana', -3, 5, 1, 11)],
-  eth: [country('ETH', 'Ethiopia', 33.5, 3.5, 34.5, 4.5), ETHIOPIAN_PROVINCES, ETHIOPIAN_DISTRICTS],
-  ken: [country('KEN', 'Kenya', 34.5, 3.5, 35.5, 4.5)],
+  rwa: [[area('RWA', 'Rwanda', null, 29.5, -2.5, 30.5, -1.5)], PROVINCES, DISTRICTS, SECTORS],
+  gha: [[area('GHA', 'Ghana', null, -3, 5, 1, 11)]],
+  eth: [[area('ETH', 'Ethiopia', null, 33.5, 3.5, 34.5, 4.5)], ETHIOPIAN_PROVINCES, ETHIOPIAN_DISTRICTS],
+  ken: [[area('KEN', 'Kenya', null, 34.5, 3.5, 35.5, 4.5)]],
 }
 
 const service = openService({

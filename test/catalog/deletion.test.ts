@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { deleteRelease, pruneRelease } from '#src/catalog/removal-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { CoverageSource, ReleaseSource } from '#src/ingest/source.ts'
-import { openTestDatabase } from '#test/setup/database.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
+import { openDatabase } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
 
@@ -12,11 +12,7 @@ import { layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts
 const TALL = 120
 const SHORT = 30
 
-let opened: Awaited<ReturnType<typeof openTestDatabase>>
-beforeAll(async () => {
-  opened = await openTestDatabase('empty')
-})
-afterAll(() => opened.close())
+const opened = openDatabase('empty')
 
 function coverage(input: string, tileRows: number): CoverageSource {
   const height = 16 * tileRows

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, expectTypeOf, test } from 'vitest'
+import { beforeAll, expect, expectTypeOf, test } from 'vitest'
 import { rectangle } from '#test/setup/boundaries.ts'
-import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { openService } from '#test/setup/open-service.ts'
 import {
   type AdvisoryClient,
   AdvisoryError,
@@ -9,14 +9,13 @@ import {
   type PointItem,
 } from '../../clients/typescript/src/index.ts'
 
-let service: TestAppWithPerson
+const service = openService()
 let baseUrl: string
 let client: AdvisoryClient
 /** The addresses that were asked, with the bodies of requests. */
 const asked: { url: string; body: string }[] = []
 
 beforeAll(async () => {
-  service = await createTestAppWithPerson()
   baseUrl = await service.app.listen({ port: 0, host: '127.0.0.1' })
   client = createAdvisoryClient({
     baseUrl,
@@ -27,7 +26,6 @@ beforeAll(async () => {
     },
   })
 })
-afterAll(() => service.close())
 
 const HERE = { lat: 9.5, lng: 38.5 }
 

@@ -52,7 +52,6 @@ export async function keepAt(service: TestApp, records: [AdvisoryRecord, time: D
   return ids
 }
 
-/** Does something while a table is not there. */
 export async function whileAway(
   { writer }: Pick<Database, 'writer'>,
   table: string,
@@ -76,7 +75,6 @@ export function rate({ app }: Pick<TestApp, 'app'>, { headers }: Person, id: str
   return app.inject({ method: 'POST', url: `/history/${id}/feedback`, headers, payload })
 }
 
-/** A request to the history of a person. */
 export async function history(
   service: TestApp,
   { headers }: Pick<Person, 'headers'>,
@@ -86,7 +84,6 @@ export async function history(
   return service.app.inject({ url: `/history/${path}`, headers: { ...headers, ...(accept && { accept }) } })
 }
 
-/** All items of a list, page by page. */
 export async function allPages(
   service: TestApp,
   person: Person,

@@ -1,24 +1,25 @@
 import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { parse } from 'csv-parse/sync'
+import type { LightMyRequestResponse } from 'fastify'
 import type { Feature, FeatureCollection } from 'geojson'
 import { sql } from 'kysely'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beginAnswer } from '#test/setup/begun-answers.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { describeOnServer } from '#test/setup/on-server.ts'
 import { openService } from '#test/setup/open-service.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
+import { ringOf } from '#test/setup/square.ts'
 import { advise, history, keepAt, rate, recordOf } from './advisories.ts'
 
 const CSV = 'text/csv'
 const GEOJSON = 'application/geo+json'
 
-const RING = [
-  [38.5, 9.5],
-  [38.6, 9.5],
-  [38.6, 9.6],
-  [38.5, 9.5],
-]
+const RING = ringOf('38.5 9.5, 38.6 9.5, 38.6 9.6, 38.5 9.5')
 const TRIANGLE = { type: 'Polygon', coordinates: [RING] }
 const WITH_HEIGHTS = { type: 'MultiPolygon', coordinates: [[RING.map((position) => [...position, 2400])]] }
 
@@ -322,5 +323,101 @@ describe('a whole history', () => {
       [400, 'cursor must be left out where all is true.'],
     ])
     expect(middle.headers['content-disposition']).toBeUndefined()
+  })
+})
+
+// It is about sockets, and the same on both databases.
+describeOnServer('a long export', () => {
+  /** More than the sockets of both sides hold, on many pages. */
+  const ITEMS = 80
+  const TEXT = 'x'.repeat(200_000)
+  let owner: Person
+  beforeAll(async () => {
+    await service.app.listen({ host: '127.0.0.1', port: 0 })
+    owner = await newPerson(service.app)
+    const location = { name: TEXT, lat: 9.5, lng: 38.5, type: 'point' }
+    const answer = { location, yield_data: [{ scenario: 'Normal', yield_kg_ha: 1 }] }
+    const kept = recordOf(owner, { answer })
+    await keepAt(
+      service,
+      Array.from({ length: ITEMS }, (_, index) => [kept, new Date(1e12 + index)]),
+    )
+  })
+
+  const ask = () =>
+    beginAnswer(service.app, 'GET /history/my?all=true', {
+      by: owner,
+      headers: { accept: CSV },
+    })
+
+  const whole = (who: Person) => history(service, who, 'my?all=true', CSV)
+
+  const until = (condition: () => boolean) => vi.waitUntil(condition, { ...PATIENCE, interval: 5 })
+
+  /** How often the database was asked during some work, which is long enough to read a whole history. */
+  async function countQueries(work: () => Promise<unknown>): Promise<number> {
+    let queries = 0
+    const count = () => queries++
+    service.database.pool.on('acquire', count)
+    for (let time = 0; time < 100; time++) await work()
+    service.database.pool.off('acquire', count)
+    return queries
+  }
+
+  const askNothing = () => service.app.inject('/health/live')
+
+  test('waits for a client that reads slowly, and then comes whole', async () => {
+    const { response, socket } = await ask()
+    await until(() => socket.writableNeedDrain)
+    expect(await countQueries(askNothing)).toBeLessThan(3)
+    expect(socket.writableLength).toBeLessThan(2_000_000)
+    const rows = read(await text(response))
+    expect([rows.length, new Set(rows.map(({ id }) => id)).size]).toEqual([ITEMS, ITEMS])
+  })
+
+  test('ends with its client, and makes room for others', async () => {
+    const [first, second] = [await ask(), await ask()]
+    const third = await whole(owner)
+    expect([third.statusCode, third.headers['retry-after']]).toEqual([503, '1'])
+    const error = 'Too many exports of histories are under way; try again later.'
+    expect(third.json()).toMatchObject({ error, code: 'OVERLOADED' })
+    expect((await history(service, owner, 'my?limit=1', CSV)).statusCode).toBe(200)
+    expect((await whole(await newPerson(service.app))).statusCode).toBe(200)
+
+    first.response.destroy()
+    await until(() => first.socket.destroyed)
+    expect(await countQueries(askNothing)).toBeLessThan(3)
+    const fourth = await ask()
+    expect(fourth.response.statusCode).toBe(200)
+    for (const { response, socket } of [second, fourth]) {
+      response.destroy()
+      await until(() => socket.destroyed)
+    }
+  })
+
+  test('is not read to its end for who asks for its headers alone', async () => {
+    const url = '/history/my?all=true'
+    const headers = { ...owner.headers, accept: CSV }
+    let head: Promise<LightMyRequestResponse> | undefined
+    const queries = await countQueries(async () => {
+      head ??= service.app.inject({ method: 'HEAD', url, headers })
+      await head
+      await askNothing()
+    })
+    expect(queries).toBeLessThan(10)
+    const response = (await head) as LightMyRequestResponse
+    expect([response.statusCode, response.headers['content-length']]).toEqual([200, undefined])
+    expect(response.headers['content-type']).toBe('text/csv; charset=utf-8')
+  })
+
+  test('is cut off where it cannot be finished, and does not end as if it were whole', async () => {
+    const { response, socket } = await ask()
+    await until(() => socket.writableNeedDrain)
+    const rename = (from: string, to: string) =>
+      sql`alter table ${sql.ref(from)} rename to ${sql.ref(to)}`.execute(service.database.writer)
+    await rename('advisory_feedback', 'feedback_elsewhere')
+    onTestFinished(async () => void (await rename('feedback_elsewhere', 'advisory_feedback')))
+    await expect(text(response)).rejects.toThrow('aborted')
+    expect(response.complete).toBe(false)
   })
 })

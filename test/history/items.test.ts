@@ -9,7 +9,7 @@ import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
-import { SQUARE } from '#test/setup/square.ts'
+import { rectangle, SQUARE } from '#test/setup/square.ts'
 import { advise, allPages, history, keepAt, rate, recordOf } from './advisories.ts'
 
 const service = openService({ settings: { RELEASE_MAX_AGE_MS: '0' } })
@@ -174,15 +174,7 @@ const inMetres = SQUARE.coordinates.map((ring) => ring.map((position) => [...pos
 
 const parameters = { crop: 'Wheat', country_code: 'ETH', forecast_period: 'July 2026' }
 const multi = { type: 'MultiPolygon', coordinates: [SQUARE.coordinates] }
-const [west, south] = [38.512345678901234, 9.5000000000000018]
-const ring = [
-  [west, south],
-  [38.6, south],
-  [38.6, 9.6],
-  [west, 9.6],
-  [west, south],
-]
-const exact = { geometry: { type: 'Polygon', coordinates: [ring] } }
+const exact = { geometry: rectangle(38.512345678901234, 9.5000000000000018, 38.6, 9.6) }
 const area = { country_code: 'ETH', code: ' ETH-01 ', level: 1 }
 
 test.each<[string, payload: object, kept: object]>([

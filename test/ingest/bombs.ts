@@ -17,7 +17,6 @@ export function zlibZeros(bytes: number): Buffer {
   return Buffer.concat([Buffer.from([0x78, 0x9c]), deflatedZeros(bytes), Buffer.alloc(4)])
 }
 
-/** A file of a zip archive. */
 export interface PackedFile {
   name: string
   /** DEFLATE data. */

@@ -3,6 +3,7 @@ import type { Database } from '#src/data/client.ts'
 import type { App } from '#src/http/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import type { Person } from '#test/setup/people.ts'
+import { rectangle } from '#test/setup/square.ts'
 import { ingestManifest, kindFixture, type LayerText, manifestText, writeManifest } from './fixtures.ts'
 
 /** A kind of raster with GDAL's answers; test/fixtures/raster_kinds.py says how they were asked for. */
@@ -105,13 +106,8 @@ export async function answersOf(
     }
     await ask('/advisory/fertilizer/points', { points: places, forecast_period })
     const [west, south] = [places[0]?.lng as number, places[0]?.lat as number]
-    const ring = [
-      [west - 0.05, south - 0.05],
-      [west + 0.05, south - 0.05],
-      [west, south + 0.05],
-      [west - 0.05, south - 0.05],
-    ]
-    await ask('/advisory/fertilizer', { geometry: { type: 'Polygon', coordinates: [ring] }, forecast_period })
+    const geometry = rectangle(west - 0.05, south - 0.05, west + 0.05, south + 0.05)
+    await ask('/advisory/fertilizer', { geometry, forecast_period })
   }
   return found
 }

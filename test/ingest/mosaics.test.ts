@@ -21,7 +21,6 @@ const raster = (name: string, lng: number, { tags, ...options }: Partial<TiffOpt
     ...options,
   })
 
-/** Why a layer of these files is refused. */
 const refusalOf = (files: string[], settings: Record<string, unknown> = {}) =>
   ingest.refusalOf(manifestText([{ files, ...settings }]))
 
@@ -37,7 +36,6 @@ async function tilesOf(code: string): Promise<unknown[]> {
   return rows
 }
 
-/** Of all values of a release. */
 async function sumOf(code: string): Promise<number> {
   const { rows } = await sql<{ sum: number }>`
     select round(sum(mean * valid_count)) as sum

@@ -3,7 +3,7 @@ import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { deleteRelease } from '#src/catalog/removal-queries.ts'
 import { loadConfig } from '#src/config.ts'
@@ -13,10 +13,9 @@ import { doAlone, lockWork } from '#src/data/work-lock.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { moveRelease } from '#src/ingest/move.ts'
 import { FILES_LOCK, removeUnusedFiles } from '#src/ingest/unused-files.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { openTestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import { newPerson, type Person } from '#test/setup/people.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { onePixelRelease } from '#test/setup/releases.ts'
 import { answersOf, ingestKinds, KINDS } from './kinds.ts'
 
@@ -25,28 +24,20 @@ const DAY_MS = 24 * 3_600_000
 /** So many kinds of rasters: what stores have is compared for any pixels in test/data/tiles. */
 const SOME = 8
 
-let service: TestApp
-let person: Person
-let folder: string
+const folder = join(await newFolder(), 'tiles')
 let codes: string[]
-beforeAll(async () => {
-  folder = join(await newFolder(), 'tiles')
-  service = await createTestApp({
-    template: 'empty',
-    // Nothing is answered from memory: each answer is read from where the tiles are.
-    settings: { TILE_STORE: String(pathToFileURL(folder)), TILE_CACHE_MB: '0', RELEASE_MAX_AGE_MS: '0' },
-    prepare: async (database) => {
-      codes = (await ingestKinds(database, KINDS.slice(0, SOME))).map(({ code }) => code)
-    },
-  })
-  person = await newPerson(service.app)
-}, 120_000)
-afterAll(() => service.close())
+const service = openService({
+  template: 'empty',
+  // Nothing is answered from memory: each answer is read from where the tiles are.
+  settings: { TILE_STORE: String(pathToFileURL(folder)), TILE_CACHE_MB: '0', RELEASE_MAX_AGE_MS: '0' },
+  prepare: async (database) => {
+    codes = (await ingestKinds(database, KINDS.slice(0, SOME))).map(({ code }) => code)
+  },
+})
 
-/** The files of tiles that are there. */
 const tiffs = async () => (await readdir(folder, { recursive: true })).filter((path) => path.endsWith('.tif'))
 
-const answers = (app = service.app, kinds = SOME) => answersOf(app, person, kinds)
+const answers = (app = service.app, kinds = SOME) => answersOf(app, service.person, kinds)
 
 async function countOf(table: 'raster_tile' | 'granule'): Promise<number> {
   const { count } = await service.database.writer
@@ -80,7 +71,7 @@ test('rasters of many kinds are answered the same from files and from the databa
   expect(await counts()).toEqual(before)
   expect(await moveRelease(database, codes[0] as string, 'files')).toBe(false)
   await removeUnusedFiles(database, { now: Date.now() + DAY_MS })
-}, 240_000)
+})
 
 test('whoever still believes the tiles to be where they were answers the same', async () => {
   const { database, testDatabase } = service

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { expect, test } from 'vitest'
+import { openService } from '#test/setup/open-service.ts'
 import { fixture } from './fixtures.ts'
 import { differencesAt, ingestKinds, isNear, type Kind } from './kinds.ts'
 
@@ -37,15 +37,13 @@ const RASTERS = [...new Set(ANSWERS.map(([file]) => file as string))].map((name)
   }
 })
 
-let service: TestApp
 let outcomes: Awaited<ReturnType<typeof ingestKinds>>
-beforeAll(async () => {
-  const prepare = async (database: TestApp['database']) => {
+const service = openService({
+  template: 'empty',
+  prepare: async (database) => {
     outcomes = await ingestKinds(database, RASTERS)
-  }
-  service = await createTestApp({ template: 'empty', prepare })
+  },
 })
-afterAll(() => service.close())
 
 test('every raster that was made is loaded', () => {
   const made = readdirSync(fixture('')).filter((name) => name.endsWith('.tif'))

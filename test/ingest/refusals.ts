@@ -79,7 +79,6 @@ export async function refusalsOf<Case>(
   return lines.join('').replaceAll(fixture('../'), 'FIXTURES/')
 }
 
-/** How much of everything there is. */
 async function stored(database: Database): Promise<unknown> {
   const { rows } = await sql`
     select

@@ -306,7 +306,6 @@ function placeOf(bytes: Buffer, tag: number): number {
   return size > 4 ? bytes.readUInt32LE(entry + 8) : entry + 8
 }
 
-/** Where the first strip begins. */
 const stripIn = (bytes: Buffer) => bytes.readUInt32LE(placeOf(bytes, 273))
 const turn = (bytes: Buffer, at: number) => void bytes.writeUInt8(bytes.readUInt8(at) ^ 0xff, at)
 const fillStrip: Damage = (bytes) => void bytes.fill(0xfe, stripIn(bytes), stripIn(bytes) + 12)

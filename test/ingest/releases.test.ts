@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { findPublished, listReleases } from '#src/catalog/release-queries.ts'
 import { insertRelease } from '#src/ingest/queries.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { askFertilizer, PIXEL_CENTRE, releaseDescription } from '#test/setup/releases.ts'
 import { createLoadingOperator, type LoadingOperator } from './operator.ts'
 
-let service: TestApp
+// Each answer is of what is published when it is asked for, not up to two seconds before.
+const service = openService({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
 let operator: LoadingOperator
 beforeAll(async () => {
-  // Each answer is of what is published when it is asked for, not up to two seconds before.
-  service = await createTestApp({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
   operator = createLoadingOperator(service.database)
 })
-afterAll(() => service.close())
 
 const ask = (payload: object) => askFertilizer(service.app, { ...PIXEL_CENTRE, ...payload })
 const ofMonth = (month: string, value = 1) => ({ forecastPeriod: `${month}-01`, values: [value] })

@@ -22,7 +22,6 @@ afterEach(() => {
   else process.env.TMPDIR = temporary
 })
 
-/** PackBits of nothing but literal stretches. */
 function packBits(bytes: Buffer): Buffer {
   const stretches = Array.from({ length: Math.ceil(bytes.length / 128) }, (_, index) =>
     bytes.subarray(128 * index, 128 * (index + 1)),

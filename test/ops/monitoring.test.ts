@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { ERRORS } from '#src/errors.ts'
 import { listenForScrapes } from '#src/http/metrics/listener.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { type Scrape, scrape } from '#test/setup/scrape.ts'
 
 const FOLDER = resolve(import.meta.dirname, '../../ops/monitoring')
@@ -45,20 +45,18 @@ function promtool(parameters: string[], input?: string): string {
 }
 
 describe('what watches the service', () => {
-  let service: TestApp
+  const service = openService({
+    settings: { METRICS_PORT: '0', SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'noreply@example.org' },
+  })
   let scraped: Scrape
 
   beforeAll(async () => {
-    service = await createTestApp({
-      settings: { METRICS_PORT: '0', SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'noreply@example.org' },
-    })
     const { port } = (await listenForScrapes(service.app)) as AddressInfo
     const payload = { lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth' }
     await service.app.inject({ method: 'POST', url: '/advisory/yield/point', payload })
     await service.app.inject({ method: 'POST', url: '/advisory/yield/point', payload: {} })
     scraped = await scrape(port)
   })
-  afterAll(() => service.close())
 
   test.each(EXPRESSIONS)('%s asks for metrics and labels that there are', (_, expression) => {
     const selectors = [...expression.matchAll(/\b(up|(?:agro|http|nodejs|process)_\w+)(?:\{(.*?)\})?/g)]

@@ -1,23 +1,19 @@
 // Runs on a server alone: a cache does not know the database.
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
 import { MISSING, startVarnish, type Varnish } from '#test/setup/varnish.ts'
 
 describe.skipIf(MISSING)('behind Varnish', () => {
-  let service: TestApp
+  const service = openService()
   let varnish: Varnish
   beforeAll(async () => {
-    service = await createTestApp()
     await service.app.listen({ host: '127.0.0.1', port: 0 })
     varnish = await startVarnish((service.app.server.address() as AddressInfo).port)
   })
-  afterAll(async () => {
-    await varnish.stop()
-    await service.close()
-  })
+  afterAll(() => varnish.stop())
 
   async function get(path: string, headers: Record<string, string> = {}, method = 'GET') {
     const response = await fetch(`${varnish.url}${path}`, { headers, method })

@@ -26,7 +26,6 @@ async function answer(type: MediaType, payload: string, accept: MediaType = type
   return body
 }
 
-/** What is said about the one point of a call. */
 const itemOf = async (type: MediaType, payload: string) => JSON.parse(await answer(type, payload, NDJSON))
 
 const OTHER_CRS =

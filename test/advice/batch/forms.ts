@@ -18,7 +18,6 @@ export interface TestPoint {
   [of_its_sender: string]: unknown
 }
 
-/** What is asked of all points. */
 export interface Series {
   product: string
   country_code: string

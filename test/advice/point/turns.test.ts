@@ -29,7 +29,6 @@ function ask(payload: object, headers = {}, remoteAddress = '192.0.2.1'): Promis
   return service.app.inject({ method: 'POST', url: POINT, payload, headers, remoteAddress })
 }
 
-/** Waits until something waits for a connection. */
 async function untilAsked(): Promise<void> {
   await vi.waitFor(() => expect(service.database.pool.waitingCount).toBeGreaterThan(0), PATIENCE)
 }

@@ -1,24 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findInteriorPoint, readGeoJson, refuseInvalid } from '#src/advice/polygon/geometry.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { roundDegrees } from '#src/lib/round.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { encodeMultiPolygon } from '#src/raster/tiles.ts'
-import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
+import { openDatabase } from '#test/setup/open-service.ts'
 import { hasSharedBoundaries, SHARED_BOUNDARIES } from '#test/setup/shared-data.ts'
 import type { Polygons } from './brute-force.ts'
 import { HOSTILE_SHAPES } from './hostile-shapes.ts'
 import { randomNumbers, randomPolygons } from './shapes.ts'
 import { FAULTS, FAULTS_AT_SEVERAL_PLACES, meetingPolygons, mirrored } from './validity-shapes.ts'
 
-let opened: OpenTestDatabase
-beforeAll(async () => {
-  opened = await openTestDatabase('empty')
-})
-afterAll(() => opened.close())
+const opened = openDatabase('empty')
 
 /** It would take half a minute for what takes a server two seconds. */
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'

@@ -206,13 +206,11 @@ describe('the answer for many polygons', () => {
   })
 })
 
-/** The locks that statements wait for at a table. */
 function waitingFor(table: string) {
   return sql`pg_locks join pg_database on oid = database
     where relation = ${table}::regclass and not granted and datname = current_database()`
 }
 
-/** Waits until so many statements about a table wait for it. */
 async function untilReading({ database }: TestAppWithPerson, table: string, statements: number) {
   const waiting = sql<{ count: number }>`select count(*)::integer as count from ${waitingFor(table)}`
   await vi.waitFor(async () => {

@@ -14,7 +14,6 @@ import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { FIELD_IN_PIXEL, onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
 
-/** What a receiver was sent. */
 interface Received {
   headers: IncomingHttpHeaders
   body: string
@@ -28,7 +27,6 @@ interface Receiver {
   close(): Promise<void>
 }
 
-/** Somebody who is told of changes. */
 async function startReceiver(): Promise<Receiver> {
   const receiver: Receiver = { url: '', received: [], answer: 204, close: async () => {} }
   const server = createServer(async (request, response) => {
@@ -73,7 +71,6 @@ const publish = (rates: Record<string, number>) =>
 const ask = (request: string, payload?: object, by: Person = service.person) =>
   call(service.app, request, { by, payload })
 
-/** Subscribes to what the pixel of the test has. */
 async function subscribe(changes: object = {}) {
   const wanted = { ...WANTED, threshold: { kind: 'relative', value: 10 }, url: receiver.url, ...changes }
   const { status, body } = await ask('POST /subscriptions', wanted)
@@ -102,7 +99,6 @@ async function whileServing(
 
 const received = (count: number) => vi.waitFor(() => expect(receiver.received).toHaveLength(count), PATIENCE)
 
-/** Waits until a subscription is so. */
 const becomes = (id: string, expected: object) =>
   vi.waitFor(async () => expect(await get(id)).toMatchObject(expected), PATIENCE)
 
@@ -113,7 +109,6 @@ const failed = (id: string) => becomes(id, { failing_since: expect.any(String) }
 /** The event that came as the first, or the one after so many. */
 const eventAt = (index = 0) => JSON.parse(receiver.received[index]?.body as string)
 
-/** The ids of what came. */
 const idsReceived = () => receiver.received.map(({ headers }) => headers['webhook-id'])
 
 /** Has the first event that came verified by secrets, as receivers do. */

@@ -1,5 +1,5 @@
 // Runs on both databases: reference data are changed by statements that no request sends.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   addAliases,
   addEntry,
@@ -13,14 +13,10 @@ import { COUNTRIES, CROPS, listCountryEntries, listCropEntries } from '#src/cata
 import { OperatorError } from '#src/errors.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
+import { openDatabase } from '#test/setup/open-service.ts'
 import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
 
-let opened: OpenTestDatabase
-beforeAll(async () => {
-  opened = await openTestDatabase('empty')
-})
-afterAll(() => opened.close())
+const opened = openDatabase('empty')
 
 type Change = Parameters<ReturnType<typeof opened.database.writer.transaction>['execute']>[0]
 

@@ -22,7 +22,6 @@ beforeAll(async () => {
 })
 afterAll(() => service.testDatabase.drop())
 
-/** The scorecard of a release, as an admin gets it. */
 const cardOf = async (code = CODE, query = ''): Promise<Scorecard & { code?: string }> =>
   (await call(service.app, `GET /releases/${code}/scorecard${query}`, { by: service.person })).body
 

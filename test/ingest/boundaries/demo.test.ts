@@ -1,16 +1,11 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readSeats, seedAreas } from '#src/ingest/demo/seed.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { openService } from '#test/setup/open-service.ts'
 
 const COUNTRIES = ['eth', 'gha', 'ken', 'rwa']
 
-let service: TestApp
-
-beforeAll(async () => {
-  service = await createTestApp()
-})
-afterAll(() => service.close())
+const service = openService()
 
 describe('the approximate areas of the demo', () => {
   test.each(COUNTRIES)(

@@ -14,7 +14,6 @@ export interface AreaTable {
   times?: number
 }
 
-/** A GeoPackage of one layer of WGS 84. */
 export async function geoPackageOf({ sql, said, times = 1 }: AreaTable): Promise<Buffer> {
   const { Database } = await initSqlJs()
   const database = new Database()

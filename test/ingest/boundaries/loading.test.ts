@@ -1,24 +1,22 @@
 // Runs on both databases: geometry is repaired, linked and coded by statements that no request sends.
 import { basename } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '#src/data/client.ts'
 import type { FileReport, LoadRequest } from '#src/ingest/boundaries/load.ts'
 import type { AreaIssue } from '#src/ingest/boundaries/queries.ts'
 import { codeOfName } from '#src/ingest/boundaries/replace.ts'
 import { seedAreas } from '#src/ingest/demo/seed.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
+import { openDatabase } from '#test/setup/open-service.ts'
 import { clockwise, shapefileParts, writeShapefile, zipOf } from './shapefile.ts'
 
-let opened: OpenTestDatabase
+const opened = openDatabase('empty')
 let database: Database
 beforeAll(async () => {
-  opened = await openTestDatabase('empty')
   database = opened.database
 })
 beforeEach(() => sql`truncate admin_area, boundary_set cascade`.execute(database.writer))
-afterAll(() => opened.close())
 
 const load = async (features: object[], level = 1, options: Partial<LoadRequest> = {}) =>
   loadFile(database, await boundaryFile(features), 'eth', level, options)

@@ -95,7 +95,6 @@ function changed(name: string, change: (bytes: Buffer) => unknown): Promise<stri
   return geoPackage(bytes)
 }
 
-/** A statement that makes a table of so many columns. */
 function tableOf(columns: number): string {
   return `CREATE TABLE areas (geom BLOB${Array.from({ length: columns - 1 }, (_, index) => `, c${index}`).join('')})`
 }

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { OperatorError } from '#src/errors.ts'
 import type { LoadRequest } from '#src/ingest/boundaries/load.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
+import { openDatabase } from '#test/setup/open-service.ts'
 import { type Rectangle, ringOf } from '#test/setup/square.ts'
 import { clockwise, shapefileParts, writeShapefile, zipOf } from './shapefile.ts'
 
@@ -136,14 +136,12 @@ const CASES: Record<string, Case> = {
   'an archive of shapes of unclear level': archive(zipOf({ a: SHAPES, b: SHAPES })),
 }
 
-let opened: OpenTestDatabase
+const opened = openDatabase('empty')
 let before: unknown
 beforeAll(async () => {
-  opened = await openTestDatabase('empty')
   await loadFile(opened.database, await boundaryFile([region('OLD1'), region('OLD2', EAST)]), 'eth', 1)
   before = await snapshot()
 })
-afterAll(() => opened.close())
 
 async function snapshot(): Promise<unknown> {
   const { rows } = await sql`

@@ -98,7 +98,6 @@ export async function writeShapefile(parts: Record<string, Buffer>, stem = 'area
   return join(folder, `${stem}.shp`)
 }
 
-/** A zip archive of shapefiles by their names without ending. */
 export function zipOf(shapefiles: Record<string, Record<string, Buffer>>): Buffer {
   const entries = Object.entries(shapefiles).flatMap(([stem, parts]) =>
     Object.entries(parts).map(([ending, bytes]) => [`${stem}.${ending}`, new Uint8Array(bytes)]),

@@ -1,5 +1,5 @@
 // Runs on the embedded database alone: on a server the command line tries each statement of the checks.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import {
   deletePlausibleRange,
@@ -14,14 +14,10 @@ import { inspectAgain } from '#src/ingest/checks/index.ts'
 import { findSurroundings } from '#src/ingest/checks/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { publishChecked } from '#src/ingest/publish.ts'
-import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
+import { openDatabase } from '#test/setup/open-service.ts'
 import { onePixelRelease, releaseDescription } from '#test/setup/releases.ts'
 
-let opened: OpenTestDatabase
-beforeAll(async () => {
-  opened = await openTestDatabase('empty')
-})
-afterAll(() => opened.close())
+const opened = openDatabase('empty')
 
 /** One of the fertilizer releases of a month, with a rate of 3000 kg/ha of urea in one pixel. */
 const release = (month: string) => onePixelRelease({ Urea: 3000 }, { forecastPeriod: `${month}-01` })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type ReleaseFacts, undeclaredNodata } from '#src/ingest/checks/rules.ts'
 import { layerCollector } from '#src/ingest/statistics.ts'
-import { layerOf } from '#test/setup/releases.ts'
+import { gridOf, layerOf } from '#test/setup/releases.ts'
 
 const SIZE = 64
 
@@ -35,15 +35,7 @@ const smoothField = fc
 /** What the check finds in a layer of these pixels. */
 function findingsIn(pixels: Float32Array) {
   const layers = [layerOf('Urea')]
-  const grid = {
-    srid: 4326,
-    originX: 38,
-    originY: 10,
-    pixelWidth: 1,
-    pixelHeight: -1,
-    width: SIZE,
-    height: SIZE,
-  }
+  const grid = gridOf(4326, [38, 10], [1, -1], [SIZE, SIZE])
   const collector = layerCollector({ grid, layers })
   collector.add({ column: 0, row: 0, width: SIZE, height: SIZE }, [pixels])
   const read = collector.result().layers.map(({ layer, statistics, ...rest }) => {
