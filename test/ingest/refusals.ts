@@ -9,24 +9,10 @@ import { fixture, ingestManifest, manifestText, writeManifest } from './fixtures
 import { type TiffOptions, writeTiff } from './tiff.ts'
 
 /** Ingests from a folder into a database in which a release is published already, which has to stay. */
-export interface RefusingIngest {
-  /** Where manifests are written, and where the files that they name are looked for. */
-  folder: string
-  database: Database
-  /** Ingests what has to be refused; the paths of files in the message are shortened to their names. */
-  refusalOf(manifest: string): Promise<string>
-  /** Does so with a manifest of one layer. */
-  refusalOfFile(file: string, settings?: Record<string, unknown>): Promise<string>
-  /** Makes a small raster of ones in the folder; answers with its name. */
-  writeRaster(name: string, options: Partial<TiffOptions>): Promise<string>
-  /** Writes a file into the folder, texts as Latin-1; answers with its name. */
-  write(name: string, content: string | Buffer): Promise<string>
-  remove(name: string): Promise<void>
-  close(): Promise<void>
-}
+export type RefusingIngest = Awaited<ReturnType<typeof createRefusingIngest>>
 
 /** Publishes a release, so that what is refused has something to damage. */
-export async function createRefusingIngest(): Promise<RefusingIngest> {
+export async function createRefusingIngest() {
   const folder = await newFolder()
   const service = await createTestApp({
     template: 'empty',
@@ -38,6 +24,7 @@ export async function createRefusingIngest(): Promise<RefusingIngest> {
   })
   const { database } = service
 
+  /** The paths of files in the message are shortened to their names. */
   async function refusalOf(manifest: string): Promise<string> {
     const before = await stored(database)
     const path = await writeManifest(folder, manifest)
@@ -54,17 +41,21 @@ export async function createRefusingIngest(): Promise<RefusingIngest> {
     folder,
     database,
     refusalOf,
-    refusalOfFile: (file, settings = {}) => refusalOf(manifestText([{ file, ...settings }])),
-    async writeRaster(name, options) {
+    /** Why a manifest of one layer is refused. */
+    refusalOfFile: (file: string, settings: Record<string, unknown> = {}) =>
+      refusalOf(manifestText([{ file, ...settings }])),
+    /** Makes a small raster of ones; answers with its name. */
+    async writeRaster(name: string, options: Partial<TiffOptions>) {
       const row = () => new Float32Array(20).fill(1)
       await writeTiff(join(folder, name), { width: 20, height: 20, row, ...options })
       return name
     },
-    async write(name, content) {
+    /** Writes texts as Latin-1; answers with the name. */
+    async write(name: string, content: string | Buffer) {
       await writeFile(join(folder, name), content, 'latin1')
       return name
     },
-    remove: (name) => rm(join(folder, name)),
+    remove: (name: string) => rm(join(folder, name)),
     close: () => service.close(),
   }
 }

@@ -1,13 +1,12 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openRaster } from '#src/ingest/geotiff/file.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { writeTiff } from './tiff.ts'
 
 const [WIDTH, HEIGHT] = [1500, 1000]
-const temporary = process.env.TMPDIR
 let folder: string
 let unpacked: string
 
@@ -15,12 +14,9 @@ beforeEach(async () => {
   folder = await newFolder()
   unpacked = join(folder, 'unpacked')
   await mkdir(unpacked)
-  process.env.TMPDIR = unpacked
+  vi.stubEnv('TMPDIR', unpacked)
 })
-afterEach(() => {
-  if (temporary === undefined) delete process.env.TMPDIR
-  else process.env.TMPDIR = temporary
-})
+afterEach(() => void vi.unstubAllEnvs())
 
 function packBits(bytes: Buffer): Buffer {
   const stretches = Array.from({ length: Math.ceil(bytes.length / 128) }, (_, index) =>

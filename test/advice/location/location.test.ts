@@ -13,14 +13,8 @@ const FORAGE_ONLY: Products = [...Array(3).fill('CROP_NOT_AVAILABLE'), true]
 
 const service = openService()
 
-async function validate(
-  payload: object,
-  query = '',
-): Promise<{ status: number; answer: LocationValidation }> {
-  const sent = { by: service.person, payload }
-  const { status, body: answer } = await call(service.app, `POST /validate_location${query}`, sent)
-  return { status, answer }
-}
+const validate = (payload: object, query = '') =>
+  call(service.app, `POST /validate_location${query}`, { by: service.person, payload })
 
 test.each<[string, object, boolean, string | null, string | null, Products]>([
   ['a field in Ethiopia', { lat: 9.5, lng: 38.5 }, true, 'eth', 'wheat', ALL],
@@ -44,12 +38,14 @@ test.each<[string, object, boolean, string | null, string | null, Products]>([
     OUTSIDE,
   ],
 ])('/validate_location says what there is for %s', async (_, body, valid, country, crop, expected) => {
-  const { status, answer } = await validate(body)
+  const { status, body: answer } = await validate(body)
   expect(status).toBe(200)
   expect(answer).toMatchObject({ valid, country_code: country, crop })
-  const told = Object.values(answer.products).map(({ available, reason }) => available || reason)
+  const told = Object.values((answer as LocationValidation).products).map(
+    ({ available, reason }) => available || reason,
+  )
   expect(told).toEqual(expected)
-  expect(answer.admin.map(({ level }) => level)).toEqual(country === null ? [] : [1, 2, 3])
+  expect(answer.admin.map(({ level }: { level: number }) => level)).toEqual(country === null ? [] : [1, 2, 3])
   expect(answer.nearest !== undefined).toBe(country === null)
 })
 
@@ -59,11 +55,11 @@ test('a point a metre outside a border is not inside for the database', async ()
   const nearest = { country_code: 'eth', country: 'Ethiopia', distance_km: 0.0321 }
   const places = [{ latitude: lat, longitude: lng }]
   expect(await findNearestCountries(service.database.reader, places)).toEqual([nearest])
-  expect((await validate({ lat, lng })).answer).toMatchObject({ valid: false, nearest })
+  expect((await validate({ lat, lng })).body).toMatchObject({ valid: false, nearest })
 })
 
 test('/validate_location asks of a point in none whether it is swapped, where it would lie in the country', async () => {
-  const hintAt = async (place: object) => (await validate(place)).answer.hint
+  const hintAt = async (place: object) => (await validate(place)).body.hint
   const hint = 'With lat and lng swapped the point would lie in Rwanda: did you mean lng, lat?'
   expect(await hintAt({ lat: 30.06, lng: -1.95 })).toBe(hint)
   expect(await hintAt({ lat: 30.06, lng: -1.95, country_code: 'rwa' })).toBe(hint)
@@ -74,8 +70,8 @@ test('/validate_location asks of a point in none whether it is swapped, where it
 })
 
 test('/validate_location reads the query, and the body outweighs it', async () => {
-  const { answer } = await validate({ lat: -1.95 }, '?lat=9.5&lng=30.06&country_code=rwa')
-  expect(answer).toMatchObject({ valid: true, country_code: 'rwa' })
+  const { body } = await validate({ lat: -1.95 }, '?lat=9.5&lng=30.06&country_code=rwa')
+  expect(body).toMatchObject({ valid: true, country_code: 'rwa' })
 })
 
 test.each([
@@ -83,7 +79,5 @@ test.each([
   [{ lat: 91, lng: 138 }, 'lat must be a number from -90 to 90.'],
   [{ lat: 9, lng: 38, country_code: 'uga' }, 'country_code must be one of eth, gha, ken, rwa.'],
 ])('/validate_location refuses %j', async (body, error) => {
-  const { status, answer } = await validate(body)
-  expect(status).toBe(400)
-  expect(answer).toMatchObject({ error, code: 'INVALID_PARAMETERS' })
+  expect(await validate(body)).toMatchObject({ status: 400, body: { error, code: 'INVALID_PARAMETERS' } })
 })

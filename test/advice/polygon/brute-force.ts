@@ -1,17 +1,9 @@
 import pointInPolygon from 'point-in-polygon-hao'
 import { type Geom, intersection } from 'polyclip-ts'
+import type { Grid } from '#src/raster/grid.ts'
 
 export type Ring = [number, number][]
 export type Polygons = Ring[][]
-
-export interface PixelGrid {
-  originX: number
-  originY: number
-  pixelWidth: number
-  pixelHeight: number
-  width: number
-  height: number
-}
 
 /** How much of each pixel lies in a polygon. */
 export interface Weights {
@@ -25,7 +17,7 @@ export interface Weights {
  *
  * @param area of a ring, without its sign
  */
-export function weightsOf(polygons: Polygons, grid: PixelGrid, area: (ring: Ring) => number): Weights {
+export function weightsOf(polygons: Polygons, grid: Grid, area: (ring: Ring) => number): Weights {
   const total = areaOf(polygons, area)
   const positions = polygons.flat(2)
   const columns = positions.map(([x]) => (x - grid.originX) / grid.pixelWidth)
@@ -57,14 +49,6 @@ export function areaOf(polygons: Polygons, area: (ring: Ring) => number): number
   )
 }
 
-export interface BruteForce {
-  mean: number
-  minimum: number
-  maximum: number
-  deviation: number
-  covered: number
-}
-
 /**
  * Statistics of weighed pixels.
  *
@@ -74,7 +58,7 @@ export interface BruteForce {
 export function statisticsOf(
   { area, pixels }: Weights,
   valueAt: (column: number, row: number) => number | null,
-): BruteForce | undefined {
+) {
   const found = pixels.flatMap(({ column, row, weight }) => {
     const value = valueAt(column, row)
     return value === null ? [] : [{ value, weight }]
@@ -113,7 +97,7 @@ export function missOf(
   return Math.max(0, part - upTo / total, below / total - part, upTo === below ? 1 : 0)
 }
 
-function boxOf({ originX, originY, pixelWidth, pixelHeight }: PixelGrid, column: number, row: number): Ring {
+function boxOf({ originX, originY, pixelWidth, pixelHeight }: Grid, column: number, row: number): Ring {
   const [west, east] = [originX + column * pixelWidth, originX + (column + 1) * pixelWidth]
   const [one, other] = [originY + row * pixelHeight, originY + (row + 1) * pixelHeight]
   return [

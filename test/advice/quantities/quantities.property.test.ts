@@ -117,37 +117,31 @@ describe('quantities are those of exact fractions, rounded once', () => {
 })
 
 describe('the share of a budget', () => {
-  const purchase = fc.record({
-    kilograms: decimals(300, 1),
-    bag: fc.option(positive(60, 1)),
-    price: decimals(500, 1),
-  })
-  const toPurchase = ({
-    kilograms,
-    bag,
-    price,
-  }: {
-    kilograms: number
-    bag: number | null
-    price: number
-  }): Purchase => ({
-    kilograms: toDecimal(kilograms),
-    bag: bag === null ? null : toDecimal(bag),
-    price: toDecimal(price),
-  })
+  const purchase = fc
+    .record({ kilograms: decimals(300, 1), bag: fc.option(positive(60, 1)), price: decimals(500, 1) })
+    .map(
+      ({ kilograms, bag, price }): Purchase => ({
+        kilograms: toDecimal(kilograms),
+        bag: bag === null ? null : toDecimal(bag),
+        price: toDecimal(price),
+      }),
+    )
 
   test('is paid for, and the next one of four decimals is not', () => {
     fc.assert(
-      fc.property(fc.array(purchase, { minLength: 1, maxLength: 4 }), decimals(20_000, 1), (sent, money) => {
-        const purchases = sent.map(toPurchase)
-        const budget = toDecimal(money)
-        const costs = (share: Decimal) => costOfShare(purchases, share)
-        const share = largestShare(purchases, budget)
-        const digits = quotient(share, { digits: 1n, scale: 4 }, 0, 'down').digits
-        expect(compare(costs(share), budget)).toBeLessThanOrEqual(0)
-        if (digits === 10_000n) return
-        expect(compare(costs({ digits: digits + 1n, scale: 4 }), budget)).toBeGreaterThan(0)
-      }),
+      fc.property(
+        fc.array(purchase, { minLength: 1, maxLength: 4 }),
+        decimals(20_000, 1),
+        (purchases, money) => {
+          const budget = toDecimal(money)
+          const costs = (share: Decimal) => costOfShare(purchases, share)
+          const share = largestShare(purchases, budget)
+          const digits = quotient(share, { digits: 1n, scale: 4 }, 0, 'down').digits
+          expect(compare(costs(share), budget)).toBeLessThanOrEqual(0)
+          if (digits === 10_000n) return
+          expect(compare(costs({ digits: digits + 1n, scale: 4 }), budget)).toBeGreaterThan(0)
+        },
+      ),
       { numRuns: 200 },
     )
   })

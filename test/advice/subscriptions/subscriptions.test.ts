@@ -14,21 +14,19 @@ import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { FIELD_IN_PIXEL, onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
 
-interface Received {
-  headers: IncomingHttpHeaders
-  body: string
-}
+type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
-interface Receiver {
-  url: string
-  received: Received[]
-  /** What it answers with from now on: a status, or nothing for as long as it is open. */
-  answer: number | 'nothing'
-  close(): Promise<void>
-}
-
-async function startReceiver(): Promise<Receiver> {
-  const receiver: Receiver = { url: '', received: [], answer: 204, close: async () => {} }
+async function startReceiver() {
+  const receiver = {
+    url: '',
+    received: [] as { headers: IncomingHttpHeaders; body: string }[],
+    /** What it answers with from now on: a status, or nothing for as long as it is open. */
+    answer: 204 as number | 'nothing',
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const piece of request) body += piece
@@ -39,10 +37,6 @@ async function startReceiver(): Promise<Receiver> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
-  receiver.close = async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  }
   return receiver
 }
 
