@@ -6,7 +6,7 @@ import type { CoverageSource, ReleaseSource } from '#src/ingest/source.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
 import { openDatabase } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
+import { gridOf, layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
 
 /** Rows of tiles of each of the two grids of a release. */
 const TALL = 120
@@ -17,7 +17,7 @@ const opened = openDatabase('empty')
 function coverage(input: string, tileRows: number): CoverageSource {
   const height = 16 * tileRows
   return {
-    grid: { srid: 4326, originX: 38, originY: 10, pixelWidth: 0.001, pixelHeight: -0.001, width: 16, height },
+    grid: gridOf(4326, [38, 10], [0.001, -0.001], [16, height]),
     layers: [layerOf(input)],
     windows: [{ column: 0, row: 0, width: 16, height }],
     read: async () => [new Float32Array(16 * height).fill(5)],

@@ -153,11 +153,7 @@ test('how much a history holds is counted whoever deletes', async () => {
   const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
   const [kept] = await Promise.all([keepPoints(service.app, person, 5), keepPoints(service.app, other, 2)])
   await sql`delete from history_item where id = ${kept[0]}`.execute(service.database.writer)
-  for (const [somebody, items] of [
-    [person, 4],
-    [other, 2],
-  ] as const) {
-    const { size, expected } = await stateOf(somebody)
-    expect([size, expected.items]).toEqual([expected, items])
-  }
+  const states = [await stateOf(person), await stateOf(other)]
+  for (const { size, expected } of states) expect(size).toEqual(expected)
+  expect(states.map(({ expected }) => expected.items)).toEqual([4, 2])
 })

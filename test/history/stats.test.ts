@@ -245,14 +245,8 @@ describe('the own counts', () => {
   test('average the feedback that was given, each item’s once', async () => {
     const person = await newPerson(service.app)
     const ids = await Promise.all([1, 2, 3].map(() => adviseId(person, 'yield', ETHIOPIA)))
-    const [first, second, third] = ids as [string, string, string]
-    for (const [id, rating] of [
-      [first, 1],
-      [first, 5],
-      [second, 4],
-      [third, 4],
-    ] as const)
-      await rate(service, person, id, { rating })
+    for (const [index, id] of [ids[0], ...ids].entries())
+      await rate(service, person, id as string, { rating: [1, 5, 4, 4][index] })
     expect((await stats(person)).feedback).toEqual({ count: 3, average: 4.33 })
     const { feedback } = await stats(person, '?from=2026-01-01&to=2026-01-02')
     expect(feedback).toEqual({ count: 0, average: null })

@@ -74,7 +74,7 @@ export function onePixelRelease(
   changes: Partial<SourceDescription> = {},
 ): ReleaseSource {
   const values = Object.values(rates)
-  const grid = { srid: 4326, originX: 38, originY: 10, pixelWidth: 1, pixelHeight: -1, width: 1, height: 1 }
+  const grid = gridOf(4326, [38, 10], [1, -1], [1, 1])
   const layers = Object.keys(rates).map((input) => layerOf(input))
   const pixels = values.map((value) => Float32Array.of(value))
   return releaseOn(grid, layers, pixels, { checksum: values.join(), ...changes })
