@@ -201,7 +201,7 @@ describeOnServer('in a history of twenty thousand items', () => {
     await sql`
       insert into history_size (user_id, items, bytes)
       values (${userId}, ${ITEMS}, ${60 * ITEMS})`.execute(db)
-    await sql`analyze history_item`.execute(db)
+    await sql`analyze`.execute(db)
   })
 
   const FIRST_ID = '00000000-0000-0000-0000-000000000000'
