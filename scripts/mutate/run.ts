@@ -2,11 +2,14 @@
  * Changes the source of a room in small ways, one at a time, and sees which of the changes its own tests notice.
  * A change that survives is untested, or makes no difference.
  */
-import { readFileSync } from 'node:fs'
-import { relative, resolve } from 'node:path'
-import type { MutantResult } from '@stryker-mutator/api/core'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import type { Mutant, MutantResult } from '@stryker-mutator/api/core'
+import type { Logger } from '@stryker-mutator/api/logging'
 import { Stryker } from '@stryker-mutator/core'
+import { Instrumenter } from '@stryker-mutator/instrumenter'
 import { Command } from 'commander'
+import { draw } from './sample.mjs'
 
 interface Options {
   sample: string
@@ -26,20 +29,26 @@ const command = new Command('npm run mutate --')
   .option('--verbose', 'show the messages of Stryker', false)
   .parse()
 const [room = ''] = command.args
-const { sample, seed, tests = `test/${room}`, unit, verbose } = command.opts<Options>()
+const { seed, tests = `test/${room}`, unit, verbose, ...options } = command.opts<Options>()
+const sample = { size: Number(options.sample), seed }
 const folders = tests.split(',').map((folder) => `${folder}/`)
 
 process.env.MUTATE_FOLDERS = folders.join(',')
 process.env.MUTATE_WITHOUT_DATABASE = `${unit}`
 const started = Date.now()
+const all = await listChanges()
 const mutants = await new Stryker({
-  mutate: [`src/${room}/**/*.ts`],
-  testFiles: folders.map((folder) => `${folder}**/*.test.ts`),
-  testRunner: 'vitest',
+  // The source computes several times as long with all changes in it.
+  mutate: draw(all, sample).map(rangeOf),
+  testRunner: 'by-file',
   vitest: { configFile: 'scripts/mutate/vitest.config.ts', related: false },
   checkers: ['sample'],
-  plugins: ['@stryker-mutator/vitest-runner', resolve('scripts/mutate/sample.mjs')],
-  sample: { size: Number(sample), seed },
+  plugins: [
+    '@stryker-mutator/vitest-runner',
+    resolve('scripts/mutate/runner.mjs'),
+    resolve('scripts/mutate/sample.mjs'),
+  ],
+  sample,
   concurrency: 1,
   // A busy machine is not an endless loop.
   timeoutMS: 20_000,
@@ -58,10 +67,26 @@ for (const mutant of tried.filter(survives).sort(byPlace)) console.log(textOf(mu
 const count = (status: MutantResult['status']) => tried.filter((mutant) => mutant.status === status).length
 const score = (100 * (1 - tried.filter(survives).length / tried.length)).toFixed(0)
 console.log(
-  `${room}: ${score} % of ${tried.length} (of ${mutants.length} changes, seed ${seed}) noticed: ` +
+  `${room}: ${score} % of ${tried.length} (of ${all.length} changes, seed ${seed}) noticed: ` +
     `${count('Killed')} killed, ${count('Timeout')} out of time, ${count('RuntimeError')} not run; ` +
     `${count('Survived')} survived, ${count('NoCoverage')} not reached; ${((Date.now() - started) / 1000).toFixed(0)} s`,
 )
+
+/** All changes of the room, with lines from 0. */
+async function listChanges(): Promise<readonly Mutant[]> {
+  const silent = { debug() {}, info() {}, isDebugEnabled: () => false } as unknown as Logger
+  const names = readdirSync(join('src', room), { recursive: true, encoding: 'utf8' })
+  const files = names
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => resolve('src', room, name))
+    .map((name) => ({ name, content: readFileSync(name, 'utf8'), mutate: true }))
+  const options = { plugins: null, excludedMutations: [], ignorers: [], noHeader: false }
+  return (await new Instrumenter(silent).instrument(files, options)).mutants
+}
+
+function rangeOf({ fileName, location: { start, end } }: Mutant): string {
+  return `${relative('.', fileName)}:${start.line + 1}:${start.column}-${end.line + 1}:${end.column}`
+}
 
 function survives({ status }: MutantResult): boolean {
   return status === 'Survived' || status === 'NoCoverage'

@@ -12,9 +12,7 @@ function createSample({ sample }) {
       return [mutants.map(({ id }) => id)]
     },
     async check(mutants) {
-      const drawn = new Set(
-        mutants.toSorted((one, other) => compare(rankOf(one), rankOf(other))).slice(0, sample.size),
-      )
+      const drawn = new Set(draw(mutants, sample))
       return Object.fromEntries(
         mutants.map((mutant) => [
           mutant.id,
@@ -25,17 +23,25 @@ function createSample({ sample }) {
       )
     },
   }
-
-  /** An order by chance, the same for each run on the same source. */
-  function rankOf({ fileName, location, replacement }) {
-    const { line, column } = location.start
-    const place = `${fileName.replace(/.*\/(?=src\/)/, '')}:${line}:${column}`
-    return createHash('sha256').update(`${sample.seed} ${place} ${replacement}`).digest('hex')
-  }
 }
 
-function compare(one, other) {
-  return one < other ? -1 : 1
+/**
+ * The first in an order by chance, the same for each run on the same source.
+ *
+ * @template {Pick<import('@stryker-mutator/api/core').Mutant, 'fileName' | 'location' | 'replacement'>} Change
+ * @param {readonly Change[]} changes
+ * @param {{ size: number, seed: string }} sample
+ * @returns {Change[]}
+ */
+export function draw(changes, { size, seed }) {
+  const ranked = changes.map((change) => {
+    const { fileName, location, replacement } = change
+    const { line, column } = location.start
+    const place = `${fileName.replace(/.*\/(?=src\/)/, '')}:${line}:${column}`
+    return { change, rank: createHash('sha256').update(`${seed} ${place} ${replacement}`).digest('hex') }
+  })
+  const sorted = ranked.toSorted((one, other) => (one.rank < other.rank ? -1 : 1))
+  return sorted.slice(0, size).map(({ change }) => change)
 }
 
 export const strykerPlugins = [declareFactoryPlugin(PluginKind.Checker, 'sample', createSample)]

@@ -1,0 +1,70 @@
+/**
+ * Stryker's runner for Vitest, sooner at an end: what the hooks of a file reach concerns the tests of that file, and short
+ * files come first, since the first test that fails is the last one.
+ */
+import { resolve } from 'node:path'
+import { commonTokens, declareFactoryPlugin, PluginKind, tokens } from '@stryker-mutator/api/plugin'
+import { strykerPlugins as plugins } from '@stryker-mutator/vitest-runner'
+
+createRunner.inject = tokens(commonTokens.injector)
+function createRunner(injector) {
+  const runner = injector.injectFunction(plugins[0].factory)
+  const [init, dryRun] = [runner.init, runner.dryRun].map((method) => method.bind(runner))
+  const durations = new Map()
+
+  runner.init = async () => {
+    await init()
+    runner.ctx.config.sequence.sequencer = shortestFirst(durations)
+    // Behind Stryker's own.
+    for (const { config } of runner.ctx.projects)
+      config.setupFiles.splice(1, 0, resolve('scripts/mutate/hooks.ts'))
+  }
+  runner.dryRun = async (options) => {
+    const found = await dryRun(options)
+    const files = runner.ctx.state.getFiles()
+    for (const { filepath, result } of files) durations.set(filepath, result?.duration ?? 0)
+    for (const project of new Set(files.map(({ projectName }) => projectName))) {
+      const own = files.filter(({ projectName }) => projectName === project)
+      if (found.mutantCoverage) attributeHooks(found.mutantCoverage, own, found.tests)
+    }
+    return found
+  }
+  return runner
+}
+
+/** @param files those of a process, which counts on from file to file */
+function attributeHooks(coverage, files, tests) {
+  const inHooks = {}
+  for (const { filepath, meta } of files) {
+    const own = tests.filter(({ fileName }) => fileName === filepath)
+    for (const [change, hits] of Object.entries(meta.hooks ?? {})) {
+      inHooks[change] = (inHooks[change] ?? 0) + hits
+      for (const { id } of own) {
+        coverage.perTest[id] ??= {}
+        coverage.perTest[id][change] ??= hits
+      }
+    }
+  }
+  for (const [change, hits] of Object.entries(inHooks)) {
+    const total = Math.max(...files.map(({ meta }) => meta.mutantCoverage?.static[change] ?? 0))
+    // Nothing is left that the loading of modules reached.
+    if (hits >= total) delete coverage.static[change]
+  }
+}
+
+function shortestFirst(durations) {
+  const durationOf = ({ moduleId }) => durations.get(moduleId) ?? 0
+  const isUnit = ({ project }) => Number(project.name === 'unit')
+  return class {
+    shard(files) {
+      return files
+    }
+    sort(files) {
+      return files.toSorted(
+        (one, other) => isUnit(other) - isUnit(one) || durationOf(one) - durationOf(other),
+      )
+    }
+  }
+}
+
+export const strykerPlugins = [declareFactoryPlugin(PluginKind.TestRunner, 'by-file', createRunner)]
