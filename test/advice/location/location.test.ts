@@ -49,6 +49,16 @@ test.each<[string, object, boolean, string | null, string | null, Products]>([
   expect(answer.nearest !== undefined).toBe(country === null)
 })
 
+test('/validate_location asks the database for a tile that is not in memory, though the areas are', async () => {
+  const place = { lat: 7.5, lng: 36.5 }
+  const availableAt = async (payload: object) => {
+    const { answer } = await validate(payload)
+    return Object.values(answer.products).map(({ available, reason }) => available || reason)
+  }
+  expect(await availableAt({ ...place, crop: 'potato' })).toEqual(FORAGE_ONLY)
+  expect(await availableAt(place)).toEqual(ALL)
+})
+
 test('a point a metre outside a border is not inside for the database', async () => {
   // The border follows a parallel; the great circle between its ends passes 32 m beyond the point.
   const [lat, lng] = [7.995980375768658, 47.50868103346297]

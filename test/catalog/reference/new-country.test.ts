@@ -191,6 +191,21 @@ describe('Tanzania and maize in Kenya, added while the service runs', () => {
     })
   })
 
+  test.each([
+    ['where its rasters have a value', NAKURU, true, null, { available: true }],
+    ['where they have none', { lat: 20, lng: 30 }, false, null, { available: false, reason: 'NO_DATA' }],
+    ['where another country lies as well', { lat: -3, lng: 36 }, true, 'tza', { available: true }],
+  ])(
+    'of Kenya, which has no outline, its rasters say what there is %s',
+    async (_, place, valid, country_code, found) => {
+      // By the database, and from memory.
+      for (let time = 0; time < 2; time++) {
+        const { body } = await ask('/validate_location', { ...place, country_code: 'ken' })
+        expect(body).toMatchObject({ valid, country_code, crop: 'maize', products: { yield: found } })
+      }
+    },
+  )
+
   test('are in the document, whatever its form', async () => {
     for (const path of ['/openapi.json', '/openapi.yaml']) {
       const { text } = await call(service.app, `GET ${path}`)
