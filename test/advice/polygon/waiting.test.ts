@@ -157,12 +157,21 @@ test('a statement is cancelled on the server, and its connection is not used aga
   const { ask } = readUntil(service.database, controller.signal)
   const failed = expect(ask(sql`select pg_sleep(60), 'to be cancelled'`)).rejects.toThrow('enough')
   await untilRunning(service, 1, 'to be cancelled')
+  const { reader, readPool } = service.database
+  const { rows } = await sql<{ pid: number }>`
+    select pid from pg_stat_activity where state = 'active' and query like ${'%to be cancelled%'}`.execute(
+    reader,
+  )
   controller.abort(new Error('enough'))
   await failed
   await untilRunning(service, 0, 'to be cancelled')
+  await vi.waitUntil(() => readPool.idleCount === readPool.totalCount, PATIENCE)
   const { signal } = new AbortController()
-  const asked = Array.from({ length: 20 }, () => readUntil(service.database, signal).ask(sql`select 1 as x`))
-  expect(await Promise.all(asked)).toEqual(Array(20).fill([{ x: 1 }]))
+  const pid = sql<{ pid: number }>`select pg_backend_pid() as pid`
+  const asked = Array.from({ length: 20 }, () => readUntil(service.database, signal).ask(pid))
+  const found = (await Promise.all(asked)).flat()
+  expect(found).toHaveLength(20)
+  expect(found).not.toContainEqual(rows[0])
 })
 
 test('a request whose client goes away lets go of the database before its time is up, and is no failure', async () => {
