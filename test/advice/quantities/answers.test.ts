@@ -1,13 +1,22 @@
 import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
+import { loadRelease } from '#src/ingest/load.ts'
 import { FIELD, postPoint } from '#test/advice/point/ask.ts'
 import { call, type Sent } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { tellRefusals } from '#test/setup/refusals.ts'
+import { onePixelRelease, PIXEL_CENTRE } from '#test/setup/releases.ts'
 
 // What is computed is tried against exact fractions in quantities.property.test.ts; here, that it is what answers have.
 
-const service = openService()
+const service = openService({
+  // One that answers where its month is named.
+  prepare: (database) =>
+    loadRelease(
+      database,
+      onePixelRelease({ DAP: Number.NaN, Urea: 20 }, { forecastPeriod: '2020-01-01', synthetic: true }),
+    ),
+})
 
 const WANTED = {
   area: { value: 10, unit: 'timad' },
@@ -95,6 +104,16 @@ describe('a point', () => {
     expect([least.kg, most.kg]).toEqual([grams(2 * Math.min(...all)), grams(2 * Math.max(...all))])
     expect(expected.kg).toBe(grams((2 * sum) / seasons.length))
     expect(least.return).toBe(cents(80 * Math.min(...all)))
+  })
+
+  test('has no entry of a layer without a value there, and beside each other one what that comes to', async () => {
+    const { body } = await post('fertilizer/point', {
+      ...PIXEL_CENTRE,
+      forecast_period: '2020-01',
+      area: '2 ha',
+    })
+    const urea = { fertilizer_type: 'Urea', scenario: 'Normal', rate_kg_ha: 20 }
+    expect(body.fertilizer_data).toEqual([{ ...urea, quantity: { kg: 40 } }])
   })
 
   test('of all products has those of each, and none of what has none', async () => {
