@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { readListenAddress } from '#src/start.ts'
 import { createTestDatabase } from '#test/setup/database.ts'
 import { ownDatabase } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
@@ -132,6 +133,11 @@ test('on an empty database with DEMO_DATA=false it seeds nothing and does not sp
   const catalog = await fetch(`http://127.0.0.1:${port}/catalog`)
   expect(await catalog.json()).toMatchObject({ releases: [] })
   await expect(fetch(`http://[::1]:${port}/health/live`)).rejects.toThrow('fetch failed')
+  // The name may have one address here anyway.
+  expect(readListenAddress({ ...testDatabase.config, HOST: 'localhost', PORT: 1 })).toEqual({
+    host: '127.0.0.1',
+    port: 1,
+  })
   expect(service.stdout()).not.toMatch(/synthetic/i)
   service.signal('SIGINT')
   expect(await service.ended).toBe(0)
