@@ -16,8 +16,10 @@ import { migrate } from '#src/data/migrate.ts'
 import { REFERENCE_FILE, readReference } from '#src/data/reference.ts'
 import { OperatorError } from '#src/errors.ts'
 import { seedDemo } from '#src/ingest/demo/seed.ts'
+import { insertRelease } from '#src/ingest/queries.ts'
 import { openTestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { releaseDescription } from '#test/setup/releases.ts'
 
 // Runs on a server alone: files of reference data are the subject.
 
@@ -112,6 +114,11 @@ test('a database that is not new keeps its countries and crops, and the demo goe
   ])
   expect((await findKeys(writer, COUNTRIES)).get('aruba')?.code).toBe('abw')
 
+  // A load of an operator that was cut off is neither a publication nor there.
+  await insertRelease(
+    writer,
+    releaseDescription({ product: 'forage', countryCode: 'ken', cropCode: null, forecastPeriod: null }),
+  )
   // Forage in three countries, and the three products of potato in Rwanda.
   expect(await seedDemo(database, () => {})).toBe(6)
   const entries = await listCountryEntries(writer)
