@@ -1,7 +1,7 @@
 // Runs on both databases: areas are found by statements of their own.
 
 import { sql } from 'kysely'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import { createAreas, type RequestContext } from '#src/standards/areas.ts'
 import { ringOf } from '#test/advice/polygon/shapes.ts'
@@ -191,14 +191,16 @@ test('an answer with other boundaries than those of its tag is kept by nobody', 
     header: (name: string, value: string) => headers.set(name, value) && reply,
   }
   const areas = createAreas(service.app, {} as RegionStatistics)
+  const inTurn = vi.fn((read: () => unknown) => read())
   const contextWith = (boundaries: string) => {
-    const context = { reply, snapshot: { boundaries }, inTurn: (read: () => unknown) => read() }
+    const context = { reply, snapshot: { boundaries }, inTurn }
     return context as unknown as RequestContext
   }
   const db = service.database.reader
   const { rows } = await sql<{ boundaries: string }>`select boundaries_version() as boundaries`.execute(db)
   const { boundaries = '' } = rows[0] ?? {}
   const filter = { countryCode: 'rwa', levels: [1], limit: 1 }
+  await areas.loaded(contextWith(boundaries))
   await areas.loaded(contextWith(boundaries))
   await areas.page(filter, contextWith(boundaries))
   expect([...headers]).toEqual([['etag', '"a"']])
@@ -207,4 +209,6 @@ test('an answer with other boundaries than those of its tag is kept by nobody', 
   headers.set('etag', '"a"')
   await areas.loaded(contextWith('others'))
   expect(headers.has('etag')).toBe(false)
+  // Two pages, and the levels of each boundaries once.
+  expect(inTurn).toHaveBeenCalledTimes(4)
 })
