@@ -15,13 +15,19 @@ function createRunner(injector) {
   runner.init = async () => {
     await init()
     runner.ctx.config.sequence.sequencer = shortestFirst(durations)
-    // Behind Stryker's own.
-    for (const { config } of runner.ctx.projects)
+    for (const { config } of runner.ctx.projects) {
+      // In threads, as Stryker would have it, the reader of rasters cannot be loaded.
+      config.pool = 'forks'
+      // Behind Stryker's own.
       config.setupFiles.splice(1, 0, resolve('scripts/mutate/hooks.ts'))
+    }
   }
   runner.dryRun = async (options) => {
     const found = await dryRun(options)
     const files = runner.ctx.state.getFiles()
+    // Stryker passes over a file that cannot be loaded.
+    const unloaded = files.filter(({ result, tasks }) => result?.state === 'fail' && tasks.length === 0)
+    if (unloaded.length > 0) return { status: 'error', errorMessage: unloaded.map(textOf).join('\n') }
     for (const { filepath, result } of files) durations.set(filepath, result?.duration ?? 0)
     for (const project of new Set(files.map(({ projectName }) => projectName))) {
       const own = files.filter(({ projectName }) => projectName === project)
@@ -30,6 +36,10 @@ function createRunner(injector) {
     return found
   }
   return runner
+}
+
+function textOf({ name, result }) {
+  return `${name} cannot be loaded: ${result?.errors?.[0]?.message}`
 }
 
 /** @param files those of a process, which counts on from file to file */
