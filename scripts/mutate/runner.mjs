@@ -9,7 +9,8 @@ import { strykerPlugins as plugins } from '@stryker-mutator/vitest-runner'
 createRunner.inject = tokens(commonTokens.injector)
 function createRunner(injector) {
   const runner = injector.injectFunction(plugins[0].factory)
-  const [init, dryRun] = [runner.init, runner.dryRun].map((method) => method.bind(runner))
+  const methods = [runner.init, runner.dryRun, runner.mutantRun]
+  const [init, dryRun, mutantRun] = methods.map((method) => method.bind(runner))
   const durations = new Map()
 
   runner.init = async () => {
@@ -35,11 +36,18 @@ function createRunner(injector) {
     }
     return found
   }
+  runner.mutantRun = async (options) => {
+    const found = await mutantRun(options)
+    // Stryker passes over tests that a hook of their file has kept from running.
+    const failed = runner.ctx.state.getFiles().find(({ result }) => result?.state === 'fail')
+    if (found.status !== 'survived' || !failed) return found
+    return { ...found, status: 'killed', killedBy: options.testFilter ?? [], failureMessage: textOf(failed) }
+  }
   return runner
 }
 
 function textOf({ name, result }) {
-  return `${name} cannot be loaded: ${result?.errors?.[0]?.message}`
+  return `${name} cannot run: ${result?.errors?.[0]?.message}`
 }
 
 /** @param files those of a process, which counts on from file to file */
