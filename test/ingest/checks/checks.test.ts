@@ -61,6 +61,7 @@ const CASES: Record<string, Case> = {
   'a layer without a value': { valueAt: () => -1 },
   'a layer with hardly any value': { valueAt: only((row, column) => row < 5 && column < 2) },
   'a raster of another country': { place: { west: -15 } },
+  'a raster of Ethiopia for Rwanda': { settings: { country_code: 'rwa', crop: 'potato' } },
   'a raster whose axes are swapped': { place: { west: 3.5, north: 48, width: HEIGHT, height: WIDTH } },
   'a raster that covers little of the country': { place: { west: 38, north: 9, degrees: 0.02 } },
   'values beside the country, in a grid that reaches into it': {
@@ -151,4 +152,23 @@ test('a dry run lets pass what is allowed by name, and nothing else', async () =
   const refusal = 'Refused by empty. Use --allow empty to publish.\n'
   expect(await dry('range')).toEqual([1, `error: ${sentence} (empty)\n${refusal}`])
   expect(await dry('range,empty')).toEqual([0, `allowed: ${sentence} (empty)\n`])
+})
+
+test('a name that was published after a load is compared when the load is published, and what was found before is told once', async () => {
+  const ofMonth = { product: 'fertilizer', forecast_period: '2026-09' }
+  await writeField(folder, 'it.tif', CASES['a layer with hardly any value']?.valueAt)
+  const first = await manifest([{ file: 'it.tif', input: 'N-P-S', scale: 0.05 }], ofMonth)
+  const loaded = await agro('ingest', first, '--no-publish', '--allow', 'empty', '--json')
+  const second = await manifest([{ file: 'good.tif', input: 'NPS', scale: 0.05 }], ofMonth)
+  expect(await agro('ingest', second)).toMatchObject({ code: 0 })
+  const { release } = JSON.parse(loaded.stdout)
+  const { code, stderr } = await agro('releases', 'publish', release)
+  expect([code, stderr.trimEnd().split('\n')]).toEqual([
+    1,
+    [
+      expect.stringMatching(/^allowed: .* hardly any .* \(empty\)$/),
+      'error: The input "N-P-S" differs only by case, spaces or hyphens from "NPS", which is published: is it the same? (names)',
+      `${release} is not published: mend it, or publish it with --allow names.`,
+    ],
+  ])
 })
