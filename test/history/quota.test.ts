@@ -81,6 +81,19 @@ test('a history that is full loses its oldest items, by their bytes', async () =
   })
 })
 
+test('a history that is far over its quota loses all that is too much, piece by piece', async () => {
+  const person = await newPerson(service.app)
+  const db = service.database.writer
+  const quota = { items: 10, bytes: 1e9, full: 'oldest' } as const
+  const wide = createHistoryRecorder(db, { ...quota, items: 10_000 }, () => {})
+  await Promise.all(Array.from({ length: 1010 }, () => wide.record(recordOf(person))))
+  expect((await stateOf(person)).size?.items).toBe(1010)
+  await withOtherService(service, {}, async (app) => {
+    await createHistoryRecorder(db, quota, createShortener(app, db, quota)).record(recordOf(person))
+    await vi.waitFor(async () => expect((await stateOf(person)).size?.items).toBe(9), PATIENCE)
+  })
+})
+
 test('a history that is full stays as it is where the operator says so, and answers say that they are not kept', async () => {
   const person = await newPerson(service.app)
   await withOtherService(service, { HISTORY_USER_ITEMS: '3', HISTORY_FULL: 'refuse' }, async (app) => {
