@@ -2,8 +2,10 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setInterval } from 'node:timers/promises'
 import pg from 'pg'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { whileHeld } from '#test/advice/polygon/held-tiles.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { addressOf, startService, type TestProcess } from '#test/setup/service-process.ts'
 
 /** What the service promises to end in, without its delay. */
@@ -94,6 +96,25 @@ describe('a service that is stopped', () => {
         (select sum(requests)::int from api_key_usage) as of_key`,
     )
     expect(counts).toEqual({ points: answers.length, of_key: ids.length })
+  })
+
+  test('names an item of a history only once it is stored, so that none is lost where it is killed', async () => {
+    await post('/auth/register', {}, ACCOUNT)
+    const login = await post('/auth/login', {}, ACCOUNT)
+    const token = { authorization: `Bearer ${login.body.access_token}` }
+    const waiting = `
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    const keepWaiting = async () => {
+      const outcomes = Promise.allSettled(Array.from({ length: 200 }, () => post(POINT, token)))
+      await vi.waitUntil(async () => (await query(waiting)).length > 0, PATIENCE)
+      service.signal('SIGKILL')
+      return await outcomes
+    }
+    const outcomes = await whileHeld({ testDatabase }, keepWaiting, 'history_item')
+    expect(await service.ended).toBe('SIGKILL')
+    const named = outcomes.filter(({ status }) => status === 'fulfilled')
+    const [kept] = await query<{ items: number }>('select count(*)::int as items from advisory_history')
+    expect(named.length).toBeLessThanOrEqual(kept?.items ?? 0)
   })
 
   async function query<Row>(text: string): Promise<Row[]> {
