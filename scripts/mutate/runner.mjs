@@ -20,7 +20,7 @@ function createRunner(injector) {
       // In threads, as Stryker would have it, the reader of rasters cannot be loaded.
       config.pool = 'forks'
       // Behind Stryker's own.
-      config.setupFiles.splice(1, 0, resolve('scripts/mutate/hooks.ts'))
+      config.setupFiles.splice(1, 0, resolve('scripts/mutate/hooks.mjs'))
     }
   }
   runner.dryRun = async (options) => {
