@@ -16,6 +16,9 @@ const service = openService()
 const validate = (payload: object, query = '') =>
   call(service.app, `POST /validate_location${query}`, { by: service.person, payload })
 
+const tellProducts = ({ products }: LocationValidation): Products =>
+  Object.values(products).map(({ available, reason }) => available || String(reason))
+
 test.each<[string, object, boolean, string | null, string | null, Products]>([
   ['a field in Ethiopia', { lat: 9.5, lng: 38.5 }, true, 'eth', 'wheat', ALL],
   ['a crop in capitals', { lat: -1.95, lng: 30.06, crop: 'Potato ' }, true, 'rwa', 'potato', ALL],
@@ -41,20 +44,14 @@ test.each<[string, object, boolean, string | null, string | null, Products]>([
   const { status, body: answer } = await validate(body)
   expect(status).toBe(200)
   expect(answer).toMatchObject({ valid, country_code: country, crop })
-  const told = Object.values((answer as LocationValidation).products).map(
-    ({ available, reason }) => available || reason,
-  )
-  expect(told).toEqual(expected)
+  expect(tellProducts(answer)).toEqual(expected)
   expect(answer.admin.map(({ level }: { level: number }) => level)).toEqual(country === null ? [] : [1, 2, 3])
   expect(answer.nearest !== undefined).toBe(country === null)
 })
 
 test('/validate_location asks the database for a tile that is not in memory, though the areas are', async () => {
   const place = { lat: 7.5, lng: 36.5 }
-  const availableAt = async (payload: object) => {
-    const { answer } = await validate(payload)
-    return Object.values(answer.products).map(({ available, reason }) => available || reason)
-  }
+  const availableAt = async (payload: object) => tellProducts((await validate(payload)).body)
   expect(await availableAt({ ...place, crop: 'potato' })).toEqual(FORAGE_ONLY)
   expect(await availableAt(place)).toEqual(ALL)
 })
