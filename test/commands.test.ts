@@ -62,22 +62,21 @@ function blocksOf(file: string): Block[] {
 
 /**
  * A clone in which somebody follows the documents: with a shell that remembers what was set before, and the
- * service where `npm start` has been typed. On the embedded database it is stopped for the operator's commands.
+ * service where `npm start` has been typed. It is stopped for the operator's commands: the embedded database has one
+ * process, and a service on a server sees some seconds later what they have done.
  */
 class Reader {
   readonly #folder: string
   readonly #environment: NodeJS.ProcessEnv
   readonly #port: number
   readonly #shell: ChildProcessWithoutNullStreams
-  readonly #stopsForOperator: boolean
   #service: ChildProcessWithoutNullStreams | undefined
 
-  constructor(folder: string, port: number, agro: string, { environment, kind }: TestDatabase) {
+  constructor(folder: string, port: number, agro: string, { environment }: TestDatabase) {
     this.#folder = folder
     this.#port = port
     const { ENV_FILE: _, ...inherited } = process.env
     this.#environment = { ...inherited, ...environment, PORT: String(port), AGRO: agro }
-    this.#stopsForOperator = kind === 'embedded'
     this.#shell = spawn('bash', { cwd: folder, env: this.#environment })
     this.#shell.stdin.write(SHELL)
   }
@@ -86,8 +85,8 @@ class Reader {
   async follow({ commands }: Block): Promise<{ code: number; output: string }> {
     if (/^npm start$/.test(commands)) return this.#start()
     const isOperators = commands.includes('npm run agro')
-    if (isOperators && this.#stopsForOperator) await this.stop()
-    else if (!isOperators && !this.#service) await this.#start()
+    if (isOperators) await this.stop()
+    else if (!this.#service) await this.#start()
     return this.#run(commands.replaceAll('127.0.0.1:3000', `127.0.0.1:${this.#port}`))
   }
 
