@@ -43,7 +43,8 @@ export function createTileCache(limitBytes: number) {
       if (tile !== NO_TILE) spare.set(tile.pixels.byteLength, tile.pixels.buffer)
     },
   })
-  /** The pixels are those of a buffer that the next tile overwrites. */
+
+  /** Of pixels that the next tile overwrites. */
   function copy({ width, bands, start, pixels: from, length }: InterleavedTile): Tile {
     const bytes = length * from.BYTES_PER_ELEMENT
     const buffer = spare.get(bytes) ?? new ArrayBuffer(bytes)

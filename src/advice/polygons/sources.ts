@@ -22,7 +22,7 @@ import { readCollection, readFeatureName, type Validator } from '../bodies.ts'
 import type { Advisors, Region } from '../polygon/advisors.ts'
 import { type Advice, hasValues, type PolygonItem } from '../polygon/answer.ts'
 import type { Waiting } from '../polygon/computing.ts'
-import { findInteriorPoint, type Outline, readGeoJson, toGeoJson } from '../polygon/geometry.ts'
+import { findInteriorPoint, MAX_VERTICES, type Outline, readGeoJson, toGeoJson } from '../polygon/geometry.ts'
 import { type AreaInRelease, listAreasInRelease } from '../polygon/queries.ts'
 
 /** The areas of a level, or those within another area. */
@@ -119,10 +119,10 @@ export async function locatePolygons(
 /** Tasks of a call that wait or are computed at the same time: the most of one caller. */
 const AT_ONCE = 2
 
-/** Small polygons of one task, which share statements. */
+/** Small polygons of one task, which share statements. All together have no more vertices than one polygon may have. */
 const SMALL_AT_ONCE = 100
 
-/** Square degrees of the bounds of these polygons, in all: about 60 km2, which bounds their memory. */
+/** Square degrees of their bounds, in all: about 60 km2, which bounds the memory of their pixels. */
 const SMALL_DEGREES = 0.005
 
 const AREAS_A_PAGE = 100
@@ -152,18 +152,17 @@ type Outcome = Pick<PolygonItem, 'advice' | 'reason'>
 /** How many of the next polygons are one task: those of one release that are small together, or one. */
 function countSmall(sent: readonly PlacedPolygon[]): number {
   const [first] = sent as [PlacedPolygon]
-  let left = SMALL_DEGREES
+  let [degrees, vertices] = [SMALL_DEGREES, MAX_VERTICES]
   const end = sent.findIndex(({ source, outline }, index) => {
-    if (!('error' in outline)) left -= measureExtent(outline.polygons)
-    return index > 0 && (index === SMALL_AT_ONCE || source !== first.source || left < 0)
+    if (source !== first.source || index === SMALL_AT_ONCE) return true
+    if ('error' in outline) return false
+    const rings = outline.polygons.flat()
+    const [west, south, east, north] = measureBounds(rings)
+    degrees -= (east - west) * (north - south)
+    vertices -= rings.reduce((sum, { length }) => sum + length / 2, 0)
+    return index > 0 && (degrees < 0 || vertices < 0)
   })
   return end === -1 ? sent.length : end
-}
-
-/** The square degrees of the bounds of polygons. */
-function measureExtent(polygons: Rings[]): number {
-  const [west, south, east, north] = measureBounds(polygons.flatMap((rings) => rings.slice(0, 1)))
-  return (east - west) * (north - south)
 }
 
 /** Makes the lists of tasks of a call. Each polygon has a deadline of its own, which begins with its turn. */
