@@ -15,14 +15,18 @@ begin
       order by id desc
       limit most;
   else
-    -- Each subject has an order of its own in the index.
+    -- Each subject has an order of its own in the index. Pairs and their order let no other index serve: in that of the
+    -- account, all its items would be read for a subject that none of them has. Bounds of ids alone choose the months.
     return query
       select item.id, item.bytes
       from unnest(subjects) as subject (id)
       cross join lateral (
         select id, bytes from history_item
-        where user_id = account and subject_id = subject.id and id >= since and id < before
-        order by id desc
+        where
+          user_id = account
+          and (subject_id, id) >= (subject.id, since) and (subject_id, id) < (subject.id, before)
+          and id >= since and id < before
+        order by subject_id desc, id desc
         limit most
       ) as item;
   end if;

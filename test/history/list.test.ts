@@ -201,6 +201,10 @@ describeOnServer('in a history of twenty thousand items', () => {
     await sql`
       insert into history_size (user_id, items, bytes)
       values (${userId}, ${ITEMS}, ${60 * ITEMS})`.execute(db)
+    // Subjects that the account has no items of.
+    await sql`
+      select from unnest(array['yield', 'isfm', 'all']) as product
+      cross join lateral answer_template_of(product, 'point', 'gha', null, '{}', null)`.execute(db)
     await sql`analyze`.execute(db)
   })
 
@@ -226,7 +230,7 @@ describeOnServer('in a history of twenty thousand items', () => {
 
   test.each<[string, Partial<HistoryFilter>]>([
     ['all items', {}],
-    ['a country', { countryCode: 'ken' }],
+    ['a country', { countryCode: 'gha' }],
     ['some weeks', MONTH],
     ['all filters', { ...MONTH, product: 'forage', countryCode: 'gha', kind: 'point' }],
   ])('a page of %s reads as much deep in a history as at its beginning', async (_what, chosen) => {
@@ -234,6 +238,8 @@ describeOnServer('in a history of twenty thousand items', () => {
     const anything = { product: null, kind: null, countryCode: null, from: null, to: null }
     const filter = { userId, ...anything, limit, bytes: 1e9, ...chosen }
     await inTransaction(db, async (trx) => {
+      // As after some pages, and where accounts have a single item each in the eyes of the planner.
+      await sql`set local plan_cache_mode = force_generic_plan`.execute(trx)
       let after: HistoryFilter['after'] = null
       for (let page = 0; page < 20; page++) {
         const before = await rowsReadIn(trx)
