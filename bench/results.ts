@@ -64,7 +64,7 @@ export interface CallsResult {
 /** Services with one worker and with several, the load generator on one core alone. */
 export interface WorkersResult {
   rows: ({ workers: number; rateToOne: number; generatorLoad: number } & Measured)[]
-  /** Microseconds of CPU a request with one request a worker under way; results of before have none. */
+  /** Microseconds of CPU a request with a request a core under way; results of before have none. */
   costs?: { workers: number; cpu: number; cpuToOne: number }[]
 }
 

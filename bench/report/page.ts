@@ -103,7 +103,7 @@ function workersLine({ rows, costs = [] }: NonNullable<Results['workers']>): str
     ({ workers, rate, p99 }) => `${workers}: ${figure(rate)} points/s, p99 ${figure(p99)} ms`,
   )
   const cpu = costs.map(({ workers, cpu }) => `${figure(cpu)} us with ${workers}`)
-  const cost = cpu.length > 0 ? ` CPU a point, with one request a worker under way: ${cpu.join(', ')}.` : ''
+  const cost = cpu.length > 0 ? ` CPU a point, with a request a core under way: ${cpu.join(', ')}.` : ''
   return `\`WORKERS\` on two cores, one of which the load generator may use: ${rates.join('; ')}.${cost} More cores gain more; [operations.md](operations.md#all-cores) has a model of 16.`
 }
 

@@ -134,7 +134,7 @@ function workerCostsTable({ workers }: Results): Table[] {
   if (!workers?.costs) return []
   return [
     {
-      title: 'CPU a point, one request a worker under way',
+      title: 'CPU a point, a request a core under way',
       head: ['workers', 'CPU us', 'of one'],
       rows: workers.costs.map(({ workers, cpu, cpuToOne }) => [workers, cpu, cpuToOne].map(figure)),
     },
