@@ -1,5 +1,6 @@
 import type { Products } from '#schemas/products/define.ts'
 import type { RegionStatistics, RegionValues } from '#src/advice/polygon/advisors.ts'
+import { readWkt } from '#src/advice/wkt.ts'
 import type { AreaRow } from '#src/catalog/area-queries.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
@@ -266,50 +267,6 @@ function chooseParameters(all: readonly ReleaseParameter[], text: string | undef
     throw ApiError.invalid('parameter-name', `must be some of ${ids.join(', ')}, with commas between`, ids)
   }
   return all.filter(({ id }) => names.includes(id))
-}
-
-/** Digits are bounded: matching could otherwise take time that grows with the square of the text. */
-const NUMBER = String.raw`[+-]?(?:\d{1,25}(?:\.\d{0,25})?|\.\d{1,25})(?:[eE][+-]?\d{1,4})?`
-/** A position, with a height or not; the height is left out. */
-const POSITION = new RegExp(String.raw`(${NUMBER})\s+(${NUMBER})(?:\s+${NUMBER})?`, 'g')
-const GEOMETRY = /^\s*(MULTI)?(POINT|POLYGON)\s*(?:Z\s*)?(\([-+\d\s.,eE()]*\))\s*$/i
-
-/**
- * Reads one or several points or polygons as well-known text: positions, or rings, which are not checked.
- *
- * @throws {ApiError} INVALID_PARAMETERS for other text
- */
-export function readWkt(field: string, text: string | undefined, kind: 'POINT' | 'POLYGON'): unknown[] {
-  const [, many, keyword = '', body = ''] = GEOMETRY.exec(text ?? '') ?? []
-  const coordinates = (keyword.toUpperCase() === kind && readCoordinates(body)) || []
-  if (kind === 'POLYGON' && coordinates.length > 0) return many ? coordinates : [coordinates]
-  const positions = many ? coordinates.map(unwrapPosition) : coordinates
-  const isCounted = many ? positions.length > 0 : positions.length === 1
-  if (kind === 'POINT' && isCounted && positions.every(isPosition)) return positions
-  const example = kind === 'POINT' ? 'POINT(38.5 9.5)' : 'POLYGON((38 9,39 9,39 10,38 9))'
-  throw ApiError.invalid(field, `must be well-known text, such as ${example}`)
-}
-
-/** A point of several: with parentheses of its own, or without. */
-function unwrapPosition(value: unknown): unknown {
-  return Array.isArray(value) && value.length === 1 ? value[0] : value
-}
-
-function isPosition(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 2 && value.every((item) => typeof item === 'number')
-}
-
-/** Lists of lists of positions, nested as the parentheses; undefined for unmatched ones and for broken numbers. */
-function readCoordinates(body: string): unknown[] | undefined {
-  const json = body
-    .replace(POSITION, (_, x: string, y: string) => `[${Number(x)},${Number(y)}]`)
-    .replaceAll('(', '[')
-    .replaceAll(')', ']')
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }
 
 /** So many points are answered at once; `POST /advisory/{product}/points` takes more. */
