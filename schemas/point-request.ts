@@ -111,7 +111,7 @@ export function toQuerySchema<Request extends TObject>(request: Request): Reques
  *
  * @param documented the parameters that the document lists; all others are taken as well
  */
-export function asQuery(request: TObject, documented = Object.keys(request.properties)): TSchema {
+export function asQuery(request: TObject, documented = Object.keys(request.properties)): TObject {
   const parameters = Object.entries(toQuerySchema(request).properties)
     .filter(([name]) => documented.includes(name))
     .map(([name, { examples: _, ...rule }]: [string, Annotated]) => [name, Type.Optional(rule)])

@@ -129,9 +129,16 @@ const FIELD = {
   ],
 }
 
-const ALTERNATIVES = [['geometry' as const], ['admin' as const]]
+const ALTERNATIVES = [['geometry' as const], ['admin' as const], ['field' as const]]
+
+const SavedField = t.text(
+  301,
+  'A field that you have saved with `PUT /fields/{collection}`: the collection, a slash, and the id of the field.',
+  'cooperative-7/UPI-1/02/03/04/567',
+)
+
 const PLACES = {
-  fields: { geometry: t.ref(PolygonGeometry), admin: t.ref(AdminSelection) },
+  fields: { geometry: t.ref(PolygonGeometry), admin: t.ref(AdminSelection), field: SavedField },
   alternatives: ALTERNATIVES,
 }
 
@@ -147,7 +154,7 @@ const MEMBERS = {
 
 export const PolygonRequest = t.withOneOf({ $id: 'PolygonRequest', ...PLACES }, MEMBERS, {
   description:
-    'A polygon or an administrative area, one of the two, and what to answer for. Fields that are not listed are ignored.',
+    'A polygon, an administrative area or a saved field, one of the three, and what to answer for. Fields that are not listed are ignored.',
   examples: [
     { geometry: FIELD, crop: 'wheat', country_code: 'eth', name: 'My farm' },
     { admin: { country_code: 'eth', code: 'ETH-01' }, crop: 'wheat' },
@@ -157,14 +164,16 @@ export const PolygonRequest = t.withOneOf({ $id: 'PolygonRequest', ...PLACES }, 
 export type PolygonRequest = t.WithoutNulls<Static<typeof PolygonRequest>>
 
 export function withoutPlaces(request: TObject): TObject {
-  const { geometry: _, polygons: __, admin: ___, dhis2: ____, ...parameters } = request.properties
-  return Type.Object(parameters)
+  const places = ['geometry', 'field', 'polygons', 'fields', 'admin', 'dhis2']
+  return Type.Object(
+    Object.fromEntries(Object.entries(request.properties).filter(([name]) => !places.includes(name))),
+  )
 }
 
 /** The request of products without seasons. */
 export type PlainPolygonRequest = Pick<
   PolygonRequest,
-  'geometry' | 'admin' | 'country_code' | 'name' | 'release' | 'quantiles' | 'histogram'
+  'geometry' | 'admin' | 'field' | 'country_code' | 'name' | 'release' | 'quantiles' | 'histogram'
 > &
   QuantityRequest
 
@@ -192,7 +201,7 @@ function defineRequest(product: ProductContract): TObject {
   const component = componentOf(product)
   const { name, country_code, area } = examplePlaceOf(product)
   return t.withOneOf({ $id: `${component}PolygonRequest`, ...PLACES }, seasonlessMembers(product, MEMBERS), {
-    description: `A polygon or an administrative area, one of the two. ${component} needs no crop; fields that are not listed are ignored.`,
+    description: `A polygon, an administrative area or a saved field, one of the three. ${component} needs no crop; fields that are not listed are ignored.`,
     examples: [{ geometry: FIELD, country_code: 'eth', name }, { admin: { country_code, code: area } }],
   })
 }

@@ -92,6 +92,12 @@ const AreasSelection = t.component(
   },
 )
 
+const SavedFields = t.text(
+  100,
+  'A collection of fields that you have saved with `PUT /fields/{collection}`.',
+  'cooperative-7',
+)
+
 const { crop, country_code, forecast_period, release } = PointRequest.properties
 const Country = Type.Optional({
   ...country_code,
@@ -99,10 +105,10 @@ const Country = Type.Optional({
 })
 
 function requestSchema<More extends TProperties>($id: string, more: More, examples: object[]) {
-  const fields = { polygons: t.ref(PolygonCollection), admin: t.ref(AreasSelection) }
-  return t.withOneOf({ $id, fields, alternatives: [['polygons'], ['admin']] }, more, {
+  const fields = { polygons: t.ref(PolygonCollection), admin: t.ref(AreasSelection), fields: SavedFields }
+  return t.withOneOf({ $id, fields, alternatives: [['polygons'], ['admin'], ['fields']] }, more, {
     description:
-      'Polygons or the administrative areas of a level, one of the two, and what to answer for. Fields that are not listed are ignored.',
+      'Polygons, the administrative areas of a level or saved fields, one of the three, and what to answer for. Fields that are not listed are ignored.',
     examples,
   })
 }
@@ -134,7 +140,15 @@ export const POLYGONS_PARAMETERS = Object.keys(seasonalRequest([]).properties)
 /** The request of products without seasons. */
 export type PlainPolygonsRequest = Pick<
   PolygonsRequest,
-  'polygons' | 'admin' | 'country_code' | 'release' | 'quantiles' | 'histogram' | 'format' | 'dhis2'
+  | 'polygons'
+  | 'admin'
+  | 'fields'
+  | 'country_code'
+  | 'release'
+  | 'quantiles'
+  | 'histogram'
+  | 'format'
+  | 'dhis2'
 > &
   QuantityRequest
 

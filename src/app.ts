@@ -173,7 +173,7 @@ async function registerAdvice(guarded: App, lookup: Lookup): Promise<ReadRules> 
   const record = startHistoryRecorder(guarded)
   const advisors = createAdvisors(guarded, lookup)
   const readRules = createRuleReader(guarded, lookup)
-  await guarded.register(advisory, { prefix: '/advisory', lookup, advisors, record, readRules })
+  await guarded.register(advisory, { lookup, advisors, record, readRules })
   const figures = createRegionStatistics(guarded, advisors)
   const areas = createAreas(guarded, figures)
   await guarded.register(coverage, { lookup, areas })

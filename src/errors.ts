@@ -57,6 +57,10 @@ export const ERRORS = {
   BODY_TOO_LARGE: { status: 413, meaning: 'The body is larger than the limit.' },
   TOO_MANY_POINTS: { status: 413, meaning: 'The call has more points than the limit.' },
   TOO_MANY_POLYGONS: { status: 413, meaning: 'The call has more polygons than the limit.' },
+  TOO_MANY_FIELDS: {
+    status: 413,
+    meaning: 'The call, or the account with it, has more fields than the limit.',
+  },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The endpoint does not read this media type.' },
   RANGE_NOT_SATISFIABLE: { status: 416, meaning: 'The file ends before the bytes that `Range` names.' },
   IDEMPOTENCY_KEY_REUSED: {
@@ -135,6 +139,8 @@ export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
   TOO_MANY_POINTS:
     'The call has 1001 points. Without a token a call may have 1000 points, with one (log in with POST /auth/login) 20000.',
   TOO_MANY_POLYGONS: 'The call has 1001 polygons. A call may have 1000: send several.',
+  TOO_MANY_FIELDS:
+    'A call may have 100000 fields, and an account 500000 fields of 250000000 bytes in all: delete a collection, or send less.',
   UNSUPPORTED_MEDIA_TYPE: 'Send the body as application/json.',
   TOO_MANY_REQUESTS: 'Too many attempts; try again in 8 s.',
   RATE_LIMITED: 'There may be 600 requests in 60 s; try again in 8 s.',

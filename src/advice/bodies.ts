@@ -152,18 +152,25 @@ interface Body {
   country_code?: string | undefined
 }
 
-const SENTENCES = {
-  geometry: 'Send either geometry, a GeoJSON polygon, or admin, an administrative area.',
-  polygons: 'Send either polygons, a GeoJSON FeatureCollection, or admin, the areas of a level.',
+const ALTERNATIVES = {
+  geometry: {
+    sentence: 'Send geometry, a GeoJSON polygon, admin, an administrative area, or field, a saved field.',
+    names: ['geometry', 'admin', 'field'],
+  },
+  polygons: {
+    sentence:
+      'Send polygons, a GeoJSON FeatureCollection, admin, the areas of a level, or fields, a saved collection.',
+    names: ['polygons', 'admin', 'fields'],
+  },
 }
 
-/** @throws {ApiError} INVALID_PARAMETERS for polygons and `admin` together, and for neither */
-export function refuseUnlessOne(field: keyof typeof SENTENCES, body: object): void {
-  const { [field]: polygons, admin } = body as Record<string, unknown>
-  if ((polygons === undefined) !== (admin === undefined)) return
-  throw new ApiError('INVALID_PARAMETERS', SENTENCES[field], [
-    { field, message: `exactly one of ${field} and admin must be sent` },
-  ])
+/** @throws {ApiError} INVALID_PARAMETERS for none of the alternatives, and for several */
+export function refuseUnlessOne(field: keyof typeof ALTERNATIVES, body: object): void {
+  const { sentence, names } = ALTERNATIVES[field]
+  const sent = names.filter((name) => (body as Record<string, unknown>)[name] !== undefined)
+  if (sent.length === 1) return
+  const message = `exactly one of ${names.slice(0, -1).join(', ')} and ${names.at(-1)} must be sent`
+  throw new ApiError('INVALID_PARAMETERS', sentence, [{ field, message }])
 }
 
 /** The country of a request, or of its areas. @throws {ApiError} INVALID_PARAMETERS where they differ */

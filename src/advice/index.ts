@@ -14,6 +14,7 @@ import {
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { batchRoutes } from './batch/routes.ts'
+import { fields } from './fields/routes.ts'
 import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
 import { POLYGON_FORMATS } from './polygon/answer.ts'
@@ -100,10 +101,13 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
 
   observeLookup(app.metrics, lookup)
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
-  pointRoutes(app, points, allProducts.response, { lookup, record, readRules })
-  await app.register(batchRoutes, { lookup, schemas: batches, forms, readRules })
-  await app.register(polygonRoutes, { lookup, advisors, schemas: polygons, record, readRules })
-  await app.register(manyRoutes, { lookup, advisors, readRules, ...many })
+  const prefix = '/advisory'
+  const ofPoints = { lookup, record, readRules }
+  await app.register(async (scope) => pointRoutes(scope, points, allProducts.response, ofPoints), { prefix })
+  await app.register(batchRoutes, { prefix, lookup, schemas: batches, forms, readRules })
+  await app.register(polygonRoutes, { prefix, lookup, advisors, schemas: polygons, record, readRules })
+  await app.register(manyRoutes, { prefix, lookup, advisors, readRules, ...many })
+  await app.register(fields, { lookup, advisors, readRules, ...many })
 }
 
 declare module 'fastify' {

@@ -171,6 +171,28 @@ interface HistoryShareTable {
   shared_at: Generated<Date>
 }
 
+interface FieldCollectionTable {
+  id: Generated<number>
+  user_id: string
+  name: string
+  state: Generated<'draft' | 'kept' | 'gone'>
+  fields: Generated<number>
+  bytes: Generated<number>
+  changed_at: Generated<Date>
+}
+
+interface FieldTable {
+  collection_id: number
+  id: string
+  place: string
+  name: string | null
+  properties: string | null
+  longitude: number
+  latitude: number
+  area_ha: number
+  shape: Buffer
+}
+
 interface UserUsageTable {
   user_id: string
   day: string
@@ -359,6 +381,8 @@ export interface Tables {
   answer_template: AnswerTemplateTable
   advisory_feedback: AdvisoryFeedbackTable
   history_share: HistoryShareTable
+  field_collection: FieldCollectionTable
+  field: FieldTable
   user_usage: UserUsageTable
   usage_of_all: UsageOfAllTable
   history_size: { user_id: string; items: number; bytes: number }

@@ -35,6 +35,11 @@ const JOBS = {
     atOnce: true,
     failure: 'what is left of deleted accounts could not be removed yet',
   },
+  'remove-fields': {
+    everyMs: MINUTE_MS,
+    atOnce: true,
+    failure: 'fields of deleted collections could not be removed yet',
+  },
   'remove-old-items': {
     everyMs: MINUTE_MS,
     atOnce: true,

@@ -38,6 +38,36 @@ function endOfString(json: string, start: number): number {
   return json.length
 }
 
+const SPECIAL = /["\\{}[\]]/g
+
+/** Walks through JSON that comes in pieces, from bracket to bracket. The text need not be valid. */
+export class BracketWalk {
+  /** Brackets around the place. */
+  level = 0
+  #isInString = false
+  /** Whether a piece ended with a backslash. */
+  #isEscaped = false
+
+  /** The place behind the next bracket outside of strings; -1 at the end of the text. */
+  next(text: string, from: number): number {
+    SPECIAL.lastIndex = from + Number(this.#isEscaped && from < text.length)
+    this.#isEscaped &&= from === text.length
+    for (let found = SPECIAL.exec(text); found; found = SPECIAL.exec(text)) {
+      const [character] = found
+      if (character === '"') this.#isInString = !this.#isInString
+      else if (this.#isInString) {
+        if (character !== '\\') continue
+        SPECIAL.lastIndex++
+        this.#isEscaped = SPECIAL.lastIndex > text.length
+      } else if (character !== '\\') {
+        this.level += character === '{' || character === '[' ? 1 : -1
+        return SPECIAL.lastIndex
+      }
+    }
+    return -1
+  }
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events'
+
 /** Time that a request may wait for the database, in all. Waits within a wait count once. */
 export class TimeBudget {
   readonly #milliseconds: number
@@ -63,6 +65,8 @@ export class TimeBudget {
  */
 export function createDeadline(parent?: AbortSignal) {
   const controller = new AbortController()
+  // Polygons of a group wait at the same time.
+  setMaxListeners(0, controller.signal)
   let timer: NodeJS.Timeout | undefined
   const abort = () => controller.abort(parent?.reason)
   if (parent?.aborted) abort()

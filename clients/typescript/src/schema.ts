@@ -58,6 +58,23 @@ export interface paths {
     /** Forage suitability in many polygons */
     post: operations["forageInPolygons"];
   };
+  "/fields/{collection}": {
+    /** Get a collection of fields */
+    get: operations["getFields"];
+    /** Keep a collection of fields */
+    put: operations["putFields"];
+    /** Delete a collection of fields */
+    delete: operations["deleteFields"];
+  };
+  "/fields/{collection}/advice": {
+    /** Advice on all fields of a collection */
+    get: operations["getAdviceOnFields"];
+  };
+  "/fields/{collection}/changes": {
+    /** Fields whose advice has changed */
+    get: operations["getFieldChanges"];
+  };
+  "/fields": { /** List your collections of fields */ get: operations["listFieldCollections"]; };
   "/coverage": { /** Coverage of areas, with reasons for gaps */ get: operations["getCoverage"]; };
   "/subscriptions": {
     /** List your subscriptions */
@@ -195,7 +212,7 @@ export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
     /** @description The error, for programs. Codes are stable; later versions may add some. */
-    ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "TWO_FACTOR_SETUP_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TWO_FACTOR_ON" | "TOO_MANY_SUBSCRIPTIONS" | "TOO_MANY_KEYS" | "TOO_MANY_SHARES" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY";
+    ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "TWO_FACTOR_SETUP_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TWO_FACTOR_ON" | "TOO_MANY_SUBSCRIPTIONS" | "TOO_MANY_KEYS" | "TOO_MANY_SHARES" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "TOO_MANY_FIELDS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY";
     /** @description A mistake in one parameter, or, with a `code`, the reason why one product has no value. */
     ErrorDetail: {
       /** @description The parameter, as a dotted path; or the product. */
@@ -795,7 +812,7 @@ export interface components {
       /** @description One for each point, in their order. */
       items: components["schemas"]["ForageItem"][];
     };
-    /** @description A polygon or an administrative area, one of the two, and what to answer for. Fields that are not listed are ignored. */
+    /** @description A polygon, an administrative area or a saved field, one of the three, and what to answer for. Fields that are not listed are ignored. */
     PolygonRequest: ({
       geometry: components["schemas"]["PolygonGeometry"];
       crop?: components["schemas"]["Crop"];
@@ -816,8 +833,18 @@ export interface components {
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
       area?: components["schemas"]["PolygonRequestArea"];
+    } & components["schemas"]["QuantityParameters"]) | ({
+      field: components["schemas"]["Field"];
+      crop?: components["schemas"]["Crop"];
+      country_code?: components["schemas"]["PolygonRequestCountryCode"];
+      name?: components["schemas"]["Name"];
+      forecast_period?: components["schemas"]["ForecastPeriod"];
+      release?: components["schemas"]["Release"];
+      quantiles?: components["schemas"]["Quantiles"];
+      histogram?: components["schemas"]["Histogram"];
+      area?: components["schemas"]["PolygonRequestArea"];
     } & components["schemas"]["QuantityParameters"]);
-    /** @description A polygon or an administrative area, one of the two. Forage needs no crop; fields that are not listed are ignored. */
+    /** @description A polygon, an administrative area or a saved field, one of the three. Forage needs no crop; fields that are not listed are ignored. */
     ForagePolygonRequest: {
       geometry: components["schemas"]["PolygonGeometry"];
       country_code?: components["schemas"]["PolygonRequestCountryCode"];
@@ -827,6 +854,13 @@ export interface components {
       histogram?: components["schemas"]["Histogram"];
     } | {
       admin: components["schemas"]["AdminSelection"];
+      country_code?: components["schemas"]["PolygonRequestCountryCode"];
+      name?: components["schemas"]["Name"];
+      release?: components["schemas"]["Release"];
+      quantiles?: components["schemas"]["Quantiles"];
+      histogram?: components["schemas"]["Histogram"];
+    } | {
+      field: components["schemas"]["Field"];
       country_code?: components["schemas"]["PolygonRequestCountryCode"];
       name?: components["schemas"]["Name"];
       release?: components["schemas"]["Release"];
@@ -1023,7 +1057,7 @@ export interface components {
       /** @description The combination of all values, if any. */
       attribute_option_combo?: string | null;
     };
-    /** @description Polygons or the administrative areas of a level, one of the two, and what to answer for. Fields that are not listed are ignored. */
+    /** @description Polygons, the administrative areas of a level or saved fields, one of the three, and what to answer for. Fields that are not listed are ignored. */
     PolygonsRequest: ({
       polygons: components["schemas"]["PolygonCollection"];
       crop?: components["schemas"]["Crop"];
@@ -1046,8 +1080,19 @@ export interface components {
       area?: components["schemas"]["PolygonRequestArea"];
       format?: components["schemas"]["Format"];
       dhis2?: components["schemas"]["Dhis2"];
+    } & components["schemas"]["QuantityParameters"]) | ({
+      fields: components["schemas"]["Fields"];
+      crop?: components["schemas"]["Crop"];
+      country_code?: components["schemas"]["CountryCode"];
+      forecast_period?: components["schemas"]["ForecastPeriod"];
+      release?: components["schemas"]["Release"];
+      quantiles?: components["schemas"]["Quantiles"];
+      histogram?: components["schemas"]["Histogram"];
+      area?: components["schemas"]["PolygonRequestArea"];
+      format?: components["schemas"]["Format"];
+      dhis2?: components["schemas"]["Dhis2"];
     } & components["schemas"]["QuantityParameters"]);
-    /** @description Polygons or the administrative areas of a level, one of the two, and what to answer for. Fields that are not listed are ignored. */
+    /** @description Polygons, the administrative areas of a level or saved fields, one of the three, and what to answer for. Fields that are not listed are ignored. */
     ForagePolygonsRequest: {
       polygons: components["schemas"]["PolygonCollection"];
       country_code?: components["schemas"]["CountryCode"];
@@ -1058,6 +1103,14 @@ export interface components {
       dhis2?: components["schemas"]["Dhis2"];
     } | {
       admin: components["schemas"]["AreasSelection"];
+      country_code?: components["schemas"]["CountryCode"];
+      release?: components["schemas"]["Release"];
+      quantiles?: components["schemas"]["Quantiles"];
+      histogram?: components["schemas"]["Histogram"];
+      format?: components["schemas"]["Format"];
+      dhis2?: components["schemas"]["Dhis2"];
+    } | {
+      fields: components["schemas"]["Fields"];
       country_code?: components["schemas"]["CountryCode"];
       release?: components["schemas"]["Release"];
       quantiles?: components["schemas"]["Quantiles"];
@@ -1192,6 +1245,115 @@ export interface components {
       /** @description One for each polygon or area, in their order. */
       items: components["schemas"]["PolygonForageItem"][];
     };
+    /** @description How a value of a field has changed; means of its area. */
+    FieldChange: {
+      input: components["schemas"]["FieldChangeInput"];
+      scenario: components["schemas"]["FieldChangeScenario"];
+      /** @description Null without a value. */
+      before: number | null;
+      /** @description Null without a value. */
+      after: number | null;
+      /** @description After minus before; null where one of them is missing. */
+      change: number | null;
+      /** @description Percent of the value before; null where there is none, or where it is 0. */
+      change_percent: number | null;
+    };
+    /** @description A field whose advice has changed. */
+    ChangedField: {
+      id: components["schemas"]["ChangedFieldId"];
+      name: components["schemas"]["ChangedFieldName"];
+      lat: components["schemas"]["ChangedFieldLat"];
+      lng: components["schemas"]["ChangedFieldLng"];
+      area_ha: components["schemas"]["AreaHa"];
+      /** @description The values that have changed by more than the threshold. */
+      changes: components["schemas"]["FieldChange"][];
+      /** @description Why a field could not be compared. */
+      error?: string;
+      code?: components["schemas"]["ErrorCode"];
+    };
+    /** @description The fields whose advice has changed. */
+    FieldChanges: {
+      collection: string;
+      /** @description The later release. */
+      release: string;
+      /** @description The release of `since`. */
+      release_before: string;
+      unit: components["schemas"]["FieldChangesUnit"];
+      /** @description In the order of the collection; fields without a change are left out. */
+      items: components["schemas"]["ChangedField"][];
+    };
+    /** @description A collection of fields. */
+    FieldCollection: {
+      collection: string;
+      fields: components["schemas"]["FieldCollectionFields"];
+      bytes: components["schemas"]["Bytes"];
+      changed_at: components["schemas"]["CreatedAt"];
+    };
+    FieldCollections: {
+      /** @description By name. */
+      items: components["schemas"]["FieldCollection"][];
+      /** @description Fields of all collections. */
+      fields: number;
+      /** @description Bytes of all collections. */
+      bytes: number;
+      /** @description The most fields of an account. */
+      most_fields: number;
+      /** @description The most bytes of an account. */
+      most_bytes: number;
+    };
+    /** @description A field that was not kept. */
+    RefusedField: {
+      /** @description Its place among the sent ones, from 1. */
+      row: number;
+      /** @description Its id, where it has a valid one. */
+      id?: string;
+      error: string;
+      code: components["schemas"]["ErrorCode"];
+    };
+    /** @description The collection, and the fields that were not kept. */
+    KeptFields: {
+      collection: string;
+      fields: components["schemas"]["FieldCollectionFields"];
+      bytes: components["schemas"]["Bytes"];
+      changed_at: components["schemas"]["CreatedAt"];
+      /** @description How many fields were not kept. */
+      refused: number;
+      /** @description The first 1000 of them. */
+      refusals: components["schemas"]["RefusedField"][];
+    };
+    /** @description A field as a GeoJSON Feature. */
+    FieldFeature: {
+      /** @enum {string} */
+      type: "Feature";
+      id: components["schemas"]["ChangedFieldId"];
+      /** @description Longitude and latitude (WGS 84); at most 10,000 vertices. */
+      geometry: components["schemas"]["Polygon"] | components["schemas"]["MultiPolygon"];
+      properties?: components["schemas"]["Properties"];
+    };
+    /** @description The fields of a collection as GeoJSON. */
+    FieldFeatures: {
+      /** @enum {string} */
+      type: "FeatureCollection";
+      features: components["schemas"]["FieldFeature"][];
+    };
+    /** @description A field of a collection. */
+    KeptField: {
+      id: components["schemas"]["ChangedFieldId"];
+      name: components["schemas"]["ChangedFieldName"];
+      lat: components["schemas"]["ChangedFieldLat"];
+      lng: components["schemas"]["ChangedFieldLng"];
+      area_ha: components["schemas"]["AreaHa"];
+      properties: components["schemas"]["Properties"];
+    };
+    /** @description A collection with its fields. */
+    CollectionOfFields: {
+      collection: string;
+      fields: components["schemas"]["FieldCollectionFields"];
+      bytes: components["schemas"]["Bytes"];
+      changed_at: components["schemas"]["CreatedAt"];
+      /** @description Neighbours follow each other; the order is the same at each call. */
+      items: components["schemas"]["KeptField"][];
+    };
     /** @description How much of an area has values of a release. */
     CoverageOfProduct: {
       /** @description The subject of the advice. */
@@ -1245,9 +1407,8 @@ export interface components {
     };
     /** @description The last value of a layer that was sent. */
     WatchedValue: {
-      /** @description The input or variety; null where layers differ in their scenario alone. */
-      input: string | null;
-      scenario: components["schemas"]["WatchedValueScenario"];
+      input: components["schemas"]["FieldChangeInput"];
+      scenario: components["schemas"]["FieldChangeScenario"];
       /** @description Of a polygon or an area it is the mean. */
       value: number;
     };
@@ -1302,7 +1463,7 @@ export interface components {
       input: components["schemas"]["SubscriptionInput"];
       scenario: components["schemas"]["SubscriptionInput"];
       threshold: components["schemas"]["ChangeThreshold"];
-      unit: components["schemas"]["SubscriptionUnit"];
+      unit: components["schemas"]["FieldChangesUnit"];
       url: components["schemas"]["SubscriptionUrl"];
       status: components["schemas"]["Status"];
       disabled_reason: components["schemas"]["DisabledReason"];
@@ -1325,7 +1486,7 @@ export interface components {
       input: components["schemas"]["SubscriptionInput"];
       scenario: components["schemas"]["SubscriptionInput"];
       threshold: components["schemas"]["ChangeThreshold"];
-      unit: components["schemas"]["SubscriptionUnit"];
+      unit: components["schemas"]["FieldChangesUnit"];
       url: components["schemas"]["SubscriptionUrl"];
       status: components["schemas"]["Status"];
       disabled_reason: components["schemas"]["DisabledReason"];
@@ -1691,7 +1852,7 @@ export interface components {
     };
     /** @description How well a scenario has predicted what was observed. */
     ScenarioScore: {
-      scenario: components["schemas"]["WatchedValueScenario"];
+      scenario: components["schemas"]["FieldChangeScenario"];
       count: components["schemas"]["Count"];
       bias: components["schemas"]["Bias"];
       rmse: components["schemas"]["Rmse"];
@@ -1702,7 +1863,7 @@ export interface components {
     DistrictScore: {
       code: string;
       name: string;
-      scenario: components["schemas"]["WatchedValueScenario"];
+      scenario: components["schemas"]["FieldChangeScenario"];
       count: components["schemas"]["Count"];
       bias: components["schemas"]["Bias"];
       rmse: components["schemas"]["Rmse"];
@@ -2398,6 +2559,8 @@ export interface components {
     PointRequestCountryCode: string | null;
     /** @description Whatever tells the points of a call apart, given back as it was sent. */
     YieldItemId: string | number;
+    /** @description A field that you have saved with `PUT /fields/{collection}`: the collection, a slash, and the id of the field. */
+    Field: string;
     /** @description Where changes are sent: an `https` address at port 443, of a host that is public. Redirects are not followed. */
     Url: string;
     /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. */
@@ -2422,6 +2585,8 @@ export interface components {
     TilesetRelease: string;
     /** @description A recovery code, in the place of that of the app. It works once. */
     RecoveryCode: string | null;
+    /** @description A collection of fields that you have saved with `PUT /fields/{collection}`. */
+    Fields: string;
     /** @description How much of the area has values and had none; at least, where `exact` is false. Null where the releases have the layer on different grids. */
     GainedPercent: number | null;
     /** @description How much of the area had values and has none; at least, where `exact` is false. Null where the releases have the layer on different grids. */
@@ -2464,6 +2629,8 @@ export interface components {
     YieldResponseForecastPeriod: string;
     /** @description SHA-256 of the definitions of its layers and of the files that it was loaded from. */
     Checksum: string;
+    /** @description Anything, at most 4000 characters as JSON. `name` labels the field in answers, and `id` is its id where the Feature has none. */
+    Properties: { [key: string]: unknown; } | null;
     /** @description One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`. */
     YieldResponseProvenance: components["schemas"]["Provenance"][];
     /** @description A label, which is sent along. */
@@ -2472,6 +2639,8 @@ export interface components {
     Values: components["schemas"]["WatchedValue"][];
     /** @description A bound of that: no more. Null where the releases have the layer on different grids. */
     ChangedPercentMost: number | null;
+    /** @description The id of the field: any text of at most 200 characters, such as a parcel number, or a whole number. Once in a collection. */
+    ChangedFieldId: string;
     /** @description A bound of that: no less. Null where the releases have the layer on different grids. */
     ChangedPercentLeast: number | null;
     /** @description As it was loaded, where that may be a code of SPDX; `other` where it is a text, which `GET /catalog` has. */
@@ -2513,6 +2682,8 @@ export interface components {
     LoginRequestPassword: string;
     /** @description Null where there is no value: see `error`. */
     IsfmData: components["schemas"]["IsfmEntry"][] | null;
+    /** @description The input or variety; null where layers differ in their scenario alone. */
+    FieldChangeInput: string | null;
     /** @description Sent where the request left `country_code` out: the country is the one that the place lies in. */
     CountrySource: "place";
     /** @description The `cursor` of the next page; null where this is the last one. */
@@ -2551,6 +2722,8 @@ export interface components {
     CreatedAt: string;
     /** @description The mean; null where there is no value. */
     MeanAfter: number | null;
+    /** @description The label; null where it has none. */
+    ChangedFieldName: string | null;
     /** @description Whether one of them is demonstration data. Left out where that is not known any more. */
     Synthetic: boolean;
     /** @description Longitude in decimal degrees (WGS 84). */
@@ -2560,7 +2733,7 @@ export interface components {
     /** @description Null where the product needs none. */
     SubscriptionCrop: string | null;
     /** @description Null where the product has none. */
-    WatchedValueScenario: string | null;
+    FieldChangeScenario: string | null;
     /** @description Of which product values are watched. */
     Product: "yield" | "fertilizer" | "isfm" | "forage";
     /** @description Counts the releases for the same product, country, crop and month. */
@@ -2587,6 +2760,8 @@ export interface components {
     YieldResponseSynthetic: boolean;
     /** @description As `YYYY-MM`; null for the newest at any time. */
     SubscriptionForecastMonth: string | null;
+    /** @description Length of their ids, shapes and properties. */
+    Bytes: number;
     /** @description The product of a release. */
     CatalogProductProduct: "yield" | "fertilizer" | "isfm" | "forage";
     /** @description The releases that answered, as they were then. */
@@ -2600,7 +2775,7 @@ export interface components {
     /** @description The code of the country that was answered for. */
     YieldResponseCountryCode: string;
     /** @description Of the values, and of an absolute threshold. */
-    SubscriptionUnit: string;
+    FieldChangesUnit: string;
     /** @description The stable code of the area, for requests. */
     Code: string;
     /** @description The largest of them. Pixels that it only touches do not count. */
@@ -2619,14 +2794,22 @@ export interface components {
     Cost: number;
     /** @description The mean of their sizes. */
     Mae: number;
+    /** @description Hectares, on the WGS 84 ellipsoid. */
+    AreaHa: number;
     /** @description Whether changes are told. */
     Status: "active" | "disabled";
     /** @description Always `ok`; anything else is an error. */
     HealthStatus: "ok";
     /** @description How many observations. */
     Count: number;
+    /** @description How many fields it has. */
+    FieldCollectionFields: number;
     /** @description The beginning of the key. */
     Hint: string;
+    /** @description With `lat`, a point inside. */
+    ChangedFieldLng: number;
+    /** @description With `lng`, a point inside. */
+    ChangedFieldLat: number;
     /** @description The predicted yield, in kilograms per hectare. */
     YieldKgHa: number;
     /** @description The kind of place. */
@@ -2724,6 +2907,8 @@ export interface components {
     Budget: number;
     /** @description In which unit the area is told as well, such as `timad`. */
     YieldInPolygonArea: string;
+    /** @description The name of the collection: letters, digits and `.`, `_`, `~`, `-`, at most 100 of them. */
+    Collection: string;
     /** @description How large the field is, such as `2.5 ha`. */
     GetYieldAtPointArea: string;
     /** @description Only this country, in any case. */
@@ -2739,7 +2924,7 @@ export interface components {
     /** @description The format of the answer. It wins over `Accept`. */
     Format: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
     /** @description The id of a collection: a product and a country, as `GET /stac` links them. */
-    Collection: string;
+    GetStacCollectionCollection: string;
     /** @description Whether to tell the nutrients of products whose composition the service knows. */
     Nutrients: boolean;
     /** @description Answer with a histogram of so many bins, or classes. */
@@ -3152,6 +3337,85 @@ export interface operations {
       default: components["responses"]["AnyError"];
     };
   };
+  getFields: {
+    parameters: {
+      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
+      path: { collection: components["parameters"]["Collection"]; };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["CollectionOfFields"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  putFields: {
+    parameters: operations["getFields"]["parameters"];
+    requestBody: { content: { "application/json": components["schemas"]["FieldFeatures"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["KeptFields"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  deleteFields: {
+    parameters: operations["getFields"]["parameters"];
+    responses: { 204: { content?: never; }; default: components["responses"]["AnyError"]; };
+  };
+  getAdviceOnFields: {
+    parameters: {
+      query: {
+        product: "yield" | "fertilizer" | "isfm" | "forage";
+        crop?: components["parameters"]["Crop"];
+        country_code?: components["parameters"]["CountryCode"];
+        forecast_period?: components["parameters"]["ForecastPeriod"];
+        release?: components["parameters"]["Release"];
+        quantiles?: components["parameters"]["Quantiles"];
+        histogram?: components["parameters"]["Histogram"];
+        area?: components["parameters"]["YieldInPolygonArea"];
+        bags?: components["parameters"]["Bags"];
+        prices?: components["parameters"]["Prices"];
+        budget?: components["parameters"]["Budget"];
+        produce_price?: components["parameters"]["ProducePrice"];
+        scenario_weights?: components["parameters"]["ScenarioWeights"];
+        nutrients?: components["parameters"]["Nutrients"];
+        format?: components["parameters"]["Format"];
+      };
+      header?: {
+        Prefer?: components["parameters"]["Prefer"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+      path: { collection: components["parameters"]["Collection"]; };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["YieldPolygonsResponse"] | components["schemas"]["FertilizerPolygonsResponse"] | components["schemas"]["IsfmPolygonsResponse"] | components["schemas"]["ForagePolygonsResponse"];
+        };
+      };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getFieldChanges: {
+    parameters: {
+      query: {
+        since: string;
+        release?: string;
+        threshold?: number;
+        threshold_kind?: "relative" | "absolute";
+      };
+      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
+      path: { collection: components["parameters"]["Collection"]; };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["FieldChanges"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  listFieldCollections: {
+    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["FieldCollections"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
   getCoverage: {
     parameters: {
       query?: {
@@ -3445,7 +3709,7 @@ export interface operations {
         "If-None-Match"?: components["parameters"]["IfNoneMatch"];
         "X-Request-Id"?: components["parameters"]["XRequestId"];
       };
-      path: { collection: components["parameters"]["Collection"]; };
+      path: { collection: components["parameters"]["GetStacCollectionCollection"]; };
     };
     responses: {
       200: { content: { "application/json": components["schemas"]["StacCollection"]; }; };
@@ -3459,7 +3723,7 @@ export interface operations {
         "If-None-Match"?: components["parameters"]["IfNoneMatch"];
         "X-Request-Id"?: components["parameters"]["XRequestId"];
       };
-      path: { collection: components["parameters"]["Collection"]; item: string; };
+      path: { collection: components["parameters"]["GetStacCollectionCollection"]; item: string; };
     };
     responses: {
       200: { content: { "application/geo+json": components["schemas"]["StacItem"]; }; };

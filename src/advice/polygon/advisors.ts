@@ -189,6 +189,7 @@ export function createAdvisors(app: App, lookup: Lookup) {
 
   return {
     adviseWithTimeout: createComputing(app),
+    refuseElsewhere,
     adviseIn,
     adviseOnEach,
     advise,
@@ -223,17 +224,22 @@ function unknownArea(snapshot: Snapshot, { countryCode, code, level }: AreaRefer
   )
 }
 
-/** Makes the check of places. @throws {ApiError} OUTSIDE_COUNTRY, or INVALID_GEOMETRY for swapped coordinates */
+/**
+ * Makes the check of places.
+ *
+ * @param countryCode where the release is; null for none
+ * @throws {ApiError} OUTSIDE_COUNTRY, or INVALID_GEOMETRY for swapped coordinates
+ */
 function createExtentCheck({ config, database }: App) {
   const listCountries = () => listCountryExtents(database.reader)
   const countryExtents = cacheValue('country extents', listCountries, config.RELEASE_MAX_AGE_MS)
-  return async (polygons: Rings[], countryCode: string, wait: Wait): Promise<void> =>
+  return async (polygons: Rings[], countryCode: string | null, wait: Wait): Promise<void> =>
     refuseOutside(await wait(countryExtents), polygons, countryCode)
 }
 
-function refuseOutside(countries: CountryExtent[], polygons: Rings[], countryCode: string): void {
+function refuseOutside(countries: CountryExtent[], polygons: Rings[], countryCode: string | null): void {
   // A country of unknown extent may be anywhere, so none of its polygons lies outside.
-  if (countries.some(({ code, extent }) => code === countryCode && extent === null)) return
+  if (countries.some(({ code, extent }) => (countryCode ?? code) === code && extent === null)) return
   if (meetsAny(countries, polygons, false)) return
   if (meetsAny(countries, polygons, true)) {
     throw invalid(

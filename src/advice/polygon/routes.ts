@@ -32,6 +32,7 @@ import {
   readDistributionOptions,
   refuseUnlessOne,
 } from '../bodies.ts'
+import { createOutline, requireField } from '../fields/saved.ts'
 import type { QuantityRules, ReadRules } from '../quantities/compute.ts'
 import type { Advisors } from './advisors.ts'
 import { type Advice, describeRegion, makeRegionData } from './answer.ts'
@@ -39,7 +40,7 @@ import { type Outline, readGeoJson, type SentGeoJson, toGeoJson } from './geomet
 
 /** The parameters and the place of a request. The history would store all else that a body may hold. */
 function recordedRequest(
-  { geometry: _, admin, ...parameters }: PolygonRequest | PlainPolygonRequest,
+  { geometry: _, field: __, admin, ...parameters }: PolygonRequest | PlainPolygonRequest,
   outline: Outline | null,
 ): object {
   return {
@@ -67,7 +68,7 @@ declare module 'fastify' {
 
 const RULES = `
 
-Send \`geometry\` (a GeoJSON Polygon, MultiPolygon, or a Feature or FeatureCollection of one) or \`admin\` (an area of \`GET /admin\`). Other parameters stand in the body or in the query; the body wins. The polygon may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. \`name\` defaults to the Feature's \`properties.name\`.
+Send \`geometry\` (a GeoJSON Polygon, MultiPolygon, or a Feature or FeatureCollection of one), \`admin\` (an area of \`GET /admin\`) or \`field\` (one of \`/fields\`). Other parameters stand in the body or in the query; the body wins. The polygon may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. \`name\` defaults to the Feature's \`properties.name\`.
 
 Without \`country_code\` and \`release\`, the country of a point inside the polygon applies (\`country_source\`), and by default its crop. An \`admin\` area has the crop of its country by default.
 
@@ -134,9 +135,10 @@ function polygonRoute(
       call.server.once(call, reply, async () => {
         const { body } = call
         refuseUnlessOne('geometry', body)
+        const saved = body.field === undefined ? undefined : await findSaved(call, reply, body.field)
         const sent: Body & LocatableRequest = { ...body, country_code: readCountryCode(body) }
         const asked = await withReleaseNamed(lookup, [product], sent, call, reply)
-        const where = takeOutline(call) ?? areaIn(body.admin as SentArea)
+        const where = saved ?? takeOutline(call) ?? areaIn(body.admin as SentArea)
         const rules = await withTimeout(call, reply, () => readRules(body, [product], 'polygons'))
         const question = { product, asked, wanted: readDistributionOptions(body) }
         const advice = await advisors.adviseWithTimeout(call, reply, (waiting) =>
@@ -187,6 +189,17 @@ function takeOutline(call: Call): Outline | null {
   call.polygon = null
   body.geometry = undefined
   return readGeoJson(polygon as SentGeoJson)
+}
+
+/** Finds a saved field of the caller, whose name is the default. @throws {ApiError} NOT_FOUND */
+async function findSaved(call: Call, reply: FastifyReply, field: string): Promise<Outline> {
+  const { body, server } = call
+  const db = server.database.writer
+  const { name, polygons } = await server.inTurn(call, reply, () =>
+    requireField(db, requireCaller(call), field),
+  )
+  if (name !== null) body.name ??= name
+  return createOutline(polygons)
 }
 
 function areaIn({ country_code, code, level = null }: SentArea): AreaReference {

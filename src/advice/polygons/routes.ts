@@ -27,6 +27,7 @@ import {
   writeItems,
 } from '#src/http/formats.ts'
 import { ignoredMember, queryMerger } from '#src/http/parameters.ts'
+import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import type { Pause } from '#src/lib/limiter.ts'
@@ -48,6 +49,9 @@ import {
   refuseProvenance,
   refuseUnlessOne,
 } from '../bodies.ts'
+import { createFieldReader } from '../fields/pages.ts'
+import type { CollectionRow } from '../fields/queries.ts'
+import { requireCollection } from '../fields/saved.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import {
   createPolygonItems,
@@ -63,6 +67,7 @@ import {
   createTasks,
   type LevelSelection,
   listFeatures,
+  listTasks,
   locatePolygons,
   readPolygon,
   refuseUnknownAreas,
@@ -84,9 +89,9 @@ function readPolygonBodies(app: App): number {
 }
 
 const RULES = `
-Send up to ${MOST_POLYGONS} polygons as a GeoJSON FeatureCollection, or \`admin\`: all administrative areas of a level of a country, or of \`parent\`. Polygons are answered in their order, areas in the order of their codes. Each has the answer of \`POST /advisory/{product}\`, or its own \`error\` and \`code\`, which do not affect the others.
+Send up to ${MOST_POLYGONS} polygons as a GeoJSON FeatureCollection, \`admin\`, all administrative areas of a level of a country, or of \`parent\`, or \`fields\`, a collection of \`/fields\`. Polygons are answered in their order, areas in the order of their codes. Each has the answer of \`POST /advisory/{product}\`, or its own \`error\` and \`code\`, which do not affect the others.
 
-Send \`polygons\` or \`admin\`. Other parameters stand in the body or in the query; the body wins. The collection may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. Answers repeat the \`id\` of a Feature (or of its properties); \`properties.name\` names the place.
+Send one of \`polygons\`, \`admin\` and \`fields\`. Other parameters stand in the body or in the query; the body wins. The collection may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. Answers repeat the \`id\` of a Feature (or of its properties); \`properties.name\` names the place.
 
 \`Accept\` or \`format\` chooses JSON, NDJSON (an item a line), CSV, GeoJSON or a data value set of DHIS2. By default, \`application/geo+json\` gets GeoJSON and all else JSON. GeoJSON has the shapes, those of areas with fewer vertices. A data value set needs \`dhis2\` in a JSON body, with the names of columns and places; \`left_out\` has the places without values.
 
@@ -143,9 +148,9 @@ function chooseFormat(request: Call, reply: FastifyReply): PolygonFormat {
   return negotiateFormat(request, reply, POLYGON_FORMATS, isGeoJson ? GEOJSON_TYPE : JSON_TYPE)
 }
 
-type Call = FastifyRequest<{ Body: PolygonsRequest | PlainPolygonsRequest }>
+export type Call = FastifyRequest<{ Body: PolygonsRequest | PlainPolygonsRequest }>
 
-interface ManyOptions {
+export interface ManyOptions {
   lookup: Lookup
   schemas: PolygonsSchemas<ProductDefinition>[]
   forms: ReturnType<typeof definePolygonsFormats>
@@ -182,7 +187,7 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
   }
 }
 
-async function answerMany(
+export async function answerMany(
   { lookup, advisors, readRules }: ManyOptions,
   product: ProductDefinition,
   request: Call,
@@ -208,6 +213,7 @@ async function answerMany(
   const gone = createClientSignal(reply)
   const pause = () => server.turns.next(clientKeyOf(request), gone)
   const sent = await takePolygons(request, pause)
+  const collection = body.fields === undefined ? undefined : await findFields(request, reply, body.fields)
   // DHIS2 does not read the reason of a last item, and would take a part for the whole.
   const ends = { hasShapes: format.hasShapes ?? false, cutAtFault: isDataValueSet }
   const call = { request, reply, pause, reasons, advisors, distribution, ...ends }
@@ -215,12 +221,23 @@ async function answerMany(
   const begin = async (snapshot: Snapshot, published: PublishedRelease | undefined) => {
     if (selection) await server.inTurn(request, reply, () => refuseUnknownAreas(db, snapshot, selection))
     const all = createSources(product, named, snapshot, published)
-    const { sources, release, polygons } = await locatePolygons(lookup, snapshot, all, sent, wait, pause)
+    const saved =
+      collection && createFieldReader(lookup, snapshot, all, { db: server.database.writer, collection, wait })
+    const { sources, release, polygons } = await (saved
+      ? saved.locate()
+      : locatePolygons(lookup, snapshot, all, sent, wait, pause))
     if (isDataValueSet) refuseSeveral(sources)
     const [members, mapping] = [ignoredMember(request), body.dhis2]
     const items = createPolygonItems({ product, sources, release, distribution, rules, members, mapping })
     const tasks = createTasks(call, snapshot)
-    const listed = selection ? tasks.ofAreas(series, release, db, selection) : tasks.ofPolygons(polygons)
+    const listed = selection
+      ? tasks.ofAreas(series, release, db, selection)
+      : saved
+        ? listTasks(
+            tasks,
+            saved.pages((work) => server.goOnInTurn(request, reply, work)),
+          )
+        : tasks.ofPolygons(polygons)
     const pieces = writeItems(format.write(items), eachCounted(computeItems(call, listed), count), { pause })
     return { releases: listReleaseCodes(sources), first: await pieces.next(), pieces }
   }
@@ -240,7 +257,7 @@ function readSelection(admin: NonNullable<PolygonsRequest['admin']>): LevelSelec
 /** Reads the polygons of a request, and drops their GeoJSON. */
 async function takePolygons(request: Call, pause: Pause): Promise<SentPolygon[]> {
   const { body } = request
-  if (body.admin) return []
+  if (body.polygons === undefined) return []
   const features = listFeatures(body.polygons)
   body.polygons = undefined
   const polygons: SentPolygon[] = []
@@ -250,6 +267,14 @@ async function takePolygons(request: Call, pause: Pause): Promise<SentPolygon[]>
     features[index] = undefined
   }
   return polygons
+}
+
+/** Finds a collection of the caller. */
+function findFields(request: Call, reply: FastifyReply, name: string): Promise<CollectionRow> {
+  const { server } = request
+  return server.inTurn(request, reply, () =>
+    requireCollection(server.database.writer, requireCaller(request), name),
+  )
 }
 
 function tooDeep(): ApiError {

@@ -86,7 +86,7 @@ export async function refuseUnknownAreas(
   await refuseWithoutAreas(db, country, level, { field: 'admin.parent', parent })
 }
 
-interface PlacedPolygon extends SentPolygon {
+export interface PlacedPolygon extends SentPolygon {
   source: SourceRelease
 }
 
@@ -109,11 +109,32 @@ export async function locatePolygons(
 
   const polygons: PlacedPolygon[] = []
   for (const polygon of sent) polygons.push({ ...polygon, source: await findSource(polygon) })
-  const used = new Set(polygons.filter(({ outline }) => !('error' in outline)).map(({ source }) => source))
-  const all = used.size > 0 ? [...used] : [sources.of(null)]
+  const valid = polygons.filter(({ outline }) => !('error' in outline))
+  return {
+    polygons,
+    ...(await chooseRelease(
+      valid.map(({ source }) => source),
+      sources,
+      snapshot,
+      reasons,
+      wait,
+    )),
+  }
+}
+
+/** The sources of a call, and the first of their releases. @throws {ApiError} where there is none */
+export async function chooseRelease(
+  used: Iterable<SourceRelease>,
+  sources: SourceReleases,
+  snapshot: Snapshot,
+  reasons: Lookup['reasons'],
+  wait: Wait,
+) {
+  const distinct = [...new Set(used)]
+  const all = distinct.length > 0 ? distinct : [sources.of(null)]
   const release = all.flatMap((source) => source.release ?? [])[0]
   if (!release) throw await wait(() => reasons.noRelease(snapshot, (all[0] as SourceRelease).series))
-  return { polygons, sources: all, release }
+  return { sources: all, release }
 }
 
 /** Tasks of a call that wait or are computed at the same time: the most of one caller. */
@@ -225,7 +246,7 @@ export function createTasks(
 
   return {
     /** In their order. @param sent loses each polygon with its turn */
-    async *ofPolygons(sent: PlacedPolygon[]): AsyncGenerator<Task> {
+    *ofPolygons(sent: PlacedPolygon[]): Generator<Task> {
       while (sent.length > 0) {
         const group = sent.splice(0, countSmall(sent))
         const [{ source }] = group as [PlacedPolygon]
@@ -270,13 +291,21 @@ export function createTasks(
   }
 }
 
+/** The tasks of polygons that are read page by page. */
+export async function* listTasks(
+  { ofPolygons }: ReturnType<typeof createTasks>,
+  pages: AsyncIterable<PlacedPolygon[]>,
+): AsyncGenerator<Task> {
+  for await (const page of pages) yield* ofPolygons(page)
+}
+
 /** Items of a piece of the answer: other requests wait for as many. */
 const WRITTEN_AT_ONCE = 10
 
 /** Computes items, in slices. After a database error within the answer, the last item has its reason. */
 export async function* computeItems(
   { cutAtFault }: ManyCall,
-  tasks: AsyncIterable<Task>,
+  tasks: AsyncIterable<Task> | Iterable<Task>,
 ): AsyncGenerator<PolygonItem[]> {
   let isFirst = true
   try {
@@ -292,7 +321,9 @@ export async function* computeItems(
   }
 }
 
-async function* begin(tasks: AsyncIterable<Task>): AsyncGenerator<() => Promise<PolygonItem[]>> {
+async function* begin(
+  tasks: AsyncIterable<Task> | Iterable<Task>,
+): AsyncGenerator<() => Promise<PolygonItem[]>> {
   let isFirst = true
   for await (const task of tasks) {
     yield task.bind(null, isFirst)

@@ -178,6 +178,7 @@ function createHead(products: Products['list'], basePath: string): Partial<OpenA
       { name: 'places', description: 'Administrative areas, and the areas of a point.' },
       { name: 'catalog', description: 'The published data.' },
       { name: 'subscriptions', description: 'Messages to your own address when values change.' },
+      { name: 'fields', description: 'Your own collections of fields.' },
       { name: 'history', description: 'Earlier answers to callers with a token, and their feedback.' },
       { name: 'service', description: 'The service itself: its links and its health.' },
       { name: 'user', description: 'The account of the caller.' },

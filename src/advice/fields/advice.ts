@@ -1,0 +1,82 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { ReleaseHeader } from '#schemas/advisory.ts'
+import { ref } from '#schemas/common.ts'
+import { DataValueSet } from '#schemas/dhis2.ts'
+import { CollectionParams } from '#schemas/fields.ts'
+import { asQuery } from '#schemas/point-request.ts'
+import { withoutPlaces } from '#schemas/polygon.ts'
+import { POLYGONS_PARAMETERS } from '#schemas/polygons.ts'
+import { productSchema } from '#schemas/product.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { DISPOSITION, documentFormats } from '#src/http/formats.ts'
+import { queryMerger, validationError } from '#src/http/parameters.ts'
+import { polygonNoter, type Validator } from '../bodies.ts'
+import { POLYGON_FORMATS } from '../polygon/answer.ts'
+import { type Call as AnswerCall, answerMany, type ManyOptions } from '../polygons/routes.ts'
+import { OWN_FIELDS } from './saved.ts'
+
+type Call = FastifyRequest<{ Params: CollectionParams }>
+
+/** A collection in the place of the polygons of a call, with all parameters in the query. */
+export function adviceRoute(app: App, options: ManyOptions): void {
+  const { list: products } = app.products
+  const { schemas, forms } = options
+  const codes = products.map(({ code }) => code)
+  const Product = productSchema(products, 'The product to answer for.')
+  const note = polygonNoter(['product', ...POLYGONS_PARAMETERS])
+
+  app.route({
+    method: 'GET',
+    url: '/fields/:collection/advice',
+    config: { ...OWN_FIELDS, ownTurns: true, preferences: ['handling=strict'] },
+    schema: {
+      operationId: 'getAdviceOnFields',
+      summary: 'Advice on all fields of a collection',
+      description:
+        'The answer of `POST /advisory/{product}/polygons` for the fields of a collection, each with its id. The parameters are those of that operation, in the query; a data value set of DHIS2 takes its body.',
+      tags: ['fields'],
+      params: CollectionParams,
+      queryAlternative: Type.Object({
+        product: Product,
+        ...asQuery(withoutPlaces((schemas[0] as (typeof schemas)[number]).request)).properties,
+      }),
+      response: {
+        200: {
+          description: 'An answer for each field.',
+          headers: { 'Advisory-Release': ReleaseHeader, 'Content-Disposition': DISPOSITION },
+          content: documentFormats(POLYGON_FORMATS, {
+            json: Type.Union(schemas.map(({ response }) => ref(response))),
+            ndjson: ref(forms.lines),
+            csv: ref(forms.table),
+            geojson: ref(forms.collection),
+            dhis2: ref(DataValueSet),
+          }),
+        },
+        ...errorResponses(
+          'INVALID_PARAMETERS',
+          'CROP_NOT_AVAILABLE',
+          'NOT_FOUND',
+          'NO_RELEASE',
+          'RELEASE_GONE',
+          'NOT_ACCEPTABLE',
+        ),
+      },
+    },
+    handler: async (request: Call, reply: FastifyReply) => {
+      const { product: code, ...query } = request.query as Record<string, unknown>
+      const found = schemas.find(({ product }) => product.code === code)
+      if (!found) throw ApiError.invalid('product', `must be one of ${codes.join(', ')}`, codes)
+      note(request, reply)
+      request.query = query
+      request.body = undefined
+      queryMerger(found.request)(request)
+      const body = { ...(request.body as object | undefined), fields: request.params.collection }
+      const validate = request.compileValidationSchema(found.request) as Validator
+      if (!validate(body)) throw validationError(validate.errors ?? [], body)
+      request.body = body
+      return answerMany(options, found.product, request as AnswerCall, reply, () => {})
+    },
+  })
+}

@@ -1,0 +1,230 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ref } from '#schemas/common.ts'
+import {
+  CollectionParams,
+  FieldChangeLines,
+  FieldChanges,
+  FieldChangesQuery,
+  FieldChangeTable,
+} from '#schemas/fields.ts'
+import { toQuerySchema } from '#schemas/point-request.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
+import { errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import {
+  attach,
+  csvRow,
+  DISPOSITION,
+  documentFormats,
+  FORMATS,
+  type Items,
+  negotiateFormat,
+  resumePieces,
+  writeItems,
+} from '#src/http/formats.ts'
+import { readQuery } from '#src/http/parameters.ts'
+import { requireCaller } from '#src/http/plugins/authentication.ts'
+import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
+import { round } from '#src/lib/round.ts'
+import type { Wait } from '#src/lib/time-budget.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
+import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
+import { createSources, type SourceRelease } from '#src/lookup/places.ts'
+import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
+import type { Snapshot } from '#src/lookup/snapshot.ts'
+import { writeFeature } from '../columns.ts'
+import { describeRegion, type PolygonItem } from '../polygon/answer.ts'
+import type { ManyOptions } from '../polygons/routes.ts'
+import { computeItems, createTasks, type PlacedPolygon } from '../polygons/sources.ts'
+import { findChanges, type ValueChange } from '../subscriptions/values.ts'
+import { createFieldReader } from './pages.ts'
+import { OWN_FIELDS, requireCollection } from './saved.ts'
+
+type Call = FastifyRequest<{ Params: CollectionParams; Querystring: FieldChangesQuery }>
+
+/** A field in two releases. */
+interface ComparedField {
+  item: PolygonItem
+  changes: ValueChange[]
+}
+
+export function changesRoute(app: App, options: Pick<ManyOptions, 'lookup' | 'advisors'>): void {
+  app.route({
+    method: 'GET',
+    url: '/fields/:collection/changes',
+    config: { ...OWN_FIELDS, ownTurns: true },
+    schema: {
+      operationId: 'getFieldChanges',
+      summary: 'Fields whose advice has changed',
+      description:
+        'The fields of a collection whose values have changed by more than a threshold between two releases. A value that comes or goes has changed, whatever the threshold. An answer is whole when its transfer ends properly.',
+      tags: ['fields'],
+      params: CollectionParams,
+      querystring: toQuerySchema(FieldChangesQuery),
+      response: {
+        200: {
+          description: 'The changed fields.',
+          headers: { 'Content-Disposition': DISPOSITION },
+          content: documentFormats(FORMATS, {
+            json: ref(FieldChanges),
+            ndjson: ref(FieldChangeLines),
+            csv: ref(FieldChangeTable),
+          }),
+        },
+        ...errorResponses('INVALID_PARAMETERS', 'NOT_FOUND', 'NO_RELEASE', 'RELEASE_GONE', 'NOT_ACCEPTABLE'),
+      },
+    },
+    preValidation: readQuery(FieldChangesQuery),
+    handler: (request: Call, reply: FastifyReply) => compareFields(options, request, reply),
+  })
+}
+
+async function compareFields(
+  { lookup, advisors }: Pick<ManyOptions, 'lookup' | 'advisors'>,
+  request: Call,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { server, params, query } = request
+  const wait: Wait = (work) => withTimeout(request, reply, work)
+  const format = negotiateFormat(request, reply, FORMATS)
+  const db = server.database.writer
+  const collection = await server.inTurn(request, reply, () =>
+    requireCollection(db, requireCaller(request), params.collection),
+  )
+  const before = await releaseNamed(lookup, query.since.trim(), request, reply)
+  const product = server.products.of(before.product)
+  const snapshot = await lookup.current()
+  const after = await laterRelease(lookup, snapshot, before, request, reply)
+  const gone = createClientSignal(reply)
+  const pause = () => server.turns.next(clientKeyOf(request), gone)
+  const isAlone = { hasShapes: format.hasShapes ?? false, cutAtFault: true, distribution: null }
+  const call = { request, reply, pause, reasons: lookup.reasons, advisors, ...isAlone }
+  const tasks = createTasks(call, snapshot)
+  const { kind, value } = { kind: query.threshold_kind ?? 'relative', value: query.threshold ?? 10 }
+  const [sourceBefore, sourceAfter] = [before, after].map((release) =>
+    createSource(product, snapshot, release),
+  )
+  const sources = { byPlace: false, of: () => sourceAfter as SourceRelease }
+  const fields = createFieldReader(lookup, snapshot, sources, { db, collection, wait })
+
+  async function* compare(): AsyncGenerator<ComparedField[]> {
+    for await (const page of fields.pages((work) => server.goOnInTurn(request, reply, work))) {
+      const earlier = page.map(
+        (field): PlacedPolygon => ({ ...field, source: sourceBefore as SourceRelease }),
+      )
+      const items: PolygonItem[] = []
+      for await (const slice of computeItems(call, tasks.ofPolygons([...earlier, ...page])))
+        items.push(...slice)
+      const half = items.length / 2
+      yield items.slice(half).flatMap((item, index) => {
+        const [old, now] = [items[index] as PolygonItem, item]
+        const changes = findChanges({ kind, value }, listMeans(old), listMeans(now))
+        const isUnknown = !old.advice || !now.advice
+        return changes.length > 0 || isUnknown
+          ? [{ item: isUnknown && old.reason ? old : item, changes }]
+          : []
+      })
+    }
+  }
+
+  const members = {
+    collection: params.collection,
+    release: after.code,
+    release_before: before.code,
+    unit: product.unit,
+  }
+  const pieces = writeItems(format.write(createItems(product, members)), compare(), { pause })
+  const first = await refuseIfReplaced(() => pieces.next())
+  reply.type(format.contentType)
+  attach(reply, format.mediaType, 'changes')
+  return reply.send(Readable.from(resumePieces([first], pieces)))
+}
+
+/** @throws {ApiError} NO_RELEASE where nothing answers now, or INVALID_PARAMETERS for another product, country or crop */
+async function laterRelease(
+  lookup: Lookup,
+  snapshot: Snapshot,
+  before: PublishedRelease,
+  request: Call,
+  reply: FastifyReply,
+): Promise<PublishedRelease> {
+  const { product, countryCode, cropCode } = before
+  const series = { product, countryCode, cropCode, forecastPeriod: null }
+  const { release } = request.query
+  if (release === undefined) {
+    const found = snapshot.releaseOf(series)
+    if (found) return found
+    throw await withTimeout(request, reply, () => lookup.reasons.noRelease(snapshot, series))
+  }
+  const after = await releaseNamed(lookup, release.trim(), request, reply)
+  if (after.product === product && after.countryCode === countryCode && after.cropCode === cropCode)
+    return after
+  throw contradicts('release', 'of the product, country and crop of since', after.code, after.product)
+}
+
+function createSource(
+  product: ProductDefinition,
+  snapshot: Snapshot,
+  release: PublishedRelease,
+): SourceRelease {
+  const { code, countryCode, cropCode } = release
+  const named = { release: code, country_code: countryCode, ...(cropCode !== null && { crop: cropCode }) }
+  return createSources(product, named, snapshot, release).of(null)
+}
+
+/** The values of an item as its answer has them. */
+function listMeans({ advice }: PolygonItem) {
+  if (!advice) return []
+  const { release, statistics } = advice
+  return release.layers.flatMap(({ input, scenario, decimals }, index) => {
+    const layer = statistics.layers[index]
+    return layer ? [{ input, scenario, value: round(layer.mean, decimals) }] : []
+  })
+}
+
+const PLACE = ['id', 'name', 'lat', 'lng', 'area_ha'] as const
+const VALUES = ['input', 'scenario', 'before', 'after', 'change', 'change_percent'] as const
+
+function createItems(product: ProductDefinition, members: object): Items<ComparedField> {
+  function describePlace({ id, name, advice }: PolygonItem) {
+    const { lat, lng, area_ha } = advice ? describeRegion(name, advice) : {}
+    return {
+      id: String(id),
+      name: name ?? null,
+      lat: lat ?? null,
+      lng: lng ?? null,
+      area_ha: area_ha ?? null,
+    }
+  }
+  const describeReason = ({ advice, reason }: PolygonItem) =>
+    advice || !reason ? {} : { error: reason.error, code: reason.code as string }
+
+  return {
+    members,
+    columns: [...PLACE, ...VALUES, 'error', 'code'],
+    object: ({ item, changes }) =>
+      JSON.stringify({ ...describePlace(item), changes, ...describeReason(item) }),
+    feature({ item, changes }) {
+      const { id, ...place } = describePlace(item)
+      const values = changes.flatMap(({ input, scenario, ...change }) => {
+        const label = [input, scenario].filter((part) => part !== null).join(' ') || product.value.key
+        return Object.entries(change).map(([key, value]) => [`${key} ${label}`, value])
+      })
+      return writeFeature(id, item.geometry ?? 'null', {
+        ...place,
+        ...Object.fromEntries(values),
+        ...describeReason(item),
+      })
+    },
+    rows({ item, changes }) {
+      const place = Object.values(describePlace(item))
+      const { error = null, code = null } = describeReason(item)
+      if (changes.length === 0) return csvRow([...place, ...VALUES.map(() => null), error, code])
+      return changes
+        .map((change) => csvRow([...place, ...VALUES.map((key) => change[key]), error, code]))
+        .join('')
+    },
+  }
+}

@@ -1,0 +1,223 @@
+import { ApiError } from '#src/errors.ts'
+import { nestingError } from '#src/http/plugins/body-parser.ts'
+import { readCsv } from '#src/lib/csv.ts'
+import { BracketWalk } from '#src/lib/json.ts'
+import { GEOJSON_TYPE, JSON_TYPE, readCollection } from '../bodies.ts'
+import { invalid } from '../polygon/geometry.ts'
+import { readWkt } from '../wkt.ts'
+
+/** Characters of one feature, one line or one record: a polygon of the most vertices has half of them. */
+const LONGEST_FEATURE = 1_048_576
+
+/** Characters of a collection before and after its features. */
+const LONGEST_FRAME = 65_536
+
+/** A Feature of GeoJSON, unchecked; the error where its text cannot be read. */
+export type SentFeature = unknown
+
+type Texts = AsyncIterable<string>
+
+/** Reads an upload feature by feature, by its media type. @throws {ApiError} MALFORMED_BODY, MALFORMED_JSON or INVALID_PARAMETERS, also after features */
+export const FEATURE_READERS: Readonly<Record<string, (texts: Texts) => AsyncGenerator<SentFeature>>> = {
+  [GEOJSON_TYPE]: readFeatures,
+  [JSON_TYPE]: readFeatures,
+  'application/x-ndjson': readLines,
+  'text/csv': readTable,
+}
+
+/** Decodes an upload in pieces. @throws {ApiError} MALFORMED_BODY for other bytes than UTF-8, and for NUL */
+export async function* decodeTexts(stream: AsyncIterable<Buffer>): Texts {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  for await (const chunk of stream) yield decode(chunk)
+  yield decode()
+
+  function decode(chunk?: Buffer): string {
+    let text: string
+    try {
+      text = decoder.decode(chunk, { stream: chunk !== undefined })
+    } catch {
+      throw new ApiError('MALFORMED_BODY', 'The body is not valid UTF-8.')
+    }
+    if (text.includes('\0')) throw new ApiError('MALFORMED_BODY', 'The body contains NUL characters.')
+    return text
+  }
+}
+
+function parseFeature(text: string): SentFeature {
+  const excess = nestingError(text, 'line')
+  if (excess) return excess
+  try {
+    return JSON.parse(text)
+  } catch {
+    return new ApiError('MALFORMED_JSON', 'The feature is not valid JSON.')
+  }
+}
+
+const FIRST_SEPARATOR = /^\s*$/
+const SEPARATOR = /^\s*,\s*$/
+
+const FEATURES_BEGIN = /"features"\s*:\s*\[$/
+
+/** Characters in which they begin. */
+const LEAD = 100
+
+/** The members of `features`, one after the other: a whole collection is never in memory. */
+async function* readFeatures(texts: Texts): AsyncGenerator<SentFeature> {
+  const walk = new BracketWalk()
+  let isIn = false
+  let separator = FIRST_SEPARATOR
+  /** The text around the features. */
+  let frame = ''
+  let rest = ''
+  for await (const text of texts) {
+    rest += text
+    let begin = 0
+    for (let at = walk.next(rest, rest.length - text.length); at !== -1; at = walk.next(rest, at)) {
+      if (!isIn && walk.level === FEATURES_LEVEL && FEATURES_BEGIN.test(rest.slice(begin, at).slice(-LEAD))) {
+        isIn = true
+        frame += rest.slice(begin, at)
+        begin = at
+      } else if (isIn && walk.level === FEATURES_LEVEL) {
+        const feature = rest.slice(begin, at)
+        const start = feature.indexOf('{')
+        if (!separator.test(feature.slice(0, start)) || !feature.endsWith('}')) throw notObjects()
+        yield parseFeature(feature.slice(start))
+        separator = SEPARATOR
+        begin = at
+      } else if (isIn && walk.level < FEATURES_LEVEL) {
+        if (!/^\s*\]$/.test(rest.slice(begin, at))) throw notObjects()
+        isIn = false
+        frame += ']'
+        begin = at
+      }
+    }
+    rest = rest.slice(begin)
+    if (rest.length > (isIn ? LONGEST_FEATURE : LONGEST_FRAME)) throw tooLong(isIn)
+  }
+  if (isIn) throw new ApiError('MALFORMED_JSON', 'The body ends before its FeatureCollection does.')
+  refuseOtherCollection(frame + rest)
+}
+
+/** Brackets around a feature. */
+const FEATURES_LEVEL = 2
+
+function notObjects(): ApiError {
+  return new ApiError('MALFORMED_JSON', 'The body is not valid JSON: features must be a list of objects.')
+}
+
+function tooLong(isFeature: boolean): ApiError {
+  return new ApiError(
+    'MALFORMED_BODY',
+    isFeature
+      ? `A feature is longer than ${LONGEST_FEATURE} characters.`
+      : `The members beside features are longer than ${LONGEST_FRAME} characters.`,
+  )
+}
+
+/** @param text a collection without its features */
+function refuseOtherCollection(text: string): void {
+  let collection: unknown
+  try {
+    collection = JSON.parse(text)
+  } catch {
+    throw new ApiError('MALFORMED_JSON', 'The body is not valid JSON.')
+  }
+  const { features } = readCollection(collection)
+  if (!Array.isArray(features)) throw ApiError.invalid('features', 'must be an array')
+  if (features.length > 0) throw ApiError.invalid('features', 'must be there once')
+}
+
+async function* readLines(texts: Texts): AsyncGenerator<SentFeature> {
+  let rest = ''
+  for await (const text of texts) {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() as string
+    yield* parseLines(lines)
+    if (rest.length > LONGEST_FEATURE) throw tooLong(true)
+  }
+  yield* parseLines([rest])
+}
+
+/** A record separator begins a line of a GeoJSON text sequence (RFC 8142). */
+function* parseLines(lines: string[]): Generator<SentFeature> {
+  for (const line of lines) {
+    const text = line.replace('\x1e', '').trim()
+    if (text !== '') yield parseFeature(text)
+  }
+}
+
+/** The columns with the shape as well-known text, as programs name them. */
+const SHAPE_COLUMNS = ['wkt', 'geometry', 'geom', 'the_geom', 'shape']
+
+async function* readTable(texts: Texts): AsyncGenerator<SentFeature> {
+  let readRecord: ((record: string[]) => SentFeature) | undefined
+  for await (const record of readRecordsIn(texts)) {
+    if (readRecord) yield readRecord(record)
+    else readRecord = createRecordReader(record.map((name) => name.trim()))
+  }
+}
+
+/** A record that is cut by the end of a piece waits for the next one. */
+async function* readRecordsIn(texts: Texts): AsyncGenerator<string[]> {
+  let rest = ''
+  for await (const text of texts) {
+    rest += text
+    const { records, end } = readRecords(rest.slice(0, 1 + rest.lastIndexOf('\n')), false)
+    yield* records
+    rest = rest.slice(end)
+    if (rest.length > LONGEST_FEATURE) throw tooLong(true)
+  }
+  yield* readRecords(rest, true).records
+}
+
+/** @param isWhole whether a quote that is not closed is a mistake, and not the end of a piece */
+function readRecords(text: string, isWhole: boolean): { records: string[][]; end: number } {
+  const records: string[][] = []
+  let end = 0
+  try {
+    readCsv(text, (record, behind) => {
+      records.push(record)
+      end = behind
+      return true
+    })
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    if (isWhole) throw new ApiError('MALFORMED_BODY', `The body is not valid CSV: ${error.message}.`)
+  }
+  return { records, end }
+}
+
+/** Makes the reader of records below a header. @throws {ApiError} MALFORMED_BODY without the columns id and wkt */
+function createRecordReader(columns: string[]): (record: string[]) => SentFeature {
+  const names = columns.map((name) => name.toLowerCase())
+  const shapeAt = names.findIndex((name) => SHAPE_COLUMNS.includes(name))
+  const idAt = names.indexOf('id')
+  if (shapeAt === -1 || idAt === -1) {
+    const rule = 'The first line must name the columns, id and wkt among them, with commas between.'
+    throw new ApiError('MALFORMED_BODY', rule)
+  }
+  return (record) => {
+    const others = columns.flatMap((name, at) =>
+      at === shapeAt || at === idAt || !record[at] ? [] : [[name, record[at]] as const],
+    )
+    const feature = { type: 'Feature', id: record[idAt], properties: Object.fromEntries(others) }
+    try {
+      return { ...feature, geometry: readShape(record[shapeAt]) }
+    } catch (error) {
+      // Its id is told with the error.
+      if (error instanceof ApiError) return { ...feature, geometry: error }
+      throw error
+    }
+  }
+}
+
+/** PostGIS writes the number of the system before the text. */
+const SRID = /^\s*SRID\s*=\s*(\d+)\s*;/i
+
+function readShape(cell = ''): object {
+  const srid = SRID.exec(cell)
+  if (srid && srid[1] !== '4326')
+    throw invalid('wkt', `has the SRID ${srid[1]}: coordinates are longitude and latitude (4326)`)
+  const coordinates = readWkt('wkt', cell.slice(srid?.[0].length ?? 0), 'POLYGON')
+  return { type: 'MultiPolygon', coordinates }
+}

@@ -1,0 +1,252 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { ref } from '#schemas/common.ts'
+import {
+  CollectionOfFields,
+  type CollectionParams,
+  FIELD_QUOTA,
+  FieldCollections,
+  FieldFeatures,
+  FieldLines,
+  FieldTable,
+  fieldComponents,
+  KeptFields,
+  MOST_FIELDS,
+  CollectionParams as Params,
+} from '#schemas/fields.ts'
+import { ApiError, answers, errorResponses, noContent, requireFound } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import {
+  attach,
+  csvRow,
+  DISPOSITION,
+  documentFormats,
+  FORMATS,
+  type Items,
+  negotiateFormat,
+  writeItems,
+} from '#src/http/formats.ts'
+import { observeQueue } from '#src/http/metrics/metrics.ts'
+import { requireCaller } from '#src/http/plugins/authentication.ts'
+import { overloaded } from '#src/http/plugins/overload.ts'
+import { createClientSignal } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
+import { createLimiter } from '#src/lib/limiter.ts'
+import { roundDegrees, roundVisibly } from '#src/lib/round.ts'
+import { GEOJSON_TYPE, JSON_TYPE, mediaTypeOfBody } from '../bodies.ts'
+import { writeFeature } from '../columns.ts'
+import { toGeoJson } from '../polygon/geometry.ts'
+import type { ManyOptions } from '../polygons/routes.ts'
+import { adviceRoute } from './advice.ts'
+import { changesRoute } from './changes.ts'
+import { keepFields } from './keeping.ts'
+import {
+  type CollectionRow,
+  deleteCollection,
+  type FieldPlace,
+  listCollections,
+  listFields,
+  readPages,
+  removeFieldPiece,
+  type StoredField,
+} from './queries.ts'
+import { decodeTexts, FEATURE_READERS } from './reading.ts'
+import { createOutline, OWN_FIELDS, requireCollection } from './saved.ts'
+
+type Call = FastifyRequest<{ Params: CollectionParams }>
+
+const described = { tags: ['fields'], params: Params }
+
+/** Uploads at a time: each holds a piece of its fields, and no connection between two pieces. */
+const UPLOADS = { running: 4, runningEach: 1, waiting: 20 }
+
+export async function fields(app: App, options: ManyOptions): Promise<void> {
+  for (const schema of fieldComponents) app.addSchema(schema)
+  const db = app.database.writer
+  app.jobs.add('remove-fields', () => removeFieldPiece(db))
+  await app.register(uploads, options)
+  adviceRoute(app, options)
+  changesRoute(app, options)
+
+  app.route({
+    method: 'GET',
+    url: '/fields',
+    config: OWN_FIELDS,
+    schema: {
+      operationId: 'listFieldCollections',
+      summary: 'List your collections of fields',
+      description: 'The collections of the caller by name, and how much an account may keep.',
+      tags: ['fields'],
+      response: answers(FieldCollections, 'The collections.'),
+    },
+    handler: async (request) => {
+      const items = (await listCollections(db, requireCaller(request).id)).map(describe)
+      const sum = (key: 'fields' | 'bytes') => items.reduce((total, item) => total + item[key], 0)
+      return {
+        items,
+        fields: sum('fields'),
+        bytes: sum('bytes'),
+        most_fields: FIELD_QUOTA.fields,
+        most_bytes: FIELD_QUOTA.bytes,
+      }
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/fields/:collection',
+    config: { ...OWN_FIELDS, ownTurns: true },
+    schema: {
+      operationId: 'getFields',
+      summary: 'Get a collection of fields',
+      description:
+        'All fields of a collection, as JSON, NDJSON, CSV or GeoJSON, which has their shapes; CSV has them as well-known text. CSV and GeoJSON can be sent to `PUT` again.',
+      ...described,
+      response: {
+        200: {
+          description: 'The fields.',
+          headers: { 'Content-Disposition': DISPOSITION },
+          content: documentFormats(FORMATS, {
+            json: ref(CollectionOfFields),
+            ndjson: ref(FieldLines),
+            csv: ref(FieldTable),
+            geojson: ref(FieldFeatures),
+          }),
+        },
+        ...errorResponses('NOT_FOUND', 'NOT_ACCEPTABLE'),
+      },
+    },
+    handler: async (request: Call, reply: FastifyReply) => {
+      const format = negotiateFormat(request, reply, FORMATS)
+      const { collection: name } = request.params
+      const row = await app.inTurn(request, reply, () => requireCollection(db, requireCaller(request), name))
+      const gone = createClientSignal(reply)
+      const pause = () => app.turns.next(clientKeyOf(request), gone)
+      const read = (last: FieldPlace, limit: number) =>
+        app.goOnInTurn(request, reply, () => listFields(db, row.id, last, limit))
+      const pages = readPages<StoredField>(read)
+      reply.type(format.contentType)
+      attach(reply, format.mediaType, 'fields')
+      return reply.send(Readable.from(writeItems(format.write(createItems(row)), pages, { pause })))
+    },
+  })
+
+  app.route({
+    method: 'DELETE',
+    url: '/fields/:collection',
+    config: OWN_FIELDS,
+    schema: {
+      operationId: 'deleteFields',
+      summary: 'Delete a collection of fields',
+      description: 'The collection is gone at once; answers that have begun may end early.',
+      ...described,
+      response: noContent('The collection is deleted.', 'NOT_FOUND'),
+    },
+    handler: async (request: Call, reply: FastifyReply) => {
+      const isDeleted = await deleteCollection(db, requireCaller(request).id, request.params.collection)
+      requireFound(isDeleted, 'You have no collection of fields with this name.')
+      app.jobs.wake('remove-fields')
+      return reply.code(204).send()
+    },
+  })
+}
+
+/** Uploads are read as they arrive: no parser of bodies collects them. */
+async function uploads(app: App, { advisors }: Pick<ManyOptions, 'advisors'>): Promise<void> {
+  const limiter = createLimiter(UPLOADS, overloaded)
+  observeQueue(app.metrics, 'fields', limiter.state)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', async (_request: FastifyRequest, stream: NodeJS.ReadableStream) => stream)
+
+  app.route({
+    method: 'PUT',
+    url: '/fields/:collection',
+    bodyLimit: FIELD_QUOTA.bytes,
+    config: { ...OWN_FIELDS, ownTurns: true },
+    schema: {
+      operationId: 'putFields',
+      summary: 'Keep a collection of fields',
+      description: `Replaces the collection, or makes it. Send up to ${MOST_FIELDS} fields as a GeoJSON FeatureCollection, as Features a line (NDJSON), or as CSV with well-known text, each with an id of your own; polygons must be valid, as for \`POST /advisory/{product}\`. The body is read as it arrives.
+
+A field that is not valid, or that has the id of one before it, is told with its reason, and the others are kept. A call that fails, or that is cut off in the middle, changes nothing: the collection stays as it was. Fields belong to the account, are shown to no other account, and go with it.`,
+      ...described,
+      body: Type.Unknown(),
+      bodyForms: {
+        [GEOJSON_TYPE]: ref(FieldFeatures),
+        [JSON_TYPE]: ref(FieldFeatures),
+        'application/x-ndjson': ref(FieldLines),
+        'text/csv': ref(FieldTable),
+      },
+      response: answers(
+        KeptFields,
+        'The collection, and the fields that were not kept.',
+        'INVALID_PARAMETERS',
+        'MALFORMED_JSON',
+        'MALFORMED_BODY',
+        'TOO_MANY_FIELDS',
+        'BODY_TOO_LARGE',
+        'UNSUPPORTED_MEDIA_TYPE',
+      ),
+    },
+    handler: async (request: Call, reply: FastifyReply) => {
+      const read = FEATURE_READERS[mediaTypeOfBody(request)]
+      if (!read) {
+        const types = Object.keys(FEATURE_READERS).join(', ')
+        throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the body as one of ${types}.`)
+      }
+      const features = read(decodeTexts(request.body as AsyncIterable<Buffer>))
+      const keeping = { request, reply, refuseElsewhere: advisors.refuseElsewhere }
+      const signal = createClientSignal(reply)
+      const { row, refused, refusals } = await limiter.run(
+        clientKeyOf(request),
+        () => keepFields(keeping, request.params.collection, features),
+        signal,
+      )
+      return { ...describe(row), refused, refusals }
+    },
+  })
+}
+
+function describe({ id: _, ...row }: CollectionRow) {
+  return row
+}
+
+const COLUMNS = ['id', 'name', 'lat', 'lng', 'area_ha', 'wkt'] as const
+
+/** Decimals of hectares: a square metre. */
+const AREA_DECIMALS = 4
+
+function createItems(row: CollectionRow): Items<StoredField> {
+  const place = ({ latitude, longitude, areaHa }: StoredField) => ({
+    lat: roundDegrees(latitude),
+    lng: roundDegrees(longitude),
+    area_ha: roundVisibly(areaHa, AREA_DECIMALS),
+  })
+  const parseProperties = ({ properties }: StoredField) =>
+    properties === null ? null : JSON.parse(properties)
+  return {
+    members: describe(row),
+    columns: COLUMNS,
+    object: (field) =>
+      JSON.stringify({
+        id: field.id,
+        name: field.name,
+        ...place(field),
+        properties: parseProperties(field),
+      }),
+    feature: (field) =>
+      writeFeature(
+        field.id,
+        JSON.stringify(toGeoJson(createOutline(field.polygons))),
+        parseProperties(field),
+      ),
+    rows: (field) => csvRow([field.id, field.name, ...Object.values(place(field)), toWkt(field)]),
+  }
+}
+
+function toWkt({ polygons }: StoredField): string {
+  const ringText = (ring: Float64Array) =>
+    `(${Array.from({ length: ring.length / 2 }, (_, at) => `${ring[2 * at]} ${ring[2 * at + 1]}`).join(',')})`
+  return `MULTIPOLYGON(${polygons.map((rings) => `(${rings.map(ringText).join(',')})`).join(',')})`
+}

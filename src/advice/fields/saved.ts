@@ -1,0 +1,44 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '#src/data/tables.ts'
+import { ApiError, requireFound } from '#src/errors.ts'
+import { type Caller, permits } from '#src/http/plugins/authentication.ts'
+import type { Rings } from '#src/raster/rings.ts'
+import type { Outline } from '../polygon/geometry.ts'
+import { type CollectionRow, type Field, findCollection, findField } from './queries.ts'
+
+/** A key sees fields as it sees the history. */
+export const OWN_FIELDS = { scope: 'history', caching: 'never' } as const
+
+/** Fields are the caller's own, as its history is. @throws {ApiError} INSUFFICIENT_SCOPE for a key without it */
+function requireOwner(caller: Caller): string {
+  if (permits(caller, 'history')) return caller.id
+  throw new ApiError(
+    'INSUFFICIENT_SCOPE',
+    'The key may not use saved fields: they take one with the scope history.',
+  )
+}
+
+/** A collection of the caller. @throws {ApiError} NOT_FOUND, or INSUFFICIENT_SCOPE */
+export async function requireCollection(
+  db: Kysely<Tables>,
+  caller: Caller,
+  name: string,
+): Promise<CollectionRow> {
+  const found = await findCollection(db, requireOwner(caller), name)
+  return requireFound(found, 'You have no collection of fields with this name.')
+}
+
+/** @param field the collection, a slash, and the id of the field @throws {ApiError} NOT_FOUND, or INSUFFICIENT_SCOPE */
+export async function requireField(
+  db: Kysely<Tables>,
+  caller: Caller,
+  field: string,
+): Promise<Field & { polygons: Rings[] }> {
+  const [collection = '', ...id] = field.split('/')
+  const found = await findField(db, requireOwner(caller), { collection, id: id.join('/') })
+  return requireFound(found, 'You have no field with this id in a collection of this name.')
+}
+
+export function createOutline(polygons: Rings[]): Outline {
+  return { type: polygons.length === 1 ? 'Polygon' : 'MultiPolygon', polygons }
+}
