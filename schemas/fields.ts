@@ -169,7 +169,7 @@ export const FieldChangesQuery = Type.Object({
   since: t.text(
     200,
     'The release to compare with: an earlier one of the same product, country and crop.',
-    'yield-eth-wheat-2025-07-v1',
+    'synthetic-yield-eth-wheat-2026-07-v1',
   ),
   release: t.filter('The later release; the one that answers now when left out.'),
   threshold: t.withDefault(

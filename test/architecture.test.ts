@@ -29,7 +29,7 @@ const ROOMS = [
 /** What there is to read may only shrink: lower these with each change that does. */
 const BUDGETS: SourceFigures = {
   files: 326,
-  lines: 63_169,
+  lines: 63_166,
   median: 0,
   exportedTypes: 519,
   oneImporter: 98,

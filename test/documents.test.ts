@@ -68,7 +68,7 @@ test('the page about privacy names every table that has data of people, and no o
       select distinct pg_class.oid
       from pg_class join pg_attribute on attrelid = pg_class.oid
       where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and ${isWhole}
-        and (attname in ('user_id', 'user_agent', 'network', 'operator', 'subject') or attname like '%email%')
+        and (attname in ('user_id', 'user_agent', 'network', 'operator', 'subject', 'collection_id') or attname like '%email%')
       union
       select conrelid from pg_constraint join personal on confrelid = personal.id where contype = 'f'
     )

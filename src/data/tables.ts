@@ -184,7 +184,7 @@ interface FieldCollectionTable {
 interface FieldTable {
   collection_id: number
   id: string
-  place: string
+  place: number
   name: string | null
   properties: string | null
   longitude: number

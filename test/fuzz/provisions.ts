@@ -1,5 +1,6 @@
 import { bytesOf, codeNow } from '#test/accounts/two-factor.ts'
 import type { Operation } from '#test/setup/document.ts'
+import { rectangle } from '#test/setup/square.ts'
 import { codeOfStep, stepAt } from '#test/setup/totp.ts'
 import { type Ask, type Caller, type Callers, type NextToken, newAccount } from './callers.ts'
 
@@ -24,14 +25,14 @@ export function provisionsBy(ask: Ask, callers: Pick<Callers, 'renew'>, nextToke
   async function answerTo(method: string, { authorization }: Caller, path: string, body?: object) {
     const { status, value } = await ask(method, path, authorization?.split(' ')[1], body)
     if (status >= 300) throw new Refused(`${method} ${path}: ${status}`)
-    return value as { id: string; history_id: string; secret: string }
+    return value as { id: string; history_id: string; secret: string; items?: Record<string, string>[] }
   }
 
   const post = (caller: Caller, path: string, body: object = {}) => answerTo('POST', caller, path, body)
 
   /** Remembers all that a list has, by the member that names it. */
   async function list(caller: Caller, path: string, name: string): Promise<void> {
-    const { items } = (await answerTo('GET', caller, path)) as unknown as { items: Record<string, string>[] }
+    const { items = [] } = await answerTo('GET', caller, path)
     const [folder] = path.split('?')
     for (const item of items) caller.memory.rememberId(`${folder}/`, item[name] as string)
   }
@@ -61,6 +62,12 @@ export function provisionsBy(ask: Ask, callers: Pick<Callers, 'renew'>, nextToke
     const [email, password] = ['email', 'password'].map((name) => caller.memory.newest(name))
     await post({ ...caller, authorization: undefined }, '/auth/login', { email, password })
     await list(caller, '/auth/sessions', 'id')
+  }
+
+  async function collection(caller: Caller): Promise<void> {
+    const feature = { type: 'Feature', id: 'a', geometry: rectangle(38.5, 9.5, 38.501, 9.501) }
+    await answerTo('PUT', caller, '/fields/fuzz', { type: 'FeatureCollection', features: [feature] })
+    caller.memory.rememberId('/fields/', 'fuzz')
   }
 
   async function tokenToConfirm(caller: Caller): Promise<void> {
@@ -102,6 +109,11 @@ export function provisionsBy(ask: Ask, callers: Pick<Callers, 'renew'>, nextToke
     getShare: share,
     unshareHistoryItem: share,
     getCitation: share,
+    // A collection has names, and its fields have ids.
+    getFields: collection,
+    deleteFields: collection,
+    getAdviceOnFields: collection,
+    getFieldChanges: collection,
     // The document shows two versions, of which the demo has one.
     compareReleases: (caller) => list(caller, '/releases?product=yield', 'release'),
   }

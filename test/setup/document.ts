@@ -128,7 +128,12 @@ function closedInside(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, part]) => [
       key,
-      key === 'allOf' ? part.map(closedInside) : closed(part),
+      key === 'allOf' ? part.map(closedInside) : key === 'properties' ? closedMembers(part) : closed(part),
     ]),
   )
+}
+
+/** Members by name, one of which may be called as a keyword. */
+function closedMembers(members: object): object {
+  return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, closed(member)]))
 }

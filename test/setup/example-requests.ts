@@ -77,6 +77,19 @@ export async function asSomebody(service: TestApp, operation: Operation, path: s
     const { code } = await ofReleases.executeTakeFirstOrThrow()
     return { url: filledIn(path.replaceAll(/\{[ab]\}/g, code), operation), headers, payload: body }
   }
+  if (path.includes('{collection}')) {
+    const url = filledIn(path, operation)
+    const ring = [
+      [38.5, 9.5],
+      [38.501, 9.5],
+      [38.501, 9.501],
+      [38.5, 9.5],
+    ]
+    const features = [{ type: 'Feature', id: 'a', geometry: { type: 'Polygon', coordinates: [ring] } }]
+    const payload = { type: 'FeatureCollection', features }
+    await service.app.inject({ method: 'PUT', url: url.replace(/\/(advice|changes)$/, ''), headers, payload })
+    return { url, headers, payload: body }
+  }
   if (operationId === 'confirmTwoFactor') {
     const totp = codeNow(await beginTwoFactor(service.app, person))
     return { url: path, headers, payload: { totp } }

@@ -7,6 +7,7 @@ import {
   FieldChanges,
   FieldChangesQuery,
   FieldChangeTable,
+  FieldFeatures,
 } from '#schemas/fields.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
@@ -71,6 +72,7 @@ export function changesRoute(app: App, options: Pick<ManyOptions, 'lookup' | 'ad
             json: ref(FieldChanges),
             ndjson: ref(FieldChangeLines),
             csv: ref(FieldChangeTable),
+            geojson: ref(FieldFeatures),
           }),
         },
         ...errorResponses('INVALID_PARAMETERS', 'NOT_FOUND', 'NO_RELEASE', 'RELEASE_GONE', 'NOT_ACCEPTABLE'),
@@ -212,11 +214,8 @@ function createItems(product: ProductDefinition, members: object): Items<Compare
         const label = [input, scenario].filter((part) => part !== null).join(' ') || product.value.key
         return Object.entries(change).map(([key, value]) => [`${key} ${label}`, value])
       })
-      return writeFeature(id, item.geometry ?? 'null', {
-        ...place,
-        ...Object.fromEntries(values),
-        ...describeReason(item),
-      })
+      const properties = { ...place, ...Object.fromEntries(values), ...describeReason(item) }
+      return writeFeature(id, item.geometry ?? 'null', properties)
     },
     rows({ item, changes }) {
       const place = Object.values(describePlace(item))

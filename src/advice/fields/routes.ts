@@ -114,7 +114,7 @@ export async function fields(app: App, options: ManyOptions): Promise<void> {
             geojson: ref(FieldFeatures),
           }),
         },
-        ...errorResponses('NOT_FOUND', 'NOT_ACCEPTABLE'),
+        ...errorResponses('INVALID_PARAMETERS', 'NOT_FOUND', 'NOT_ACCEPTABLE'),
       },
     },
     handler: async (request: Call, reply: FastifyReply) => {
@@ -141,7 +141,7 @@ export async function fields(app: App, options: ManyOptions): Promise<void> {
       summary: 'Delete a collection of fields',
       description: 'The collection is gone at once; answers that have begun may end early.',
       ...described,
-      response: noContent('The collection is deleted.', 'NOT_FOUND'),
+      response: noContent('The collection is deleted.', 'INVALID_PARAMETERS', 'NOT_FOUND'),
     },
     handler: async (request: Call, reply: FastifyReply) => {
       const isDeleted = await deleteCollection(db, requireCaller(request).id, request.params.collection)

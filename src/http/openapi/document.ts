@@ -169,8 +169,8 @@ export const DOCUMENT_PARTS = {
     paths: /^\/(advisory\/(\w+\/)?points?|catalog|validate_location)$/,
   },
   fields: {
-    title: 'Fields: advice for polygons and areas, coverage and subscriptions',
-    paths: /^\/(advisory\/\w+(\/polygons)?|admin|coverage|subscriptions.*)$/,
+    title: 'Fields: advice for polygons, areas and saved fields, coverage and subscriptions',
+    paths: /^\/(advisory\/\w+(\/polygons)?|fields.*|admin|coverage|subscriptions.*)$/,
   },
   account: {
     title: 'Account: logins, keys, profile and history',

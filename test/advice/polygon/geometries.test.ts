@@ -186,7 +186,7 @@ describe('a polygon as the whole body', () => {
     expect((await send('[1]', GEOJSON)).body.error).toBe('The body must be a JSON object.')
     expect((await send('{', GEOJSON)).body.code).toBe('MALFORMED_JSON')
     expect((await send('', GEOJSON)).body.error).toBe(
-      'Send either geometry, a GeoJSON polygon, or admin, an administrative area.',
+      'Send geometry, a GeoJSON polygon, admin, an administrative area, or field, a saved field.',
     )
   })
 })
