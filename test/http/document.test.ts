@@ -246,7 +246,7 @@ test('the document stays small', async () => {
 })
 
 test('each operation is in one of the documents for a purpose, which are whole by themselves', async () => {
-  const most = { points: 120_000, fields: 170_000, account: 131_000, operations: 81_000 }
+  const most = { points: 120_000, fields: 170_000, account: 132_500, operations: 81_000 }
   const found: string[] = []
   for (const [part, bytes] of Object.entries(most)) {
     const { body } = await service.app.inject(`/openapi/${part}.json`)
