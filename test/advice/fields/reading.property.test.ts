@@ -1,0 +1,61 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decodeTexts, FEATURE_READERS } from '#src/advice/fields/reading.ts'
+import { csvRow } from '#src/http/formats.ts'
+import { runsOf } from '#test/setup/property-runs.ts'
+
+/** Texts with all that a reader of pieces may stumble over. */
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme' }),
+  fc.constantFrom('"', '\\', '\\"', '{', '}', '[', ']', '],"features":[', '\\\\"}', 'é', '🌾', '\n', 'a,b'),
+)
+const feature = fc.record({
+  type: fc.constant('Feature'),
+  id: text,
+  geometry: fc.constant({ type: 'Polygon', coordinates: [[[38.5, 9.5]]] }),
+  properties: fc.dictionary(text, fc.oneof(text, fc.constant({ deep: [['}']] }))),
+})
+
+async function* cutAt(bytes: Buffer, places: number[]): AsyncGenerator<Buffer> {
+  const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].sort((a, b) => a - b)
+  let begin = 0
+  for (const end of ends) {
+    yield bytes.subarray(begin, end)
+    begin = end
+  }
+}
+
+async function readAll(mediaType: string, body: string, places: number[]): Promise<unknown[]> {
+  const read = FEATURE_READERS[mediaType] as (typeof FEATURE_READERS)[string]
+  const features: unknown[] = []
+  for await (const one of read(decodeTexts(cutAt(Buffer.from(body), places)))) features.push(one)
+  return features
+}
+
+const cuts = fc.array(fc.nat(), { maxLength: 8 })
+
+test('a collection that arrives in any pieces has the features that JSON says', async () => {
+  const property = fc.asyncProperty(
+    fc.array(feature, { maxLength: 5 }),
+    fc.constantFrom(undefined, 2),
+    fc.dictionary(fc.constantFrom('name', 'bbox', 'note'), fc.oneof(text, fc.constant([1, [2]]))),
+    cuts,
+    async (features, indent, members, places) => {
+      const body = JSON.stringify({ ...members, type: 'FeatureCollection', features, last: members }, null, indent)
+      expect(await readAll('application/geo+json', body, places)).toEqual(features)
+    },
+  )
+  await fc.assert(property, { numRuns: runsOf(300) })
+})
+
+test('lines and tables that arrive in any pieces have the features of the whole', async () => {
+  const property = fc.asyncProperty(fc.array(feature, { maxLength: 5 }), cuts, async (features, places) => {
+    const lines = features.map((one) => `${JSON.stringify(one)}\n`).join('')
+    expect(await readAll('application/x-ndjson', lines, places)).toEqual(features)
+    const wkt = 'POLYGON((38.5 9.5,38.6 9.5,38.6 9.6,38.5 9.5))'
+    const rows = features.map(({ id }) => `"${id.replaceAll('"', '""')}",${csvRow([wkt])}`)
+    const read = await readAll('text/csv', `id,wkt\r\n${rows.join('')}`, places)
+    expect(read.map((one) => (one as { id: string }).id)).toEqual(features.map(({ id }) => id))
+  })
+  await fc.assert(property, { numRuns: runsOf(300) })
+})
