@@ -29,7 +29,6 @@ import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { round } from '#src/lib/round.ts'
-import type { Wait } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
 import { createSources, type SourceRelease } from '#src/lookup/places.ts'
@@ -89,7 +88,6 @@ async function compareFields(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { server, params, query } = request
-  const wait: Wait = (work) => withTimeout(request, reply, work)
   const format = negotiateFormat(request, reply, FORMATS)
   const db = server.database.writer
   const collection = await server.inTurn(request, reply, () =>
@@ -109,10 +107,10 @@ async function compareFields(
     createSource(product, snapshot, release),
   )
   const sources = { byPlace: false, of: () => sourceAfter as SourceRelease }
-  const fields = createFieldReader(lookup, snapshot, sources, { db, collection, wait })
+  const fields = createFieldReader(lookup, snapshot, sources, collection, { request, reply })
 
   async function* compare(): AsyncGenerator<ComparedField[]> {
-    for await (const page of fields.pages((work) => server.goOnInTurn(request, reply, work))) {
+    for await (const page of fields.pages()) {
       const earlier = page.map(
         (field): PlacedPolygon => ({ ...field, source: sourceBefore as SourceRelease }),
       )

@@ -3,7 +3,7 @@ import { FIELD_LIMITS, FIELD_QUOTA, FieldId, MOST_FIELDS, type RefusedField } fr
 import { ApiError } from '#src/errors.ts'
 import { validationError } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
+import { createClientSignal, renewTimeBudget, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { isObject } from '#src/lib/json.ts'
 import type { Pause } from '#src/lib/limiter.ts'
@@ -61,6 +61,7 @@ export async function keepFields(
   const id = await inTurn(request, reply, () => createDraft(db, userId, collection))
   try {
     const { size, ...refused } = await addFields(keeping, id, features)
+    renewTimeBudget(request)
     const row = await inTurn(request, reply, () => keepDraft(db, { id, userId, ...size }, FIELD_QUOTA))
     if (!row) throw tooMany()
     return { row, ...refused }
@@ -95,6 +96,7 @@ async function addFields(keeping: Keeping, id: number, features: AsyncIterable<S
     if (piece.length === 0) return
     const fields = piece.map(({ field }) => field)
     const work = () => insertFields(server.database.writer, id, fields)
+    renewTimeBudget(request)
     const added = await server.goOnInTurn(request, reply, work)
     for (const { row, field, bytes } of piece) {
       if (added.delete(field.id)) {

@@ -1,6 +1,6 @@
-import type { Kysely } from 'kysely'
-import type { Tables } from '#src/data/tables.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
+import { renewTimeBudget, withTimeout } from '#src/http/plugins/time-budget.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { SourceRelease, SourceReleases } from '#src/lookup/places.ts'
@@ -10,13 +10,26 @@ import { chooseRelease, type PlacedPolygon } from '../polygons/sources.ts'
 import { type CollectionRow, type FieldPlace, listFields, listPositions, readPages } from './queries.ts'
 import { createOutline } from './saved.ts'
 
-/** Makes the reader of a saved collection, page by page. */
+const POSITIONS_A_PAGE = 10_000
+
+/** Makes the reader of a saved collection, page by page, for a request. */
 export function createFieldReader(
   { places, reasons }: Lookup,
   snapshot: Snapshot,
   sources: SourceReleases,
-  { db, collection, wait }: { db: Kysely<Tables>; collection: CollectionRow; wait: Wait },
+  collection: CollectionRow,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ) {
+  const { server } = request
+  const db = server.database.writer
+  const wait: Wait = (work) => withTimeout(request, reply, work)
+
+  /** Each page has the time of a request. */
+  const readInTurn: Wait = (work) => {
+    renewTimeBudget(request)
+    return server.goOnInTurn(request, reply, work)
+  }
+
   async function findSources(positions: Position[]): Promise<SourceRelease[]> {
     if (!sources.byPlace) return positions.map(() => sources.of(null))
     return (await wait(() => places.findCountries(snapshot, positions))).map(sources.of)
@@ -28,7 +41,7 @@ export function createFieldReader(
       const used = new Set<SourceRelease>()
       if (sources.byPlace) {
         const read = (last: FieldPlace, limit: number) =>
-          wait(() => listPositions(db, collection.id, last, limit))
+          readInTurn(() => listPositions(db, collection.id, last, limit))
         for await (const page of readPages(read, POSITIONS_A_PAGE)) {
           for (const source of await findSources(page)) used.add(source)
         }
@@ -36,10 +49,10 @@ export function createFieldReader(
       return { polygons: [], ...(await chooseRelease(used, sources, snapshot, reasons, wait)) }
     },
     /** @throws {ApiError} NOT_FOUND where the collection was deleted meanwhile */
-    async *pages(waitInTurn: Wait): AsyncGenerator<PlacedPolygon[]> {
+    async *pages(): AsyncGenerator<PlacedPolygon[]> {
       let left = collection.fields
       const read = (last: FieldPlace, limit: number) =>
-        waitInTurn(() => listFields(db, collection.id, last, limit))
+        readInTurn(() => listFields(db, collection.id, last, limit))
       for await (const page of readPages(read)) {
         const found = await findSources(page)
         yield page.map(({ id, name, polygons }, index) => ({
@@ -54,5 +67,3 @@ export function createFieldReader(
     },
   }
 }
-
-const POSITIONS_A_PAGE = 10_000

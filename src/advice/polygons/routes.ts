@@ -221,8 +221,7 @@ export async function answerMany(
   const begin = async (snapshot: Snapshot, published: PublishedRelease | undefined) => {
     if (selection) await server.inTurn(request, reply, () => refuseUnknownAreas(db, snapshot, selection))
     const all = createSources(product, named, snapshot, published)
-    const saved =
-      collection && createFieldReader(lookup, snapshot, all, { db: server.database.writer, collection, wait })
+    const saved = collection && createFieldReader(lookup, snapshot, all, collection, { request, reply })
     const { sources, release, polygons } = await (saved
       ? saved.locate()
       : locatePolygons(lookup, snapshot, all, sent, wait, pause))
@@ -233,10 +232,7 @@ export async function answerMany(
     const listed = selection
       ? tasks.ofAreas(series, release, db, selection)
       : saved
-        ? listTasks(
-            tasks,
-            saved.pages((work) => server.goOnInTurn(request, reply, work)),
-          )
+        ? listTasks(tasks, saved.pages())
         : tasks.ofPolygons(polygons)
     const pieces = writeItems(format.write(items), eachCounted(computeItems(call, listed), count), { pause })
     return { releases: listReleaseCodes(sources), first: await pieces.next(), pieces }

@@ -36,6 +36,11 @@ export function getTimeBudget(request: FastifyRequest, reply: FastifyReply): Tim
   return request.timeBudget
 }
 
+/** Begins the budget anew, for a request that makes progress: its body goes on arriving, or its fields are read in pages. */
+export function renewTimeBudget(request: FastifyRequest): void {
+  request.timeBudget = null
+}
+
 /**
  * Waits for work at the database until the deadline of the request. Late work goes on; within `toTheEnd` only the
  * client is told of the deadline.
