@@ -47,6 +47,12 @@ async function measureWithRasters(
   )
   results.data.tiles = release.tiles
   await server.execute(url, makeRasterTable(release.code))
+  // Areas are measured without stored results, and all else without their computation in the background.
+  await server.execute(
+    url,
+    `insert into area_claim
+    select release.id, admin_area.id, 'infinity' from release cross join admin_area`,
+  )
   // As autovacuum would do, but not while something is measured.
   await server.execute(url, 'vacuum (analyze)')
   const targets = await startTargets(bench, url, release.code)

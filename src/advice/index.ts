@@ -18,6 +18,7 @@ import { fields } from './fields/routes.ts'
 import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
 import { POLYGON_FORMATS } from './polygon/answer.ts'
+import { computeAreas } from './polygon/background.ts'
 import { polygonRoutes } from './polygon/routes.ts'
 import { manyRoutes } from './polygons/routes.ts'
 import type { ReadRules } from './quantities/compute.ts'
@@ -108,6 +109,7 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   await app.register(polygonRoutes, { prefix, lookup, advisors, schemas: polygons, record, readRules })
   await app.register(manyRoutes, { prefix, lookup, advisors, readRules, ...many })
   await app.register(fields, { lookup, advisors, readRules, ...many })
+  computeAreas(app, advisors)
 }
 
 declare module 'fastify' {

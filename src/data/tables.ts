@@ -357,6 +357,7 @@ export interface Tables {
   granule: GranuleTable
   tile_summary: { coverage_id: number; level: number; block_row: number; block_column: number; bands: Buffer }
   area_result: AreaResultTable
+  area_claim: { release_id: number; admin_area_id: number; leased_until: Date }
   plausible_range: { product: string; crop_code: string | null; minimum: number; maximum: number }
   boundary_set: BoundarySetTable
   admin_area: AdminAreaTable

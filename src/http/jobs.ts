@@ -30,6 +30,11 @@ const JOBS = {
     atOnce: true,
     failure: 'subscriptions could not be compared yet',
   },
+  'compute-areas': {
+    everyMs: MINUTE_MS,
+    atOnce: true,
+    failure: 'results of areas could not be looked for yet',
+  },
   'remove-accounts': {
     everyMs: MINUTE_MS,
     atOnce: true,

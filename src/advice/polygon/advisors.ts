@@ -109,7 +109,18 @@ function createFinder({ database, logFailure }: App) {
     return computed
   }
 
-  return { findOrCompute, findEach }
+  /** Computes the result of an area. @throws {ReplacedMeanwhile}; where it cannot be stored */
+  async function store(
+    computation: Computation,
+    releaseId: number,
+    area: Pick<AreaInRelease, 'id' | 'version'>,
+  ): Promise<void> {
+    const polygons = await readAreaShape(computation.ask, area)
+    const computed = await statistics.compute(computation, releaseId, (compute) => compute(polygons, null))
+    await persistAreaResult(database.writer, area, releaseId, computed)
+  }
+
+  return { findOrCompute, findEach, store }
 }
 
 export type Advisors = ReturnType<typeof createAdvisors>
@@ -118,7 +129,7 @@ export type Advisors = ReturnType<typeof createAdvisors>
 export function createAdvisors(app: App, lookup: Lookup) {
   const { reader } = app.database
   const { reasons, places } = lookup
-  const { findOrCompute, findEach } = createFinder(app)
+  const { findOrCompute, findEach, store } = createFinder(app)
   const refuseElsewhere = createExtentCheck(app)
 
   /** Advises in a release, also without a value. @throws {ReplacedMeanwhile}, {ApiError} for a wrong polygon */
@@ -188,7 +199,8 @@ export function createAdvisors(app: App, lookup: Lookup) {
   }
 
   return {
-    adviseWithTimeout: createComputing(app),
+    ...countRequests(createComputing(app)),
+    store,
     refuseElsewhere,
     adviseIn,
     adviseOnEach,
@@ -204,6 +216,19 @@ export function createAdvisors(app: App, lookup: Lookup) {
       )
       return advise(readSeries(product, asked), where, wanted, waiting)
     },
+  }
+}
+
+function countRequests(computing: ReturnType<typeof createComputing>) {
+  let requests = 0
+  const adviseWithTimeout: typeof computing = (...request) => {
+    requests++
+    return computing(...request).finally(() => requests--)
+  }
+  return {
+    adviseWithTimeout,
+    /** Whether any request asks for polygons or areas at this moment. */
+    isBusy: () => requests > 0,
   }
 }
 

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
+import { doAlone } from '#src/data/work-lock.ts'
 import type { LayerLabel, Position } from '#src/lookup/queries.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import type { BlockRun } from '#src/raster/blocks.ts'
@@ -152,6 +153,118 @@ export async function persistAreaResult(
       statistics = excluded.statistics,
       statistics_version = excluded.statistics_version
       where area_result.statistics_version <= excluded.statistics_version`.execute(db)
+}
+
+/** An area whose result in a release is missing, and being computed by the process that has claimed it. */
+export interface ClaimedArea extends Pick<AreaInRelease, 'id' | 'code' | 'version'> {
+  releaseId: number
+  /** The code of the release. */
+  release: string
+}
+
+interface Claim {
+  areas: ClaimedArea[]
+  /** A text for the releases and boundaries in which results were missed. */
+  state: string
+  /** Whether no other area was claimed before. */
+  alone: boolean
+}
+
+const AREA_CLAIM_LOCK = 7_239_465
+
+/** The areas of a claim are computed one after the other, each in a minute at most. An area that fails waits as long. */
+const CLAIM_MINUTES = 15
+
+/**
+ * Claims areas without results: of each series in the newest release, the published one and scheduled ones. Releases that
+ * are not published come first, and of those the scheduled ones in the order of their times.
+ *
+ * @param settled a state in which no result was missing: then none is looked for
+ * @returns undefined while another process claims
+ */
+export async function claimAreas(
+  db: Kysely<Tables>,
+  most: number,
+  settled: string | undefined,
+): Promise<Claim | undefined> {
+  return doAlone(db, AREA_CLAIM_LOCK, async (trx) => {
+    await sql`delete from area_claim where leased_until < now()`.execute(trx)
+    const { rows } = await sql<Omit<Claim, 'areas'> & (ClaimedArea | { id: null })>`
+      with newest as (
+        select distinct on (product, country_code, crop_code, forecast_period) id
+        from release
+        where status = 'ready'
+        order by product, country_code, crop_code, forecast_period, id desc
+      ),
+      answering as (
+        select
+          release.id, release.code, release.country_code, publish_at,
+          publication.release_id is not null as is_published
+        from release
+        left join publication on publication.release_id = release.id
+        left join scheduled_publication as scheduled
+          on scheduled.release_id = release.id and refused_at is null
+        where status = 'ready' and (
+          publication.release_id is not null
+          or scheduled.release_id is not null
+          or release.id in (select id from newest)
+        )
+      ),
+      present as (
+        select
+          concat(boundaries_version(), ' ', string_agg(id::text, ' ' order by id)) as state,
+          not exists (select from area_claim) as alone
+        from answering
+      ),
+      missing as (
+        select answering.id as release_id, answering.code as release, area.id, area.code, version
+        from present
+        cross join (select * from answering order by is_published, publish_at, id desc) as answering
+        cross join lateral (
+          select area.id, area.code, boundary_set.loaded_at::text as version
+          from admin_area as area
+          join boundary_set using (country_code, level)
+          where area.country_code = answering.country_code
+            and not exists (
+              select from area_result
+              where release_id = answering.id
+                and admin_area_id = area.id
+                and boundaries_loaded_at = boundary_set.loaded_at
+                -- Nothing is stored over the result of a newer version of the service.
+                and statistics_version >= ${STATISTICS_VERSION}
+            )
+            and not exists (
+              select from area_claim where release_id = answering.id and admin_area_id = area.id
+            )
+          limit ${most}::integer
+        ) as area
+        where state is distinct from ${settled ?? null}
+        order by is_published, publish_at, answering.id desc
+        limit ${most}::integer
+      ),
+      claimed as (
+        insert into area_claim (release_id, admin_area_id, leased_until)
+        select release_id, id, now() + make_interval(mins => ${CLAIM_MINUTES}::integer)
+        from missing
+      )
+      select state, alone, release_id as "releaseId", release, id, code, version
+      from present
+      left join missing on true`.execute(trx)
+    const { state, alone } = rows[0] as Omit<Claim, 'areas'>
+    return { state, alone, areas: rows.filter((row): row is typeof row & ClaimedArea => row.id !== null) }
+  })
+}
+
+/** Lets others claim areas; those with results are not missing any more. */
+export async function giveBackAreas(db: Kysely<Tables>, areas: readonly ClaimedArea[]): Promise<void> {
+  await sql`
+    delete from area_claim
+    using unnest(
+      ${areas.map(({ releaseId }) => releaseId)}::bigint[],
+      ${areas.map(({ id }) => id)}::bigint[]
+    ) as given (release_id, admin_area_id)
+    where area_claim.release_id = given.release_id
+      and area_claim.admin_area_id = given.admin_area_id`.execute(db)
 }
 
 /** A grid of a release with the bands in it, and its extent. */

@@ -3,16 +3,16 @@ import type { ProductDefinition, Series } from '#schemas/products/define.ts'
 import type { Threshold, WatchedValue } from '#schemas/subscriptions.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { tooSlow, withTimeout } from '#src/http/plugins/time-budget.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { type ClientKey, EVERYBODY } from '#src/lib/limiter.ts'
 import { round } from '#src/lib/round.ts'
-import { createDeadline } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
 import { readSeries } from '#src/lookup/releases.ts'
 import type { Advisors } from '../polygon/advisors.ts'
-import { computationUntil, type Waiting } from '../polygon/computing.ts'
+import { computeInBackground } from '../polygon/background.ts'
+import type { Waiting } from '../polygon/computing.ts'
 import { readGeoJson } from '../polygon/geometry.ts'
 import type { WatchedPlace } from './queries.ts'
 
@@ -31,9 +31,6 @@ interface PlaceReading {
 type SeriesRequest = Parameters<typeof readSeries>[1]
 
 export type PlaceReader = ReturnType<typeof createPlaceReader>
-
-/** A comparison in the background may take longer than a request. */
-const BACKGROUND_MS = 60_000
 
 /** Errors of a release without a value at the place. */
 const NO_VALUE = new Set(['NO_DATA', 'OUTSIDE_COUNTRY', 'UNKNOWN_AREA', 'NO_RELEASE'])
@@ -61,14 +58,13 @@ export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors) 
 
   async function readWithoutRequest(question: PlaceQuestion, closing: AbortSignal): Promise<PlaceReading> {
     if (question.place.type === 'point') return readPoint(question, EVERYBODY)
-    const deadline = createDeadline(closing)
-    deadline.setDue(BACKGROUND_MS, () => tooSlow(BACKGROUND_MS))
-    const waiting: Waiting = {
-      wait: (something) => something(),
-      waitInTurn: (something) => something(),
-      compute: (task) => task(computationUntil(app, EVERYBODY, deadline)),
-    }
-    return readShape(question, waiting).finally(deadline.end)
+    return computeInBackground(app, EVERYBODY, closing, (computation) =>
+      readShape(question, {
+        wait: (something) => something(),
+        waitInTurn: (something) => something(),
+        compute: (task) => task(computation),
+      }),
+    )
   }
 
   return {

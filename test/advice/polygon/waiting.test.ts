@@ -39,6 +39,12 @@ const narrow = openService({
 let other: Person
 let logged: string[]
 beforeAll(async () => {
+  // The statements that are counted are those of requests.
+  await sql`
+    insert into area_claim
+    select release.id, admin_area.id, 'infinity' from release cross join admin_area`.execute(
+    service.database.writer,
+  )
   logged = captureLog(service.app)
   await service.app.listen({ host: '127.0.0.1', port: 0 })
   other = await newPerson(service.app)
