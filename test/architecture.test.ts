@@ -29,7 +29,7 @@ const ROOMS = [
 /** What there is to read may only shrink: lower these with each change that does. */
 const BUDGETS: SourceFigures = {
   files: 327,
-  lines: 63_414,
+  lines: 63_413,
   median: 0,
   exportedTypes: 520,
   oneImporter: 98,

@@ -32,7 +32,6 @@ const JOBS = {
   },
   'compute-areas': {
     everyMs: MINUTE_MS,
-    atOnce: true,
     failure: 'results of areas could not be looked for yet',
   },
   'remove-accounts': {

@@ -41,7 +41,11 @@ test('a collection that arrives in any pieces has the features that JSON says', 
     fc.dictionary(fc.constantFrom('name', 'bbox', 'note'), fc.oneof(text, fc.constant([1, [2]]))),
     cuts,
     async (features, indent, members, places) => {
-      const body = JSON.stringify({ ...members, type: 'FeatureCollection', features, last: members }, null, indent)
+      const body = JSON.stringify(
+        { ...members, type: 'FeatureCollection', features, last: members },
+        null,
+        indent,
+      )
       expect(await readAll('application/geo+json', body, places)).toEqual(features)
     },
   )
