@@ -165,7 +165,7 @@ function manyLines({ batch }: Results): Line[] {
   ]
 }
 
-function polygonLines({ polygons, bulk }: Results): Line[] {
+function polygonLines({ polygons, bulk, fields }: Results): Line[] {
   const lines: Line[] = []
   const add = (what: string, measured: number, bounds: Pick<Line, 'limit' | 'goal'>, unit = ' ms') =>
     lines.push({ what, measured, unit, ...bounds })
@@ -180,6 +180,10 @@ function polygonLines({ polygons, bulk }: Results): Line[] {
   if (bulk) {
     add(`${bulk.areas} zones in one call, for the first time`, bulk.areasCold, { goal: atMost(2000) })
     add(`${bulk.areas} zones in one call, again`, bulk.areasWarm, { goal: atMost(200) })
+  }
+  if (fields) {
+    add(`${figure(fields.fields)} saved fields on the next release`, fields.next, { goal: atMost(10_000) })
+    add('p99 of points beside them', fields.p99Beside / fields.p99Quiet, { goal: atMost(2) }, ' times')
   }
   return lines
 }

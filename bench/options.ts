@@ -10,6 +10,7 @@ export const SECTIONS = [
   'batch',
   'polygons',
   'bulk',
+  'fields',
   'memory',
   'growth',
   'history',
@@ -29,7 +30,7 @@ export interface Options {
 }
 
 /** What a quick run leaves out where it is not asked for: it needs data that fill the memory, or time to load more. */
-const LEFT_OUT: Section[] = ['publication', 'bulk', 'memory', 'growth', 'history']
+const LEFT_OUT: Section[] = ['publication', 'bulk', 'fields', 'memory', 'growth', 'history']
 
 /** Of a history, where nothing else is said. */
 const ROWS = 20_000_000

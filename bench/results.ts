@@ -118,6 +118,20 @@ export interface BulkResult {
   fieldsCold: number
 }
 
+/** A saved collection, answered as NDJSON: milliseconds from the first byte sent to the last one received. */
+export interface FieldsResult {
+  /** How many fields of 1 ha. */
+  fields: number
+  kept: number
+  /** By a process that has just kept them, later, and on the next release of the grid. */
+  first: number
+  again: number
+  next: number
+  /** Of points in milliseconds, alone and while the collection is answered. */
+  p99Quiet: number
+  p99Beside: number
+}
+
 export interface MemoryResult {
   /** MiB of the process that answers: just started, after points at 64 connections, and with a full cache. */
   idle: number
@@ -195,6 +209,7 @@ export interface Results {
   publication?: PublicationResult
   polygons?: PolygonsResult
   bulk?: BulkResult
+  fields?: FieldsResult
   memory?: MemoryResult
   growth?: GrowthResult
   history?: HistoryResult

@@ -32,8 +32,20 @@ export function writeReport(results: Results): void {
 
 /** docs/performance.md: text and figures, made from the results of one run. */
 export function performancePage(results: Results): string {
-  const { points, calls, workers, publication, batch, polygons, bulk, growth, history, embedded, answers } =
-    results
+  const {
+    points,
+    calls,
+    workers,
+    publication,
+    batch,
+    polygons,
+    bulk,
+    fields,
+    growth,
+    history,
+    embedded,
+    answers,
+  } = results
   return sections(
     '# Performance',
     `<!-- Made by \`npm run bench -- --report\` from performance/results.json: do not edit. -->`,
@@ -70,6 +82,8 @@ export function performancePage(results: Results): string {
     polygons && tablesText(polygonsTable(results)),
     bulk &&
       `\`POST /advisory/fertilizer/polygons\` answered ${figure(bulk.fields)} new fields of 1 ha as NDJSON in ${figure(bulk.fieldsCold)} ms.`,
+    fields &&
+      `A saved collection of ${figure(fields.fields)} fields is answered in ${figure(fields.first)} ms for the first time, ${figure(fields.again)} ms later, and ${figure(fields.next)} ms on the next release of the grid. Meanwhile the p99 of points is ${figure(fields.p99Beside)} ms, alone ${figure(fields.p99Quiet)} ms.`,
     growth && '## Growth',
     growth &&
       `${growth.description} The tiles of 20,000 places fit into memory at every stage; \`TILE_CACHE_MB=0\` looks each up in the database.`,

@@ -156,8 +156,8 @@ export function publicationTable({ publication }: Results): Table[] {
   ]
 }
 
-export function bulkTable({ bulk }: Results): Table[] {
-  if (!bulk) return []
+export function bulkTable({ bulk, fields }: Results): Table[] {
+  if (!bulk && !fields) return []
   const row = (what: string, count: number, ms: number) => [
     what,
     figure(count),
@@ -169,9 +169,21 @@ export function bulkTable({ bulk }: Results): Table[] {
       title: 'Many polygons in one call',
       head: ['polygons', 'count', 'ms', 'polygons/s'],
       rows: [
-        row('zones, of a new process that has no results', bulk.areas, bulk.areasCold),
-        row('zones, again', bulk.areas, bulk.areasWarm),
-        row('fields of 1 ha, each new', bulk.fields, bulk.fieldsCold),
+        ...(bulk
+          ? [
+              row('zones, of a new process that has no results', bulk.areas, bulk.areasCold),
+              row('zones, again', bulk.areas, bulk.areasWarm),
+              row('fields of 1 ha, each new', bulk.fields, bulk.fieldsCold),
+            ]
+          : []),
+        ...(fields
+          ? [
+              row('fields that are kept in a collection', fields.fields, fields.kept),
+              row('saved fields, for the first time', fields.fields, fields.first),
+              row('saved fields, again', fields.fields, fields.again),
+              row('saved fields, on the next release of the grid', fields.fields, fields.next),
+            ]
+          : []),
       ],
     },
   ]

@@ -9,6 +9,7 @@ import { measureBatch } from './batch.ts'
 import { measureBulk } from './bulk.ts'
 import { measureCalls } from './calls.ts'
 import { measureServerStart } from './embedded.ts'
+import { measureFields } from './fields.ts'
 import { measureGrowth } from './growth.ts'
 import { measureHistory } from './history.ts'
 import { measureMemory } from './memory.ts'
@@ -79,6 +80,7 @@ async function measureWithRasters(
   if (only.includes('batch')) results.batch = await measureBatch(bench, url)
   if (only.includes('polygons')) results.polygons = await measurePolygons(bench, server, url, release.code)
   if (only.includes('bulk')) results.bulk = await measureBulk(bench, server, url)
+  if (only.includes('fields')) results.fields = await measureFields(bench, url, release.code)
   if (only.includes('memory')) results.memory = await measureMemory(bench, url)
   if (only.includes('startup')) {
     const seconds = await measureServerStart(bench, url)
