@@ -1,27 +1,69 @@
-import type { Measure, TiledGrid } from './grid.ts'
+import type { GridSize, Measure, TiledGrid } from './grid.ts'
 import { type GridPolygon, type RowCoverage, scan } from './scan.ts'
 
 /** First column and the one after the last, by turns, ascending. */
 type Runs = number[]
 
-interface TileRow {
+/** Pixels of a tile with their areas inside; 0 excludes a pixel. */
+export interface CoveredPixels {
+  /** In the pixels of the tile, row by row, ascending. */
+  places: Int32Array
+  areas: Float64Array
+}
+
+/** A row of tiles that a polygon covers in part or as a whole. */
+export interface TileRow {
   row: number
-  /** Of the grid in this row. */
-  area: number
-  /**
-   * Tiles on the border, by column: the inner area of each pixel. The arrays are tiles wide, also at the end of a row.
-   */
-  border: Map<number, Float64Array>
+  /** Tiles on the border, in no order of columns. */
+  border: (CoveredPixels & { column: number })[]
   /** Whole tiles. */
   inside: Runs
 }
 
-/** @yields rows of tiles, ascending; undefined at points where the caller may pause */
+/**
+ * Covers all pixels of a tile.
+ *
+ * @param first the row of its first pixels
+ * @param stride of its pixels
+ */
+export function coverWhole(
+  { pixelArea }: Measure,
+  first: number,
+  { width, height }: GridSize,
+  stride = width,
+): CoveredPixels {
+  const places = new Int32Array(width * height)
+  const areas = new Float64Array(width * height)
+  for (let line = 0, at = 0; line < height; line++) {
+    areas.fill(pixelArea(first + line), at, at + width)
+    for (let column = 0; column < width; column++) places[at++] = line * stride + column
+  }
+  return { places, areas }
+}
+
+/** @param areas in rows of `stride` */
+function pickCovered(areas: Float64Array, stride: number, width: number): CoveredPixels {
+  let count = 0
+  for (let at = 0; at < areas.length; at++) if (areas[at] !== 0) count++
+  const covered = { places: new Int32Array(count), areas: new Float64Array(count) }
+  for (let at = 0, to = 0; to < count; at++) {
+    if (areas[at] === 0) continue
+    covered.places[to] = Math.floor(at / stride) * width + (at % stride)
+    covered.areas[to++] = areas[at] as number
+  }
+  return covered
+}
+
+/**
+ * @yields rows of tiles, ascending; undefined at points where the caller may pause
+ * @returns the area on the grid
+ */
 export function* tileRowsOf(
   polygon: GridPolygon,
   { width, height, tileSize }: Pick<TiledGrid, 'width' | 'height' | 'tileSize'>,
   measure: Measure,
-): Generator<TileRow | undefined> {
+): Generator<TileRow | undefined, number> {
+  let area = 0
   let rows: RowCoverage[] = []
   let current = 0
   for (const found of scan(polygon, width, height, measure)) {
@@ -38,6 +80,7 @@ export function* tileRowsOf(
     rows.push(found)
   }
   if (rows.length > 0) yield assemble(current, rows)
+  return area
 
   function assemble(row: number, coverages: RowCoverage[]): TileRow {
     const border = new Map<number, Float64Array>()
@@ -47,19 +90,19 @@ export function* tileRowsOf(
       return areas
     }
     const full: Runs[] = []
-    let area = 0
+    let ofTiles = 0
     for (const coverage of coverages) {
       const line = (coverage.row % tileSize) * tileSize
       coverage.columns.forEach((column, index) => {
         const covered = coverage.areas[index] as number
         tileAt(Math.floor(column / tileSize))[line + (column % tileSize)] = covered
-        area += covered
+        ofTiles += covered
       })
       const ofRow: Runs = []
       for (let at = 0; at < coverage.runs.length; at += 2) {
         const start = coverage.runs[at] as number
         const end = coverage.runs[at + 1] as number
-        area += (end - start) * coverage.pixelArea
+        ofTiles += (end - start) * coverage.pixelArea
         const from = Math.ceil(start / tileSize)
         const to = end === width ? Math.ceil(width / tileSize) : Math.floor(end / tileSize)
         if (from * tileSize !== start) tileAt(from - 1)
@@ -68,13 +111,18 @@ export function* tileRowsOf(
       }
       full.push(ofRow)
     }
+    area += ofTiles
     const tileHeight = Math.min(tileSize, height - row * tileSize)
     const inside = coverages.length === tileHeight ? common(full) : []
     // An edge along a border of rows leaves whole and empty rows in a tile.
     for (const runs of full) for (const column of columnsIn(without(runs, inside))) tileAt(column)
     const tiles = [...border.keys()].sort((a, b) => a - b)
     for (const coverage of coverages) fillRuns(coverage, tiles, tileAt)
-    return { row, area, border, inside }
+    return { row, border: [...border].map(([column, areas]) => pick(column, areas)), inside }
+  }
+
+  function pick(column: number, areas: Float64Array): TileRow['border'][number] {
+    return { column, ...pickCovered(areas, tileSize, Math.min(tileSize, width - column * tileSize)) }
   }
 
   /** Enters whole pixels into tiles of the border. */

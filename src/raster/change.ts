@@ -1,3 +1,4 @@
+import type { CoveredPixels } from './blocks.ts'
 import { type Scaling, type Summary, scaleSummary } from './summary.ts'
 import type { TileBand } from './tiles.ts'
 
@@ -58,33 +59,26 @@ export class ChangeTally {
     this.#threshold = threshold
   }
 
-  /**
-   * Bands are undefined without any value.
-   *
-   * @param areas in rows of `stride`
-   */
+  /** Bands are undefined without any value. */
   addPixels(
     before: TileBand | undefined,
     after: TileBand | undefined,
-    { width, height }: { width: number; height: number },
-    areas: Float64Array,
-    stride: number,
+    { places, areas }: CoveredPixels,
   ): void {
     let [gained, lost, beyond] = [0, 0, 0]
-    for (let row = 0, pixel = 0; row < height; row++) {
-      for (let column = 0; column < width; column++, pixel++) {
-        const area = areas[row * stride + column] as number
-        if (area === 0) continue
-        const had = before !== undefined && before.pixels[pixel] !== before.nodata
-        const has = after !== undefined && after.pixels[pixel] !== after.nodata
-        const old = had ? (before.pixels[pixel] as number) * this.#before.scale + this.#before.offset : 0
-        const now = has ? (after.pixels[pixel] as number) * this.#after.scale + this.#after.offset : 0
-        if (had) addValue(this.change.before, old, area)
-        if (has) addValue(this.change.after, now, area)
-        if (had && has) beyond += isBeyond(old, now, this.#threshold) ? area : 0
-        else if (has) gained += area
-        else if (had) lost += area
-      }
+    for (let at = 0; at < areas.length; at++) {
+      const area = areas[at] as number
+      if (area === 0) continue
+      const pixel = places[at] as number
+      const had = before !== undefined && before.pixels[pixel] !== before.nodata
+      const has = after !== undefined && after.pixels[pixel] !== after.nodata
+      const old = had ? (before.pixels[pixel] as number) * this.#before.scale + this.#before.offset : 0
+      const now = has ? (after.pixels[pixel] as number) * this.#after.scale + this.#after.offset : 0
+      if (had) addValue(this.change.before, old, area)
+      if (has) addValue(this.change.after, now, area)
+      if (had && has) beyond += isBeyond(old, now, this.#threshold) ? area : 0
+      else if (has) gained += area
+      else if (had) lost += area
     }
     addBounds(this.change.gained, exactly(gained))
     addBounds(this.change.lost, exactly(lost))

@@ -1,3 +1,4 @@
+import type { CoveredPixels } from './blocks.ts'
 import type { Pixels } from './pixels.ts'
 import type { DecodedTile, TileBand } from './tiles.ts'
 
@@ -34,15 +35,14 @@ export class PixelGatherer {
     this.#take = take
   }
 
-  /** @param areas in rows of `stride` */
-  add(tile: DecodedTile, areas: Float64Array, stride: number): void {
-    const { width, height, bands } = tile
+  /** Adds all pixels of a tile, since sums depend on which ones are next to each other. */
+  add({ width, height, bands }: DecodedTile, covered: CoveredPixels): void {
     const size = width * height
     if (this.#part && this.#part.count + size > this.#part.areas.length) this.finish()
     this.#part ??= this.#partFor(bands, size)
-    const { count, areas: to, bands: toBands } = this.#part
-    for (let row = 0, at = count; row < height; row++) {
-      for (let column = 0; column < width; column++) to[at++] = areas[row * stride + column] as number
+    const { count, areas, bands: toBands } = this.#part
+    for (let at = 0; at < covered.areas.length; at++) {
+      areas[count + (covered.places[at] as number)] = covered.areas[at] as number
     }
     for (const [index, { pixels }] of bands.entries())
       (toBands[index] as BandPixels).pixels.set(pixels, count)

@@ -1,4 +1,4 @@
-import { BLOCK_FACTOR } from './blocks.ts'
+import { BLOCK_FACTOR, type CoveredPixels, coverWhole } from './blocks.ts'
 import { createMeasure, type Grid, type GridSize, type Measure, type Window } from './grid.ts'
 import { addSummary, emptySummary, encodeRun, RUN_LENGTH, type Summary, summarizePixels } from './summary.ts'
 import { TILE_SIZE, type TileBand } from './tiles.ts'
@@ -85,10 +85,10 @@ export function createPyramid(grid: Grid, geographic: boolean) {
         const height = Math.min(TILE_SIZE, window.height - top)
         for (let left = 0; left < window.width; left += TILE_SIZE) {
           const width = Math.min(TILE_SIZE, window.width - left)
-          const rectangle = { start: top * window.width + left, stride: window.width, width, height }
+          const start = top * window.width + left
           const [row, column] = [(window.row + top) / TILE_SIZE, (window.column + left) / TILE_SIZE]
-          const ofRow = weigh(row)
-          const summaries = bands.map((band) => summarizePixels(band, rectangle, ofRow, TILE_SIZE))
+          const covered = weigh(row, { width, height }, window.width)
+          const summaries = bands.map((band) => summarizePixels(band, covered, start))
           if (summaries.every(({ weight }) => weight === 0)) continue
           tiles.add(row, column)
           put(0, row, column, summaries)
@@ -100,16 +100,16 @@ export function createPyramid(grid: Grid, geographic: boolean) {
   }
 }
 
-/** The areas of the pixels in a row of tiles. */
-function createWeigher({ pixelArea }: Measure): (row: number) => Float64Array {
-  const weights = new Float64Array(TILE_SIZE * TILE_SIZE)
-  let weighed = -1
-  return (row) => {
-    for (let line = 0; line < TILE_SIZE && row !== weighed; line++) {
-      weights.fill(pixelArea(row * TILE_SIZE + line), line * TILE_SIZE, (line + 1) * TILE_SIZE)
+/** Covers whole tiles. Those of a row but its last are alike. */
+function createWeigher(measure: Measure) {
+  let last = { row: -1, width: 0, height: 0, stride: 0 }
+  let covered: CoveredPixels
+  return (row: number, { width, height }: GridSize, stride: number): CoveredPixels => {
+    if (last.row !== row || last.width !== width || last.height !== height || last.stride !== stride) {
+      last = { row, width, height, stride }
+      covered = coverWhole(measure, row * TILE_SIZE, last, stride)
     }
-    weighed = row
-    return weights
+    return covered
   }
 }
 

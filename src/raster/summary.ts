@@ -1,3 +1,4 @@
+import type { CoveredPixels } from './blocks.ts'
 import type { TileBand } from './tiles.ts'
 
 /** Before scale and offset; weight 0 without pixels. */
@@ -54,43 +55,31 @@ export function addSummary(to: Summary, other: Summary): void {
   if (other.maximum > to.maximum) to.maximum = other.maximum
 }
 
-interface PixelRectangle {
-  start: number
-  stride: number
-  width: number
-  height: number
-}
-
-/** @param weights in rows of `weightStride`; 0 excludes a pixel */
+/** @param start the place of the tile's first pixel */
 export function summarizePixels(
   { pixels, nodata }: TileBand,
-  { start, stride, width, height }: PixelRectangle,
-  weights: Float64Array,
-  weightStride: number,
+  { places, areas }: CoveredPixels,
+  start = 0,
 ): Summary {
   const summary = emptySummary()
   let total = 0
   let sum = 0
-  for (let row = 0; row < height; row++) {
-    for (let column = 0; column < width; column++) {
-      const weight = weights[row * weightStride + column] as number
-      const pixel = pixels[start + row * stride + column] as number
-      if (weight === 0 || pixel === nodata) continue
-      total += weight
-      sum += weight * pixel
-      if (pixel < summary.minimum) summary.minimum = pixel
-      if (pixel > summary.maximum) summary.maximum = pixel
-    }
+  for (let at = 0; at < areas.length; at++) {
+    const weight = areas[at] as number
+    const pixel = pixels[start + (places[at] as number)] as number
+    if (weight === 0 || pixel === nodata) continue
+    total += weight
+    sum += weight * pixel
+    if (pixel < summary.minimum) summary.minimum = pixel
+    if (pixel > summary.maximum) summary.maximum = pixel
   }
   if (total === 0) return summary
   const mean = sum / total
   let squares = 0
-  for (let row = 0; row < height; row++) {
-    for (let column = 0; column < width; column++) {
-      const weight = weights[row * weightStride + column] as number
-      const pixel = pixels[start + row * stride + column] as number
-      if (weight !== 0 && pixel !== nodata) squares += weight * (pixel - mean) * (pixel - mean)
-    }
+  for (let at = 0; at < areas.length; at++) {
+    const weight = areas[at] as number
+    const pixel = pixels[start + (places[at] as number)] as number
+    if (weight !== 0 && pixel !== nodata) squares += weight * (pixel - mean) * (pixel - mean)
   }
   return { ...summary, weight: total, mean, squares }
 }

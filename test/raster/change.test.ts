@@ -5,7 +5,6 @@ import type { TileBand } from '#src/raster/tiles.ts'
 import { randomNumbers } from '#test/advice/polygon/shapes.ts'
 
 const SIDE = 8
-const SIZE = { width: SIDE, height: SIDE }
 const NODATA = -9999
 const AS_IT_IS = { scale: 1, offset: 0 }
 
@@ -16,19 +15,15 @@ function bandOf(values: number[]): TileBand {
 /** Areas that differ from row to row, as those of degrees do. */
 const AREAS = Float64Array.from({ length: SIDE * SIDE }, (_, pixel) => 1 + Math.floor(pixel / SIDE) / 10)
 const ALL = AREAS.reduce((sum, area) => sum + area)
+const WHOLE = { places: Int32Array.from(AREAS.keys()), areas: AREAS }
 
 /** What becomes of two tiles, pixel by pixel, and by their summaries. */
 function bothWays(before: TileBand, after: TileBand, threshold: number, scales = [AS_IT_IS, AS_IT_IS]) {
   const [old, now] = scales as [typeof AS_IT_IS, typeof AS_IT_IS]
   const pixels = new ChangeTally(old, now, threshold)
-  pixels.addPixels(before, after, SIZE, AREAS, SIDE)
-  const rectangle = { start: 0, stride: SIDE, ...SIZE }
+  pixels.addPixels(before, after, WHOLE)
   const block = new ChangeTally(old, now, threshold)
-  block.addBlock(
-    summarizePixels(before, rectangle, AREAS, SIDE),
-    summarizePixels(after, rectangle, AREAS, SIDE),
-    ALL,
-  )
+  block.addBlock(summarizePixels(before, WHOLE), summarizePixels(after, WHOLE), ALL)
   return { pixels: pixels.change, block: block.change }
 }
 
@@ -37,14 +32,10 @@ const exact = (area: number): BoundedArea => ({ least: area, likely: area, most:
 describe('what becomes of the pixels of a tile', () => {
   test('is counted by their areas: what is gained, lost and changed by more than the threshold', () => {
     const tally = new ChangeTally({ scale: 2, offset: 0 }, AS_IT_IS, 0.1)
-    const pixels = { width: 3, height: 2 }
-    const areas = Float64Array.of(1, 2, 4, 0, 8, 16, 32, 0)
     tally.addPixels(
-      bandOf([50, 50, NODATA, 5, 50, NODATA]),
-      bandOf([110, 111, 7, 100, NODATA, NODATA]),
-      pixels,
-      areas,
-      4,
+      bandOf([50, 50, NODATA, 5, 50, NODATA, 50, 50]),
+      bandOf([110, 111, 7, 100, NODATA, NODATA, 7, 7]),
+      { places: Int32Array.of(0, 1, 2, 3, 4, 5, 7), areas: Float64Array.of(1, 2, 4, 8, 16, 32, 0) },
     )
     expect(tally.change).toEqual({
       before: { area: 1 + 2 + 8 + 16, sum: 100 * 1 + 100 * 2 + 10 * 8 + 100 * 16 },

@@ -7,19 +7,13 @@ import type { Database } from '#src/data/client.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { createTileStores } from '#src/data/tiles/stores.ts'
 import { noAreas } from '#src/errors.ts'
-import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
+import { BLOCK_FACTOR, type CoveredPixels } from '#src/raster/blocks.ts'
 import { addChange, type Change, ChangeTally, noChange, type Side } from '#src/raster/change.ts'
 import { createMeasure, sameGrid } from '#src/raster/grid.ts'
-import { ellipsoidArea, measureBounds, type Rings } from '#src/raster/rings.ts'
+import { measureBounds, type Rings } from '#src/raster/rings.ts'
 import { emptySummary, type Summary } from '#src/raster/summary.ts'
 import type { DecodedTile } from '#src/raster/tiles.ts'
-import {
-  type Computation,
-  projectOnCoverage,
-  readBlocks,
-  readingTiles,
-  readPolygonTiles,
-} from '../polygon/computing.ts'
+import { type Computation, readBlocks, readingTiles, readPolygonTiles } from '../polygon/computing.ts'
 import {
   type LayerStatistics,
   listAreasInRelease,
@@ -29,6 +23,7 @@ import {
   type ZonalBand,
   type ZonalCoverage,
 } from '../polygon/queries.ts'
+import { type WeighedRegion, weighPolygons } from '../polygon/weighing.ts'
 import { refuseMoved, zonalStatistics } from '../polygon/zonal-statistics.ts'
 
 /** An area that releases are compared in, or the country. */
@@ -127,17 +122,16 @@ const MOST_BLOCKS = 32_768
 async function compareBands(
   computation: Computation,
   { before, after, bands, areaOfBlock }: CoveragePair,
-  polygons: Rings[],
+  { weightsOf }: WeighedRegion,
   { threshold, exact }: Comparing,
 ) {
-  const placed = await projectOnCoverage(computation.ask, after, polygons)
-  await computation.pause()
+  const weights = await weightsOf(after)
   const tallies = bands.map((band) => new ChangeTally(band.before, band.after, threshold))
-  const coverages = [before, after].map((coverage) => ({
+  const coverages = [after, before].map((coverage) => ({
     ...coverage,
     summarised: coverage.summarised && !exact,
   }))
-  const { total, inside } = await readPolygonTiles(computation, coverages, placed, addTiles)
+  const { total, inside } = await readPolygonTiles(computation, coverages, weights, addTiles)
   const blocks = new Map<string, StoredSummary>()
   for await (const old of readBlocks(computation, before, inside, MOST_BLOCKS)) blocks.set(placeKey(old), old)
   for await (const now of readBlocks(computation, after, inside, MOST_BLOCKS)) {
@@ -145,17 +139,12 @@ async function compareBands(
     blocks.delete(placeKey(now))
   }
   for (const old of blocks.values()) addBlock(old, undefined)
-  return {
-    // Areas far beyond the grid have no place on it.
-    total: placed.share > 0 ? total : ellipsoidArea(polygons),
-    changes: tallies.map(({ change }) => change),
-  }
+  return { total, changes: tallies.map(({ change }) => change) }
 
-  function addTiles(areas: Float64Array, old?: DecodedTile, now?: DecodedTile): void {
-    const size = (now ?? old) as DecodedTile
+  function addTiles(covered: CoveredPixels, now?: DecodedTile, old?: DecodedTile): void {
     for (const [index, band] of bands.entries()) {
       const [had, has] = [old?.bands[band.before.band - 1], now?.bands[band.after.band - 1]]
-      tallies[index]?.addPixels(had, has, size, areas, after.tileSize)
+      tallies[index]?.addPixels(had, has, covered)
     }
   }
 
@@ -317,14 +306,15 @@ async function compareIn(
   comparing: Comparing,
 ): Promise<LayerComparison[]> {
   const found: LayerComparison[] = []
+  const region = weighPolygons(computation, polygons)
   for (const pair of pairs) {
-    const { total, changes } = await compareBands(computation, pair, polygons, comparing)
+    const { total, changes } = await compareBands(computation, pair, region, comparing)
     pair.bands.forEach((band, index) => {
       found[band.pair] = { total, change: changes[index] as Change, pixelwise: true }
     })
   }
-  const old = await zonalStatistics(computation, before, polygons, null)
-  const now = await zonalStatistics(computation, after, polygons, null)
+  const old = await zonalStatistics(computation, before, region, null)
+  const now = await zonalStatistics(computation, after, region, null)
   const readSide = (layers: (LayerStatistics | null)[], placed: PlacedBand | null) => {
     const layer = placed && layers[placed.band.index]
     const area = layer ? layer.covered * old.areaHa : 0

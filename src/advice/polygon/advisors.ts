@@ -36,14 +36,11 @@ import {
   type LocatedStatistics,
   listAreasInRelease,
   persistAreaResult,
-  readAreaShape,
 } from './queries.ts'
+import { createRegionKey, createRegions, type Region } from './weighing.ts'
 import { createKey, createReleaseStatistics } from './zonal-statistics.ts'
 
 export type RegionQuestion = Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period'>
-
-/** A polygon, or an administrative area and its stored result. */
-export type Region = Rings[] | AreaInRelease
 
 type Distribution = DistributionOptions | null
 
@@ -56,6 +53,7 @@ interface Question {
 /** Makes the functions for the statistics of a release in regions: stored, cached or computed. */
 function createFinder({ database, logFailure }: App) {
   const statistics = createReleaseStatistics(database.reader)
+  const regionOf = createRegions()
 
   /** Each of several polygons, or its own error. */
   async function findEach(
@@ -67,11 +65,11 @@ function createFinder({ database, logFailure }: App) {
     const sharing = { ...computation, readTiles: sharingTiles(readTiles) }
     return statistics.compute(sharing, releaseId, async (compute) => {
       const findOne = async (polygons: Rings[]) => {
-        const key = createKey(releaseId, polygons, distribution)
+        const regionKey = createRegionKey(polygons)
+        const key = createKey(releaseId, regionKey, distribution)
         const cached = statistics.peek(key)
         if (cached) return cached
-        await refuseInvalid(polygons, computation.pause)
-        const computed = await compute(polygons, distribution)
+        const computed = await compute(await regionOf(sharing, polygons, regionKey), distribution)
         statistics.cache(key, computed)
         return computed
       }
@@ -87,18 +85,18 @@ function createFinder({ database, logFailure }: App) {
     region: Region,
     distribution: Distribution,
   ): Promise<LocatedStatistics> {
-    const { ask, wait, pause } = computation
+    const { ask, wait } = computation
     const isPersisted = !Array.isArray(region) && !distribution
-    const key = createKey(releaseId, region, distribution)
+    const regionKey = createRegionKey(region)
+    const key = createKey(releaseId, regionKey, distribution)
     const found = isPersisted
       ? // Another request may have stored it in the meantime.
         (await wait(() => findArea(database.reader, region, releaseId)))?.statistics
       : await statistics.findCached(ask, releaseId, key)
     if (found) return found
-    if (Array.isArray(region)) await refuseInvalid(region, pause)
-    const polygons = Array.isArray(region) ? region : await readAreaShape(ask, region)
+    const weighed = await regionOf(computation, region, regionKey)
     const computed = await statistics.compute(computation, releaseId, (compute) =>
-      compute(polygons, distribution),
+      compute(weighed, distribution),
     )
     if (isPersisted) {
       await persistAreaResult(database.writer, region, releaseId, computed).catch((error) =>

@@ -11,45 +11,78 @@ import { clientKeyOf } from '#src/http/request.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import { type ClientKey, createLimiter, type Pause } from '#src/lib/limiter.ts'
 import { createWait, type Wait } from '#src/lib/time-budget.ts'
-import { columnsIn, largestBlocks, tileRowsOf } from '#src/raster/blocks.ts'
+import { type CoveredPixels, columnsIn, coverWhole, largestBlocks } from '#src/raster/blocks.ts'
 import { createMeasure, type Measure } from '#src/raster/grid.ts'
-import { clip, ellipsoidArea, planarArea, type Rings, ringLength, sumOfRings } from '#src/raster/rings.ts'
-import { type ProjectedPolygon, projectOnGrid } from '#src/raster/scan.ts'
 import { type DecodedTile, decodeTile } from '#src/raster/tiles.ts'
-import { readSummaries, type StoredSummary, transformPolygons, type ZonalCoverage } from './queries.ts'
-
-/** Reads tiles of a coverage from its store, which has no tiles without values. */
-type ReadTiles = (coverage: ZonalCoverage, tiles: { row: number; column: number }[]) => Promise<StoredTile[]>
-
-export function readingTiles(stores: TileStores, reads: Reads): ReadTiles {
-  return ({ id, store }, tiles) => stores[store].read(reads, id, tiles)
-}
+import type { PolygonWeights } from '#src/raster/weights.ts'
+import { readSummaries, type StoredSummary, type ZonalCoverage } from './queries.ts'
 
 type TilePlace = Pick<StoredTile, 'row' | 'column'>
 
-/** Reads for several polygons at once: tiles that they ask for meanwhile come in one statement, and each once. */
+interface ReadTile extends TilePlace {
+  decode: () => DecodedTile
+}
+
+/** Reads tiles of a coverage from its store, which has no tiles without values. */
+type ReadTiles = (coverage: ZonalCoverage, tiles: TilePlace[]) => Promise<ReadTile[]>
+
+export function readingTiles(stores: TileStores, reads: Reads): ReadTiles {
+  return async ({ id, store }, tiles) => {
+    const stored = await stores[store].read(reads, id, tiles)
+    return stored.map(({ row, column, wkb }) => ({ row, column, decode: () => decodeTile(wkb) }))
+  }
+}
+
+/** Tiles of a coverage that polygons share: eight megabytes with eight Float32 bands. */
+const SHARED_TILES = 1024
+
+/** Reads for several polygons: tiles that they ask for come in one statement, and each is read and decoded once. */
 export function sharingTiles(readTiles: ReadTiles): ReadTiles {
   const keyOf = ({ row, column }: TilePlace) => `${row} ${column}`
-  const readers = new Map<ZonalCoverage, (tile: TilePlace) => Promise<StoredTile | null>>()
 
-  const createReader = (coverage: ZonalCoverage) =>
-    createBatcher({
+  function createReader(coverage: ZonalCoverage): (tile: TilePlace) => Promise<ReadTile | null> {
+    const shared = new Map<string, Promise<ReadTile | null>>()
+    const read = createBatcher({
       concurrency: 1,
       batch: TILES_A_CHUNK,
       // A statement does not fail for the sake of one of its tiles.
       failsAll: () => true,
-      keyOf,
       async run(tiles: TilePlace[]) {
         const found = new Map((await readTiles(coverage, tiles)).map((tile) => [keyOf(tile), tile]))
-        return tiles.map((tile) => found.get(keyOf(tile)) ?? null)
+        return tiles.map((tile) => decodingOnce(found.get(keyOf(tile))))
       },
     })
+    return (tile) => {
+      const key = keyOf(tile)
+      const found = shared.get(key) ?? read(tile)
+      if (shared.size >= SHARED_TILES) shared.clear()
+      shared.set(key, found)
+      return found
+    }
+  }
 
+  const readers = new Map<ZonalCoverage, ReturnType<typeof createReader>>()
   return async (coverage, tiles) => {
     const read = readers.get(coverage) ?? createReader(coverage)
     readers.set(coverage, read)
     const found = await Promise.all(tiles.map(read))
     return found.filter((tile) => tile !== null)
+  }
+}
+
+function decodingOnce(tile: ReadTile | undefined): ReadTile | null {
+  if (!tile) return null
+  const { row, column } = tile
+  let { decode } = tile
+  return {
+    row,
+    column,
+    decode() {
+      const decoded = decode()
+      // Releases the bytes.
+      decode = () => decoded
+      return decoded
+    },
   }
 }
 
@@ -168,77 +201,17 @@ function tooMany(): ApiError {
   return new ApiError('OVERLOADED', 'Too many polygons are being computed; try again in a second.')
 }
 
-export interface ZonalPolygon extends ProjectedPolygon {
-  /** The share of the polygons' area: below 1 where they were clipped beyond the grid. */
-  share: number
-}
-
-/** Places polygons on a grid. Parts far beyond a projected grid are clipped, as they may have no image there. */
-export async function projectOnCoverage(
-  ask: Ask,
-  coverage: ZonalCoverage,
-  polygons: Rings[],
-): Promise<ZonalPolygon> {
-  const inGridCrs = coverage.srid === 4326 ? { polygons, share: 1 } : await transform(ask, coverage, polygons)
-  const placed = projectOnGrid(coverage, coverage.geographic, inGridCrs.polygons)
-  const { share } = inGridCrs
-  return { ...placed, share, within: share === 1 && placed.within }
-}
-
-/** Degrees beyond a projected grid: clipped parts count by their area on the ellipsoid, nearly the same. */
-const MARGIN = 3
-
-/**
- * A line that is straight in longitude and latitude is a curve in the plane. Close to the equator it leaves
- * its chord by about 40 metres for the square of a degree; with steps as short as this (square degrees for
- * a degree of the polygon's width) that changes its area by less than 1e-9.
- */
-const STEP = 7e-7
-
-/** Polygons that would have more positions than this are divided more coarsely. */
-const MOST_STEPS = 100_000
-
-async function transform(
-  ask: Ask,
-  { srid, west, south, east, north }: ZonalCoverage,
-  polygons: Rings[],
-): Promise<{ polygons: Rings[]; share: number }> {
-  const extent = { west: west - MARGIN, south: south - MARGIN, east: east + MARGIN, north: north + MARGIN }
-  const clipped = polygons
-    .map((rings) =>
-      rings.flatMap((ring) => {
-        const part = clip(ring, extent)
-        return part.length > 0 ? [part] : []
-      }),
-    )
-    .filter((rings) => rings.length > 0)
-  if (clipped.length === 0) return { polygons: [], share: 0 }
-  const length = clipped.flat().reduce((sum, ring) => sum + ringLength(ring), 0)
-  // As wide as a square with the same proportion of area to border.
-  const width = (4 * sumOfRings(clipped, planarArea)) / length
-  const step = Math.max(Math.sqrt(STEP * width), length / MOST_STEPS)
-  const transformed = await transformPolygons(ask, clipped, srid, step)
-  const unchanged = clipped.flat().every((ring, index) => ring === polygons.flat()[index])
-  return {
-    polygons: transformed,
-    share:
-      unchanged && clipped.length === polygons.length ? 1 : ellipsoidArea(clipped) / ellipsoidArea(polygons),
-  }
-}
-
 /** Tiles of one statement: half a megabyte with one Float32 band. */
 const TILES_A_CHUNK = 512
 
-/** A requested tile: the inner area of each pixel, row by row, and the stored tile of each coverage. */
-interface WeighedTile {
-  row: number
-  column: number
-  areas: Float64Array
-  stored: Buffer[]
+/** A requested tile: the covered pixels, and the tile of each coverage. */
+interface WeighedTile extends TilePlace {
+  covered: CoveredPixels
+  read: ReadTile[]
 }
 
 /** Takes the tiles of coverages on one grid at a place; a tile without values does not exist, but one of them does. */
-type VisitTiles = (areas: Float64Array, ...tiles: (DecodedTile | undefined)[]) => void
+type VisitTiles = (covered: CoveredPixels, ...tiles: (DecodedTile | undefined)[]) => void
 
 /** Reads requested tiles of coverages on one grid in chunks, so that memory stays bounded. */
 export class TileReader {
@@ -257,19 +230,25 @@ export class TileReader {
     this.#visit = visit
   }
 
-  async request(row: number, column: number, areas: Float64Array): Promise<void> {
-    this.#requested.set(`${row} ${column}`, { row, column, areas, stored: [] })
+  async request(row: number, column: number, covered: CoveredPixels): Promise<void> {
+    this.#requested.set(`${row} ${column}`, { row, column, covered, read: [] })
     if (this.#requested.size >= TILES_A_CHUNK) await this.finish()
   }
 
   /** Requests whole tiles of a row, in runs of columns. */
   async requestWhole(row: number, runs: number[]): Promise<void> {
-    const { tileSize } = this.#grid
-    const areas = new Float64Array(tileSize * tileSize)
-    for (let line = 0; line < tileSize; line++) {
-      areas.fill(this.#measure.pixelArea(row * tileSize + line), line * tileSize, (line + 1) * tileSize)
+    const { tileSize, width, height } = this.#grid
+    const first = row * tileSize
+    const cover = (columns: number) =>
+      coverWhole(this.#measure, first, {
+        width: Math.min(tileSize, columns),
+        height: Math.min(tileSize, height - first),
+      })
+    const covered = cover(width)
+    for (const column of columnsIn(runs)) {
+      const left = width - column * tileSize
+      await this.request(row, column, left < tileSize ? cover(left) : covered)
     }
-    for (const column of columnsIn(runs)) await this.request(row, column, areas)
   }
 
   async finish(): Promise<void> {
@@ -278,13 +257,13 @@ export class TileReader {
     if (requested.size === 0) return
     const { readTiles, pause } = this.#computation
     for (const [side, coverage] of this.#coverages.entries()) {
-      for (const { row, column, wkb } of await readTiles(coverage, [...requested.values()])) {
-        ;(requested.get(`${row} ${column}`) as WeighedTile).stored[side] = wkb
+      for (const tile of await readTiles(coverage, [...requested.values()])) {
+        ;(requested.get(`${tile.row} ${tile.column}`) as WeighedTile).read[side] = tile
       }
     }
-    for (const { areas, stored } of requested.values()) {
-      if (stored.length === 0) continue
-      this.#visit(areas, ...Array.from(stored, (wkb) => wkb && decodeTile(wkb)))
+    for (const { covered, read } of requested.values()) {
+      if (read.length === 0) continue
+      this.#visit(covered, ...Array.from(read, (tile) => tile?.decode()))
       await pause()
     }
   }
@@ -302,25 +281,24 @@ interface TilesRead {
 export async function readPolygonTiles(
   computation: Computation,
   coverages: ZonalCoverage[],
-  placed: ZonalPolygon,
+  weights: PolygonWeights,
   visit: VisitTiles,
 ): Promise<TilesRead> {
-  const grid = coverages[0] as ZonalCoverage
   const reader = new TileReader(computation, coverages, visit)
   const inside: TilesRead['inside'] = new Map()
-  let area = 0
-  for (const found of tileRowsOf(placed, grid, createMeasure(grid, grid.geographic))) {
+  const rows = weights.rows()
+  let step = rows.next()
+  for (; !step.done; step = rows.next()) {
     await computation.pause()
-    if (!found) continue
-    area += found.area
-    for (const [column, areas] of found.border) await reader.request(found.row, column, areas)
-    if (found.inside.length === 0) continue
-    if (coverages.every(({ summarised }) => summarised)) inside.set(found.row, found.inside)
-    else await reader.requestWhole(found.row, found.inside)
+    if (!step.value) continue
+    const { row, border, inside: runs } = step.value
+    for (const { column, ...covered } of border) await reader.request(row, column, covered)
+    if (runs.length === 0) continue
+    if (coverages.every(({ summarised }) => summarised)) inside.set(row, runs)
+    else await reader.requestWhole(row, runs)
   }
   await reader.finish()
-  // The sum of the parts is as exact as the parts; only the area beside the grid is missing.
-  return { total: (placed.within ? area : placed.area) / placed.share, inside }
+  return { total: step.value, inside }
 }
 
 /** Runs of blocks in one statement. */

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { Cache } from '#src/lib/cache.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
-import { countTiles } from '#src/raster/blocks.ts'
+import { type CoveredPixels, countTiles } from '#src/raster/blocks.ts'
 import {
   type BandPixels,
   Distribution,
@@ -15,18 +14,10 @@ import {
   type Quantile,
   type WeighedPixels,
 } from '#src/raster/distribution.ts'
-import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
 import { addSummary, emptySummary, type Summary, scaleSummary, summarizePixels } from '#src/raster/summary.ts'
 import type { DecodedTile, TileBand } from '#src/raster/tiles.ts'
-import {
-  type Computation,
-  projectOnCoverage,
-  readBlocks,
-  readPolygonTiles,
-  TileReader,
-  type ZonalPolygon,
-} from './computing.ts'
-import { findInteriorPoint } from './geometry.ts'
+import type { PolygonWeights } from '#src/raster/weights.ts'
+import { type Computation, readBlocks, readPolygonTiles, TileReader } from './computing.ts'
 import {
   findStore,
   type LayerDistribution,
@@ -38,6 +29,7 @@ import {
   type ZonalCoverage,
   type ZonalStatistics,
 } from './queries.ts'
+import type { WeighedRegion } from './weighing.ts'
 
 /** Numbers of collected pixels of a polygon: 16 MB with four bytes a pixel. */
 const MOST_KEPT = 4_194_304
@@ -110,7 +102,7 @@ const SLICE = 256
 
 /** The summaries and tiles of a coverage in a polygon. */
 interface FoundInPolygon {
-  placed: ZonalPolygon
+  weights: PolygonWeights
   summaries: Summary[]
   /** The unread tiles inside, as runs of columns by their row. */
   inside: Map<number, number[]>
@@ -127,7 +119,7 @@ interface FoundInPolygon {
 async function distributionsIn(
   computation: Computation,
   coverage: ZonalCoverage,
-  { placed, summaries, inside, pixels }: FoundInPolygon,
+  { weights, summaries, inside, pixels }: FoundInPolygon,
   wanted: DistributionOptions,
 ): Promise<(LayerDistribution | null)[]> {
   if (summaries.every(({ weight }) => weight === 0)) return summaries.map(() => null)
@@ -135,10 +127,9 @@ async function distributionsIn(
   const count = countTiles(inside)
   const distributions = createDistributions(coverage, summaries, wanted, roomFor(coverage, isKept()))
   const gatherer = new PixelGatherer((part) => distributions.addPixels(part))
-  const addTile = (areas: Float64Array, tile?: DecodedTile) =>
-    gatherer.add(tile as DecodedTile, areas, coverage.tileSize)
+  const addTile = (covered: CoveredPixels, tile?: DecodedTile) => gatherer.add(tile as DecodedTile, covered)
   if (pixels) await addPixels(pixels)
-  else await readPolygonTiles(computation, [coverage], placed, addTile)
+  else await readPolygonTiles(computation, [coverage], weights, addTile)
   const reader = new TileReader(computation, [coverage], addTile)
   if (count > MOST_TILES) await addMany()
   else for (const [row, runs] of inside) await reader.requestWhole(row, runs)
@@ -260,7 +251,7 @@ function measureUncertainty(
 }
 
 /** Collects the pixels of read tiles for a second pass, up to a bound. */
-function createCollector({ bands, tileSize }: ZonalCoverage) {
+function createCollector({ bands }: ZonalCoverage) {
   let parts: WeighedPixels[] | undefined = []
   let count = 0
   const gatherer = new PixelGatherer((part) => {
@@ -269,8 +260,8 @@ function createCollector({ bands, tileSize }: ZonalCoverage) {
     if (!fitsMemory(count, bands.length)) parts = undefined
   })
   return {
-    add(tile: DecodedTile, areas: Float64Array): void {
-      if (parts) gatherer.add(tile, areas, tileSize)
+    add(tile: DecodedTile, covered: CoveredPixels): void {
+      if (parts) gatherer.add(tile, covered)
     },
     /** All pixels; undefined for too many. */
     take(): WeighedPixels[] | undefined {
@@ -280,10 +271,8 @@ function createCollector({ bands, tileSize }: ZonalCoverage) {
   }
 }
 
-const SQUARE_METRES_A_HECTARE = 10_000
-
 /**
- * The statistics of the layers of a release in a polygon. Each pixel weighs as much as its area inside.
+ * The statistics of the layers of a release in a region. Each pixel weighs as much as its area inside.
  *
  * The tiles on the border are read pixel by pixel, and of the inside the summaries of the largest blocks: both in
  * chunks, so that memory stays bounded.
@@ -294,14 +283,14 @@ const SQUARE_METRES_A_HECTARE = 10_000
 export async function zonalStatistics(
   computation: Computation,
   coverages: ZonalCoverage[],
-  polygons: Rings[],
+  { areaHa, weightsOf }: Pick<WeighedRegion, 'areaHa' | 'weightsOf'>,
   wanted: DistributionOptions | null,
 ): Promise<ZonalStatistics> {
   const layers: (LayerStatistics | null)[] = []
-  const areaHa = ellipsoidArea(polygons) / SQUARE_METRES_A_HECTARE
   await computation.pause()
   for (const coverage of coverages) {
-    const { summaries, total, distributions } = await summarize(computation, coverage, polygons, wanted)
+    const weights = await weightsOf(coverage)
+    const { summaries, total, distributions } = await summarize(computation, coverage, weights, wanted)
     coverage.bands.forEach((band, position) => {
       const { weight, ...values } = scaleSummary(summaries[position] as Summary, band)
       const distribution = distributions[position]
@@ -318,32 +307,28 @@ export async function zonalStatistics(
 async function summarize(
   computation: Computation,
   coverage: ZonalCoverage,
-  polygons: Rings[],
+  weights: PolygonWeights,
   wanted: DistributionOptions | null,
 ) {
-  const { bands, tileSize } = coverage
-  const placed = await projectOnCoverage(computation.ask, coverage, polygons)
-  await computation.pause()
+  const { bands } = coverage
   const collected = wanted && createCollector(coverage)
   const summaries = bands.map(emptySummary)
-  const { total, inside } = await readPolygonTiles(computation, [coverage], placed, addTile)
+  const { total, inside } = await readPolygonTiles(computation, [coverage], weights, addTile)
   for await (const stored of readBlocks(computation, coverage, inside)) {
     bands.forEach(({ band }, index) => {
       addSummary(summaries[index] as Summary, stored.summary(band))
     })
   }
   if (!collected) return { summaries, total, distributions: [] }
-  const found = { placed, summaries, inside, pixels: collected.take() }
+  const found = { weights, summaries, inside, pixels: collected.take() }
   return { summaries, total, distributions: await distributionsIn(computation, coverage, found, wanted) }
 
-  function addTile(areas: Float64Array, tile?: DecodedTile): void {
-    const { width, height, bands: pixels } = tile as DecodedTile
-    const whole = { start: 0, stride: width, width, height }
+  function addTile(covered: CoveredPixels, tile?: DecodedTile): void {
+    const { bands: pixels } = tile as DecodedTile
     bands.forEach(({ band }, index) => {
-      const summary = summarizePixels(pixels[band - 1] as TileBand, whole, areas, tileSize)
-      addSummary(summaries[index] as Summary, summary)
+      addSummary(summaries[index] as Summary, summarizePixels(pixels[band - 1] as TileBand, covered))
     })
-    collected?.add(tile as DecodedTile, areas)
+    collected?.add(tile as DecodedTile, covered)
   }
 }
 
@@ -355,7 +340,7 @@ const CACHED_LAYERS = 50_000
 
 /** @throws {SummariesGone} */
 type ComputeStatistics = (
-  polygons: Rings[],
+  region: WeighedRegion,
   distribution: DistributionOptions | null,
 ) => Promise<LocatedStatistics>
 
@@ -385,9 +370,10 @@ export function createReleaseStatistics(db: Kysely<Tables>) {
     const coverages = await computation.wait(() => grids.load(releaseId, () => findGrids(releaseId)))
     // Tiles that a replica lacks look like tiles without a value, as do those of deleted and moved releases.
     await refuseMoved(computation.ask, releaseId, coverages)
-    const found = await work(async (polygons, distribution) => {
-      const statistics = await zonalStatistics(computation, coverages, polygons, distribution)
-      return { ...statistics, ...findInteriorPoint(polygons) }
+    const found = await work(async (region, distribution) => {
+      const { longitude, latitude } = region
+      const statistics = await zonalStatistics(computation, coverages, region, distribution)
+      return { ...statistics, longitude, latitude }
     })
     await refuseMoved(computation.ask, releaseId, coverages)
     return found
@@ -430,17 +416,11 @@ function countNumbers(layer: LayerStatistics | null): number {
   return 1 + quantiles.length + histogram.length
 }
 
-/** The cache key of polygons, to the last bit, or of an area with the boundaries of a version. */
+/** The cache key of statistics. @param region key of the region */
 export function createKey(
   releaseId: number,
-  region: Rings[] | { id: number; version: string },
+  region: string,
   distribution: DistributionOptions | null,
 ): string {
-  if (!Array.isArray(region)) return JSON.stringify([releaseId, region.id, region.version, distribution])
-  const hash = createHash('sha256')
-  for (const rings of region) {
-    hash.update(Int32Array.from([rings.length, ...rings.map(({ length }) => length)]))
-    for (const ring of rings) hash.update(ring)
-  }
-  return JSON.stringify([releaseId, hash.digest('base64'), distribution])
+  return JSON.stringify([releaseId, region, distribution])
 }

@@ -19,11 +19,12 @@ import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
 import { measureBounds, type Rings } from '#src/raster/rings.ts'
 import { readCollection, readFeatureName, type Validator } from '../bodies.ts'
-import type { Advisors, Region } from '../polygon/advisors.ts'
+import type { Advisors } from '../polygon/advisors.ts'
 import { type Advice, hasValues, type PolygonItem } from '../polygon/answer.ts'
 import type { Waiting } from '../polygon/computing.ts'
 import { findInteriorPoint, MAX_VERTICES, type Outline, readGeoJson, toGeoJson } from '../polygon/geometry.ts'
 import { type AreaInRelease, listAreasInRelease } from '../polygon/queries.ts'
+import type { Region } from '../polygon/weighing.ts'
 
 /** The areas of a level, or those within another area. */
 export interface LevelSelection {

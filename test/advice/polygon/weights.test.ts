@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { readingTiles } from '#src/advice/polygon/computing.ts'
 import { listCoverages, type ZonalCoverage, type ZonalStatistics } from '#src/advice/polygon/queries.ts'
+import { weighPolygons } from '#src/advice/polygon/weighing.ts'
 import { zonalStatistics } from '#src/advice/polygon/zonal-statistics.ts'
 import { readUntil } from '#src/data/cancellable.ts'
 import { loadRelease } from '#src/ingest/load.ts'
@@ -128,7 +129,8 @@ function zonal(polygons: Polygons, of: ZonalCoverage[]): Promise<ZonalStatistics
   const reads = readUntil(service.database, signal)
   const readTiles = readingTiles(service.app.tiles, reads)
   const computation = { ask: reads.ask, readTiles, wait, pause: async () => {} }
-  return zonalStatistics(computation, of, rings, { quantiles: QUANTILES, bins: 0 })
+  const region = weighPolygons(computation, rings)
+  return zonalStatistics(computation, of, region, { quantiles: QUANTILES, bins: 0 })
 }
 
 /** Parts that edges are divided into: lines in degrees are curves on a projected grid. */

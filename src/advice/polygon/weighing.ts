@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto'
+import type { Ask } from '#src/data/cancellable.ts'
+import { Cache } from '#src/lib/cache.ts'
+import type { Position } from '#src/lookup/queries.ts'
+import { createMeasure } from '#src/raster/grid.ts'
+import { clip, ellipsoidArea, planarArea, type Rings, ringLength, sumOfRings } from '#src/raster/rings.ts'
+import { type ProjectedPolygon, projectOnGrid } from '#src/raster/scan.ts'
+import {
+  decodeWeights,
+  encodeWeights,
+  gridKey,
+  type PolygonWeights,
+  scanWeights,
+} from '#src/raster/weights.ts'
+import type { Computation } from './computing.ts'
+import { findInteriorPoint, refuseInvalid } from './geometry.ts'
+import { type AreaInRelease, readAreaShape, transformPolygons, type ZonalCoverage } from './queries.ts'
+
+/** A polygon, or an administrative area and its stored result. */
+export type Region = Rings[] | AreaInRelease
+
+/** A region with all that statistics need of it, with the position inside. */
+export interface WeighedRegion extends Position {
+  /** On the ellipsoid. */
+  areaHa: number
+  /** The pixels of a grid in it. @throws {ReplacedMeanwhile} for an area whose boundaries are replaced */
+  weightsOf(coverage: ZonalCoverage): Promise<PolygonWeights>
+}
+
+type Weighing = Pick<Computation, 'ask' | 'pause'>
+
+/** Weighs valid polygons on a grid. */
+async function weigh(
+  { ask, pause }: Weighing,
+  coverage: ZonalCoverage,
+  polygons: Rings[],
+): Promise<PolygonWeights> {
+  const placed = await projectOnCoverage(ask, coverage, polygons)
+  await pause()
+  const measure = createMeasure(coverage, coverage.geographic)
+  const rows = () => scanWeights(placed, coverage, measure)
+  const steps = encodeWeights(rows(), coverage, measure)
+  let step = steps.next()
+  for (; !step.done; step = steps.next()) await pause()
+  return step.value ? readWeights(coverage, step.value) : { rows, bytes: undefined }
+}
+
+/** The weights of a region on a grid with the same key, from their bytes. */
+export function readWeights(coverage: ZonalCoverage, bytes: Uint8Array): PolygonWeights {
+  const measure = createMeasure(coverage, coverage.geographic)
+  return { rows: () => decodeWeights(bytes, coverage, measure), bytes }
+}
+
+const SQUARE_METRES_A_HECTARE = 10_000
+
+/** Makes a region of valid polygons, weighed when they are asked for. */
+export function weighPolygons(weighing: Weighing, polygons: Rings[]): WeighedRegion {
+  return {
+    ...measureOutline(polygons),
+    weightsOf: (coverage) => weigh(weighing, coverage, polygons),
+  }
+}
+
+function measureOutline(polygons: Rings[]) {
+  return { areaHa: ellipsoidArea(polygons) / SQUARE_METRES_A_HECTARE, ...findInteriorPoint(polygons) }
+}
+
+/** A region whose weights are in memory. */
+interface KnownRegion extends Position {
+  areaHa: number
+  /** Encoded weights, by the key of their grid. */
+  grids: ReadonlyMap<string, Uint8Array>
+}
+
+const REMEMBERED_BYTES = 33_554_432
+
+/** What objects, keys and maps take of memory beside encoded weights: a region, and a grid of it. */
+const BYTES_A_REGION = 500
+const BYTES_A_GRID = 300
+
+function countBytes({ grids }: KnownRegion): number {
+  return [...grids.values()].reduce((sum, { length }) => sum + BYTES_A_GRID + length, BYTES_A_REGION)
+}
+
+/** Makes the function that gives regions with weights, remembered by grid. A remembered polygon is valid. */
+export function createRegions() {
+  const known = new Cache<string, KnownRegion>('weights of polygons', {
+    maxSize: REMEMBERED_BYTES,
+    sizeOf: countBytes,
+  })
+
+  /**
+   * @param key of {@link createRegionKey}
+   * @throws {ApiError} for an invalid polygon, {ReplacedMeanwhile} for an area whose boundaries are replaced
+   */
+  return async (weighing: Weighing, region: Region, key: string): Promise<WeighedRegion> => {
+    let shape: Promise<Rings[]> | undefined
+    const readShape = () => {
+      shape ??= readValidShape(weighing, region)
+      return shape
+    }
+    const outline = known.get(key) ?? measureOutline(await readShape())
+    const { areaHa, longitude, latitude } = outline
+    return {
+      areaHa,
+      longitude,
+      latitude,
+      async weightsOf(coverage) {
+        const grid = gridKey(coverage)
+        const bytes = known.peek(key)?.grids.get(grid)
+        if (bytes) return readWeights(coverage, bytes)
+        const weights = await weigh(weighing, coverage, await readShape())
+        if (weights.bytes) {
+          const grids = new Map(known.peek(key)?.grids).set(grid, weights.bytes)
+          known.set(key, { areaHa, longitude, latitude, grids })
+        }
+        return weights
+      },
+    }
+  }
+}
+
+async function readValidShape({ ask, pause }: Weighing, region: Region): Promise<Rings[]> {
+  if (!Array.isArray(region)) return readAreaShape(ask, region)
+  await refuseInvalid(region, pause)
+  return region
+}
+
+/** The key of polygons, to the last bit, or of an area with the boundaries of a version. */
+export function createRegionKey(region: Region): string {
+  if (!Array.isArray(region)) return `${region.id} ${region.version}`
+  const hash = createHash('sha256')
+  for (const rings of region) {
+    hash.update(Int32Array.from([rings.length, ...rings.map(({ length }) => length)]))
+    for (const ring of rings) hash.update(ring)
+  }
+  return hash.digest('base64')
+}
+
+/** Places polygons on a grid. Parts far beyond a projected grid are clipped, as they may have no image there. */
+async function projectOnCoverage(
+  ask: Ask,
+  coverage: ZonalCoverage,
+  polygons: Rings[],
+): Promise<ProjectedPolygon> {
+  const { share, ...inGridCrs } =
+    coverage.srid === 4326 ? { polygons, share: 1 } : await transform(ask, coverage, polygons)
+  const placed = projectOnGrid(coverage, coverage.geographic, inGridCrs.polygons)
+  if (share === 1) return placed
+  // Areas far beyond the grid have no place on it.
+  const area = share > 0 ? placed.area / share : ellipsoidArea(polygons)
+  return { ...placed, area, within: false }
+}
+
+/** Degrees beyond a projected grid: clipped parts count by their area on the ellipsoid, nearly the same. */
+const MARGIN = 3
+
+/**
+ * A line that is straight in longitude and latitude is a curve in the plane. Close to the equator it leaves
+ * its chord by about 40 metres for the square of a degree; with steps as short as this (square degrees for
+ * a degree of the polygon's width) that changes its area by less than 1e-9.
+ */
+const STEP = 7e-7
+
+/** Polygons that would have more positions than this are divided more coarsely. */
+const MOST_STEPS = 100_000
+
+async function transform(
+  ask: Ask,
+  { srid, west, south, east, north }: ZonalCoverage,
+  polygons: Rings[],
+): Promise<{ polygons: Rings[]; share: number }> {
+  const extent = { west: west - MARGIN, south: south - MARGIN, east: east + MARGIN, north: north + MARGIN }
+  const clipped = polygons
+    .map((rings) =>
+      rings.flatMap((ring) => {
+        const part = clip(ring, extent)
+        return part.length > 0 ? [part] : []
+      }),
+    )
+    .filter((rings) => rings.length > 0)
+  if (clipped.length === 0) return { polygons: [], share: 0 }
+  const length = clipped.flat().reduce((sum, ring) => sum + ringLength(ring), 0)
+  // As wide as a square with the same proportion of area to border.
+  const width = (4 * sumOfRings(clipped, planarArea)) / length
+  const step = Math.max(Math.sqrt(STEP * width), length / MOST_STEPS)
+  const transformed = await transformPolygons(ask, clipped, srid, step)
+  const unchanged = clipped.flat().every((ring, index) => ring === polygons.flat()[index])
+  return {
+    polygons: transformed,
+    share:
+      unchanged && clipped.length === polygons.length ? 1 : ellipsoidArea(clipped) / ellipsoidArea(polygons),
+  }
+}
