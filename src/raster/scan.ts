@@ -63,6 +63,23 @@ export interface RowCoverage {
   runs: number[]
 }
 
+/** Columns from the first to the one after the last. */
+interface ColumnRange {
+  start: number
+  end: number
+}
+
+/** The columns of a grid that edges may have pieces in, with one more on each side for rounding. */
+function measureColumns(edges: Edge[], width: number): ColumnRange {
+  let [west, east] = [width, 0]
+  for (const { topColumn, bottomColumn } of edges) {
+    west = Math.min(west, topColumn, bottomColumn)
+    east = Math.max(east, topColumn, bottomColumn)
+  }
+  const start = Math.max(0, Math.floor(west) - 1)
+  return { start, end: Math.max(start, Math.min(width, Math.ceil(east) + 1)) }
+}
+
 /** Smaller shares of the sum are rounding. */
 const NOISE = 2 ** -45
 
@@ -73,8 +90,9 @@ const NOISE = 2 ** -45
 class RowSums {
   /** In all rows, also beside the grid. */
   pieces = 0
-  readonly #width: number
+  readonly #range: ColumnRange
   readonly #measure: Measure
+  /** By column of the range, as the next two. */
   readonly #area: Float64Array
   readonly #cover: Float64Array
   readonly #touched: Uint8Array
@@ -84,8 +102,9 @@ class RowSums {
   /** Unsigned sum of the row. */
   #added = 0
 
-  constructor(width: number, measure: Measure) {
-    this.#width = width
+  constructor(range: ColumnRange, measure: Measure) {
+    const width = range.end - range.start
+    this.#range = range
     this.#measure = measure
     this.#area = new Float64Array(width)
     this.#cover = new Float64Array(width)
@@ -95,7 +114,7 @@ class RowSums {
   /** A piece within one pixel, down from `y` to `toY`. */
   add(sign: number, row: number, column: number, x: number, y: number, toX: number, toY: number): void {
     this.pieces++
-    if (column >= this.#width) return
+    if (column >= this.#range.end) return
     if (y === toY) {
       // On a border of rows it lies in no pixel.
       if (column >= 0 && y !== row && y !== row + 1) this.#touch(column)
@@ -120,13 +139,15 @@ class RowSums {
       return
     }
     this.#touch(column)
-    this.#cover[column] = (this.#cover[column] as number) + sign * covered
-    this.#area[column] = (this.#area[column] as number) + sign * beside
+    const at = column - this.#range.start
+    this.#cover[at] = (this.#cover[at] as number) + sign * covered
+    this.#area[at] = (this.#area[at] as number) + sign * beside
   }
 
   #touch(column: number): void {
-    if (this.#touched[column]) return
-    this.#touched[column] = 1
+    const at = column - this.#range.start
+    if (this.#touched[at]) return
+    this.#touched[at] = 1
     this.#columns.push(column)
   }
 
@@ -134,25 +155,27 @@ class RowSums {
     const whole = this.#measure.pixelArea(row)
     const result: RowCoverage = { row, pixelArea: whole, columns: [], areas: [], runs: [] }
     let inside = this.#left
-    let column = 0
+    const { start, end } = this.#range
+    let column = start
     // Pixels without pieces are whole or empty.
-    const runTo = (end: number) => {
-      if (inside > whole / 2 && end > column) result.runs.push(column, end)
+    const runTo = (next: number) => {
+      if (inside > whole / 2 && next > column) result.runs.push(column, next)
     }
     for (const touched of this.#columns.sort((a, b) => a - b)) {
       runTo(touched)
-      const found = inside + (this.#area[touched] as number)
+      const at = touched - start
+      const found = inside + (this.#area[at] as number)
       if (found > this.#added * NOISE) {
         result.columns.push(touched)
         result.areas.push(Math.min(found, whole))
       }
-      inside += this.#cover[touched] as number
-      this.#area[touched] = 0
-      this.#cover[touched] = 0
-      this.#touched[touched] = 0
+      inside += this.#cover[at] as number
+      this.#area[at] = 0
+      this.#cover[at] = 0
+      this.#touched[at] = 0
       column = touched + 1
     }
-    runTo(this.#width)
+    runTo(end)
     this.#columns = []
     this.#left = 0
     this.#added = 0
@@ -173,7 +196,7 @@ const PIECES_A_TURN = 1000
 
 /**
  * Cuts edges at pixel borders and sums the pieces: holes, several polygons and slivers need no case, and whole pixels
- * no visit. Memory is a row, time is the border.
+ * no visit. Memory is the width of the polygon, time is the border.
  *
  * @yields rows with any area, ascending; undefined at points where the caller may pause
  */
@@ -186,7 +209,7 @@ export function* scan(
   const edges = listEdges(rings, height)
   const first = (edge: Edge) => Math.max(0, Math.floor(edge.top))
   edges.sort((a, b) => first(a) - first(b))
-  const sums = new RowSums(width, measure)
+  const sums = new RowSums(measureColumns(edges, width), measure)
   let turn = PIECES_A_TURN
 
   const active: Edge[] = []
