@@ -68,8 +68,8 @@ function measureOutline(polygons: Rings[]) {
 /** A region whose weights are in memory. */
 interface KnownRegion extends Position {
   areaHa: number
-  /** Encoded weights, by the key of their grid. */
-  grids: ReadonlyMap<string, Uint8Array>
+  /** Encoded weights with the keys of their grids: one or two, for which a map would take as much memory as the rest. */
+  grids: readonly { key: string; bytes: Uint8Array }[]
 }
 
 const REMEMBERED_BYTES = 33_554_432
@@ -79,7 +79,16 @@ const BYTES_A_REGION = 500
 const BYTES_A_GRID = 300
 
 function countBytes({ grids }: KnownRegion): number {
-  return [...grids.values()].reduce((sum, { length }) => sum + BYTES_A_GRID + length, BYTES_A_REGION)
+  return grids.reduce((sum, { bytes }) => sum + BYTES_A_GRID + bytes.length, BYTES_A_REGION)
+}
+
+const keysOfCoverages = new WeakMap<ZonalCoverage, string>()
+
+/** The key of the grid; one string for all regions. */
+function keyOfCoverage(coverage: ZonalCoverage): string {
+  const key = keysOfCoverages.get(coverage) ?? gridKey(coverage)
+  keysOfCoverages.set(coverage, key)
+  return key
 }
 
 /** Makes the function that gives regions with weights, remembered by grid. A remembered polygon is valid. */
@@ -106,12 +115,15 @@ export function createRegions() {
       longitude,
       latitude,
       async weightsOf(coverage) {
-        const grid = gridKey(coverage)
-        const bytes = known.peek(key)?.grids.get(grid)
-        if (bytes) return readWeights(coverage, bytes)
+        const grid = keyOfCoverage(coverage)
+        const found = known.peek(key)?.grids.find((one) => one.key === grid)
+        if (found) return readWeights(coverage, found.bytes)
         const weights = await weigh(weighing, coverage, await readShape())
-        if (weights.bytes) {
-          const grids = new Map(known.peek(key)?.grids).set(grid, weights.bytes)
+        const { bytes } = weights
+        if (bytes) {
+          // Another request may have weighed it in the meantime.
+          const others = known.peek(key)?.grids.filter((one) => one.key !== grid) ?? []
+          const grids = [...others, { key: grid, bytes }]
           known.set(key, { areaHa, longitude, latitude, grids })
         }
         return weights
