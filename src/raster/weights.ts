@@ -73,7 +73,7 @@ export function* encodeWeights(
       body.number(column < lastColumn ? 2 * (lastColumn - column) - 1 : 2 * (column - lastColumn))
       lastColumn = column
       writePixels(body, places, areas, (place) => pixelArea(column, place))
-      for (const area of areas) sum += area
+      for (let at = 0; at < areas.length; at++) sum += areas[at] as number
     }
     if (body.length > MOST_BYTES) return undefined
   }
@@ -121,10 +121,15 @@ function writePixels(
 /** Makes the function for the area of a whole pixel of a row of tiles, by column and place in the tile. */
 function measurePixels(row: number, { width, tileSize }: TileGrid, { pixelArea }: Measure) {
   const ofLines: number[] = []
+  let [start, end, tile, area] = [0, 0, -1, 0]
   return (column: number, place: number): number => {
-    const line = Math.floor(place / Math.min(tileSize, width - column * tileSize))
+    // Most pixels are on the line of the one before.
+    if (column === tile && place >= start && place < end) return area
+    const columns = Math.min(tileSize, width - column * tileSize)
+    const line = Math.floor(place / columns)
     ofLines[line] ??= pixelArea(row * tileSize + line)
-    return ofLines[line] as number
+    ;[start, end, tile, area] = [line * columns, (line + 1) * columns, column, ofLines[line] as number]
+    return area
   }
 }
 
@@ -145,7 +150,7 @@ export function* decodeWeights(bytes: Uint8Array, grid: TileGrid, measure: Measu
       const place = column + (step % 2 === 1 ? -(step + 1) / 2 : step / 2)
       column = place
       const covered = readPixels(from, (pixel) => pixelArea(place, pixel))
-      for (const one of covered.areas) sum += one
+      for (let at = 0; at < covered.areas.length; at++) sum += covered.areas[at] as number
       border.push({ column, ...covered })
     }
     yield { row, border, inside }
