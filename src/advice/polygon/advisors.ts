@@ -113,8 +113,8 @@ function createFinder({ database, logFailure }: App) {
     releaseId: number,
     area: Pick<AreaInRelease, 'id' | 'version'>,
   ): Promise<void> {
-    const polygons = await readAreaShape(computation.ask, area)
-    const computed = await statistics.compute(computation, releaseId, (compute) => compute(polygons, null))
+    const weighed = await regionOf(computation, area, createRegionKey(area))
+    const computed = await statistics.compute(computation, releaseId, (compute) => compute(weighed, null))
     await persistAreaResult(database.writer, area, releaseId, computed)
   }
 

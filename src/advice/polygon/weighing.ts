@@ -19,6 +19,9 @@ import { type AreaInRelease, readAreaShape, transformPolygons, type ZonalCoverag
 /** A polygon, or an administrative area and its stored result. */
 export type Region = Rings[] | AreaInRelease
 
+/** An area with the boundaries of a version. */
+type AreaVersion = Pick<AreaInRelease, 'id' | 'version'>
+
 /** A region with all that statistics need of it, with the position inside. */
 export interface WeighedRegion extends Position {
   /** On the ellipsoid. */
@@ -102,7 +105,7 @@ export function createRegions() {
    * @param key of {@link createRegionKey}
    * @throws {ApiError} for an invalid polygon, {ReplacedMeanwhile} for an area whose boundaries are replaced
    */
-  return async (weighing: Weighing, region: Region, key: string): Promise<WeighedRegion> => {
+  return async (weighing: Weighing, region: Rings[] | AreaVersion, key: string): Promise<WeighedRegion> => {
     let shape: Promise<Rings[]> | undefined
     const readShape = () => {
       shape ??= readValidShape(weighing, region)
@@ -132,14 +135,14 @@ export function createRegions() {
   }
 }
 
-async function readValidShape({ ask, pause }: Weighing, region: Region): Promise<Rings[]> {
+async function readValidShape({ ask, pause }: Weighing, region: Rings[] | AreaVersion): Promise<Rings[]> {
   if (!Array.isArray(region)) return readAreaShape(ask, region)
   await refuseInvalid(region, pause)
   return region
 }
 
 /** The key of polygons, to the last bit, or of an area with the boundaries of a version. */
-export function createRegionKey(region: Region): string {
+export function createRegionKey(region: Rings[] | AreaVersion): string {
   if (!Array.isArray(region)) return `${region.id} ${region.version}`
   const hash = createHash('sha256')
   for (const rings of region) {
