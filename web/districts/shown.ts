@@ -1,6 +1,6 @@
 import type { Catalog, CatalogProduct, CatalogRelease, Tileset } from '../api-types.ts'
 import type { AreasOf } from '../geo/areas.ts'
-import { layerOf } from '../map/choices.ts'
+import { type Layers, layerOf } from '../map/choices.ts'
 import { legend } from '../map/controls.ts'
 import type { FeaturesMap } from '../parts/features-map.ts'
 import { NO_VALUE } from '../parts/features-map.ts'
@@ -82,14 +82,7 @@ export function districtsShown(
   )
   return {
     legend: key,
-    choosers: [
-      chooserOf('input', layers.inputs, layers.layer?.input ?? null, (input) =>
-        choose({ input, scenario: layers.layer?.scenario ?? null }),
-      ),
-      chooserOf('scenario', layers.scenarios, layers.layer?.scenario ?? null, (scenario) =>
-        choose({ input: layers.layer?.input ?? null, scenario }),
-      ),
-    ].filter((one) => one !== undefined),
+    choosers: layerChoosers(layers, choose),
     async load() {
       found = await loadFigures(table, { release, level, areasOf }, () => !left.aborted)
       if (!found) return table
@@ -119,24 +112,27 @@ function featuresOf(rows: Row[], layer: Tileset, chosen: string | null) {
   }))
 }
 
-function chooserOf(
-  name: 'input' | 'scenario',
-  values: string[],
-  chosen: string | null,
-  choose: (value: string) => void,
+/** The choosers of the input and the season, as far as there are any. */
+export function layerChoosers(
+  { inputs, scenarios, layer }: Layers,
+  choose: (chosen: { input: string | null; scenario: string | null }) => void,
 ) {
-  if (values.length === 0) return undefined
-  const control = select(
-    values.map((value) => ({ value, text: value })),
-    chosen,
-    choose,
-  )
-  control.name = name
-  return labelled(TEXTS.choosers[name], control)
+  let chosen = { input: layer?.input ?? null, scenario: layer?.scenario ?? null }
+  return Object.entries({ input: inputs, scenario: scenarios }).flatMap(([name, values]) => {
+    if (values.length === 0) return []
+    const kind = name as keyof typeof chosen
+    const options = values.map((value) => ({ value, text: value }))
+    const control = select(options, chosen[kind], (value) => {
+      chosen = { ...chosen, [kind]: value }
+      choose(chosen)
+    })
+    control.name = name
+    return [labelled(TEXTS.choosers[kind], control)]
+  })
 }
 
 /** @returns as the map has it */
-function colorIn({ classes }: Tileset, value: number | null): string {
+export function colorIn({ classes }: Tileset, value: number | null): string {
   if (value === null) return NO_VALUE
   return classes.findLast(({ from }) => value >= from)?.color ?? classes[0]?.color ?? NO_VALUE
 }

@@ -83,7 +83,7 @@ function tableOfReleases(items: Release[], open: (release: string) => void) {
         one.source,
         one.licence,
       ],
-      shown: [
+      shown: () => [
         element(
           'button',
           {
@@ -177,7 +177,7 @@ function tableOfLoads(items: Load[]) {
           one.forecast_period,
           one.source,
         ],
-        shown: [undefined, undefined, agoText(begun), timeText(one.loaded_at)],
+        shown: () => [undefined, undefined, agoText(begun), timeText(one.loaded_at)],
         mark: one.load === 'cut_off' ? 'wrong' : '',
       }
     }),

@@ -57,6 +57,39 @@ export function workButton(
   return element('span', { class: 'work' }, button, ' ', said)
 }
 
+/**
+ * How far a long work is.
+ *
+ * @param text says how much of it is done
+ * @param stop ends it, where that can be done
+ */
+export function progressBar({
+  label,
+  most,
+  text,
+  stop,
+}: {
+  label: string
+  most: number
+  text: (done: number) => string
+  stop?: () => void
+}) {
+  const bar = element('progress', { max: most, value: 0, 'aria-label': label })
+  const said = element('span', { role: 'status' }, text(0))
+  const button = stop && element('button', { type: 'button', class: 'quiet', onclick: stop }, TEXTS.stop)
+  return {
+    place: element('div', { class: 'actions' }, bar, said, button),
+    set(done: number) {
+      bar.value = done
+      said.textContent = text(done)
+    },
+    end(told: string) {
+      button?.remove()
+      said.textContent = told
+    },
+  }
+}
+
 /** A time as the visitor writes it. */
 export function timeText(time: string | null) {
   return time === null

@@ -25,8 +25,8 @@ interface Column {
 
 interface Row {
   cells: Cell[]
-  /** The content of cells that do not show their value. */
-  shown?: (Node | string | undefined)[]
+  /** Makes the content of cells that do not show their value, of rows that are on the page. */
+  shown?: () => (Node | string | undefined)[]
   /** A class of the row. */
   mark?: string
 }
@@ -101,9 +101,10 @@ export function tableOf({ caption, columns, rows, rowsAPage = 100, numberText = 
 }
 
 function rowOf({ cells, shown, mark }: Row, columns: Column[], numberText: NumberText) {
+  const contents = shown?.()
   const filled = cells.map((cell, place) => {
     const text = columns[place]?.text ?? numberText
-    const content = shown?.[place] ?? (typeof cell === 'number' ? text(cell) : cell)
+    const content = contents?.[place] ?? (typeof cell === 'number' ? text(cell) : cell)
     return element('td', { class: columns[place]?.number && 'number' }, content)
   })
   return element('tr', { class: mark }, ...filled)

@@ -1,5 +1,6 @@
 import type { Session } from '../account/session.ts'
 import type { Catalog } from '../api-types.ts'
+import { progressBar } from '../parts/blocks.ts'
 import type { FeaturesMap } from '../parts/features-map.ts'
 import type { Series } from '../parts/series.ts'
 import { valuesOf } from '../parts/values.ts'
@@ -37,7 +38,12 @@ export function createRun({ session, catalog, map, mapCard, left }: Surroundings
     if (series.month) query.set('forecast_period', series.month)
     const send = (lines: string, init: RequestInit) =>
       session.send<string>(`advisory/${product.product}/points?${query}`, lines, init)
-    const bar = progressBar(all.length, () => running.abort())
+    const bar = progressBar({
+      label: points.progress,
+      most: all.length,
+      text: (done) => points.done(done, all.length),
+      stop: () => running.abort(),
+    })
     progress.replaceChildren(bar.place)
     result.replaceChildren()
     mapCard.hidden = true
@@ -65,23 +71,6 @@ export function createRun({ session, catalog, map, mapCard, left }: Surroundings
   }
 
   return { progress, result, start }
-}
-
-function progressBar(most: number, stop: () => void) {
-  const bar = element('progress', { max: most, value: 0, 'aria-label': points.progress })
-  const said = element('span', { role: 'status' }, points.done(0, most))
-  const button = element('button', { type: 'button', class: 'quiet', onclick: stop }, points.stop)
-  return {
-    place: element('div', { class: 'actions' }, bar, said, button),
-    set(done: number) {
-      bar.value = done
-      said.textContent = points.done(done, most)
-    },
-    end(text: string) {
-      button.remove()
-      said.textContent = text
-    },
-  }
 }
 
 function summaryOf(done: Done[]) {

@@ -29,6 +29,7 @@ export const TEXTS = {
   copy: 'Copy',
   copied: 'Copied',
   close: 'Close',
+  stop: 'Stop',
   never: 'never',
   sheet: {
     before: 'Back',

@@ -74,7 +74,6 @@ export const points = {
   ask: (rows: number) => `Get the advice for ${rows} points`,
   progress: 'Points that are done',
   done: (done: number, all: number) => `${done} of ${all}`,
-  stop: 'Stop',
   stopped: (done: number) => `Stopped after ${done} points.`,
   failed: (done: number, why: string) => `Ended after ${done} points: ${why}`,
   finished: (good: number, wrong: number) =>
