@@ -55,6 +55,13 @@ export interface Tileset {
   classes: { from: number; to: number; color: string }[]
 }
 
+/** Of an account. */
+export interface FieldCollection {
+  collection: string
+  fields: number
+  changed_at: string
+}
+
 /** An area of a country as a feature. */
 export interface Area {
   code: string

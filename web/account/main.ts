@@ -4,6 +4,7 @@ import { startPage } from '../parts/start.ts'
 import { element } from '../shell/element.ts'
 import { account, history, operations } from '../texts/en.ts'
 import { entrance } from './enter.ts'
+import { fieldsSection } from './fields.ts'
 import { keysSection } from './keys.ts'
 import {
   deletionSection,
@@ -35,6 +36,7 @@ async function open(page: Page) {
       element('a', { href: 'account/history' }, history.title),
       user.role === 'admin' && element('a', { href: 'operations' }, operations.title),
     ),
+    fieldsSection(page),
     keysSection(session),
     subscriptionsSection(page),
     profileSection(session),

@@ -20,7 +20,7 @@ export interface Session {
   changed: (user: User) => void
   /** Drops the tokens, where the service has ended the session. */
   forget: () => void
-  get: <Answer>(path: string, query?: Query, init?: RequestInit) => Promise<Answer>
+  get: <Answer>(path: string, query?: Query, init?: Init) => Promise<Answer>
   send: <Answer>(path: string, body: unknown, init?: Init) => Promise<Answer>
   remove: (path: string) => Promise<void>
 }
@@ -131,11 +131,12 @@ function isRefusal(error: unknown) {
   return error instanceof ApiFailure && error.status === 401 && error.code === 'UNAUTHORIZED'
 }
 
-/** @param body texts go as they are */
+/** @param body texts and files go as they are */
 function asJson(body: unknown, init: Init): Init {
   const headers = new Headers(init.headers)
   if (!headers.has('content-type')) headers.set('content-type', 'application/json')
-  return { method: 'POST', ...init, headers, body: typeof body === 'string' ? body : JSON.stringify(body) }
+  const isReady = typeof body === 'string' || body instanceof Blob
+  return { method: 'POST', ...init, headers, body: isReady ? body : JSON.stringify(body) }
 }
 
 /** The storage of the tab; memory, where the browser refuses to keep anything. */

@@ -13,7 +13,7 @@ import { ABOVE_SHAPES, ABOVE_VALUES } from '../map/style.ts'
 import { element } from '../shell/element.ts'
 import { onThemeChange } from '../shell/frame.ts'
 
-/** Its property `color` is its colour. */
+/** Its property `color` is its colour. A point with `far` stands for a shape where that is too small to be seen. */
 export interface Feature {
   type: 'Feature'
   geometry: Exclude<Geometry, GeometryCollection> | null
@@ -25,6 +25,9 @@ const SOURCE = 'features'
 
 /** Near enough to see a field. */
 const FIELD_ZOOM = 14
+
+/** Farther away a field of a hectare has fewer than five pixels across. */
+const SHAPES_ZOOM = 12
 
 /**
  * A map of features on the outlines of the countries. Its place is there at once; what draws it is loaded meanwhile.
@@ -154,7 +157,7 @@ function layersOf(): [LayerSpecification, above: string | undefined][] {
     id: 'feature-point',
     type: 'circle',
     source: SOURCE,
-    filter: isPoint,
+    filter: ['all', isPoint, ['any', ['!', ['has', 'far']], ['<', ['zoom'], SHAPES_ZOOM]]],
     paint: {
       'circle-radius': ['interpolate', ['linear'], ['zoom'], 4, 3.5, 10, 7],
       'circle-color': color,

@@ -35,19 +35,31 @@ export function addressOf(path: string, query: Query = {}) {
   return address
 }
 
-/** `onText` is told the pieces of a text as they come. */
-export type Init = RequestInit & { onText?: (piece: string) => void }
+export type Init = RequestInit & {
+  /** Told the pieces of a text as they come, one after the other. */
+  onText?: (piece: string) => void | Promise<void>
+  /** Told how many bytes of the body are sent. */
+  onSent?: (bytes: number) => void
+  /** Whether the answer is a file to save, which is not read. */
+  asFile?: boolean
+}
 
 /**
  * Asks the service.
  *
- * @returns the body, where it is JSON
+ * @returns the body: parsed, where it is JSON
  * @throws {ApiFailure}
  */
-export async function ask<Answer>(address: URL, { onText, ...init }: Init = {}): Promise<Answer> {
+export async function ask<Answer>(
+  address: URL,
+  { onText, onSent, asFile, ...init }: Init = {},
+): Promise<Answer> {
   const headers = new Headers(init.headers)
   if (!headers.has('accept')) headers.set('accept', 'application/json, application/geo+json')
-  const response = await fetch(address, { ...init, headers }).catch(unanswered)
+  const request = { ...init, headers }
+  const answered = onSent ? sendCounted(address, request, onSent) : fetch(address, request)
+  const response = await answered.catch(unanswered)
+  if (asFile && response.ok) return (await response.blob().catch(unanswered)) as Answer
   const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '')
   const body = isJson ? await response.json() : await textOf(response, onText)
   if (!response.ok) {
@@ -63,13 +75,38 @@ function unanswered(error: unknown): never {
   throw new ApiFailure(0, {})
 }
 
+/** Sends a body as `fetch` does, which cannot tell how much of it is sent. */
+function sendCounted(
+  address: URL,
+  { method = 'GET', headers, body, signal }: RequestInit,
+  onSent: (bytes: number) => void,
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open(method, address)
+    for (const [name, value] of new Headers(headers)) request.setRequestHeader(name, value)
+    request.responseType = 'blob'
+    request.upload.addEventListener('progress', ({ loaded }) => onSent(loaded))
+    request.addEventListener('load', () => {
+      const retryAfter = request.getResponseHeader('retry-after')
+      const told = new Headers({ 'content-type': request.getResponseHeader('content-type') ?? '' })
+      if (retryAfter !== null) told.set('retry-after', retryAfter)
+      resolve(new Response(request.response, { status: request.status, headers: told }))
+    })
+    request.addEventListener('error', () => reject(new TypeError('no answer')))
+    request.addEventListener('abort', () => reject(new DOMException('given up', 'AbortError')))
+    signal?.addEventListener('abort', () => request.abort())
+    request.send(body as XMLHttpRequestBodyInit)
+  })
+}
+
 async function textOf(response: Response, onText: Init['onText']) {
   if (!onText || !response.body) return response.text()
   let text = ''
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   const next = () => reader.read().catch(unanswered)
   for (let piece = await next(); !piece.done; piece = await next()) {
-    onText(piece.value)
+    await onText(piece.value)
     text += piece.value
   }
   return text

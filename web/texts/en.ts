@@ -1,7 +1,7 @@
 // All texts of the pages. Elsewhere there are none: another language is another file like this. A page has its own groups of
 // texts alone.
 export { account, factor, feedback, history, keys, profile } from './en/account.ts'
-export { districts, field, points } from './en/fields.ts'
+export { districts, field, points, savedFields } from './en/fields.ts'
 export { comparison, coverage, loads, operations, releases, slowCalls } from './en/operations.ts'
 export { subscriptions } from './en/subscriptions.ts'
 

@@ -66,6 +66,8 @@ interface WebPage {
   needsCatalog: boolean
 }
 
+const STYLES = ['styles/page.css', 'styles/pages.css']
+
 /** The first page is an answer to `GET /` for browsers. */
 export const WEB_PAGES = [
   {
@@ -77,16 +79,14 @@ export const WEB_PAGES = [
   ...(
     [
       ['/account', 'account/main.bundle.js', false],
+      ['/account/fields', 'fields/main.bundle.js', false],
       ['/account/history', 'account/history-main.bundle.js', false],
       ['/districts', 'districts/main.bundle.js', true],
       ['/field', 'field/main.bundle.js', true],
       ['/operations', 'operations/main.bundle.js', false],
       ['/points', 'points/main.bundle.js', true],
     ] as const
-  ).map(([path, script, needsCatalog]) => {
-    const styles = ['styles/page.css', 'styles/pages.css']
-    return { path, script, styles, needsCatalog }
-  }),
+  ).map(([path, script, needsCatalog]) => ({ path, script, styles: STYLES, needsCatalog })),
 ] as const satisfies readonly WebPage[]
 
 export const DOCS_SCRIPT = 'docs/main.bundle.js'

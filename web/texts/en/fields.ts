@@ -1,4 +1,4 @@
-/** Fields, files of points, and districts. */
+/** Fields, files of points, saved fields, and districts. */
 export const field = {
   title: 'A field',
   why: 'Draw the field on the map, paste its corners or a GeoJSON, or drop a file.',
@@ -83,6 +83,72 @@ export const points = {
   reason: 'Why there is no value',
   shown: 'On the map',
   download: 'Download as CSV',
+}
+
+export const savedFields = {
+  title: 'Fields',
+  pageTitle: 'Saved fields',
+  login: 'Saved fields belong to an account.',
+  why: 'Keep the outlines of many fields here, and get the advice for all of them at once.',
+  none: 'There are no fields.',
+  count: (text: string, count: number) => (count === 1 ? '1 field' : `${text} fields`),
+  changedAt: (time: string) => `Changed ${time}`,
+  quota: (fields: string, mostFields: string, megabytes: string, mostMegabytes: string) =>
+    `In all ${fields} of ${mostFields} fields, ${megabytes} of ${mostMegabytes} MB.`,
+  remove: 'Delete',
+  removeNamed: (name: string) => `Delete the fields of ${name}`,
+  removeSure: (name: string, fields: string) => `Delete ${name} with ${fields} fields?`,
+  replaceSure: (name: string, fields: string) =>
+    `There is a collection ${name} with ${fields} fields. Replace it?`,
+  drop: 'A file of fields: GeoJSON, NDJSON, or CSV with the columns id and wkt',
+  taken: (name: string, megabytes: string) => `${name}, ${megabytes} MB`,
+  otherFile: 'Take a file that ends in .geojson, .json, .ndjson or .csv.',
+  tooLarge: (megabytes: string) => `A file has at most ${megabytes} MB.`,
+  noFile: 'Choose a file first.',
+  noName: 'Give the collection a name.',
+  name: 'Name of the collection',
+  nameHint: 'Letters, digits and . _ ~ -, such as cooperative-7. A collection of the same name is replaced.',
+  keep: 'Keep the fields',
+  sending: 'Bytes that are sent',
+  sent: (sent: string, all: string) => `${sent} of ${all} MB sent`,
+  beingRead: 'Sent. The fields are being read …',
+  stopped: 'Stopped. The collection is as it was.',
+  kept: (fields: string, refused: string) =>
+    refused === '0' ? `All ${fields} fields are kept.` : `${fields} fields are kept, ${refused} are refused.`,
+  first: (count: string) => `The table has the first ${count} of them.`,
+  open: (name: string) => `Show ${name}`,
+  refusedCaption: 'Refused fields',
+  columns: {
+    row: 'Row',
+    id: 'Id',
+    name: 'Name',
+    hectares: 'Hectares',
+    input: 'Input',
+    scenario: 'Season',
+    before: 'Before',
+    after: 'Now',
+    change: 'Change (%)',
+    reason: 'Reason',
+  },
+  choose: 'Choose a collection of fields',
+  of: (name: string, fields: string) => `${name}: ${fields} fields`,
+  map: 'Map of the fields. Click a field for its value; the table below has all of them.',
+  asked: 'Fields that are answered',
+  answered: (done: string, all: string) => `${done} of ${all} fields answered`,
+  caption: (unit: string) => `Means of the fields, in ${unit}`,
+  show: (id: string) => `Show ${id} on the map`,
+  chosen: (id: string, name: string, hectares: string) =>
+    [id, name !== id && name, `${hectares} ha`].filter(Boolean).join(', '),
+  value: (layer: string, value: string, unit: string) => `${layer}: ${value} ${unit}`,
+  report: 'Advice for this field',
+  csv: 'Download as CSV',
+  geojson: 'Download as GeoJSON',
+  changes: 'Changes since an earlier release',
+  noEarlier: 'There is no other release of this product, country and crop.',
+  since: 'Compare with',
+  threshold: 'Changed by more than (%)',
+  compare: 'Show the changes',
+  changesCaption: (unit: string) => `Changed fields, in ${unit}`,
 }
 
 export const districts = {

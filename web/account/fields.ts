@@ -1,0 +1,189 @@
+import type { RefusedField } from '#schemas/fields.ts'
+import type { FieldCollection } from '../api-types.ts'
+import { loaded, progressBar, section, timeText, workButton } from '../parts/blocks.ts'
+import { dropZone, formOf } from '../parts/form.ts'
+import type { Page } from '../parts/start.ts'
+import { tableOf } from '../parts/table.ts'
+import { element } from '../shell/element.ts'
+import { savedFields } from '../texts/en.ts'
+import { numberText } from '../texts/names.ts'
+
+interface Collections {
+  items: FieldCollection[]
+  fields: number
+  bytes: number
+  most_fields: number
+  most_bytes: number
+}
+
+type Kept = FieldCollection & { refused: number; refusals: RefusedField[] }
+
+/** The media types of files by the ends of their names. */
+const MEDIA_TYPES: Record<string, string> = {
+  geojson: 'application/geo+json',
+  json: 'application/json',
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv',
+}
+
+/** The collections of fields: kept here from files, looked at, deleted. */
+export function fieldsSection({ session, left }: Pick<Page, 'session' | 'left'>) {
+  const result = element('div', { 'aria-live': 'polite' })
+  let kept: Collections | undefined
+  const list = loaded(async () => {
+    kept = await session.get<Collections>('fields')
+    const { items, fields, most_fields, bytes, most_bytes } = kept
+    return element(
+      'div',
+      {},
+      items.length === 0
+        ? element('p', {}, savedFields.none)
+        : element('ul', { class: 'items' }, ...items.map(itemOf)),
+      element(
+        'p',
+        { class: 'small' },
+        savedFields.quota(...amounts(fields, most_fields), megabytes(bytes), megabytes(most_bytes)),
+      ),
+    )
+  })
+
+  function itemOf({ collection, fields, changed_at }: FieldCollection) {
+    return element(
+      'li',
+      { class: 'item' },
+      element('strong', {}, element('a', { href: pathOf(collection) }, collection)),
+      element('span', {}, savedFields.count(numberText(fields), fields)),
+      element('span', {}, savedFields.changedAt(timeText(changed_at))),
+      workButton(
+        savedFields.remove,
+        async () => {
+          if (!confirm(savedFields.removeSure(collection, numberText(fields)))) return
+          await session.remove(`fields/${collection}`)
+          result.replaceChildren()
+          await list.reload()
+        },
+        { class: 'danger', 'aria-label': savedFields.removeNamed(collection) },
+      ),
+    )
+  }
+
+  async function keep(collection: string, file: File) {
+    const same = kept?.items.find((one) => one.collection === collection)
+    if (same && !confirm(savedFields.replaceSure(collection, numberText(same.fields)))) return
+    const stopped = new AbortController()
+    const signal = AbortSignal.any([left, stopped.signal])
+    const bar = progressBar({
+      label: savedFields.sending,
+      most: file.size,
+      text: (sent) =>
+        sent < file.size ? savedFields.sent(megabytes(sent), megabytes(file.size)) : savedFields.beingRead,
+      stop: () => stopped.abort(),
+    })
+    result.replaceChildren(bar.place)
+    const headers = { 'content-type': mediaTypeOf(file) }
+    const path = `fields/${encodeURIComponent(collection)}`
+    try {
+      const answer = await session.send<Kept>(path, file, {
+        ...{ method: 'PUT', headers, signal },
+        // The head of the request counts, too, in some browsers.
+        onSent: (bytes) => bar.set(Math.min(bytes, file.size)),
+      })
+      result.replaceChildren(keptOf(answer))
+    } catch (error) {
+      result.replaceChildren()
+      throw stopped.signal.aborted ? new Error(savedFields.stopped) : error
+    }
+    await list.reload()
+  }
+
+  return section(
+    savedFields.title,
+    element('p', {}, savedFields.why),
+    list,
+    keepForm(keep, () => kept?.most_bytes ?? Number.POSITIVE_INFINITY),
+    result,
+  )
+}
+
+/** @param mostBytes of a file */
+function keepForm(keep: (collection: string, file: File) => Promise<void>, mostBytes: () => number) {
+  let file: File | undefined
+  const form = formOf({
+    fields: [
+      {
+        name: 'collection',
+        label: savedFields.name,
+        hint: savedFields.nameHint,
+        attributes: { required: true, maxlength: 100, autocomplete: 'off' },
+      },
+    ],
+    action: savedFields.keep,
+    async submit({ collection = '' }) {
+      if (!file) throw new Error(savedFields.noFile)
+      const name = collection.trim()
+      if (name === '') throw wrongName(savedFields.noName)
+      await keep(name, file)
+    },
+  })
+  const name = form.elements.namedItem('collection') as HTMLInputElement
+  const zone = dropZone(
+    savedFields.drop,
+    Object.keys(MEDIA_TYPES)
+      .map((end) => `.${end}`)
+      .join(),
+    async (dropped) => {
+      file = undefined
+      if (!mediaTypeOf(dropped)) throw new Error(savedFields.otherFile)
+      if (dropped.size > mostBytes()) throw new Error(savedFields.tooLarge(megabytes(mostBytes())))
+      file = dropped
+      if (name.value === '') name.value = nameIn(dropped)
+      return savedFields.taken(dropped.name, megabytes(dropped.size))
+    },
+  )
+  form.prepend(zone)
+  return form
+}
+
+/** An error as the service says it, beside the name. */
+const wrongName = (message: string) =>
+  Object.assign(new Error(message), { details: [{ field: 'collection', message }] })
+
+const mediaTypeOf = ({ name }: File) => MEDIA_TYPES[name.split('.').at(-1)?.toLowerCase() ?? ''] ?? ''
+
+/** A name for a collection from that of a file, as the service takes it. */
+const nameIn = ({ name }: File) =>
+  name
+    .replace(/\.[^.]*$/, '')
+    .replaceAll(/[^A-Za-z0-9._~-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 100)
+
+/** What has come of a file: how many fields are kept, and a table of the others. */
+function keptOf({ collection, fields, refused, refusals }: Kept) {
+  const { columns } = savedFields
+  const table = tableOf({
+    caption: savedFields.refusedCaption,
+    columns: [{ title: columns.row, number: true }, { title: columns.id }, { title: columns.reason }],
+    rows: refusals.map(({ row, id, error }) => ({ cells: [row, id, error] })),
+    rowsAPage: 25,
+  })
+  return element(
+    'div',
+    {},
+    element(
+      'p',
+      {},
+      savedFields.kept(numberText(fields), numberText(refused)),
+      ' ',
+      element('a', { href: pathOf(collection) }, savedFields.open(collection)),
+    ),
+    refused > refusals.length && element('p', {}, savedFields.first(numberText(refusals.length))),
+    refused > 0 && table,
+  )
+}
+
+const pathOf = (collection: string) => `account/fields#${new URLSearchParams({ collection })}`
+
+const amounts = (one: number, other: number): [string, string] => [numberText(one), numberText(other)]
+
+const megabytes = (bytes: number) => numberText(Number((bytes / 1e6).toFixed(bytes < 1e7 ? 2 : 0)))

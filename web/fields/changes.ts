@@ -1,0 +1,93 @@
+import { allItems } from '../account/session.ts'
+import { formOf } from '../parts/form.ts'
+import { tableOf } from '../parts/table.ts'
+import { valueFormat } from '../parts/values.ts'
+import { element } from '../shell/element.ts'
+import { savedFields } from '../texts/en.ts'
+import { fileButton, type Source } from './shown.ts'
+
+interface Release {
+  release: string
+  forecast_period: string | null
+  published_from: string | null
+}
+
+interface Changes {
+  unit: string
+  items: {
+    id: string
+    name: string | null
+    changes: {
+      input: string | null
+      scenario: string | null
+      before: number | null
+      after: number | null
+      change_percent: number | null
+    }[]
+    error?: string
+  }[]
+}
+
+/** Which fields have changed since another release of the same product, country and crop. */
+export async function changesForm({ session, collection, release, left }: Source) {
+  const { product, country_code, crop } = release
+  const releases = await allItems<Release>(session, 'releases', { product, country_code, crop }, left)
+  const others = releases
+    .filter((one) => one.release !== release.release && one.published_from !== null)
+    .sort((a, b) => (b.published_from ?? '').localeCompare(a.published_from ?? ''))
+  if (others.length === 0) return element('p', {}, savedFields.noEarlier)
+  const result = element('div', { 'aria-live': 'polite' })
+  const form = formOf({
+    fields: [
+      {
+        name: 'since',
+        label: savedFields.since,
+        type: 'select',
+        options: others.map((one) => ({ value: one.release, text: one.release })),
+      },
+      {
+        name: 'threshold',
+        label: savedFields.threshold,
+        type: 'number',
+        attributes: { value: '10', min: 0, step: 'any', required: true },
+      },
+    ],
+    action: savedFields.compare,
+    async submit({ since = '', threshold = '' }) {
+      const path = `fields/${encodeURIComponent(collection)}/changes`
+      const query = { since, threshold, release: release.release }
+      const changes = await session.get<Changes>(path, query, { signal: left })
+      const name = `${collection}-changes.csv`
+      result.replaceChildren(
+        fileButton(session, savedFields.csv, { path, query, name }),
+        tableOfChanges(changes),
+      )
+    },
+  })
+  return element('div', {}, form, result)
+}
+
+/** A row for each value that has changed, and for each field that cannot be compared. */
+function tableOfChanges({ unit, items }: Changes) {
+  const { columns } = savedFields
+  const text = valueFormat(
+    items.flatMap(({ changes }) => changes.flatMap(({ before, after }) => [before, after])),
+  )
+  const rows = items.flatMap(({ id, name, changes, error }) =>
+    error === undefined
+      ? changes.map(({ input, scenario, before, after, change_percent }) => ({
+          cells: [id, name, input, scenario, before, after, change_percent],
+        }))
+      : [{ cells: [id, name, null, null, null, null, null, error], mark: 'wrong' }],
+  )
+  return tableOf({
+    caption: savedFields.changesCaption(unit),
+    columns: [
+      ...[columns.id, columns.name, columns.input, columns.scenario].map((title) => ({ title })),
+      ...[columns.before, columns.after].map((title) => ({ title, number: true, text })),
+      { title: columns.change, number: true },
+      { title: columns.reason },
+    ],
+    rows,
+  })
+}

@@ -1,0 +1,82 @@
+import { entrance } from '../account/enter.ts'
+import type { Session } from '../account/session.ts'
+import type { Catalog, CatalogProduct, Position } from '../api-types.ts'
+import { contains, createAreas, orNone } from '../geo/areas.ts'
+import { createLayers, releaseIn } from '../map/choices.ts'
+import { loaded, section, syntheticNotice } from '../parts/blocks.ts'
+import { featuresMap } from '../parts/features-map.ts'
+import { type Series, seriesChoosers, seriesIn } from '../parts/series.ts'
+import { type Page, startPage } from '../parts/start.ts'
+import { cacheOf } from '../shell/api.ts'
+import { element } from '../shell/element.ts'
+import { savedFields } from '../texts/en.ts'
+import { numberText } from '../texts/names.ts'
+import { changesForm } from './changes.ts'
+import { cornerOf, type FieldShape, fieldsShown } from './shown.ts'
+
+/** The shapes of collections: another product is asked for without them. */
+const shapesOf = cacheOf<FieldShape[]>()
+
+/** All fields of a collection, each with its advice: a map and a table. */
+async function open({ session, view, remember, note, left }: Page) {
+  const user = await session.resume()
+  if (!user) return entrance(session, savedFields.login)
+  const collection = view.get('collection')
+  if (collection === null) return element('p', {}, element('a', { href: 'account' }, savedFields.choose))
+  const [catalog, shapes] = await Promise.all([
+    session.get<Catalog>('catalog'),
+    shapesOf(`${user.id} ${collection}`, () => loadShapes(session, collection)),
+  ])
+  const wanted = view.has('country') ? seriesIn(view) : await seriesAt(catalog, shapes, seriesIn(view))
+  let layer = { input: view.get('input'), scenario: view.get('scenario') }
+  const { release, place } = seriesChoosers(catalog, wanted, (chosen) =>
+    remember({ collection, ...chosen, ...layer }),
+  )
+  if (!release) return place
+  const { product: code, country_code: country, crop, forecast_period: month } = release
+
+  function keep(chosen: typeof layer) {
+    layer = chosen
+    note({ collection, product: code, country, crop, month, ...layer })
+  }
+
+  const product = catalog.products.find((one) => one.product === code) as CatalogProduct
+  const tilesets = await createLayers()(release.release, 'quantiles')
+  const map = featuresMap(catalog, { label: savedFields.map, left })
+  const source = { session, collection, catalog, product, release, left }
+  const parts = fieldsShown({ ...source, tilesets, shapes }, layer, map, keep)
+  keep(layer)
+  place.append(...parts.choosers)
+  return element(
+    'div',
+    { class: 'column' },
+    syntheticNotice(release.synthetic),
+    section(savedFields.of(collection, numberText(shapes.length)), place),
+    map && element('section', { class: 'card map-card' }, map.place, parts.chosen, parts.legend),
+    element('section', { class: 'card' }, parts.progress, loaded(parts.load)),
+    section(
+      savedFields.changes,
+      loaded(() => changesForm(source)),
+    ),
+  )
+}
+
+/** @throws {ApiFailure} where the account has no such collection */
+async function loadShapes(session: Session, collection: string) {
+  const path = `fields/${encodeURIComponent(collection)}`
+  const headers = { accept: 'application/geo+json' }
+  return (await session.get<{ features: FieldShape[] }>(path, {}, { headers })).features
+}
+
+/** A series of the country that the first field lies in, as far as anything is published there. */
+async function seriesAt(catalog: Catalog, [first]: FieldShape[], series: Series): Promise<Series> {
+  const areasOf = createAreas(catalog)
+  const outlines = await Promise.all(catalog.countries.map(({ code }) => orNone(areasOf(code, 0))))
+  const [lng, lat] = (first ? cornerOf(first) : [0, 0]) as Position
+  const country = outlines.flat().find((area) => contains(area, { lat, lng }))?.country_code
+  const release = country === undefined ? undefined : releaseIn(catalog, country, series)
+  if (!release) return series
+  return { product: release.product, country: release.country_code, crop: release.crop, month: null }
+}
+
+startPage('account', savedFields.pageTitle, open)

@@ -1,0 +1,255 @@
+import type { Session } from '../account/session.ts'
+import type { Catalog, CatalogProduct, CatalogRelease, Position, Tileset } from '../api-types.ts'
+import { colorIn, layerChoosers } from '../districts/shown.ts'
+import { fieldText, type Shape } from '../field/shape.ts'
+import { layerOf } from '../map/choices.ts'
+import { legend } from '../map/controls.ts'
+import { progressBar, save, workButton } from '../parts/blocks.ts'
+import { type Feature, type FeaturesMap, NO_VALUE } from '../parts/features-map.ts'
+import { tableOf } from '../parts/table.ts'
+import { amountFormat, seasonNote, valueColumns, valueFormat, valuesOf } from '../parts/values.ts'
+import { pauses } from '../points/csv.ts'
+import type { Query } from '../shell/api.ts'
+import { element } from '../shell/element.ts'
+import { points, savedFields } from '../texts/en.ts'
+import { nameOfLayer, numberText } from '../texts/names.ts'
+
+/** A field as it is kept. */
+export interface FieldShape {
+  id: string
+  geometry: Shape
+}
+
+/** What the service says of a field. */
+interface Answer {
+  id: string
+  location: { name: string; lat: number; lng: number; area_ha: number } | undefined
+  error: string | undefined
+}
+
+/** The same, of which the values are read. */
+type Found = Answer & { values: Map<string, number> }
+
+/** The fields of a collection, and the release that answers. */
+export interface Source {
+  session: Session
+  collection: string
+  catalog: Catalog
+  product: CatalogProduct
+  release: CatalogRelease
+  left: AbortSignal
+}
+
+type Chosen = { input: string | null; scenario: string | null }
+
+/** The fields on a map, coloured by a layer that is chosen, and all values in a table, as they come. */
+export function fieldsShown(
+  source: Source & { tilesets: Tileset[]; shapes: FieldShape[] },
+  view: Chosen,
+  map: FeaturesMap | null,
+  keep: (chosen: Chosen) => void,
+) {
+  const { catalog, release, tilesets, shapes } = source
+  let { layer, ...offered } = layerOf(tilesets, view)
+  /** Of each shape. */
+  let found: (Found | undefined)[] = []
+  const key = element('div', { class: 'legends' })
+  const chosen = element('p', { role: 'status' })
+  const progress = element('div')
+
+  const readValue = ({ values }: Found) => layer && values.get(labelOfLayer(layer))
+
+  function choose(wanted: Chosen) {
+    layer = layerOf(tilesets, wanted).layer
+    keep({ input: layer?.input ?? null, scenario: layer?.scenario ?? null })
+    chosen.replaceChildren()
+    drawLegend()
+    draw(false)
+  }
+
+  const drawLegend = () => layer && key.replaceChildren(legend(layer, release, catalog))
+
+  /** @param whole whether all fields are to be seen */
+  function draw(whole: boolean) {
+    const features = shapes.flatMap((shape, at) => {
+      const one = found[at]
+      const color = one && layer ? colorIn(layer, readValue(one) ?? null) : NO_VALUE
+      return featuresOf(shape, { at, color })
+    })
+    map?.show(features, whole).catch(() => {})
+  }
+
+  /** Says in a line what is known of a field. */
+  function tell(at: number) {
+    const [shape, one] = [shapes[at], found[at]]
+    if (!shape || !one?.location || !layer) return
+    const { name, area_ha } = one.location
+    const value = readValue(one)
+    const { country_code: country, crop } = release
+    const outline = fieldText(shape.geometry)
+    const wanted = { country, ...(crop !== null && { crop }), name, outline }
+    chosen.replaceChildren(
+      element('strong', {}, savedFields.chosen(shape.id, name, amountFormat([area_ha])(area_ha))),
+      element('br'),
+      value === undefined
+        ? (one.error ?? '')
+        : savedFields.value(nameOfLayer(release.product, layer), valueFormat([value])(value), layer.unit),
+      element('br'),
+      element('a', { href: `field#${new URLSearchParams(wanted)}` }, savedFields.report),
+    )
+  }
+
+  function show(at: number) {
+    tell(at)
+    const { lat, lng } = found[at]?.location ?? {}
+    if (lat === undefined || lng === undefined) return
+    map?.mark({ lat, lng }).catch(() => {})
+    map?.place.scrollIntoView({ block: 'nearest' })
+  }
+
+  drawLegend()
+  draw(true)
+  map?.ready.then(
+    (drawn) =>
+      drawn.on('click', ['feature-fill', 'feature-point'], ({ features }) =>
+        tell(features?.[0]?.properties.at),
+      ),
+    () => {},
+  )
+  return {
+    chosen,
+    legend: key,
+    progress,
+    choosers: layerChoosers({ ...offered, layer }, choose),
+    async load() {
+      const bar = progressBar({
+        label: savedFields.asked,
+        most: shapes.length,
+        text: (done) => savedFields.answered(numberText(done), numberText(shapes.length)),
+      })
+      progress.replaceChildren(bar.place)
+      const byId = await askAll(source, bar.set).finally(() => progress.replaceChildren())
+      found = shapes.map(({ id }) => byId.get(id))
+      draw(false)
+      return resultsOf(source, found, map && show)
+    },
+  }
+}
+
+/** Asks for the advice on all fields, and reads it as it comes, while the page goes on. */
+async function askAll(
+  { session, collection, product, release, left }: Source,
+  progress: (done: number) => void,
+) {
+  const found = new Map<string, Found>()
+  const pause = pauses()
+  let rest = ''
+  await session.get(
+    `fields/${encodeURIComponent(collection)}/advice`,
+    { product: release.product, release: release.release },
+    {
+      headers: { accept: 'application/x-ndjson' },
+      signal: left,
+      async onText(piece) {
+        const lines = (rest + piece).split('\n')
+        rest = lines.pop() ?? ''
+        for (const line of lines) {
+          const answer: Answer = JSON.parse(line)
+          const { id, location, error } = answer
+          found.set(id, { id, location, error, values: valuesOf(answer, product) })
+          await pause()
+        }
+        progress(found.size)
+      },
+    },
+  )
+  return found
+}
+
+/** As entries of answers are called. */
+const labelOfLayer = ({ input, scenario }: Tileset) => [input, scenario].filter(Boolean).join(', ')
+
+/** The shape of a field, and a point that stands for it from far away. */
+function featuresOf(shape: FieldShape, properties: { at: number; color: string }): Feature[] {
+  const point = { type: 'Point' as const, coordinates: cornerOf(shape) }
+  return [
+    { type: 'Feature', geometry: shape.geometry, properties },
+    { type: 'Feature', geometry: point, properties: { ...properties, far: true } },
+  ]
+}
+
+export function cornerOf({ geometry }: FieldShape): Position {
+  const rings = geometry.type === 'Polygon' ? geometry.coordinates : geometry.coordinates[0]
+  return rings?.[0]?.[0] as Position
+}
+
+/** @param show shows a field on the map; null without one */
+function resultsOf(source: Source, found: (Found | undefined)[], show: ((at: number) => void) | null) {
+  const { catalog, collection, product, release } = source
+  const { columns } = savedFields
+  const names = valueColumns(found.flatMap((one) => one?.values ?? []))
+  const text = valueFormat(found.flatMap((one) => [...(one?.values.values() ?? [])]))
+  const areas = amountFormat(found.map((one) => one?.location?.area_ha))
+  const path = `fields/${encodeURIComponent(collection)}/advice`
+  const query = { product: release.product, release: release.release }
+  const rows = found.flatMap((one, at) => {
+    if (!one) return []
+    const { id, location, error } = one
+    const onclick = () => show?.(at)
+    return [
+      {
+        cells: [id, location?.name, location?.area_ha, ...names.map((name) => one.values.get(name)), error],
+        mark: error === undefined ? '' : 'wrong',
+        shown: () => [
+          show && location
+            ? element(
+                'button',
+                { type: 'button', class: 'link', 'aria-label': savedFields.show(id), onclick },
+                id,
+              )
+            : id,
+        ],
+      },
+    ]
+  })
+  return element(
+    'div',
+    {},
+    element(
+      'div',
+      { class: 'actions' },
+      fileButton(source.session, savedFields.csv, { path, query, name: `${collection}.csv` }),
+      fileButton(source.session, savedFields.geojson, { path, query, name: `${collection}.geojson` }),
+    ),
+    seasonNote(
+      catalog,
+      names.flatMap((name) => name.split(', ')),
+    ),
+    tableOf({
+      caption: savedFields.caption(product.unit),
+      columns: [
+        { title: columns.id },
+        { title: columns.name },
+        { title: columns.hectares, number: true, text: areas },
+        ...names.map((title) => ({ title: title || product.unit, number: true, text })),
+        { title: points.reason },
+      ],
+      rows,
+      rowsAPage: 25,
+    }),
+  )
+}
+
+const MEDIA_TYPES: Record<string, string> = { csv: 'text/csv', geojson: 'application/geo+json' }
+
+/** A button that saves an answer as a file, of the format that its name ends with. */
+export function fileButton(
+  session: Session,
+  label: string,
+  { path, query, name }: { path: string; query: Query; name: string },
+) {
+  return workButton(label, async () => {
+    const accept = MEDIA_TYPES[name.split('.').at(-1) ?? ''] ?? ''
+    save(await session.get<Blob>(path, query, { headers: { accept }, asFile: true }), name, accept)
+  })
+}
