@@ -198,11 +198,13 @@ A field that is not valid, or that has the id of one before it, is told with its
       const features = read(decodeTexts(request.body as AsyncIterable<Buffer>))
       const keeping = { request, reply, refuseElsewhere: advisors.refuseElsewhere }
       const signal = createClientSignal(reply)
-      const { row, refused, refusals } = await limiter.run(
-        clientKeyOf(request),
-        () => keepFields(keeping, request.params.collection, features),
-        signal,
-      )
+      const work = () => keepFields(keeping, request.params.collection, features)
+      const kept = limiter.run(clientKeyOf(request), work, signal)
+      const { row, refused, refusals } = await kept.catch((error) => {
+        // Nothing reads the rest, and browsers send all of it before they read an answer.
+        if (!request.raw.complete) reply.header('connection', 'close')
+        throw error
+      })
       return { ...describe(row), refused, refusals }
     },
   })

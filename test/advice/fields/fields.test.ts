@@ -1,5 +1,5 @@
-import { request as httpRequest } from 'node:http'
-import { describe, expect, test } from 'vitest'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { collectionOf, linesOf, rowsOf } from '#test/advice/polygons/ask.ts'
 import { call, withKey } from '#test/setup/calls.ts'
@@ -159,6 +159,12 @@ describe('a collection', () => {
 })
 
 describe('an upload that fails', () => {
+  let url: string
+
+  beforeAll(async () => {
+    url = await service.app.listen({ port: 0, host: '127.0.0.1' })
+  })
+
   test('is told why, and leaves the collection as it was', async () => {
     await put('whole', collectionOf(FEATURES.slice(0, 2)))
     const text = JSON.stringify(collectionOf(FEATURES))
@@ -198,7 +204,6 @@ describe('an upload that fails', () => {
   })
 
   test('because its client goes in the middle leaves nothing', async () => {
-    const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
     const text = JSON.stringify(collectionOf(FEATURES))
     await new Promise<void>((resolve) => {
       const sending = httpRequest(`${url}/fields/gone`, {
@@ -219,6 +224,19 @@ describe('an upload that fails', () => {
       )
       .toBe(0)
     expect((await get('/gone')).status).toBe(404)
+  })
+
+  test('because of its beginning is told so at once, and ends its connection, where nothing reads the rest', async () => {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sending = httpRequest(`${url}/fields/early`, {
+        method: 'PUT',
+        headers: { ...service.person.headers, 'content-type': GEOJSON, 'content-length': 20_000_000 },
+      })
+      sending.on('response', resolve).on('error', reject)
+      sending.write(`{"more":"${'x'.repeat(100_000)}`)
+    })
+    answer.destroy()
+    expect([answer.statusCode, answer.headers.connection]).toEqual([400, 'close'])
   })
 
   test('because the account has too many fields says so', async () => {
