@@ -7,6 +7,7 @@ import { defineFeedbackRequest } from '#schemas/feedback.ts'
 import { defineHistoryQuery } from '#schemas/history.ts'
 import { UNAVAILABLE_REASONS } from '#schemas/location.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
+import { FEATURE_READERS } from '#src/advice/fields/reading.ts'
 
 const WEB = 'web'
 const MODULES = readdirSync(WEB, { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -17,7 +18,7 @@ const MODULES = readdirSync(WEB, { recursive: true, encoding: 'utf8' }).filter((
 function constantOf(module: string, name: string): unknown {
   const file = MODULES.find((one) => one.replace(/\.[jt]s$/, '') === module) as string
   const declared = new RegExp(
-    `^(?:export )?const ${name}(?:: [^=]+)? = (.*?)(?: as const)?$(?=\n\\S|\n\n)`,
+    `^(?:export )?const ${name}(?:: [^=]+)? = (.*?)(?: as const)?$(?=\n[^\\s}]|\n\n)`,
     'ms',
   )
   const [, text] = declared.exec(readFileSync(join(WEB, file), 'utf8')) ?? []
@@ -45,4 +46,9 @@ test('the filters of the history are parameters of its list', () => {
   expect(parameters).toEqual(
     expect.arrayContaining([...(constantOf('account/history-main', 'FILTERS') as string[])]),
   )
+})
+
+test('files of fields are sent with the media types that are read', () => {
+  const types = constantOf('account/fields', 'MEDIA_TYPES') as Record<string, string>
+  expect(Object.values(types).sort()).toEqual(Object.keys(FEATURE_READERS).sort())
 })

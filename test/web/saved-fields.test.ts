@@ -96,6 +96,12 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
     await page.getByRole('button', { name: 'Keep the fields' }).click()
     await page.locator('form [role=alert]:not([hidden])', { hasText: 'wkt' }).waitFor()
     expect(visit.complaints.splice(0, 1)).toEqual([expect.stringContaining('status of 400')])
+    // It is answered before it has arrived.
+    await choose('again.json', `{"more":"${'x'.repeat(20_000_000)}"}`)
+    page.once('dialog', (dialog) => dialog.accept())
+    await page.getByRole('button', { name: 'Keep the fields' }).click()
+    await page.locator('form [role=alert]:not([hidden])', { hasText: '65536' }).waitFor()
+    expect(visit.complaints.splice(0, 1)).toEqual([expect.stringContaining('status of 400')])
     await page.getByLabel('Name of the collection').fill('a/b')
     await page.getByRole('button', { name: 'Keep the fields' }).click()
     await page.locator('[name=collection][aria-invalid=true]:focus').waitFor()
@@ -128,14 +134,10 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
 
   test('show them on a map by a layer that is chosen; a click on a field tells its value', async () => {
     const { page } = visit
-    await drawn(page)
-    const { width = 0, height = 0 } = (await page.locator('.pane canvas').boundingBox()) ?? {}
-    await page.locator('.pane canvas').click({ position: { x: width / 2, y: height / 2 } })
-    const told = page.locator('[role=status]', { has: page.getByRole('link') })
-    await told.waitFor()
+    await clickMiddle()
     const { items } = (await asked('/Coop-7/advice?product=yield')).body
     const item = items.find(({ id }: { id: string }) => id === MIDDLE.id)
-    const [field, value] = (await told.innerText()).split('\n')
+    const [field, value] = (await told().innerText()).split('\n')
     expect(field).toBe(`UPI/60, Plot 60, ${item.location.area_ha.toPrecision(4)} ha`)
     expect(value).toBe(`Yield, Normal: ${valueIn(item, 'Normal')} kg/ha`)
     await page.getByLabel('Season').selectOption('Below Normal')
@@ -147,7 +149,7 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
       .first()
       .click()
     await drawn(page)
-    await told.getByRole('link', { name: 'Advice for this field' }).click()
+    await told().getByRole('link', { name: 'Advice for this field' }).click()
     await page.getByRole('button', { name: 'Get the advice' }).waitFor()
     expect((await page.getByLabel('Corners').inputValue()).split('\n')).toHaveLength(4)
     expect(await page.getByLabel('Name of the field').inputValue()).toBe(items[0].location.name)
@@ -157,14 +159,20 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
     const { page } = visit
     await page.goto(`${visitors.url}/account`)
     await page.locator('.item', { hasText: 'Coop-7' }).waitFor()
-    const wkt = 'POLYGON((29.5 -1.6,29.501 -1.6,29.501 -1.599,29.5 -1.599,29.5 -1.6))'
-    await choose('potatoes.csv', `id,wkt\n1,"${wkt}"\n`)
+    const squares = [29.3, 29.5, 29.7].map(
+      (west) => `POLYGON((${west} -1.6,${west + 0.001} -1.6,${west} -1.599,${west} -1.6))`,
+    )
+    const rows = squares.map((wkt, at) => `p${at},"${wkt}"\n`)
+    await choose('potatoes.csv', `id,wkt\n${rows.join('')}`)
     await page.getByRole('button', { name: 'Keep the fields' }).click()
-    await page.getByText('All 1 fields are kept.').waitFor()
+    await page.getByText('All 3 fields are kept.').waitFor()
     await page.getByRole('link', { name: 'Show potatoes' }).click()
     await page.locator('tbody tr').first().waitFor()
     expect(await page.getByLabel('Country').inputValue()).toBe('rwa')
     expect(await page.locator('tr.wrong').count()).toBe(0)
+    // From so far away the field in the middle is less than a pixel.
+    await clickMiddle()
+    expect((await told().innerText()).split(',')[0]).toBe('p1')
   })
 
   test('show which fields have changed since an earlier release', async () => {
@@ -212,7 +220,7 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
     await page.goto(`${visitors.url}/account`)
     page.once('dialog', (dialog) => dialog.accept())
     await page.getByRole('button', { name: 'Delete the fields of Coop-7' }).click()
-    await page.getByText('In all 1 of 500,000 fields').waitFor()
+    await page.getByText('In all 3 of 500,000 fields').waitFor()
     expect((await asked('/Coop-7')).status).toBe(404)
     expect(visit.complaints).toEqual([])
   })
@@ -220,6 +228,17 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
   async function choose(name: string, text: string): Promise<void> {
     const file = { name, mimeType: '', buffer: Buffer.from(text) }
     await visit.page.locator('input[type=file]').setInputFiles(file)
+  }
+
+  /** What is said of a field. */
+  const told = () => visit.page.locator('[role=status]', { has: visit.page.getByRole('link') })
+
+  async function clickMiddle(): Promise<void> {
+    const canvas = visit.page.locator('.pane canvas')
+    await drawn(visit.page)
+    const { width = 0, height = 0 } = (await canvas.boundingBox()) ?? {}
+    await canvas.click({ position: { x: width / 2, y: height / 2 } })
+    await told().waitFor()
   }
 
   const asked = (path: string, accept = 'application/json') =>
