@@ -74,7 +74,7 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
     await choose('Coop 7.geojson', collectionOf([...FEATURES, WRONG, MIDDLE]))
     expect(await page.getByLabel('Name of the collection').inputValue()).toBe('Coop-7')
     await page.getByRole('button', { name: 'Keep the fields' }).click()
-    await page.getByText('121 fields are kept, 2 are refused.').waitFor()
+    await page.getByText('Fields: 121 kept, 2 refused.').waitFor()
     const rows = page.locator('table', { hasText: 'Refused fields' }).locator('tbody tr')
     expect(await rows.allInnerTexts()).toEqual([
       expect.stringMatching(/^122\tbow tie\tgeometry crosses itself/),
@@ -165,7 +165,7 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
     const rows = squares.map((wkt, at) => `p${at},"${wkt}"\n`)
     await choose('potatoes.csv', `id,wkt\n${rows.join('')}`)
     await page.getByRole('button', { name: 'Keep the fields' }).click()
-    await page.getByText('All 3 fields are kept.').waitFor()
+    await page.getByText('Fields: 3 kept, 0 refused.').waitFor()
     await page.getByRole('link', { name: 'Show potatoes' }).click()
     await page.locator('tbody tr').first().waitFor()
     expect(await page.getByLabel('Country').inputValue()).toBe('rwa')

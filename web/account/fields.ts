@@ -52,12 +52,12 @@ export function fieldsSection({ session, left }: Pick<Page, 'session' | 'left'>)
       'li',
       { class: 'item' },
       element('strong', {}, element('a', { href: pathOf(collection) }, collection)),
-      element('span', {}, savedFields.count(numberText(fields), fields)),
+      element('span', {}, savedFields.count(fields)),
       element('span', {}, savedFields.changedAt(timeText(changed_at))),
       workButton(
         savedFields.remove,
         async () => {
-          if (!confirm(savedFields.removeSure(collection, numberText(fields)))) return
+          if (!confirm(savedFields.removeSure(collection, savedFields.count(fields)))) return
           await session.remove(`fields/${collection}`)
           result.replaceChildren()
           await list.reload()
@@ -69,7 +69,7 @@ export function fieldsSection({ session, left }: Pick<Page, 'session' | 'left'>)
 
   async function keep(collection: string, file: File) {
     const same = kept?.items.find((one) => one.collection === collection)
-    if (same && !confirm(savedFields.replaceSure(collection, numberText(same.fields)))) return
+    if (same && !confirm(savedFields.replaceSure(collection, savedFields.count(same.fields)))) return
     const stopped = new AbortController()
     const signal = AbortSignal.any([left, stopped.signal])
     const bar = progressBar({

@@ -10,7 +10,6 @@ import { type Page, startPage } from '../parts/start.ts'
 import { cacheOf } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
 import { savedFields } from '../texts/en.ts'
-import { numberText } from '../texts/names.ts'
 import { changesForm } from './changes.ts'
 import { cornerOf, type FieldShape, fieldsShown } from './shown.ts'
 
@@ -51,7 +50,7 @@ async function open({ session, view, remember, note, left }: Page) {
     'div',
     { class: 'column' },
     syntheticNotice(release.synthetic),
-    section(savedFields.of(collection, numberText(shapes.length)), place),
+    section(savedFields.of(collection, savedFields.count(shapes.length)), place),
     map && element('section', { class: 'card map-card' }, map.place, parts.chosen, parts.legend),
     element('section', { class: 'card' }, parts.progress, loaded(parts.load)),
     section(
