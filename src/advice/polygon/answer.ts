@@ -7,6 +7,7 @@ import { ApiError } from '#src/errors.ts'
 import { type CsvValue, csvRow, FORMATS, type Format, type Items, type Writer } from '#src/http/formats.ts'
 import { isoMonth } from '#src/lib/dates.ts'
 import { quotient, times, toDecimal } from '#src/lib/decimal.ts'
+import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
 import { round, roundDegrees, roundVisibly } from '#src/lib/round.ts'
 import { makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
 import type { LayerLabel, Position, ReleaseLabels } from '#src/lookup/queries.ts'
@@ -115,6 +116,43 @@ export function makeRegionEntries(
       },
     ]
   })
+}
+
+/** JSON before each figure of each layer of a release: the same in all items. */
+const figureStarts = new WeakMap<ReleaseLabels, string[][]>()
+
+function listFigureStarts(product: ProductDefinition, release: ReleaseLabels): string[][] {
+  const known = figureStarts.get(release)
+  if (known) return known
+  const keys = listStatisticKeys(product)
+  const starts = release.layers.map((layer) => {
+    const labels = memberTexts(makeLabels(product, layer)).map((label) => `${label},`)
+    return keys.map((key, at) => `${at === 0 ? `{${labels.join('')}` : ','}${JSON.stringify(key)}:`)
+  })
+  figureStarts.set(release, starts)
+  return starts
+}
+
+/** The JSON of {@link makeRegionEntries}: objects took half of the time of many small fields. */
+function writeRegionEntries(
+  product: ProductDefinition,
+  release: ReleaseLabels,
+  { areaHa, layers }: ZonalStatistics,
+): string {
+  const starts = listFigureStarts(product, release)
+  let text = '['
+  for (const [index, layer] of release.layers.entries()) {
+    const found = layers[index]
+    if (!found) continue
+    const figures = computeFigures(product, layer, found, areaHa)
+    if (text.length > 1) text += ','
+    for (const [at, start] of (starts[index] as string[]).entries()) text += start + figures[at]
+    if (found.distribution) {
+      for (const member of memberTexts(distributionMembers(layer, found.distribution))) text += `,${member}`
+    }
+    text += '}'
+  }
+  return `${text}]`
 }
 
 export interface Advice {
@@ -270,8 +308,13 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
     mapping,
     members: { ...makeSharedMembers(sources), ...answers.members },
     columns,
-    object: ({ id, name, members, advice, reason }) =>
-      JSON.stringify({
+    object: ({ id, name, members, advice, reason }) => {
+      if (advice && !reason && !rules) {
+        const start = openText(JSON.stringify({ id, location: describeRegion(name, advice) }))
+        const entries = writeRegionEntries(product, advice.release, advice.statistics)
+        return closedWith(start, `${memberTexts(members).join()},"${product.entries}":${entries}`)
+      }
+      return JSON.stringify({
         id,
         ...(advice
           ? {
@@ -281,7 +324,8 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
             }
           : name !== undefined && { sent: { name } }),
         ...reason,
-      }),
+      })
+    },
     feature: (item) => writeFeature(item.id, (item.advice && item.geometry) ?? 'null', listCells(item)),
     rows(item) {
       const cells: Record<string, CsvValue | undefined> = { ...listCells(item), id: item.id }

@@ -24,7 +24,8 @@ async function codesOf(query: string): Promise<string[]> {
 test('the areas of a level are answered as each would be alone, in the order of their codes, cold and warm', async () => {
   const codes = await codesOf('level=1')
   expect(codes.length).toBeGreaterThan(5)
-  const cold = linesOf((await ask(REGIONS, { accept: 'application/x-ndjson' })).text)
+  const { text } = await ask(REGIONS, { accept: 'application/x-ndjson' })
+  const cold = linesOf(text)
   const { rows } = await service.database.pool.query('select count(*)::integer as kept from area_result')
   expect(rows[0].kept).toBe(codes.length)
   expect(linesOf((await ask(REGIONS, { accept: 'application/x-ndjson' })).text)).toEqual(cold)
@@ -34,7 +35,7 @@ test('the areas of a level are answered as each would be alone, in the order of 
     const { history_id: _, ...answer } = (await askWithin(service.app, service.person, 'yield', request)).body
     alone.push({ id: code, ...answer })
   }
-  expect(cold).toEqual(alone)
+  expect(text).toBe(alone.map((one) => `${JSON.stringify(one)}\n`).join(''))
 })
 
 test('as GeoJSON they have the outlines that the list of areas has', async () => {
@@ -49,11 +50,12 @@ test('quantiles of areas are those of each alone, and nothing is stored of them'
   const kept = async () => (await service.database.pool.query('table area_result')).rows
   const before = await kept()
   const sent = { query: '?quantiles=0.1,0.9', accept: 'application/x-ndjson' }
-  const cold = linesOf((await ask(REGIONS, sent)).text)
+  const { text } = await ask(REGIONS, sent)
+  const cold = linesOf(text)
   expect(linesOf((await ask(REGIONS, sent)).text)).toEqual(cold)
   const request = { admin: { country_code: 'eth', code: 'ETH-02' }, quantiles: [0.1, 0.9] }
   const { history_id: _, ...alone } = (await askWithin(service.app, service.person, 'yield', request)).body
-  expect(cold.find(({ id }) => id === 'ETH-02')).toEqual({ id: 'ETH-02', ...alone })
+  expect(text).toContain(`${JSON.stringify({ id: 'ETH-02', ...alone })}\n`)
   expect(alone.yield_data[0].quantiles).toHaveLength(2)
   expect(await kept()).toEqual(before)
 })
