@@ -55,10 +55,11 @@ export function createFieldReader(
         readInTurn(() => listFields(db, collection.id, last, limit))
       for await (const page of readPages(read)) {
         const found = await findSources(page)
-        yield page.map(({ id, name, polygons }, index) => ({
+        yield page.map(({ id, name, ...measured }, index) => ({
           id,
           name: name ?? undefined,
-          outline: createOutline(polygons),
+          outline: createOutline(measured.polygons),
+          measured,
           source: found[index] as SourceRelease,
         }))
         left -= page.length

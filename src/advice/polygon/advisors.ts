@@ -37,7 +37,14 @@ import {
   listAreasInRelease,
   persistAreaResult,
 } from './queries.ts'
-import { createRegionKey, createRegions, type Region } from './weighing.ts'
+import {
+  createRegionKey,
+  createRegions,
+  isPolygons,
+  type Polygons,
+  type Region,
+  weighPolygons,
+} from './weighing.ts'
 import { createKey, createReleaseStatistics } from './zonal-statistics.ts'
 
 export type RegionQuestion = Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period'>
@@ -59,12 +66,14 @@ function createFinder({ database, logFailure }: App) {
   async function findEach(
     { readTiles, ...computation }: Computation,
     releaseId: number,
-    all: Rings[][],
+    all: Polygons[],
     distribution: Distribution,
   ): Promise<(LocatedStatistics | ApiError)[]> {
     const sharing = { ...computation, readTiles: sharingTiles(readTiles) }
     return statistics.compute(sharing, releaseId, async (compute) => {
-      const findOne = async (polygons: Rings[]) => {
+      const findOne = async (polygons: Polygons) => {
+        if (!Array.isArray(polygons))
+          return compute(weighPolygons(sharing, polygons.polygons, polygons), distribution)
         const regionKey = createRegionKey(polygons)
         const key = createKey(releaseId, regionKey, distribution)
         const cached = statistics.peek(key)
@@ -85,6 +94,10 @@ function createFinder({ database, logFailure }: App) {
     region: Region,
     distribution: Distribution,
   ): Promise<LocatedStatistics> {
+    if ('polygons' in region) {
+      const weighed = weighPolygons(computation, region.polygons, region)
+      return statistics.compute(computation, releaseId, (compute) => compute(weighed, distribution))
+    }
     const { ask, wait } = computation
     const isPersisted = !Array.isArray(region) && !distribution
     const regionKey = createRegionKey(region)
@@ -138,7 +151,7 @@ export function createAdvisors(app: App, lookup: Lookup) {
     { wait, compute }: Waiting,
   ): Promise<Advice> {
     const find = () => compute((task) => findOrCompute(task, release.id, region, distribution))
-    if (Array.isArray(region)) {
+    if (isPolygons(region)) {
       await refuseElsewhere(region, release.countryCode, wait)
       return adviceFrom(release, await find())
     }
@@ -150,7 +163,7 @@ export function createAdvisors(app: App, lookup: Lookup) {
   /** Advises on several small polygons in one computation, each also without a value, or with its own error. */
   async function adviseOnEach(
     release: PublishedRelease,
-    all: Rings[][],
+    all: Polygons[],
     distribution: Distribution,
     { wait, compute }: Waiting,
   ): Promise<(Advice | ApiError)[]> {
@@ -256,8 +269,10 @@ function unknownArea(snapshot: Snapshot, { countryCode, code, level }: AreaRefer
 function createExtentCheck({ config, database }: App) {
   const listCountries = () => listCountryExtents(database.reader)
   const countryExtents = cacheValue('country extents', listCountries, config.RELEASE_MAX_AGE_MS)
-  return async (polygons: Rings[], countryCode: string | null, wait: Wait): Promise<void> =>
-    refuseOutside(await wait(countryExtents), polygons, countryCode)
+  return async (polygons: Polygons, countryCode: string | null, wait: Wait): Promise<void> => {
+    // Saved fields were checked before.
+    if (Array.isArray(polygons)) refuseOutside(await wait(countryExtents), polygons, countryCode)
+  }
 }
 
 function refuseOutside(countries: CountryExtent[], polygons: Rings[], countryCode: string | null): void {

@@ -16,16 +16,31 @@ import type { Computation } from './computing.ts'
 import { findInteriorPoint, refuseInvalid } from './geometry.ts'
 import { type AreaInRelease, readAreaShape, transformPolygons, type ZonalCoverage } from './queries.ts'
 
-/** A polygon, or an administrative area and its stored result. */
-export type Region = Rings[] | AreaInRelease
+/** The area on the ellipsoid, and a position inside. */
+interface Measures extends Position {
+  areaHa: number
+}
+
+/** Polygons of a saved field, whose validity and place were checked before. Memory has no room for all of them. */
+export interface MeasuredPolygons extends Measures {
+  polygons: Rings[]
+}
+
+/** A polygon, a saved one, or an administrative area and its stored result. */
+export type Region = Rings[] | MeasuredPolygons | AreaInRelease
+
+/** Polygons as they were sent, or saved ones. */
+export type Polygons = Rings[] | MeasuredPolygons
+
+export function isPolygons(region: Region): region is Polygons {
+  return Array.isArray(region) || 'polygons' in region
+}
 
 /** An area with the boundaries of a version. */
 type AreaVersion = Pick<AreaInRelease, 'id' | 'version'>
 
-/** A region with all that statistics need of it, with the position inside. */
-export interface WeighedRegion extends Position {
-  /** On the ellipsoid. */
-  areaHa: number
+/** A region with all that statistics need of it. */
+export interface WeighedRegion extends Measures {
   /** The pixels of a grid in it. @throws {ReplacedMeanwhile} for an area whose boundaries are replaced */
   weightsOf(coverage: ZonalCoverage): Promise<PolygonWeights>
 }
@@ -56,21 +71,22 @@ export function readWeights(coverage: ZonalCoverage, bytes: Uint8Array): Polygon
 
 const SQUARE_METRES_A_HECTARE = 10_000
 
-/** Makes a region of valid polygons, weighed when they are asked for. */
-export function weighPolygons(weighing: Weighing, polygons: Rings[]): WeighedRegion {
-  return {
-    ...measureOutline(polygons),
-    weightsOf: (coverage) => weigh(weighing, coverage, polygons),
-  }
+/** Makes a region of valid polygons, weighed when they are asked for. @param measures known ones */
+export function weighPolygons(
+  weighing: Weighing,
+  polygons: Rings[],
+  measures: Measures = measureOutline(polygons),
+): WeighedRegion {
+  const { areaHa, longitude, latitude } = measures
+  return { areaHa, longitude, latitude, weightsOf: (coverage) => weigh(weighing, coverage, polygons) }
 }
 
-function measureOutline(polygons: Rings[]) {
+function measureOutline(polygons: Rings[]): Measures {
   return { areaHa: ellipsoidArea(polygons) / SQUARE_METRES_A_HECTARE, ...findInteriorPoint(polygons) }
 }
 
 /** A region whose weights are in memory. */
-interface KnownRegion extends Position {
-  areaHa: number
+interface KnownRegion extends Measures {
   /** Encoded weights with the keys of their grids: one or two, for which a map would take as much memory as the rest. */
   grids: readonly { key: string; bytes: Uint8Array }[]
 }

@@ -17,14 +17,14 @@ import type { SourceRelease, SourceReleases } from '#src/lookup/places.ts'
 import { makeReleaseMembers, type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
-import { measureBounds, type Rings } from '#src/raster/rings.ts'
+import { measureBounds } from '#src/raster/rings.ts'
 import { readCollection, readFeatureName, type Validator } from '../bodies.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import { type Advice, hasValues, type PolygonItem } from '../polygon/answer.ts'
 import type { Waiting } from '../polygon/computing.ts'
 import { findInteriorPoint, MAX_VERTICES, type Outline, readGeoJson, toGeoJson } from '../polygon/geometry.ts'
 import { type AreaInRelease, listAreasInRelease } from '../polygon/queries.ts'
-import type { Region } from '../polygon/weighing.ts'
+import type { MeasuredPolygons, Polygons, Region } from '../polygon/weighing.ts'
 
 /** The areas of a level, or those within another area. */
 export interface LevelSelection {
@@ -89,6 +89,8 @@ export async function refuseUnknownAreas(
 
 export interface PlacedPolygon extends SentPolygon {
   source: SourceRelease
+  /** Of a saved field. */
+  measured?: MeasuredPolygons
 }
 
 /** Finds the source of each polygon, by a position inside. @throws {ApiError} where no polygon has a release */
@@ -187,6 +189,11 @@ function countSmall(sent: readonly PlacedPolygon[]): number {
   return end === -1 ? sent.length : end
 }
 
+/** The polygons to compute: none of an invalid one. */
+function listValid({ outline, measured }: PlacedPolygon): Polygons[] {
+  return 'error' in outline ? [] : [measured ?? outline.polygons]
+}
+
 /** Makes the lists of tasks of a call. Each polygon has a deadline of its own, which begins with its turn. */
 export function createTasks(
   { request, reply, pause, reasons, advisors, distribution, hasShapes }: ManyCall,
@@ -218,7 +225,7 @@ export function createTasks(
   }
 
   /** Where several are too slow together, each has a deadline of its own. */
-  async function findOutcomes({ series, release }: SourceRelease, group: Rings[][], isFirst: boolean) {
+  async function findOutcomes({ series, release }: SourceRelease, group: Polygons[], isFirst: boolean) {
     if (!release) {
       const reason = (await wait(() => reasons.noRelease(snapshot, series))).body
       return group.map((): Outcome => ({ advice: null, reason }))
@@ -235,7 +242,7 @@ export function createTasks(
     return outcomes
   }
 
-  async function findTogether(release: PublishedRelease, group: Rings[][], isFirst: boolean) {
+  async function findTogether(release: PublishedRelease, group: Polygons[], isFirst: boolean) {
     const advise = (waiting: Waiting) => advisors.adviseOnEach(release, group, distribution, waiting)
     try {
       return await advisors.adviseWithTimeout(request, reply, advise, true)
@@ -252,8 +259,7 @@ export function createTasks(
         const group = sent.splice(0, countSmall(sent))
         const [{ source }] = group as [PlacedPolygon]
         yield async (isFirst) => {
-          const valid = group.flatMap(({ outline }) => ('error' in outline ? [] : [outline.polygons]))
-          const outcomes = (await findOutcomes(source, valid, isFirst)).values()
+          const outcomes = (await findOutcomes(source, group.flatMap(listValid), isFirst)).values()
           return group.map(({ id, name, outline }) => {
             const item = { id, name, members: source.members }
             if ('error' in outline) return { ...item, geometry: null, advice: null, reason: outline }
