@@ -36,3 +36,16 @@ comment on column field.place is 'The order of answers: neighbours share tiles. 
 comment on column field.properties is 'JSON.';
 comment on column field.longitude is 'With the latitude, a position inside.';
 comment on column field.shape is 'Well-known binary of a MultiPolygon in WGS 84, valid.';
+
+create table field_weights (
+  collection_id bigint not null,
+  page integer not null,
+  grid text not null,
+  weights bytea not null,
+  primary key (collection_id, page, grid)
+);
+comment on table field_weights is
+  'Which pixels of a grid the fields of a page of a collection cover: weighed once, for all releases on the grid.';
+comment on column field_weights.grid is 'The key of the grid, with the version of the format.';
+comment on column field_weights.weights is
+  'The lengths of the weights of each field as little-endian integers of four bytes, then the weights.';

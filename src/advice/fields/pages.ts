@@ -7,8 +7,17 @@ import type { SourceRelease, SourceReleases } from '#src/lookup/places.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import { chooseRelease, type PlacedPolygon } from '../polygons/sources.ts'
-import { type CollectionRow, type FieldPlace, listFields, listPositions, readPages } from './queries.ts'
+import {
+  type CollectionRow,
+  type FieldPlace,
+  insertWeights,
+  listFields,
+  listPositions,
+  listWeights,
+  readPages,
+} from './queries.ts'
 import { createOutline } from './saved.ts'
+import { createPageWeights } from './weights.ts'
 
 const POSITIONS_A_PAGE = 10_000
 
@@ -35,6 +44,16 @@ export function createFieldReader(
     return (await wait(() => places.findCountries(snapshot, positions))).map(sources.of)
   }
 
+  /** Collections never change, so that a page has the same fields each time. */
+  async function recallWeights(number: number, fields: number) {
+    const stored = await readInTurn(() => listWeights(db, collection.id, number))
+    return createPageWeights(stored, fields, (weights) => {
+      server
+        .noteInTurn(request, () => insertWeights(db, collection.id, number, weights))
+        .catch((error) => server.logFailure(error, 'the weights of fields could not be kept'))
+    })
+  }
+
   return {
     /** Finds the sources of all fields. @throws {ApiError} where no field has a release */
     async locate() {
@@ -53,13 +72,15 @@ export function createFieldReader(
       let left = collection.fields
       const read = (last: FieldPlace, limit: number) =>
         readInTurn(() => listFields(db, collection.id, last, limit))
+      let number = 0
       for await (const page of readPages(read)) {
         const found = await findSources(page)
-        yield page.map(({ id, name, ...measured }, index) => ({
+        const recall = await recallWeights(number++, page.length)
+        yield page.map(({ id, name, polygons, areaHa, longitude, latitude }, index) => ({
           id,
           name: name ?? undefined,
-          outline: createOutline(measured.polygons),
-          measured,
+          outline: createOutline(polygons),
+          measured: { polygons, areaHa, longitude, latitude, recall: recall.bind(null, index) },
           source: found[index] as SourceRelease,
         }))
         left -= page.length

@@ -204,6 +204,7 @@ export async function removeFieldPiece(db: Kysely<Tables>): Promise<boolean> {
         select id from field where collection_id = ${collection.id} limit ${PIECE}
       )`.execute(trx)
     if (numAffectedRows < BigInt(PIECE)) {
+      await trx.deleteFrom('field_weights').where('collection_id', '=', collection.id).execute()
       await trx.deleteFrom('field_collection').where('id', '=', collection.id).execute()
     }
     return true
@@ -280,6 +281,41 @@ export async function findField(
   if (!found) return undefined
   const { shape, ...field } = found
   return { ...field, polygons: decodeMultiPolygon(shape) }
+}
+
+export interface StoredWeights {
+  /** The key of the grid. */
+  grid: string
+  weights: Buffer
+}
+
+/** The weights of a page of fields, by its number. */
+export async function listWeights(
+  db: Kysely<Tables>,
+  collectionId: number,
+  page: number,
+): Promise<StoredWeights[]> {
+  return db
+    .selectFrom('field_weights')
+    .select(['grid', 'weights'])
+    .where('collection_id', '=', collectionId)
+    .where('page', '=', page)
+    .execute()
+}
+
+/** Keeps the weights of a page, unless its collection is gone. */
+export async function insertWeights(
+  db: Kysely<Tables>,
+  collectionId: number,
+  page: number,
+  { grid, weights }: StoredWeights,
+): Promise<void> {
+  await sql`
+    insert into field_weights (collection_id, page, grid, weights)
+    select id, ${page}::integer, ${grid}, ${weights}::bytea
+    from field_collection where id = ${collectionId} and state = 'kept'
+    for key share
+    on conflict do nothing`.execute(db)
 }
 
 /** A page of positions, as of {@link listFields}. */

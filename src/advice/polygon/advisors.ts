@@ -43,7 +43,7 @@ import {
   isPolygons,
   type Polygons,
   type Region,
-  weighPolygons,
+  weighMeasured,
 } from './weighing.ts'
 import { createKey, createReleaseStatistics } from './zonal-statistics.ts'
 
@@ -72,8 +72,7 @@ function createFinder({ database, logFailure }: App) {
     const sharing = { ...computation, readTiles: sharingTiles(readTiles) }
     return statistics.compute(sharing, releaseId, async (compute) => {
       const findOne = async (polygons: Polygons) => {
-        if (!Array.isArray(polygons))
-          return compute(weighPolygons(sharing, polygons.polygons, polygons), distribution)
+        if (!Array.isArray(polygons)) return compute(weighMeasured(sharing, polygons), distribution)
         const regionKey = createRegionKey(polygons)
         const key = createKey(releaseId, regionKey, distribution)
         const cached = statistics.peek(key)
@@ -95,7 +94,7 @@ function createFinder({ database, logFailure }: App) {
     distribution: Distribution,
   ): Promise<LocatedStatistics> {
     if ('polygons' in region) {
-      const weighed = weighPolygons(computation, region.polygons, region)
+      const weighed = weighMeasured(computation, region)
       return statistics.compute(computation, releaseId, (compute) => compute(weighed, distribution))
     }
     const { ask, wait } = computation

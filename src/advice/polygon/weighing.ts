@@ -24,6 +24,8 @@ interface Measures extends Position {
 /** Polygons of a saved field, whose validity and place were checked before. Memory has no room for all of them. */
 export interface MeasuredPolygons extends Measures {
   polygons: Rings[]
+  /** Gives stored weights on a grid, or weighs and stores them. */
+  recall(coverage: ZonalCoverage, weigh: () => Promise<PolygonWeights>): Promise<PolygonWeights>
 }
 
 /** A polygon, a saved one, or an administrative area and its stored result. */
@@ -71,14 +73,23 @@ export function readWeights(coverage: ZonalCoverage, bytes: Uint8Array): Polygon
 
 const SQUARE_METRES_A_HECTARE = 10_000
 
-/** Makes a region of valid polygons, weighed when they are asked for. @param measures known ones */
-export function weighPolygons(
+/** Makes a region of valid polygons, weighed when they are asked for. */
+export function weighPolygons(weighing: Weighing, polygons: Rings[]): WeighedRegion {
+  return {
+    ...measureOutline(polygons),
+    weightsOf: (coverage) => weigh(weighing, coverage, polygons),
+  }
+}
+
+/** Makes a region of a saved field. */
+export function weighMeasured(
   weighing: Weighing,
-  polygons: Rings[],
-  measures: Measures = measureOutline(polygons),
+  { polygons, recall, ...measures }: MeasuredPolygons,
 ): WeighedRegion {
-  const { areaHa, longitude, latitude } = measures
-  return { areaHa, longitude, latitude, weightsOf: (coverage) => weigh(weighing, coverage, polygons) }
+  return {
+    ...measures,
+    weightsOf: (coverage) => recall(coverage, () => weigh(weighing, coverage, polygons)),
+  }
 }
 
 function measureOutline(polygons: Rings[]): Measures {

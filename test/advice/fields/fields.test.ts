@@ -273,6 +273,29 @@ describe('advice', () => {
     )
   })
 
+  test('weighs the pixels of a field once for all releases on a grid', async () => {
+    const { pool } = service.database
+    await put('weighed', collectionOf(FEATURES))
+    await get('/weighed/advice?product=yield', NDJSON)
+    const ofCollection =
+      "collection_id = (select id from field_collection where name = 'weighed' and state = 'kept')"
+    const countWeights = async () =>
+      (await pool.query(`select from field_weights where ${ofCollection}`)).rowCount
+    await expect.poll(countWeights).toBe(1)
+    const sent = await call(service.app, 'POST /advisory/fertilizer/polygons?format=ndjson', {
+      by: service.person,
+      headers: { 'content-type': GEOJSON },
+      payload: JSON.stringify(collectionOf(FEATURES)),
+    })
+    // Shapes that are elsewhere are not looked at again.
+    await pool.query(
+      `update field set shape = (select shape from field where ${ofCollection} order by id limit 1) where ${ofCollection}`,
+    )
+    const saved = await get('/weighed/advice?product=fertilizer', NDJSON)
+    expect(saved.text.split('\n').sort()).toEqual(sent.text.split('\n').sort())
+    expect(await countWeights()).toBe(1)
+  })
+
   test('on one saved field is that on its polygon, and the history has the polygon', async () => {
     await put('one', collectionOf(FEATURES.slice(0, 1)))
     const ask = async (payload: object) =>
