@@ -116,6 +116,8 @@ const KeptField = t.component('KeptField', 'A field of a collection.', {
   properties: FieldProperties,
 })
 
+export const KeptFieldLines = t.textBody('KeptFieldLines', 'An item of the JSON answer a line.')
+
 export const CollectionOfFields = t.component('CollectionOfFields', 'A collection with its fields.', {
   ...members,
   items: t.array(KeptField, 'Neighbours follow each other; the order is the same at each call.'),
@@ -205,5 +207,6 @@ export const fieldComponents = [
   FieldLines,
   FieldTable,
   KeptField,
+  KeptFieldLines,
   CollectionOfFields,
 ]

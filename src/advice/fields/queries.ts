@@ -133,6 +133,10 @@ export async function keepDraft(
     await holdAccount(trx, userId)
     const others = await sumOthers(trx, userId, id)
     if (others.fields + fields > quota.fields || others.bytes + bytes > quota.bytes) return undefined
+    // One of before may still be read, and no more: replacements would fill the disk.
+    await sql`
+      update field_collection set changed_at = '-infinity'
+      where user_id = ${userId} and state = 'gone'`.execute(trx)
     await sql`
       update field_collection as old set state = 'gone', changed_at = now()
       from field_collection as draft

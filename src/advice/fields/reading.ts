@@ -25,10 +25,20 @@ export const FEATURE_READERS: Readonly<Record<string, (texts: Texts) => AsyncGen
   'text/csv': readTable,
 }
 
-/** Decodes an upload in pieces. @throws {ApiError} MALFORMED_BODY for other bytes than UTF-8, and for NUL */
-export async function* decodeTexts(stream: AsyncIterable<Buffer>): Texts {
+/**
+ * Decodes an upload in pieces.
+ *
+ * @param most bytes of all pieces
+ * @throws {ApiError} MALFORMED_BODY for other bytes than UTF-8, and for NUL; BODY_TOO_LARGE
+ */
+export async function* decodeTexts(stream: AsyncIterable<Buffer>, most: number): Texts {
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  for await (const chunk of stream) yield decode(chunk)
+  let bytes = 0
+  for await (const chunk of stream) {
+    bytes += chunk.length
+    if (bytes > most) throw new ApiError('BODY_TOO_LARGE', `The body is larger than ${most} bytes.`)
+    yield decode(chunk)
+  }
   yield decode()
 
   function decode(chunk?: Buffer): string {

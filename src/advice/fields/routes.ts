@@ -11,6 +11,7 @@ import {
   FieldLines,
   FieldTable,
   fieldComponents,
+  KeptFieldLines,
   KeptFields,
   MOST_FIELDS,
   CollectionParams as Params,
@@ -109,7 +110,7 @@ export async function fields(app: App, options: ManyOptions): Promise<void> {
           headers: { 'Content-Disposition': DISPOSITION },
           content: documentFormats(FORMATS, {
             json: ref(CollectionOfFields),
-            ndjson: ref(FieldLines),
+            ndjson: ref(KeptFieldLines),
             csv: ref(FieldTable),
             geojson: ref(FieldFeatures),
           }),
@@ -195,7 +196,7 @@ A field that is not valid, or that has the id of one before it, is told with its
         const types = Object.keys(FEATURE_READERS).join(', ')
         throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the body as one of ${types}.`)
       }
-      const features = read(decodeTexts(request.body as AsyncIterable<Buffer>))
+      const features = read(decodeTexts(request.body as AsyncIterable<Buffer>, FIELD_QUOTA.bytes))
       const keeping = { request, reply, refuseElsewhere: advisors.refuseElsewhere }
       const signal = createClientSignal(reply)
       const work = () => keepFields(keeping, request.params.collection, features)

@@ -28,7 +28,8 @@ async function* cutAt(bytes: Buffer, places: number[]): AsyncGenerator<Buffer> {
 async function readAll(mediaType: string, body: string, places: number[]): Promise<unknown[]> {
   const read = FEATURE_READERS[mediaType] as (typeof FEATURE_READERS)[string]
   const features: unknown[] = []
-  for await (const one of read(decodeTexts(cutAt(Buffer.from(body), places)))) features.push(one)
+  const texts = decodeTexts(cutAt(Buffer.from(body), places), Buffer.byteLength(body))
+  for await (const one of read(texts)) features.push(one)
   return features
 }
 
@@ -62,4 +63,14 @@ test('lines and tables that arrive in any pieces have the features of the whole'
     expect(read.map((one) => (one as { id: string }).id)).toEqual(features.map(({ id }) => id))
   })
   await fc.assert(property, { numRuns: runsOf(300) })
+})
+
+test('a body over its limit, of other bytes than UTF-8 or with NUL is refused in the middle', async () => {
+  const read = async (body: Buffer, most: number) => {
+    for await (const _ of decodeTexts(cutAt(body, [1, 2, 3]), most));
+  }
+  await expect(read(Buffer.from('\n'.repeat(11)), 10)).rejects.toMatchObject({ code: 'BODY_TOO_LARGE' })
+  await expect(read(Buffer.from([0x22, 0xff, 0x22]), 10)).rejects.toMatchObject({ code: 'MALFORMED_BODY' })
+  await expect(read(Buffer.from('a\0b'), 10)).rejects.toMatchObject({ code: 'MALFORMED_BODY' })
+  await expect(read(Buffer.from('é').subarray(0, 1), 10)).rejects.toMatchObject({ code: 'MALFORMED_BODY' })
 })
