@@ -1,6 +1,6 @@
-import { gridKey, type PolygonWeights } from '#src/raster/weights.ts'
+import type { PolygonWeights } from '#src/raster/weights.ts'
 import type { ZonalCoverage } from '../polygon/queries.ts'
-import { readWeights } from '../polygon/weighing.ts'
+import { findGridKey, readWeights } from '../polygon/weighing.ts'
 import type { StoredWeights } from './queries.ts'
 
 const LENGTH_BYTES = 4
@@ -42,7 +42,7 @@ export function createPageWeights(
     coverage: ZonalCoverage,
     weigh: () => Promise<PolygonWeights>,
   ): Promise<PolygonWeights> => {
-    const grid = gridKey(coverage)
+    const grid = findGridKey(coverage)
     const known = grids.get(grid)?.ofFields[field]
     if (known) return readWeights(coverage, known)
     const weights = await weigh()

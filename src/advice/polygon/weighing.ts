@@ -115,7 +115,7 @@ function countBytes({ grids }: KnownRegion): number {
 const keysOfCoverages = new WeakMap<ZonalCoverage, string>()
 
 /** The key of the grid; one string for all regions. */
-function keyOfCoverage(coverage: ZonalCoverage): string {
+export function findGridKey(coverage: ZonalCoverage): string {
   const key = keysOfCoverages.get(coverage) ?? gridKey(coverage)
   keysOfCoverages.set(coverage, key)
   return key
@@ -145,7 +145,7 @@ export function createRegions() {
       longitude,
       latitude,
       async weightsOf(coverage) {
-        const grid = keyOfCoverage(coverage)
+        const grid = findGridKey(coverage)
         const found = known.peek(key)?.grids.find((one) => one.key === grid)
         if (found) return readWeights(coverage, found.bytes)
         const weights = await weigh(weighing, coverage, await readShape())
