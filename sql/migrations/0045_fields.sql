@@ -41,11 +41,13 @@ create table field_weights (
   collection_id bigint not null,
   page integer not null,
   grid text not null,
+  ids bytea not null,
   weights bytea not null,
   primary key (collection_id, page, grid)
 );
 comment on table field_weights is
   'Which pixels of a grid the fields of a page of a collection cover: weighed once, for all releases on the grid.';
 comment on column field_weights.grid is 'The key of the grid, with the version of the format.';
+comment on column field_weights.ids is 'SHA-256 of the ids of the page: of other fields the weights say nothing.';
 comment on column field_weights.weights is
   'The lengths of the weights of each field as little-endian integers of four bytes, then the weights.';

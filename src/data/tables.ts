@@ -384,7 +384,7 @@ export interface Tables {
   history_share: HistoryShareTable
   field_collection: FieldCollectionTable
   field: FieldTable
-  field_weights: { collection_id: number; page: number; grid: string; weights: Buffer }
+  field_weights: { collection_id: number; page: number; grid: string; ids: Buffer; weights: Buffer }
   user_usage: UserUsageTable
   usage_of_all: UsageOfAllTable
   history_size: { user_id: string; items: number; bytes: number }

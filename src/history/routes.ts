@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import { type Static, type TObject, Type } from 'typebox'
@@ -24,7 +23,7 @@ import {
   JSON_FORMAT,
   NDJSON,
   negotiateFormat,
-  resumePieces,
+  sendPieces,
   writeItems,
   writeOneItem,
 } from '#src/http/formats.ts'
@@ -87,12 +86,7 @@ async function sendFile(
 ): Promise<FastifyReply> {
   const [first, second] = [await pieces.next(), await pieces.next()]
   nameFile(reply, format, 'history')
-  if (reply.request.method === 'HEAD' && !second.done) {
-    // Fastify would read a stream to its end.
-    await pieces.return(undefined)
-    return reply.send(Readable.from([]))
-  }
-  return reply.send(second.done ? first.value : Readable.from(resumePieces([first, second], pieces)))
+  return second.done ? reply.send(first.value) : sendPieces(reply, [first, second], pieces)
 }
 
 function nameFile(reply: FastifyReply, { mediaType }: Format, name: string): void {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { memberTexts } from '#src/lib/json.ts'
@@ -77,7 +78,7 @@ export function writeOneItem<Item>(format: Format, items: Items<Item>, item: Ite
 }
 
 /** The rest of a generator after its first pieces. The generator ends with its consumer. */
-export async function* resumePieces<Piece>(
+async function* resumePieces<Piece>(
   first: readonly IteratorResult<Piece>[],
   rest: AsyncGenerator<Piece>,
 ): AsyncGenerator<Piece> {
@@ -88,6 +89,17 @@ export async function* resumePieces<Piece>(
     // The consumer may end before it asks for the rest.
     await rest.return(undefined)
   }
+}
+
+/** Sends pieces as a stream, from its first ones on. To `HEAD` it sends none: Fastify would read the stream to its end. */
+export async function sendPieces(
+  reply: FastifyReply,
+  first: readonly IteratorResult<Buffer>[],
+  pieces: AsyncGenerator<Buffer>,
+): Promise<FastifyReply> {
+  if (reply.request.method !== 'HEAD') return reply.send(Readable.from(resumePieces(first, pieces)))
+  await pieces.return(undefined)
+  return reply.send(Readable.from([]))
 }
 
 export const JSON_FORMAT: Format = {

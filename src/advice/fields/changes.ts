@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
 import {
@@ -21,7 +20,7 @@ import {
   FORMATS,
   type Items,
   negotiateFormat,
-  resumePieces,
+  sendPieces,
   writeItems,
 } from '#src/http/formats.ts'
 import { readQuery } from '#src/http/parameters.ts'
@@ -139,7 +138,7 @@ async function compareFields(
   const first = await refuseIfReplaced(() => pieces.next())
   reply.type(format.contentType)
   attach(reply, format.mediaType, 'changes')
-  return reply.send(Readable.from(resumePieces([first], pieces)))
+  return sendPieces(reply, [first], pieces)
 }
 
 /** @throws {ApiError} NO_RELEASE where nothing answers now, or INVALID_PARAMETERS for another product, country or crop */

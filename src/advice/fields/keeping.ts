@@ -129,6 +129,13 @@ async function addFields(keeping: Keeping, id: number, features: AsyncIterable<S
   }
   await store()
   if (rows === 0) throw ApiError.invalid('features', 'must not be empty')
+  if (size.fields === 0) {
+    // A file of another kind empties no collection.
+    throw ApiError.invalid(
+      'features',
+      `has no field that is valid; the first one: ${refusals[0]?.error.replace(/\.$/, '')}`,
+    )
+  }
   // Doubles are known a piece later.
   return { size, refused, refusals: refusals.sort((a, b) => a.row - b.row) }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 import { renewTimeBudget, withTimeout } from '#src/http/plugins/time-budget.ts'
@@ -15,11 +16,25 @@ import {
   listPositions,
   listWeights,
   readPages,
+  type StoredField,
 } from './queries.ts'
 import { createOutline } from './saved.ts'
 import { createPageWeights } from './weights.ts'
 
 const POSITIONS_A_PAGE = 10_000
+
+/** Reads a collection page by page. @throws {ApiError} NOT_FOUND where it was deleted meanwhile */
+export async function* readWhole(
+  { fields }: CollectionRow,
+  read: (last: FieldPlace, limit: number) => Promise<StoredField[]>,
+): AsyncGenerator<StoredField[]> {
+  let left = fields
+  for await (const page of readPages(read)) {
+    yield page
+    left -= page.length
+  }
+  if (left > 0) throw new ApiError('NOT_FOUND', 'The collection was deleted meanwhile.')
+}
 
 /** Makes the reader of a saved collection, page by page, for a request. */
 export function createFieldReader(
@@ -45,11 +60,15 @@ export function createFieldReader(
   }
 
   /** Collections never change, so that a page has the same fields each time. */
-  async function recallWeights(number: number, fields: number) {
-    const stored = await readInTurn(() => listWeights(db, collection.id, number))
-    return createPageWeights(stored, fields, (weights) => {
+  async function recallWeights(number: number, fields: readonly StoredField[]) {
+    const ids = createHash('sha256')
+      .update(JSON.stringify(fields.map(({ id }) => id)))
+      .digest()
+    const page = { page: number, ids }
+    const stored = await readInTurn(() => listWeights(db, collection.id, page))
+    return createPageWeights(stored, fields.length, (weights) => {
       server
-        .noteInTurn(request, () => insertWeights(db, collection.id, number, weights))
+        .noteInTurn(request, () => insertWeights(db, collection.id, page, weights))
         .catch((error) => server.logFailure(error, 'the weights of fields could not be kept'))
     })
   }
@@ -69,13 +88,12 @@ export function createFieldReader(
     },
     /** @throws {ApiError} NOT_FOUND where the collection was deleted meanwhile */
     async *pages(): AsyncGenerator<PlacedPolygon[]> {
-      let left = collection.fields
       const read = (last: FieldPlace, limit: number) =>
         readInTurn(() => listFields(db, collection.id, last, limit))
       let number = 0
-      for await (const page of readPages(read)) {
+      for await (const page of readWhole(collection, read)) {
         const found = await findSources(page)
-        const recall = await recallWeights(number++, page.length)
+        const recall = await recallWeights(number++, page)
         yield page.map(({ id, name, polygons, areaHa, longitude, latitude }, index) => ({
           id,
           name: name ?? undefined,
@@ -83,9 +101,7 @@ export function createFieldReader(
           measured: { polygons, areaHa, longitude, latitude, recall: recall.bind(null, index) },
           source: found[index] as SourceRelease,
         }))
-        left -= page.length
       }
-      if (left > 0) throw new ApiError('NOT_FOUND', 'The collection was deleted meanwhile.')
     },
   }
 }

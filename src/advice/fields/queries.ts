@@ -133,10 +133,13 @@ export async function keepDraft(
     await holdAccount(trx, userId)
     const others = await sumOthers(trx, userId, id)
     if (others.fields + fields > quota.fields || others.bytes + bytes > quota.bytes) return undefined
-    // One of before may still be read, and no more: replacements would fill the disk.
+    // One of before may still be read, and no more of a name: replacements would fill the disk.
     await sql`
-      update field_collection set changed_at = '-infinity'
-      where user_id = ${userId} and state = 'gone'`.execute(trx)
+      update field_collection as older set changed_at = '-infinity'
+      from field_collection as draft
+      where draft.id = ${id} and older.user_id = draft.user_id and older.name = draft.name and older.state = 'gone'`.execute(
+      trx,
+    )
     await sql`
       update field_collection as old set state = 'gone', changed_at = now()
       from field_collection as draft
@@ -202,13 +205,17 @@ export async function removeFieldPiece(db: Kysely<Tables>): Promise<boolean> {
       limit 1`.execute(trx)
     const [collection] = rows
     if (!collection) return false
+    // A draft that pauses for too long is not kept later, and pages without all of their fields have no weights.
+    await sql`update field_collection set state = 'gone' where id = ${collection.id} and state = 'draft'`.execute(
+      trx,
+    )
+    await trx.deleteFrom('field_weights').where('collection_id', '=', collection.id).execute()
     const { numAffectedRows = 0n } = await sql`
       delete from field
       where collection_id = ${collection.id} and id in (
         select id from field where collection_id = ${collection.id} limit ${PIECE}
       )`.execute(trx)
     if (numAffectedRows < BigInt(PIECE)) {
-      await trx.deleteFrom('field_weights').where('collection_id', '=', collection.id).execute()
       await trx.deleteFrom('field_collection').where('id', '=', collection.id).execute()
     }
     return true
@@ -287,23 +294,31 @@ export async function findField(
   return { ...field, polygons: decodeMultiPolygon(shape) }
 }
 
+interface PageOfFields {
+  /** From 0. */
+  page: number
+  /** SHA-256 of its ids. */
+  ids: Buffer
+}
+
 export interface StoredWeights {
   /** The key of the grid. */
   grid: string
   weights: Buffer
 }
 
-/** The weights of a page of fields, by its number. */
+/** The weights of a page of fields, by its number and its ids. */
 export async function listWeights(
   db: Kysely<Tables>,
   collectionId: number,
-  page: number,
+  { page, ids }: PageOfFields,
 ): Promise<StoredWeights[]> {
   return db
     .selectFrom('field_weights')
     .select(['grid', 'weights'])
     .where('collection_id', '=', collectionId)
     .where('page', '=', page)
+    .where('ids', '=', ids)
     .execute()
 }
 
@@ -311,15 +326,17 @@ export async function listWeights(
 export async function insertWeights(
   db: Kysely<Tables>,
   collectionId: number,
-  page: number,
+  { page, ids }: PageOfFields,
   { grid, weights }: StoredWeights,
 ): Promise<void> {
   await sql`
-    insert into field_weights (collection_id, page, grid, weights)
-    select id, ${page}::integer, ${grid}, ${weights}::bytea
+    insert into field_weights (collection_id, page, grid, ids, weights)
+    select id, ${page}::integer, ${grid}, ${ids}::bytea, ${weights}::bytea
     from field_collection where id = ${collectionId} and state = 'kept'
-    for key share
-    on conflict do nothing`.execute(db)
+    for share
+    on conflict (collection_id, page, grid) do update set ids = excluded.ids, weights = excluded.weights`.execute(
+    db,
+  )
 }
 
 /** A page of positions, as of {@link listFields}. */

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '#src/errors.ts'
 import { nestingError } from '#src/http/plugins/body-parser.ts'
 import { readCsv } from '#src/lib/csv.ts'
@@ -8,6 +9,9 @@ import { readWkt } from '../wkt.ts'
 
 /** Characters of one feature, one line or one record: a polygon of the most vertices has half of them. */
 const LONGEST_FEATURE = 1_048_576
+
+/** Bytes of a read. A long feature is looked at anew with each piece. */
+const PIECE_BYTES = 65_536
 
 /** Characters of a collection before and after its features. */
 const LONGEST_FRAME = 65_536
@@ -29,16 +33,31 @@ export const FEATURE_READERS: Readonly<Record<string, (texts: Texts) => AsyncGen
  * Decodes an upload in pieces.
  *
  * @param most bytes of all pieces
+ * @param pieceBytes the least of one, but of the last
  * @throws {ApiError} MALFORMED_BODY for other bytes than UTF-8, and for NUL; BODY_TOO_LARGE
  */
-export async function* decodeTexts(stream: AsyncIterable<Buffer>, most: number): Texts {
+export async function* decodeTexts(
+  stream: AsyncIterable<Buffer>,
+  most: number,
+  pieceBytes = PIECE_BYTES,
+): Texts {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let bytes = 0
+  let chunks: Buffer[] = []
+  let length = 0
   for await (const chunk of stream) {
     bytes += chunk.length
     if (bytes > most) throw new ApiError('BODY_TOO_LARGE', `The body is larger than ${most} bytes.`)
-    yield decode(chunk)
+    length += chunk.length
+    chunks.push(chunk)
+    if (length < pieceBytes) continue
+    yield decode(Buffer.concat(chunks))
+    chunks = []
+    length = 0
+    // Chunks that have arrived give no turn to other requests.
+    await setImmediate()
   }
+  yield decode(Buffer.concat(chunks))
   yield decode()
 
   function decode(chunk?: Buffer): string {
@@ -84,6 +103,7 @@ async function* readFeatures(texts: Texts): AsyncGenerator<SentFeature> {
     let begin = 0
     for (let at = walk.next(rest, rest.length - text.length); at !== -1; at = walk.next(rest, at)) {
       if (!isIn && walk.level === FEATURES_LEVEL && FEATURES_BEGIN.test(rest.slice(begin, at).slice(-LEAD))) {
+        if (frame !== '') throw notOnce()
         isIn = true
         frame += rest.slice(begin, at)
         begin = at
@@ -115,6 +135,10 @@ function notObjects(): ApiError {
   return new ApiError('MALFORMED_JSON', 'The body is not valid JSON: features must be a list of objects.')
 }
 
+function notOnce(): ApiError {
+  return ApiError.invalid('features', 'must be there once')
+}
+
 function tooLong(isFeature: boolean): ApiError {
   return new ApiError(
     'MALFORMED_BODY',
@@ -134,7 +158,7 @@ function refuseOtherCollection(text: string): void {
   }
   const { features } = readCollection(collection)
   if (!Array.isArray(features)) throw ApiError.invalid('features', 'must be an array')
-  if (features.length > 0) throw ApiError.invalid('features', 'must be there once')
+  if (features.length > 0) throw notOnce()
 }
 
 async function* readLines(texts: Texts): AsyncGenerator<SentFeature> {
@@ -145,7 +169,11 @@ async function* readLines(texts: Texts): AsyncGenerator<SentFeature> {
     yield* parseLines(lines)
     if (rest.length > LONGEST_FEATURE) throw tooLong(true)
   }
-  yield* parseLines([rest])
+  // A file that is cut off ends within a line.
+  for (const feature of parseLines([rest])) {
+    if (feature instanceof ApiError) throw new ApiError('MALFORMED_JSON', 'The body ends within a line.')
+    yield feature
+  }
 }
 
 /** A record separator begins a line of a GeoJSON text sequence (RFC 8142). */
@@ -172,13 +200,19 @@ async function* readRecordsIn(texts: Texts): AsyncGenerator<string[]> {
   let rest = ''
   for await (const text of texts) {
     rest += text
-    const { records, end } = readRecords(rest.slice(0, 1 + rest.lastIndexOf('\n')), false)
+    const { records, end } = readRecords(
+      rest.slice(0, 1 + Math.max(rest.lastIndexOf('\n'), rest.lastIndexOf('\r'))),
+      false,
+    )
     yield* records
     rest = rest.slice(end)
     if (rest.length > LONGEST_FEATURE) throw tooLong(true)
   }
   yield* readRecords(rest, true).records
 }
+
+/** The end of the error of a quote that a piece cuts. */
+const OPEN_QUOTE = 'never closed'
 
 /** @param isWhole whether a quote that is not closed is a mistake, and not the end of a piece */
 function readRecords(text: string, isWhole: boolean): { records: string[][]; end: number } {
@@ -192,7 +226,11 @@ function readRecords(text: string, isWhole: boolean): { records: string[][]; end
     })
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    if (isWhole) throw new ApiError('MALFORMED_BODY', `The body is not valid CSV: ${error.message}.`)
+    if (isWhole || !error.message.endsWith(OPEN_QUOTE)) {
+      // Lines are counted from the end of the piece before.
+      const rule = error.message.replace(/^on line \d+ /, '')
+      throw new ApiError('MALFORMED_BODY', `The body is not valid CSV: ${rule}.`)
+    }
   }
   return { records, end }
 }

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
@@ -26,6 +25,7 @@ import {
   FORMATS,
   type Items,
   negotiateFormat,
+  sendPieces,
   writeItems,
 } from '#src/http/formats.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
@@ -42,13 +42,13 @@ import type { ManyOptions } from '../polygons/routes.ts'
 import { adviceRoute } from './advice.ts'
 import { changesRoute } from './changes.ts'
 import { keepFields } from './keeping.ts'
+import { readWhole } from './pages.ts'
 import {
   type CollectionRow,
   deleteCollection,
   type FieldPlace,
   listCollections,
   listFields,
-  readPages,
   removeFieldPiece,
   type StoredField,
 } from './queries.ts'
@@ -102,7 +102,7 @@ export async function fields(app: App, options: ManyOptions): Promise<void> {
       operationId: 'getFields',
       summary: 'Get a collection of fields',
       description:
-        'All fields of a collection, as JSON, NDJSON, CSV or GeoJSON, which has their shapes; CSV has them as well-known text. CSV and GeoJSON can be sent to `PUT` again.',
+        'All fields of a collection, as JSON, NDJSON, CSV or GeoJSON, which has their shapes and can be sent to `PUT` again; CSV has shapes as well-known text, and no properties. An answer is whole when its transfer ends properly.',
       ...described,
       response: {
         200: {
@@ -126,10 +126,10 @@ export async function fields(app: App, options: ManyOptions): Promise<void> {
       const pause = () => app.turns.next(clientKeyOf(request), gone)
       const read = (last: FieldPlace, limit: number) =>
         app.goOnInTurn(request, reply, () => listFields(db, row.id, last, limit))
-      const pages = readPages<StoredField>(read)
+      const pages = readWhole(row, read)
       reply.type(format.contentType)
       attach(reply, format.mediaType, 'fields')
-      return reply.send(Readable.from(writeItems(format.write(createItems(row)), pages, { pause })))
+      return sendPieces(reply, [], writeItems(format.write(createItems(row)), pages, { pause }))
     },
   })
 

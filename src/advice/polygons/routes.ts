@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ReleaseHeader } from '#schemas/advisory.ts'
@@ -23,7 +22,7 @@ import {
   DISPOSITION,
   documentFormats,
   negotiateFormat,
-  resumePieces,
+  sendPieces,
   writeItems,
 } from '#src/http/formats.ts'
 import { ignoredMember, queryMerger } from '#src/http/parameters.ts'
@@ -242,7 +241,7 @@ export async function answerMany(
   sent.length = 0
   reply.header('advisory-release', releases.join(', ')).type(format.contentType)
   attach(reply, format.mediaType, `${releases.length === 1 ? releases[0] : product.code}-polygons`)
-  return reply.send(Readable.from(resumePieces([first], pieces)))
+  return sendPieces(reply, [first], pieces)
 }
 
 function readSelection(admin: NonNullable<PolygonsRequest['admin']>): LevelSelection {

@@ -63,6 +63,11 @@ describe('a collection', () => {
     expect(status).toBe(200)
     expect(body).toMatchObject({ collection: 'coop', fields: 30, refused: 0, refusals: [] })
 
+    const headers = await call(service.app, 'HEAD /fields/coop', {
+      by: service.person,
+      headers: { accept: GEOJSON },
+    })
+    expect([headers.status, headers.headers['content-type'], headers.text]).toEqual([200, GEOJSON, ''])
     const { features } = (await get('/coop', GEOJSON)).body
     expect(features.toSorted(byId)).toEqual(FEATURES.toSorted(byId))
     expect((await put('again', (await get('/coop', GEOJSON)).text)).body.fields).toBe(30)
@@ -173,6 +178,7 @@ describe('an upload that fails', () => {
       ['cut off between two features', text.slice(0, text.indexOf(',{"type":"Feature","id":"UPI-1/02/5"'))],
       ['cut off before its last bracket', text.slice(0, -1)],
       ['no feature', JSON.stringify(collectionOf([]))],
+      ['no valid feature', JSON.stringify(collectionOf([{ type: 'Feature', id: 'a', geometry: null }]))],
       ['a Feature alone', JSON.stringify(FEATURES[0])],
       ['features that are no list', '{"type":"FeatureCollection","features":{}}'],
       ['features that are no objects', '{"type":"FeatureCollection","features":[1]}'],
@@ -294,6 +300,22 @@ describe('advice', () => {
     const saved = await get('/weighed/advice?product=fertilizer', NDJSON)
     expect(saved.text.split('\n').sort()).toEqual(sent.text.split('\n').sort())
     expect(await countWeights()).toBe(1)
+  })
+
+  test('that a deletion overtakes has no weights of other fields, and says that it is not whole', async () => {
+    const { pool } = service.database
+    await put('going', collectionOf(FEATURES))
+    const ofCollection =
+      "collection_id = (select id from field_collection where name = 'going' and state = 'kept')"
+    const whole = linesOf((await get('/going/advice?product=yield', NDJSON)).text)
+    await expect
+      .poll(async () => (await pool.query(`select from field_weights where ${ofCollection}`)).rowCount)
+      .toBe(1)
+    await pool.query(`delete from field where ${ofCollection} and id = 'UPI-1/02/0'`)
+    const left = linesOf((await get('/going/advice?product=yield', NDJSON)).text)
+    expect(left.slice(0, -1)).toEqual(whole.filter(({ id }) => id !== 'UPI-1/02/0'))
+    expect(left.at(-1)).toEqual({ error: 'The collection was deleted meanwhile.', code: 'NOT_FOUND' })
+    await expect(get('/going')).rejects.toThrow()
   })
 
   test('on one saved field is that on its polygon, and the history has the polygon', async () => {

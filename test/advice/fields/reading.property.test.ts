@@ -28,7 +28,7 @@ async function* cutAt(bytes: Buffer, places: number[]): AsyncGenerator<Buffer> {
 async function readAll(mediaType: string, body: string, places: number[]): Promise<unknown[]> {
   const read = FEATURE_READERS[mediaType] as (typeof FEATURE_READERS)[string]
   const features: unknown[] = []
-  const texts = decodeTexts(cutAt(Buffer.from(body), places), Buffer.byteLength(body))
+  const texts = decodeTexts(cutAt(Buffer.from(body), places), Buffer.byteLength(body), 1)
   for await (const one of read(texts)) features.push(one)
   return features
 }
@@ -63,6 +63,21 @@ test('lines and tables that arrive in any pieces have the features of the whole'
     expect(read.map((one) => (one as { id: string }).id)).toEqual(features.map(({ id }) => id))
   })
   await fc.assert(property, { numRuns: runsOf(300) })
+})
+
+test('a file that ends within a line, has features twice or an open quote in a large table is refused with its reason', async () => {
+  const read = (mediaType: string, body: string) => readAll(mediaType, body, [])
+  const feature = '{"type":"Feature"}'
+  await expect(read('application/x-ndjson', `${feature}\n${feature.slice(0, -1)}`)).rejects.toMatchObject({
+    message: 'The body ends within a line.',
+  })
+  const twice = `{"type":"FeatureCollection",${'"features":[],'.repeat(2)}"name":"a"}`
+  await expect(read('application/geo+json', twice)).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
+  const rows = 'a,"POLYGON((38 9,39 9,39 10,38 9))"\r'.repeat(40_000)
+  await expect(read('text/csv', `id,wkt\r${rows}b,"c"d\r`)).rejects.toMatchObject({
+    message: 'The body is not valid CSV: text follows a closing quote.',
+  })
+  expect(await read('text/csv', `id,wkt\r${rows}`)).toHaveLength(40_000)
 })
 
 test('a body over its limit, of other bytes than UTF-8 or with NUL is refused in the middle', async () => {
