@@ -107,12 +107,16 @@ export const FieldTable = t.textBody(
   'id,name,wkt\r\nUPI-1/02/03/04/567,My field,"POLYGON((38.5 9.5,38.501 9.5,38.501 9.501,38.5 9.501,38.5 9.5))"\r\n',
 )
 
-const KeptField = t.component('KeptField', 'A field of a collection.', {
+const place = {
   id: Id,
   name: t.orNull(Type.String(), 'The label; null where it has none.', 'My field'),
   lat: t.number('With `lng`, a point inside.', 9.5005),
   lng: t.number('With `lat`, a point inside.', 38.5005),
   area_ha: t.number('Hectares, on the WGS 84 ellipsoid.', 1.2157),
+}
+
+const KeptField = t.component('KeptField', 'A field of a collection.', {
+  ...place,
   properties: FieldProperties,
 })
 
@@ -141,11 +145,7 @@ const FieldChange = t.component('FieldChange', 'How a value of a field has chang
 })
 
 const ChangedField = t.component('ChangedField', 'A field whose advice has changed.', {
-  id: Id,
-  name: t.orNull(Type.String(), 'The label; null where it has none.', 'My field'),
-  lat: t.number('With `lng`, a point inside.', 9.5005),
-  lng: t.number('With `lat`, a point inside.', 38.5005),
-  area_ha: t.number('Hectares, on the WGS 84 ellipsoid.', 1.2157),
+  ...place,
   changes: t.array(FieldChange, 'The values that have changed by more than the threshold.'),
   error: Type.Optional(t.string('Why a field could not be compared.')),
   code: Type.Optional(t.ErrorCode),

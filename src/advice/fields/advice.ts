@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
-import { DataValueSet } from '#schemas/dhis2.ts'
 import { CollectionParams } from '#schemas/fields.ts'
 import { asQuery } from '#schemas/point-request.ts'
 import { withoutPlaces } from '#schemas/polygon.ts'
@@ -10,11 +9,15 @@ import { POLYGONS_PARAMETERS } from '#schemas/polygons.ts'
 import { productSchema } from '#schemas/product.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { DISPOSITION, documentFormats } from '#src/http/formats.ts'
+import { DISPOSITION } from '#src/http/formats.ts'
 import { queryMerger, validationError } from '#src/http/parameters.ts'
 import { polygonNoter, type Validator } from '../bodies.ts'
-import { POLYGON_FORMATS } from '../polygon/answer.ts'
-import { type Call as AnswerCall, answerMany, type ManyOptions } from '../polygons/routes.ts'
+import {
+  type Call as AnswerCall,
+  answerMany,
+  documentPolygons,
+  type ManyOptions,
+} from '../polygons/routes.ts'
 import { OWN_FIELDS } from './saved.ts'
 
 type Call = FastifyRequest<{ Params: CollectionParams }>
@@ -46,13 +49,7 @@ export function adviceRoute(app: App, options: ManyOptions): void {
         200: {
           description: 'An answer for each field.',
           headers: { 'Advisory-Release': ReleaseHeader, 'Content-Disposition': DISPOSITION },
-          content: documentFormats(POLYGON_FORMATS, {
-            json: Type.Union(schemas.map(({ response }) => ref(response))),
-            ndjson: ref(forms.lines),
-            csv: ref(forms.table),
-            geojson: ref(forms.collection),
-            dhis2: ref(DataValueSet),
-          }),
+          content: documentPolygons(forms, Type.Union(schemas.map(({ response }) => ref(response)))),
         },
         ...errorResponses(
           'INVALID_PARAMETERS',

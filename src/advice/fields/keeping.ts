@@ -7,10 +7,10 @@ import { createClientSignal, renewTimeBudget, withTimeout } from '#src/http/plug
 import { clientKeyOf } from '#src/http/request.ts'
 import { isObject } from '#src/lib/json.ts'
 import type { Pause } from '#src/lib/limiter.ts'
-import { ellipsoidArea } from '#src/raster/rings.ts'
 import { readFeatureName, type Validator } from '../bodies.ts'
 import type { Advisors } from '../polygon/advisors.ts'
-import { findInteriorPoint, readGeoJson, refuseInvalid } from '../polygon/geometry.ts'
+import { readGeoJson, refuseInvalid } from '../polygon/geometry.ts'
+import { measureOutline } from '../polygon/weighing.ts'
 import {
   type CollectionRow,
   createDraft,
@@ -36,7 +36,7 @@ interface Keeping {
   refuseElsewhere: Advisors['refuseElsewhere']
 }
 
-export interface Kept {
+interface Kept {
   row: CollectionRow
   refused: number
   /** The first of the refused fields. */
@@ -47,7 +47,8 @@ export interface Kept {
  * Keeps the fields of an upload as a collection, in the place of the one of this name. The new one is not seen before it
  * is whole; an upload that fails, or is cut off, changes nothing.
  *
- * @throws {ApiError} TOO_MANY_FIELDS over the limit of a call or of the account; the error of the upload
+ * @throws {ApiError} TOO_MANY_FIELDS over the limit of a call or of the account; REQUEST_TIMEOUT after an hour without a
+ * field; the error of the upload
  */
 export async function keepFields(
   keeping: Keeping,
@@ -63,7 +64,8 @@ export async function keepFields(
     const { size, ...refused } = await addFields(keeping, id, features)
     renewTimeBudget(request)
     const row = await inTurn(request, reply, () => keepDraft(db, { id, userId, ...size }, FIELD_QUOTA))
-    if (!row) throw tooMany()
+    if (row === 'full') throw tooMany()
+    if (row === 'gone') throw new ApiError('REQUEST_TIMEOUT')
     return { row, ...refused }
   } catch (error) {
     // Without a database the job removes it later.
@@ -98,6 +100,7 @@ async function addFields(keeping: Keeping, id: number, features: AsyncIterable<S
     const work = () => insertFields(server.database.writer, id, fields)
     renewTimeBudget(request)
     const added = await server.goOnInTurn(request, reply, work)
+    if (!added) throw new ApiError('REQUEST_TIMEOUT')
     for (const { row, field, bytes } of piece) {
       if (added.delete(field.id)) {
         size.fields++
@@ -162,11 +165,7 @@ function createReader({ request, reply, refuseElsewhere }: Keeping, pause: Pause
       await refuseInvalid(polygons, pause)
       await refuseElsewhere(polygons, null, (work) => withTimeout(request, reply, work))
       const name = readFeatureName(feature, request) ?? null
-      const areaHa = ellipsoidArea(polygons) / SQUARE_METRES_A_HECTARE
-      return {
-        fieldId,
-        field: { id: fieldId, name, properties, ...findInteriorPoint(polygons), areaHa, polygons },
-      }
+      return { fieldId, field: { id: fieldId, name, properties, ...measureOutline(polygons), polygons } }
     } catch (error) {
       if (error instanceof ApiError && error.status < 500) return { fieldId, error }
       throw error
@@ -182,8 +181,6 @@ function createReader({ request, reply, refuseElsewhere }: Keeping, pause: Pause
     return text as string
   }
 }
-
-const SQUARE_METRES_A_HECTARE = 10_000
 
 function readProperties({ properties = null }: Record<string, unknown>): string | null {
   if (properties === null) return null

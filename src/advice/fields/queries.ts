@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { holdAccount } from '#src/accounts/user-queries.ts'
-import { existingUser, inTransaction, isoTime } from '#src/data/sql.ts'
+import { inTransaction, isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
 import type { Position } from '#src/lookup/queries.ts'
@@ -83,19 +83,25 @@ export function measureField({ id, name, properties, polygons }: NewField): numb
   return [id, name, properties].reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), shape)
 }
 
-/** Adds fields to a draft; the ids of the added ones, which it had no field of yet. */
+/** Adds fields to a draft; the ids of the added ones, which it had no field of yet. Undefined where the draft was removed. */
 export async function insertFields(
   db: Kysely<Tables>,
   collectionId: number,
   fields: readonly NewField[],
-): Promise<Set<string>> {
+): Promise<Set<string> | undefined> {
   const shapes = fields.map(({ polygons }) => encodeMultiPolygon(polygons))
   const list = <Value>(read: (field: NewField) => Value) => fields.map(read)
-  const { rows } = await sql<{ id: string }>`
-    with added as (
+  const { rows } = await sql<{ id: string | null }>`
+    -- A draft that grows is no leftover.
+    with draft as (
+      update field_collection set changed_at = now()
+      where id = ${collectionId} and state = 'draft'
+      returning id
+    ),
+    added as (
       insert into field (collection_id, id, place, name, properties, longitude, latitude, area_ha, shape)
-      select ${collectionId}::bigint, sent.*
-      from unnest(
+      select draft.id, sent.*
+      from draft, unnest(
         ${list(({ id }) => id)}::text[],
         ${list(computePlace)}::bigint[],
         ${list(({ name }) => name)}::text[],
@@ -107,13 +113,9 @@ export async function insertFields(
       ) as sent
       on conflict do nothing
       returning id
-    ),
-    -- A draft that grows is no leftover.
-    noted as (
-      update field_collection set changed_at = now() where id = ${collectionId} and state = 'draft'
     )
-    select id from added`.execute(db)
-  return new Set(rows.map(({ id }) => id))
+    select added.id from draft left join added on true`.execute(db)
+  return rows.length === 0 ? undefined : new Set(rows.flatMap(({ id }) => id ?? []))
 }
 
 /** Of an account. */
@@ -122,17 +124,18 @@ export interface FieldQuota {
   bytes: number
 }
 
-/** Puts a draft in the place of the collection of its name; undefined over the quota, or for a deleted account. */
+/** Puts a draft in the place of the collection of its name; or says why not: over the quota, or gone with its account. */
 export async function keepDraft(
   db: Kysely<Tables>,
   { id, userId, fields, bytes }: { id: number; userId: string } & FieldQuota,
   quota: FieldQuota,
-): Promise<CollectionRow | undefined> {
+): Promise<CollectionRow | 'full' | 'gone'> {
   return inTransaction(db, async (trx) => {
     // The lock makes simultaneous collections count each other.
     await holdAccount(trx, userId)
+    if (!(await isDraft(trx, id))) return 'gone'
     const others = await sumOthers(trx, userId, id)
-    if (others.fields + fields > quota.fields || others.bytes + bytes > quota.bytes) return undefined
+    if (others.fields + fields > quota.fields || others.bytes + bytes > quota.bytes) return 'full'
     // One of before may still be read, and no more of a name: replacements would fill the disk.
     await sql`
       update field_collection as older set changed_at = '-infinity'
@@ -150,11 +153,18 @@ export async function keepDraft(
       .updateTable('field_collection')
       .set({ state: 'kept', fields, bytes, changed_at: sql<Date>`now()` })
       .where('id', '=', id)
-      .where('state', '=', 'draft')
-      .where('user_id', '=', existingUser(userId))
       .returning(COLUMNS)
-      .executeTakeFirst()
+      .executeTakeFirstOrThrow()
   })
+}
+
+/** Locks a draft of an account that exists; false where there is none. */
+async function isDraft(trx: Transaction<Tables>, id: number): Promise<boolean> {
+  const { rows } = await sql`
+    select from field_collection
+    where id = ${id} and state = 'draft' and user_id in (select id from app_user)
+    for update`.execute(trx)
+  return rows.length > 0
 }
 
 /** The sizes of the kept collections of an account but that of the name of a draft. */

@@ -73,7 +73,7 @@ export async function* decodeTexts(
 }
 
 function parseFeature(text: string): SentFeature {
-  const excess = nestingError(text, 'line')
+  const excess = nestingError(text, 'feature')
   if (excess) return excess
   try {
     return JSON.parse(text)

@@ -92,7 +92,7 @@ export function weighMeasured(
   }
 }
 
-function measureOutline(polygons: Rings[]): Measures {
+export function measureOutline(polygons: Rings[]): Measures {
   return { areaHa: ellipsoidArea(polygons) / SQUARE_METRES_A_HECTARE, ...findInteriorPoint(polygons) }
 }
 

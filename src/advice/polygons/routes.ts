@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import { DataValueSet } from '#schemas/dhis2.ts'
@@ -96,6 +96,17 @@ Send one of \`polygons\`, \`admin\` and \`fields\`. Other parameters stand in th
 
 Answers are streamed. The service computes at most two polygons of a caller at a time, or groups of up to 100 small ones; the deadline of a polygon begins with its turn. If the database fails midway, the last item has an \`error\` and a \`code\`, and no \`id\`. After other failures, and in data value sets, the connection is cut: an answer is whole when its transfer ends properly. These calls are not stored in the history.`
 
+/** The formats of answers about many polygons. */
+export function documentPolygons(forms: ManyOptions['forms'], json: TSchema) {
+  return documentFormats(POLYGON_FORMATS, {
+    json,
+    ndjson: ref(forms.lines),
+    csv: ref(forms.table),
+    geojson: ref(forms.collection),
+    dhis2: ref(DataValueSet),
+  })
+}
+
 function documentOperation(
   { product, request, response }: PolygonsSchemas<ProductDefinition>,
   forms: ReturnType<typeof definePolygonsFormats>,
@@ -115,13 +126,7 @@ function documentOperation(
       200: {
         description: 'An answer for each polygon or area.',
         headers: { 'Advisory-Release': ReleaseHeader, 'Content-Disposition': DISPOSITION },
-        content: documentFormats(POLYGON_FORMATS, {
-          json: ref(response),
-          ndjson: ref(forms.lines),
-          csv: ref(forms.table),
-          geojson: ref(forms.collection),
-          dhis2: ref(DataValueSet),
-        }),
+        content: documentPolygons(forms, ref(response)),
       },
       ...errorResponses(
         'INVALID_PARAMETERS',

@@ -70,7 +70,11 @@ export async function waitToParse({ turns }: App, request: FastifyRequest, body:
 }
 
 /** The error of JSON with too many or too deeply nested lists and objects, which would take long. */
-export function nestingError(json: string, what: 'body' | 'line', lists = MOST_LISTS): ApiError | undefined {
+export function nestingError(
+  json: string,
+  what: 'body' | 'line' | 'feature',
+  lists = MOST_LISTS,
+): ApiError | undefined {
   // Each level has two brackets.
   if (json.length <= 2 * MOST_LEVELS) return undefined
   const excess = findExcess(json, { levels: MOST_LEVELS, lists })

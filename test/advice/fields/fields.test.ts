@@ -245,6 +245,26 @@ describe('an upload that fails', () => {
     expect([answer.statusCode, answer.headers.connection]).toEqual([400, 'close'])
   })
 
+  test('after its draft was removed keeps the collection of before', async () => {
+    const { pool } = service.database
+    await put('paused', collectionOf(FEATURES.slice(0, 2)))
+    const url = service.app.listeningOrigin
+    const text = JSON.stringify(collectionOf(FEATURES))
+    const sending = httpRequest(`${url}/fields/paused`, {
+      method: 'PUT',
+      headers: { ...service.person.headers, 'content-type': GEOJSON, 'content-length': text.length },
+    })
+    const answered = new Promise<number>((resolve, reject) => {
+      sending.on('response', ({ statusCode = 0 }) => resolve(statusCode)).on('error', reject)
+    })
+    sending.write(text.slice(0, 1000))
+    const drafts = "field_collection set state = 'gone' where name = 'paused' and state = 'draft'"
+    await expect.poll(async () => (await pool.query(`update ${drafts}`)).rowCount).toBe(1)
+    sending.end(text.slice(1000))
+    expect(await answered).toBe(408)
+    expect(await idsIn('paused')).toEqual(FEATURES.slice(0, 2).map(({ id }) => id))
+  })
+
   test('because the account has too many fields says so', async () => {
     const { rows } = await service.database.pool.query(
       `insert into field_collection (user_id, name, state, fields) values ($1, 'large', 'kept', 499999) returning id`,
