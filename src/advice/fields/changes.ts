@@ -25,29 +25,19 @@ import {
 } from '#src/http/formats.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
-import { round } from '#src/lib/round.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
-import { createSources, type SourceRelease } from '#src/lookup/places.ts'
 import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import { writeFeature } from '../columns.ts'
 import { describeRegion, type PolygonItem } from '../polygon/answer.ts'
 import type { ManyOptions } from '../polygons/routes.ts'
-import { computeItems, createTasks, type PlacedPolygon } from '../polygons/sources.ts'
-import { findChanges, type ValueChange } from '../subscriptions/values.ts'
-import { createFieldReader } from './pages.ts'
+import { createRequestWork } from '../polygons/work.ts'
+import { type ComparedField, compareFields } from './comparing.ts'
 import { OWN_FIELDS, requireCollection } from './saved.ts'
 
 type Call = FastifyRequest<{ Params: CollectionParams; Querystring: FieldChangesQuery }>
-
-/** A field in two releases. */
-interface ComparedField {
-  item: PolygonItem
-  changes: ValueChange[]
-}
 
 export function changesRoute(app: App, options: Pick<ManyOptions, 'lookup' | 'advisors'>): void {
   app.route({
@@ -77,11 +67,11 @@ export function changesRoute(app: App, options: Pick<ManyOptions, 'lookup' | 'ad
       },
     },
     preValidation: readQuery(FieldChangesQuery),
-    handler: (request: Call, reply: FastifyReply) => compareFields(options, request, reply),
+    handler: (request: Call, reply: FastifyReply) => answerChanges(options, request, reply),
   })
 }
 
-async function compareFields(
+async function answerChanges(
   { lookup, advisors }: Pick<ManyOptions, 'lookup' | 'advisors'>,
   request: Call,
   reply: FastifyReply,
@@ -96,37 +86,13 @@ async function compareFields(
   const product = server.products.of(before.product)
   const snapshot = await lookup.current()
   const after = await laterRelease(lookup, snapshot, before, request, reply)
-  const gone = createClientSignal(reply)
-  const pause = () => server.turns.next(clientKeyOf(request), gone)
-  const isAlone = { hasShapes: format.hasShapes ?? false, cutAtFault: true, distribution: null }
-  const call = { request, reply, pause, reasons: lookup.reasons, advisors, ...isAlone }
-  const tasks = createTasks(call, snapshot)
-  const { kind, value } = { kind: query.threshold_kind ?? 'relative', value: query.threshold ?? 10 }
-  const [sourceBefore, sourceAfter] = [before, after].map((release) =>
-    createSource(product, snapshot, release),
-  )
-  const sources = { byPlace: false, of: () => sourceAfter as SourceRelease }
-  const fields = createFieldReader(lookup, snapshot, sources, collection, { request, reply })
-
-  async function* compare(): AsyncGenerator<ComparedField[]> {
-    for await (const page of fields.pages()) {
-      const earlier = page.map(
-        (field): PlacedPolygon => ({ ...field, source: sourceBefore as SourceRelease }),
-      )
-      const items: PolygonItem[] = []
-      for await (const slice of computeItems(call, tasks.ofPolygons([...earlier, ...page])))
-        items.push(...slice)
-      const half = items.length / 2
-      yield items.slice(half).flatMap((item, index) => {
-        const [old, now] = [items[index] as PolygonItem, item]
-        const changes = findChanges({ kind, value }, listMeans(old), listMeans(now))
-        const isUnknown = !old.advice || !now.advice
-        return changes.length > 0 || isUnknown
-          ? [{ item: isUnknown && old.reason ? old : item, changes }]
-          : []
-      })
-    }
-  }
+  const work = createRequestWork(request, reply, advisors)
+  const compared = compareFields(server, lookup, advisors, {
+    ...{ snapshot, collection, before, after, work },
+    hasShapes: format.hasShapes ?? false,
+    threshold: { kind: query.threshold_kind ?? 'relative', value: query.threshold ?? 10 },
+    watched: { input: null, scenario: null },
+  })
 
   const members = {
     collection: params.collection,
@@ -134,7 +100,7 @@ async function compareFields(
     release_before: before.code,
     unit: product.unit,
   }
-  const pieces = writeItems(format.write(createItems(product, members)), compare(), { pause })
+  const pieces = writeItems(format.write(createItems(product, members)), compared, work)
   const first = await refuseIfReplaced(() => pieces.next())
   reply.type(format.contentType)
   attach(reply, format.mediaType, 'changes')
@@ -161,26 +127,6 @@ async function laterRelease(
   if (after.product === product && after.countryCode === countryCode && after.cropCode === cropCode)
     return after
   throw contradicts('release', 'of the product, country and crop of since', after.code, after.product)
-}
-
-function createSource(
-  product: ProductDefinition,
-  snapshot: Snapshot,
-  release: PublishedRelease,
-): SourceRelease {
-  const { code, countryCode, cropCode } = release
-  const named = { release: code, country_code: countryCode, ...(cropCode !== null && { crop: cropCode }) }
-  return createSources(product, named, snapshot, release).of(null)
-}
-
-/** The values of an item as its answer has them. */
-function listMeans({ advice }: PolygonItem) {
-  if (!advice) return []
-  const { release, statistics } = advice
-  return release.layers.flatMap(({ input, scenario, decimals }, index) => {
-    const layer = statistics.layers[index]
-    return layer ? [{ input, scenario, value: round(layer.mean, decimals) }] : []
-  })
 }
 
 const PLACE = ['id', 'name', 'lat', 'lng', 'area_ha'] as const

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
-import { renewTimeBudget, withTimeout } from '#src/http/plugins/time-budget.ts'
-import type { Wait } from '#src/lib/time-budget.ts'
+import type { App } from '#src/http/app.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { SourceRelease, SourceReleases } from '#src/lookup/places.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import { chooseRelease, type PlacedPolygon } from '../polygons/sources.ts'
+import type { PolygonWork } from '../polygons/work.ts'
 import {
   type CollectionRow,
   type FieldPlace,
@@ -36,23 +35,21 @@ export async function* readWhole(
   if (left > 0) throw new ApiError('NOT_FOUND', 'The collection was deleted meanwhile.')
 }
 
-/** Makes the reader of a saved collection, page by page, for a request. */
-export function createFieldReader(
-  { places, reasons }: Lookup,
-  snapshot: Snapshot,
-  sources: SourceReleases,
-  collection: CollectionRow,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-) {
-  const { server } = request
-  const db = server.database.writer
-  const wait: Wait = (work) => withTimeout(request, reply, work)
+interface FieldReading {
+  snapshot: Snapshot
+  sources: SourceReleases
+  collection: CollectionRow
+  work: PolygonWork
+}
 
-  /** Each page has the time of a request. */
-  const readInTurn: Wait = (work) => {
-    renewTimeBudget(request)
-    return server.goOnInTurn(request, reply, work)
-  }
+/** Makes the reader of a saved collection, page by page. */
+export function createFieldReader(
+  { database, logFailure }: App,
+  { places, reasons }: Lookup,
+  { snapshot, sources, collection, work }: FieldReading,
+) {
+  const db = database.writer
+  const { wait, goOnInTurn } = work
 
   async function findSources(positions: Position[]): Promise<SourceRelease[]> {
     if (!sources.byPlace) return positions.map(() => sources.of(null))
@@ -65,11 +62,11 @@ export function createFieldReader(
       .update(JSON.stringify(fields.map(({ id }) => id)))
       .digest()
     const page = { page: number, ids }
-    const stored = await readInTurn(() => listWeights(db, collection.id, page))
+    const stored = await goOnInTurn(() => listWeights(db, collection.id, page))
     return createPageWeights(stored, fields.length, (weights) => {
-      server
-        .noteInTurn(request, () => insertWeights(db, collection.id, page, weights))
-        .catch((error) => server.logFailure(error, 'the weights of fields could not be kept'))
+      work
+        .note(() => insertWeights(db, collection.id, page, weights))
+        .catch((error) => logFailure(error, 'the weights of fields could not be kept'))
     })
   }
 
@@ -79,7 +76,7 @@ export function createFieldReader(
       const used = new Set<SourceRelease>()
       if (sources.byPlace) {
         const read = (last: FieldPlace, limit: number) =>
-          readInTurn(() => listPositions(db, collection.id, last, limit))
+          goOnInTurn(() => listPositions(db, collection.id, last, limit))
         for await (const page of readPages(read, POSITIONS_A_PAGE)) {
           for (const source of await findSources(page)) used.add(source)
         }
@@ -89,7 +86,7 @@ export function createFieldReader(
     /** @throws {ApiError} NOT_FOUND where the collection was deleted meanwhile */
     async *pages(): AsyncGenerator<PlacedPolygon[]> {
       const read = (last: FieldPlace, limit: number) =>
-        readInTurn(() => listFields(db, collection.id, last, limit))
+        goOnInTurn(() => listFields(db, collection.id, last, limit))
       let number = 0
       for await (const page of readWhole(collection, read)) {
         const found = await findSources(page)

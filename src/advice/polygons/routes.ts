@@ -27,10 +27,7 @@ import {
 } from '#src/http/formats.ts'
 import { ignoredMember, queryMerger } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
 import type { Pause } from '#src/lib/limiter.ts'
-import type { Wait } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { createSources, listReleaseCodes, type SourceRelease } from '#src/lookup/places.ts'
@@ -72,6 +69,7 @@ import {
   refuseUnknownAreas,
   type SentPolygon,
 } from './sources.ts'
+import { createRequestWork } from './work.ts'
 
 /** Makes a scope read the bodies of many polygons. @returns the most bytes of a body */
 function readPolygonBodies(app: App): number {
@@ -201,7 +199,8 @@ export async function answerMany(
   const { body, server } = request
   const { reasons, places } = lookup
   const db = server.database.reader
-  const wait: Wait = (work) => withTimeout(request, reply, work)
+  const work = createRequestWork(request, reply, advisors)
+  const { wait, pause } = work
   const format = chooseFormat(request, reply)
   const isDataValueSet = format === DATA_VALUE_SET
   refuseUnlessOne('polygons', body)
@@ -214,18 +213,17 @@ export async function answerMany(
   if (distribution && distribution.bins > 0 && (format.extension || isDataValueSet)) throw tooDeep()
   const rules = await wait(() => readRules(body, [product], 'polygons'))
   if (rules && isDataValueSet) throw refuseQuantities(body)
-  const gone = createClientSignal(reply)
-  const pause = () => server.turns.next(clientKeyOf(request), gone)
   const sent = await takePolygons(request, pause)
   const collection = body.fields === undefined ? undefined : await findFields(request, reply, body.fields)
   // DHIS2 does not read the reason of a last item, and would take a part for the whole.
   const ends = { hasShapes: format.hasShapes ?? false, cutAtFault: isDataValueSet }
-  const call = { request, reply, pause, reasons, advisors, distribution, ...ends }
+  const call = { work, reasons, advisors, distribution, ...ends }
 
   const begin = async (snapshot: Snapshot, published: PublishedRelease | undefined) => {
     if (selection) await server.inTurn(request, reply, () => refuseUnknownAreas(db, snapshot, selection))
     const all = createSources(product, named, snapshot, published)
-    const saved = collection && createFieldReader(lookup, snapshot, all, collection, { request, reply })
+    const saved =
+      collection && createFieldReader(server, lookup, { snapshot, sources: all, collection, work })
     const { sources, release, polygons } = await (saved
       ? saved.locate()
       : locatePolygons(lookup, snapshot, all, sent, wait, pause))

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { ErrorBody } from '#schemas/common.ts'
 import { MOST_POLYGONS, PolygonLabels } from '#schemas/polygons.ts'
@@ -8,7 +8,6 @@ import type { Tables } from '#src/data/tables.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
 import { validationError } from '#src/http/parameters.ts'
 import { databaseError } from '#src/http/plugins/error-handler.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { isObject } from '#src/lib/json.ts'
 import { inOrder, type Pause } from '#src/lib/limiter.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
@@ -25,6 +24,7 @@ import type { Waiting } from '../polygon/computing.ts'
 import { findInteriorPoint, MAX_VERTICES, type Outline, readGeoJson, toGeoJson } from '../polygon/geometry.ts'
 import { type AreaInRelease, listAreasInRelease } from '../polygon/queries.ts'
 import type { MeasuredPolygons, Polygons, Region } from '../polygon/weighing.ts'
+import type { PolygonWork } from './work.ts'
 
 /** The areas of a level, or those within another area. */
 export interface LevelSelection {
@@ -152,9 +152,7 @@ const SMALL_DEGREES = 0.005
 const AREAS_A_PAGE = 100
 
 interface ManyCall {
-  request: FastifyRequest
-  reply: FastifyReply
-  pause: Pause
+  work: PolygonWork
   reasons: Lookup['reasons']
   advisors: Advisors
   distribution: DistributionOptions | null
@@ -196,11 +194,10 @@ function listValid({ outline, measured }: PlacedPolygon): Polygons[] {
 
 /** Makes the lists of tasks of a call. Each polygon has a deadline of its own, which begins with its turn. */
 export function createTasks(
-  { request, reply, pause, reasons, advisors, distribution, hasShapes }: ManyCall,
+  { work, reasons, advisors, distribution, hasShapes }: ManyCall,
   snapshot: Snapshot,
 ) {
-  const wait: Wait = (work) => withTimeout(request, reply, work)
-  const { inTurn, goOnInTurn } = request.server
+  const { wait, pause } = work
 
   /** An error of its own is the reason of a polygon; any other fails the call. */
   async function findOutcome(
@@ -211,7 +208,7 @@ export function createTasks(
   ): Promise<Outcome> {
     const advise = (waiting: Waiting) => advisors.adviseIn(release, region, distribution, waiting)
     try {
-      return await explain(series, await advisors.adviseWithTimeout(request, reply, advise, true))
+      return await explain(series, await work.advise(advise))
     } catch (error) {
       if (error instanceof ApiError && isOwn(error, isFirst)) return { advice: null, reason: error.body }
       throw error
@@ -245,7 +242,7 @@ export function createTasks(
   async function findTogether(release: PublishedRelease, group: Polygons[], isFirst: boolean) {
     const advise = (waiting: Waiting) => advisors.adviseOnEach(release, group, distribution, waiting)
     try {
-      return await advisors.adviseWithTimeout(request, reply, advise, true)
+      return await work.advise(advise)
     } catch (error) {
       if (error instanceof ApiError && isOwn(error, isFirst)) return undefined
       throw error
@@ -281,7 +278,7 @@ export function createTasks(
       for (;;) {
         const { code = null, version } = last ?? {}
         // The queue may refuse a call whose answer has not begun.
-        const waitInTurn: Wait = (work) => (last ? goOnInTurn : inTurn)(request, reply, work)
+        const waitInTurn = last ? work.goOnInTurn : work.waitInTurn
         const page = { ...selection, after: code, limit: AREAS_A_PAGE }
         const areas = await waitInTurn(() => listAreasInRelease(db, page, release.id))
         if (version !== undefined && areas.some((area) => area.version !== version))

@@ -128,9 +128,14 @@ export interface ValueChange {
 const SIGNIFICANT_DIGITS = 12
 
 /** Null selects all. */
+export interface WatchedLayers {
+  input: string | null
+  scenario: string | null
+}
+
 export function selectWatched(
   values: readonly WatchedValue[],
-  { input, scenario }: { input: string | null; scenario: string | null },
+  { input, scenario }: WatchedLayers,
 ): WatchedValue[] {
   return values.filter(
     (value) =>
