@@ -92,7 +92,7 @@ const AreasSelection = t.component(
   },
 )
 
-const SavedFields = t.text(
+export const SavedFields = t.text(
   100,
   'A collection of fields that you have saved with `PUT /fields/{collection}`.',
   'cooperative-7',

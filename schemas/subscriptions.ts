@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import * as t from './common.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection, PolygonGeometry } from './polygon.ts'
+import { SavedFields } from './polygons.ts'
 import { type ProductContract, productSchema } from './product.ts'
 
 /** Why nothing is sent any more. */
@@ -34,7 +35,7 @@ const Url = Type.String({
   maxLength: 2000,
   format: 'text',
   description:
-    'Where changes are sent: an `https` address at port 443, of a host that is public. Redirects are not followed.',
+    'Where changes are sent: a public `https` address at port 443. Redirects are not followed.',
   examples: ['https://hooks.example.org/agro'],
 })
 
@@ -75,11 +76,17 @@ function defineRequest(products: readonly ProductContract[]) {
     lng: t.Longitude,
     geometry: t.ref(PolygonGeometry),
     admin: t.ref(AdminSelection),
+    fields: SavedFields,
   }
-  const alternatives = [['lat' as const, 'lng' as const], ['geometry' as const], ['admin' as const]]
+  const alternatives = [
+    ['lat' as const, 'lng' as const],
+    ['geometry' as const],
+    ['admin' as const],
+    ['fields' as const],
+  ]
   return t.withOneOf({ $id: 'SubscriptionRequest', fields, alternatives }, describeMembers(products), {
     description:
-      'A place (a point, a polygon or an administrative area), the changes to report, and the address.',
+      'A place (a point, a polygon, an administrative area or a collection of saved fields), the changes to report, and the address.',
     examples: [
       { ...EXAMPLE, lat: 9.5, lng: 38.5, country_code: 'eth' },
       { ...EXAMPLE, admin: { country_code: 'eth', code: 'ETH-01' } },
@@ -89,7 +96,7 @@ function defineRequest(products: readonly ProductContract[]) {
 export type SubscriptionRequest = t.WithoutNulls<Static<ReturnType<typeof defineRequest>>>
 
 const SubscribedPlace = t.component('SubscribedPlace', {
-  type: t.oneOf(['point', 'polygon', 'area'], 'The kind of place.'),
+  type: t.oneOf(['point', 'polygon', 'area', 'fields'], 'The kind of place.'),
   lat: Type.Optional(t.number('Of a point.', 9.5)),
   lng: Type.Optional(t.number('Of a point.', 38.5)),
   geometry: Type.Optional(
@@ -101,6 +108,7 @@ const SubscribedPlace = t.component('SubscribedPlace', {
   ),
   code: Type.Optional(t.string('Of an area.', 'ETH-01')),
   level: Type.Optional(t.orNull(Type.Integer(), 'Of an area; null where it was not said.')),
+  collection: Type.Optional(t.string('Of saved fields.', 'cooperative-7')),
 })
 
 export const WatchedValue = t.component('WatchedValue', 'The last value of a layer that was sent.', {
@@ -132,11 +140,11 @@ const described = (products: readonly ProductContract[]) => ({
     type: ['string', 'null'],
     enum: [...DISABLED_REASONS, null],
     description:
-      '`gone`: the target answered 410. `failing`: something could not be delivered for a day. `secret_lost`: the service cannot read the secret any more; have it renewed. `POST /subscriptions/{id}/enable` enables it again. Null while it is active.',
+      '`gone`: the target answered 410. `failing`: deliveries failed for a day. `secret_lost`: the service cannot read the secret any more: renew it. Null while it is active.',
   }),
   failing_since: t.nullable(
     t.Time,
-    'Since when deliveries have failed; null where the last one arrived. Why they fail is not told: the log of the target knows.',
+    'Since when deliveries have failed; null where the last one arrived. The log of the target has the cause.',
   ),
   delivered_at: t.nullable(t.Time, 'When something arrived last; null where nothing did.'),
   created_at: t.Time,
@@ -147,7 +155,7 @@ const described = (products: readonly ProductContract[]) => ({
   ),
   values: t.array(
     WatchedValue,
-    'The values that were sent last, or the first ones. Changes are measured from them, so small steps add up.',
+    'The values that were sent last, or the first ones. Changes are measured from them. None for saved fields, which are compared in two releases.',
   ),
 })
 
@@ -181,7 +189,7 @@ export const WebhookTest = t.component('WebhookTest', 'The result of a test deli
   id: Type.String({ format: 'uuid', description: 'The `webhook-id` of the test message.' }),
   outcome: t.oneOf(
     ['delivered', 'refused', 'unanswered', 'secret_lost'],
-    '`delivered`: the target answered 2xx. `refused`: it answered something else. `unanswered`: no answer came within 10 seconds. `secret_lost`: the service cannot read the secret any more; have it renewed.',
+    '`delivered`: the target answered 2xx. `refused`: another status. `unanswered`: no answer within 10 seconds. `secret_lost`: the service cannot read the secret any more: renew it.',
   ),
   status: t.orNull(
     Type.Integer(),

@@ -30,6 +30,11 @@ const JOBS = {
     atOnce: true,
     failure: 'subscriptions could not be compared yet',
   },
+  'compare-collections': {
+    everyMs: MINUTE_MS,
+    atOnce: true,
+    failure: 'subscribed collections of fields could not be compared yet',
+  },
   'compute-areas': {
     everyMs: MINUTE_MS,
     failure: 'results of areas could not be looked for yet',

@@ -35,6 +35,7 @@ import {
   recordDelivered,
   recordFailed,
   releaseClaim,
+  renewClaim,
 } from '#src/advice/subscriptions/delivery-queries.ts'
 import { createSecretRows } from '#src/advice/subscriptions/queries.ts'
 import { FULL_SHAPE, findOutlines, listAreas, refuseWithoutAreas } from '#src/catalog/area-queries.ts'
@@ -294,8 +295,9 @@ test('of subscriptions and what is delivered', async () => {
   expect(await createSecretRows(db).list(id, 10)).toEqual([])
 
   await db.updateTable('subscription').set({ release: null }).execute()
-  const [changed] = await claimChanged(db, 10)
+  const [changed] = await claimChanged(db, 10, false)
   expect(changed).toMatchObject({ id, before: null })
+  await renewClaim(db, id)
   await postpone(db, id, 0)
   const message = { id: randomUUID(), body: '{}', notified: [] }
   await recordComparison(db, { id, before: null, after: changed?.after ?? null }, message)

@@ -1,6 +1,6 @@
 import type { AdminArea } from '#schemas/areas.ts'
 import type { SubscriptionAnswer } from '#schemas/subscriptions.ts'
-import type { Catalog, CatalogRelease } from '../api-types.ts'
+import type { Catalog, CatalogRelease, FieldCollection } from '../api-types.ts'
 import { readOrSay } from '../field/shape.ts'
 import { type Field, formOf, mark } from '../parts/form.ts'
 import { type Series, seriesChoosers, seriesIn } from '../parts/series.ts'
@@ -141,19 +141,20 @@ function wantedBy(values: Record<string, string>, { product, country_code, crop 
   }
 }
 
-type Kind = 'point' | 'polygon' | 'area'
+type Kind = 'point' | 'polygon' | 'area' | 'fields'
 
 /** The fields of each kind of place, by the names that the service has for them. */
 const FIELDS = {
   point: ['lat', 'lng'],
   polygon: ['geometry'],
   area: ['admin.level', 'admin.code'],
+  fields: ['fields'],
 } as const
 
 const KINDS = Object.keys(FIELDS) as Kind[]
 
 /**
- * The fields that say where: a point, an outline, or an administrative area.
+ * The fields that say where: a point, an outline, an administrative area, or saved fields.
  *
  * @param view what is filled in
  */
@@ -185,6 +186,7 @@ function placeFields(view: URLSearchParams): Field[] {
     },
     { name: 'admin.level', label: subscriptions.level, type: 'select' },
     { name: 'admin.code', label: subscriptions.areaOf, type: 'select' },
+    { name: 'fields', label: subscriptions.collection, type: 'select' },
   ]
 }
 
@@ -210,6 +212,7 @@ function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Sour
           ?.toggleAttribute('hidden', one !== kind?.value)
     }
     if (kind?.value === 'area') void offerAreas()
+    if (kind?.value === 'fields') void offerCollections()
   }
 
   function offerLevels() {
@@ -248,6 +251,20 @@ function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Sour
       code,
       options.sort((a, b) => a.text.localeCompare(b.text)),
       view.get('area'),
+    )
+  }
+
+  async function offerCollections() {
+    const collections = control('fields')
+    mark(form, 'fields', '')
+    const { items } = await session.get<{ items: FieldCollection[] }>('fields').catch((error) => {
+      mark(form, 'fields', TEXTS.failed(error.message))
+      return { items: [] }
+    })
+    fill(
+      collections,
+      items.map(({ collection }) => ({ value: collection, text: collection })),
+      collections.value,
     )
   }
 
@@ -290,5 +307,6 @@ function placeIn(values: Record<string, string>, country: string) {
     const level = values['admin.level']
     return { admin: { country_code: country, ...(code && { code }), ...(level && { level: Number(level) }) } }
   }
+  if (kind === 'fields') return values.fields ? { fields: values.fields } : {}
   return { ...(lat && { lat: Number(lat) }), ...(lng && { lng: Number(lng) }) }
 }

@@ -98,8 +98,9 @@ function whatOf({ product, country_code, crop, forecast_month, input, scenario, 
   )
 }
 
-function placeText({ type, lat = 0, lng = 0, code = '' }: SubscriptionAnswer['place']) {
+function placeText({ type, lat = 0, lng = 0, code = '', collection = '' }: SubscriptionAnswer['place']) {
   if (type === 'point') return subscriptions.at(lat, lng)
+  if (type === 'fields') return subscriptions.fields(collection)
   return type === 'area' ? subscriptions.area(code) : subscriptions.polygon
 }
 

@@ -1393,7 +1393,7 @@ export interface components {
     };
     SubscribedPlace: {
       /** @description The kind of place. */
-      type: "point" | "polygon" | "area";
+      type: "point" | "polygon" | "area" | "fields";
       /** @description Of a point. */
       lat?: number;
       /** @description Of a point. */
@@ -1404,6 +1404,8 @@ export interface components {
       code?: string;
       /** @description Of an area; null where it was not said. */
       level?: number | null;
+      /** @description Of saved fields. */
+      collection?: string;
     };
     /** @description The last value of a layer that was sent. */
     WatchedValue: {
@@ -1414,7 +1416,7 @@ export interface components {
     };
     /** @description A new secret; deliveries are signed with the one before, too, for a day. */
     WebhookSecret: { secret: components["schemas"]["Secret"]; };
-    /** @description A place (a point, a polygon or an administrative area), the changes to report, and the address. */
+    /** @description A place (a point, a polygon, an administrative area or a collection of saved fields), the changes to report, and the address. */
     SubscriptionRequest: {
       lat: components["schemas"]["Lat"];
       lng: components["schemas"]["Lng"];
@@ -1440,6 +1442,17 @@ export interface components {
       url: components["schemas"]["Url"];
     } | {
       admin: components["schemas"]["AdminSelection"];
+      product: components["schemas"]["Product"];
+      crop?: components["schemas"]["Crop"];
+      country_code?: components["schemas"]["PointRequestCountryCode"];
+      forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
+      name?: components["schemas"]["SubscriptionRequestName"];
+      input?: components["schemas"]["Input"];
+      scenario?: components["schemas"]["SubscriptionRequestScenario"];
+      threshold: components["schemas"]["ChangeThreshold"];
+      url: components["schemas"]["Url"];
+    } | {
+      fields: components["schemas"]["Fields"];
       product: components["schemas"]["Product"];
       crop?: components["schemas"]["Crop"];
       country_code?: components["schemas"]["PointRequestCountryCode"];
@@ -1506,7 +1519,7 @@ export interface components {
     WebhookTest: {
       /** Format: uuid @description The `webhook-id` of the test message. */
       id: string;
-      /** @description `delivered`: the target answered 2xx. `refused`: it answered something else. `unanswered`: no answer came within 10 seconds. `secret_lost`: the service cannot read the secret any more; have it renewed. */
+      /** @description `delivered`: the target answered 2xx. `refused`: another status. `unanswered`: no answer within 10 seconds. `secret_lost`: the service cannot read the secret any more: renew it. */
       outcome: "delivered" | "refused" | "unanswered" | "secret_lost";
       /** @description The HTTP status that the target answered; null where it did not answer. */
       status: number | null;
@@ -2551,8 +2564,6 @@ export interface components {
     Release: string | null;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. By default `eth`; for all products, many points and polygons, the country of the place. With `admin` it is that of the areas. */
     CountryCode: string | null;
-    /** @description `gone`: the target answered 410. `failing`: something could not be delivered for a day. `secret_lost`: the service cannot read the secret any more; have it renewed. `POST /subscriptions/{id}/enable` enables it again. Null while it is active. */
-    DisabledReason: "gone" | "failing" | "secret_lost" | null;
     /** @description Whatever tells the points of a call apart, given back as it was sent. */
     Id: string | number | null;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. By default `eth`; for all products, many points and polygons, the country of the place. */
@@ -2561,14 +2572,14 @@ export interface components {
     YieldItemId: string | number;
     /** @description A field that you have saved with `PUT /fields/{collection}`: the collection, a slash, and the id of the field. */
     Field: string;
-    /** @description Where changes are sent: an `https` address at port 443, of a host that is public. Redirects are not followed. */
-    Url: string;
     /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. */
     Name: string | null;
     /** @description The country that the point should lie in, in any case: one of `eth`, `rwa`, `ken`, `gha`. The one it lies in when left out. */
     LocationRequestCountryCode: string | null;
     /** @description The crop, in any case; `GET /catalog` lists those of a country. By default `wheat`, or the crop of the place's country. */
     Crop: string | null;
+    /** @description Where changes are sent: a public `https` address at port 443. Redirects are not followed. */
+    Url: string;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area. */
     PolygonRequestCountryCode: string | null;
     /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. */
@@ -2581,6 +2592,8 @@ export interface components {
     Password: string;
     /** @description When it was last replaced, withdrawn or deleted; null where it is published or never was. */
     PublishedTo: string | null;
+    /** @description `gone`: the target answered 410. `failing`: deliveries failed for a day. `secret_lost`: the service cannot read the secret any more: renew it. Null while it is active. */
+    DisabledReason: "gone" | "failing" | "secret_lost" | null;
     /** @description The code of a published release, as `GET /catalog` has it. */
     TilesetRelease: string;
     /** @description A recovery code, in the place of that of the app. It works once. */
@@ -2601,8 +2614,8 @@ export interface components {
     Ignored: components["schemas"]["IgnoredName"][];
     /** @description Which input or variety alone is watched, as entries name it; all when left out. */
     Input: string | null;
-    /** Format: date-time @description Since when deliveries have failed; null where the last one arrived. Why they fail is not told: the log of the target knows. */
-    FailingSince: string | null;
+    /** @description The values that were sent last, or the first ones. Changes are measured from them. None for saved fields, which are compared in two releases. */
+    Values: components["schemas"]["WatchedValue"][];
     /** @description True where the release is older than its season, else left out. The source publishes the end of validity; by default it is a year after the forecast month. Demonstration data are never stale. */
     YieldResponseStale: boolean;
     /** @description Which scenario alone is watched; all when left out. */
@@ -2627,6 +2640,8 @@ export interface components {
     DeletedAt: string | null;
     /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English. */
     YieldResponseForecastPeriod: string;
+    /** Format: date-time @description Since when deliveries have failed; null where the last one arrived. The log of the target has the cause. */
+    FailingSince: string | null;
     /** @description SHA-256 of the definitions of its layers and of the files that it was loaded from. */
     Checksum: string;
     /** @description Anything, at most 4000 characters as JSON. `name` labels the field in answers, and `id` is its id where the Feature has none. */
@@ -2635,8 +2650,6 @@ export interface components {
     YieldResponseProvenance: components["schemas"]["Provenance"][];
     /** @description A label, which is sent along. */
     SubscriptionRequestName: string | null;
-    /** @description The values that were sent last, or the first ones. Changes are measured from them, so small steps add up. */
-    Values: components["schemas"]["WatchedValue"][];
     /** @description A bound of that: no more. Null where the releases have the layer on different grids. */
     ChangedPercentMost: number | null;
     /** @description The id of the field: any text of at most 200 characters, such as a parcel number, or a whole number. Once in a collection. */

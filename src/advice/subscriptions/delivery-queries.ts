@@ -179,6 +179,7 @@ const LEASE_MINUTES = 5
 /** A subscription that another release answers now. */
 export interface ChangedSubscription {
   id: string
+  userId: string
   name: string
   series: Series
   place: WatchedPlace
@@ -191,8 +192,16 @@ export interface ChangedSubscription {
   after: string | null
 }
 
-/** Claims subscriptions to compare. The database says which release answers, so no change is missed. */
-export async function claimChanged(db: Kysely<Tables>, most: number): Promise<ChangedSubscription[]> {
+/**
+ * Claims subscriptions to compare. The database says which release answers, so no change is missed.
+ *
+ * @param ofFields whether to claim those of collections of fields, or the others
+ */
+export async function claimChanged(
+  db: Kysely<Tables>,
+  most: number,
+  ofFields: boolean,
+): Promise<ChangedSubscription[]> {
   const { rows } = await sql<ChangedSubscription>`
     with answering as materialized (
       select
@@ -220,6 +229,7 @@ export async function claimChanged(db: Kysely<Tables>, most: number): Promise<Ch
       where subscription.disabled_at is null
         and subscription.release is distinct from answering.release
         and (leased_until is null or leased_until < now())
+        and (place ->> 'type' = 'fields') = ${ofFields}::boolean
       order by
         leased_until nulls first,
         -- Accounts alternate: no account waits for all of another one.
@@ -232,6 +242,7 @@ export async function claimChanged(db: Kysely<Tables>, most: number): Promise<Ch
     where subscription.id = changed.id and (leased_until is null or leased_until < now())
     returning
       subscription.id,
+      user_id as "userId",
       name,
       json_build_object(
         'product', product, 'countryCode', country_code, 'cropCode', crop_code, 'forecastPeriod', forecast_period
@@ -244,6 +255,11 @@ export async function claimChanged(db: Kysely<Tables>, most: number): Promise<Ch
       subscription.release as before,
       changed.release as after`.execute(db)
   return rows
+}
+
+/** The claim of a long comparison lasts, and other processes leave it alone. */
+export async function renewClaim(db: Kysely<Tables>, id: string): Promise<void> {
+  await postpone(db, id, LEASE_MINUTES * 60)
 }
 
 export async function postpone(db: Kysely<Tables>, id: string, seconds: number): Promise<void> {

@@ -11,6 +11,7 @@ export type WatchedPlace =
   | { type: 'point'; lat: number; lng: number }
   | { type: 'polygon'; geometry: Record<string, unknown> }
   | { type: 'area'; code: string; level: number | null }
+  | { type: 'fields'; collection: string }
 
 /** After a renewal both secrets sign for so long. */
 const PREVIOUS_SECRET_HOURS = 24

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Transaction } from 'kysely'
 import { Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
+import type { Series } from '#schemas/products/define.ts'
 import {
   defineSubscriptionSchemas,
   NewSecret,
@@ -24,8 +25,10 @@ import { whyNoTarget } from '#src/lib/outward-post.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { readCountryCode } from '../bodies.ts'
+import { requireCollection } from '../fields/saved.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import { readGeoJson, soleFeature, toGeoJson } from '../polygon/geometry.ts'
+import { createCollectionComparer, NOTHING_CHANGED } from './collections.ts'
 import {
   createSecretRows,
   deleteSubscription,
@@ -40,7 +43,7 @@ import {
   type SubscriptionRow,
   type WatchedPlace,
 } from './queries.ts'
-import { compareValues, createPlaceReader, selectWatched } from './values.ts'
+import { compareValues, createPlaceReader, selectWatched, type WatchedLayers } from './values.ts'
 import { formatMessage, send, workOnSubscriptions } from './work.ts'
 
 const SubscriptionParams = Type.Object({
@@ -128,13 +131,13 @@ function oneRoutes(app: App, { schemas }: SubscriptionService): void {
       operationId: 'enableSubscription',
       summary: 'Enable a subscription again',
       description:
-        'Tells of changes again, after the target was gone or has failed for a day. The last event that was given up is sent once more, with the id that it had; then what has changed since.',
+        'Tells of changes again. The last event that was given up is sent once more, with its id, then the changes since.',
       ...described,
       response: answers(schemas.subscription, 'The subscription.', 'NOT_FOUND'),
     },
     handler: async (request: SubscriptionById) => {
       const row = await change(app, request, 'subscription_enabled', enableSubscription)
-      app.jobs.wake('compare-subscriptions')
+      app.jobs.wake(row.place.type === 'fields' ? 'compare-collections' : 'compare-subscriptions')
       app.jobs.wake('deliver-changes')
       return addUnit(app, row)
     },
@@ -150,7 +153,7 @@ function renewRoute(app: App, { seal }: SubscriptionService): void {
       operationId: 'renewSubscriptionSecret',
       summary: 'Renew the secret of a subscription',
       description:
-        'Makes another secret, which is shown once. For a day deliveries are signed with the one before, too, so that receivers can change it without missing any.',
+        'Makes another secret, which is shown once. For a day deliveries are signed with the one before, too.',
       tags: ['subscriptions'],
       params: SubscriptionParams,
       response: answers(NewSecret, 'The secret.', 'NOT_FOUND'),
@@ -172,7 +175,8 @@ function testRoute(app: App, { rules, seal, throttle }: SubscriptionService): vo
     const { product, country_code, crop, release } = row
     const series = { product, countryCode: country_code, cropCode: crop }
     const changes = row.values.map((value) => compareValues(value, value.value, value.value))
-    return formatMessage(app, id, { ...row, series, before: release, after: release }, changes, true)
+    const news = row.place.type === 'fields' ? NOTHING_CHANGED : { changes }
+    return formatMessage(app, id, { ...row, series, before: release, after: release }, news, true)
   }
 
   app.route({
@@ -183,7 +187,7 @@ function testRoute(app: App, { rules, seal, throttle }: SubscriptionService): vo
       operationId: 'testSubscription',
       summary: 'Send a test message to a subscriber',
       description:
-        'Posts the values that were told last, as a change by 0 with `data.test` true, signed as every message is. The answer says what the target has answered. The subscription stays as it is, and nothing is sent again. An account may send two at once, then one every 10 seconds.',
+        'Posts the values that were told last, as a change by 0 with `data.test` true, signed. The answer has the status of the target. Nothing is sent again. An account may send two at once, then one every 10 seconds.',
       tags: ['subscriptions'],
       params: SubscriptionParams,
       response: answers(WebhookTest, 'The result.', 'NOT_FOUND', 'TOO_MANY_REQUESTS'),
@@ -206,10 +210,10 @@ type SubscriptionCall = FastifyRequest<{ Body: SubscriptionRequest }>
 
 /** @throws {ApiError} where the request has no place or two, or the place can have no value */
 async function readSubscription(
-  { products }: App,
+  app: App,
   request: SubscriptionCall,
   reply: FastifyReply,
-  { reader, rules }: SubscriptionService,
+  { lookup, reader, rules }: SubscriptionService,
 ): Promise<Omit<NewSubscription, 'userId' | 'secret'>> {
   const body = withoutNulls(request.body)
   const rule = whyNoTarget(body.url, rules)
@@ -217,16 +221,19 @@ async function readSubscription(
   const place = readPlace(body)
   const { crop, forecast_period } = body
   const country_code = readCountryCode(body)
-  const series = await reader.findSeries(products.of(body.product), {
+  const series = await reader.findSeries(app.products.of(body.product), {
     ...(crop && { crop }),
     ...(country_code && { country_code }),
     ...(forecast_period && { forecast_period }),
   })
-  const reading = await reader.readForRequest({ series, place }, request, reply).catch(acceptUnpublished)
   const { name = '', input = null, scenario = null, threshold, url } = body
-  const notified = selectWatched(reading.values, { input, scenario })
-  if (reading.values.length > 0 && notified.length === 0) throw unknownLabel(body, reading.values)
-  const { release } = reading
+  const reading = await (place.type === 'fields'
+    ? readCollection(app, request, reply, lookup, { series, name: place.collection })
+    : reader.readForRequest({ series, place }, request, reply).catch(acceptUnpublished))
+  const { release, values, layers = values }: Reading = reading
+  if (layers.length > 0 && selectWatched(layers, { input, scenario }).length === 0)
+    throw unknownLabel(body, layers)
+  const notified = selectWatched(values, { input, scenario })
   return { name, series, place, input, scenario, threshold, url: new URL(url).href, release, notified }
 }
 
@@ -235,21 +242,42 @@ function withoutNulls(body: SubscriptionRequest): SubscriptionRequest {
   return Object.fromEntries(sent) as unknown as SubscriptionRequest
 }
 
+interface Reading {
+  release: string | null
+  values: WatchedValue[]
+  /** Those of the values where they are left out. */
+  layers?: readonly WatchedLayers[]
+}
+
+/** A collection of the caller, whose fields are read with the first new release. @throws {ApiError} NOT_FOUND */
+async function readCollection(
+  { database, inTurn }: App,
+  request: SubscriptionCall,
+  reply: FastifyReply,
+  lookup: Lookup,
+  { series, name }: { series: Series; name: string },
+): Promise<Reading> {
+  await inTurn(request, reply, () => requireCollection(database.writer, requireCaller(request), name))
+  const release = (await lookup.current()).releaseOf(series)
+  return { release: release?.code ?? null, values: [], layers: release?.layers ?? [] }
+}
+
 /** A subscription may wait for the first release. */
-function acceptUnpublished(error: unknown): { release: null; values: WatchedValue[] } {
+function acceptUnpublished(error: unknown): Reading {
   if (error instanceof ApiError && error.code === 'NO_RELEASE') return { release: null, values: [] }
   throw error
 }
 
-function readPlace({ lat, lng, geometry, admin }: SubscriptionRequest): WatchedPlace {
-  const given = [lat !== undefined || lng !== undefined, geometry !== undefined, admin !== undefined]
+function readPlace({ lat, lng, geometry, admin, fields }: SubscriptionRequest): WatchedPlace {
+  const given = [lat ?? lng, geometry, admin, fields].map((part) => part !== undefined)
   if (given.filter(Boolean).length !== 1) {
     throw new ApiError(
       'INVALID_PARAMETERS',
-      'Send either lat and lng, a point; geometry, a GeoJSON polygon; or admin, an administrative area.',
-      [{ field: 'lat', message: 'exactly one of lat and lng, geometry and admin must be sent' }],
+      'Send either lat and lng, a point; geometry, a GeoJSON polygon; admin, an administrative area; or fields, a collection of saved fields.',
+      [{ field: 'lat', message: 'exactly one of lat and lng, geometry, admin and fields must be sent' }],
     )
   }
+  if (fields !== undefined) return { type: 'fields', collection: fields }
   if (geometry !== undefined) {
     const outline = readGeoJson(soleFeature({ value: geometry, at: 'geometry' }))
     return { type: 'polygon', geometry: toGeoJson(outline) }
@@ -260,9 +288,9 @@ function readPlace({ lat, lng, geometry, admin }: SubscriptionRequest): WatchedP
   return { type: 'point', lat, lng }
 }
 
-function unknownLabel({ input }: SubscriptionRequest, values: readonly WatchedValue[]): ApiError {
-  const field = input !== undefined && !values.some((value) => value.input === input) ? 'input' : 'scenario'
-  const names = [...new Set(values.map((value) => value[field]))].filter((name) => name !== null)
+function unknownLabel({ input }: SubscriptionRequest, layers: readonly WatchedLayers[]): ApiError {
+  const field = input !== undefined && !layers.some((layer) => layer.input === input) ? 'input' : 'scenario'
+  const names = [...new Set(layers.map((layer) => layer[field]))].filter((name) => name !== null)
   if (names.length === 0) return ApiError.invalid(field, 'must be left out: the product has none')
   return ApiError.invalid(field, `must be one of ${names.join(', ')}, or left out`, names)
 }
@@ -271,9 +299,11 @@ function unknownLabel({ input }: SubscriptionRequest, values: readonly WatchedVa
 const BODY_LIMIT = 65_536
 
 const DESCRIPTION = `
-Sends changes of the values at a place to your address. After each publication, rollback, withdrawal and deletion the service compares the values with the last ones sent. Differences over the threshold are posted within a few minutes.
+Sends changes of the values at a place to your address. After each change of a release, the service compares the values with the last ones sent. Differences over the threshold are posted within a few minutes.
 
-The place is a point (\`lat\`, \`lng\`), a polygon (\`geometry\`) or an administrative area (\`admin\`); polygons and areas are watched by their means. \`input\` and \`scenario\` watch one of several layers.
+The place is a point (\`lat\`, \`lng\`), a polygon (\`geometry\`), an administrative area (\`admin\`) or a collection of saved fields (\`fields\`); all but points are watched by their means. \`input\` and \`scenario\` watch one of several layers.
+
+Fields are compared in the release of before and the new one, as by \`GET /fields/{collection}/changes\`. One event names the changed ones.
 
 **Deliveries** are POSTs in the format of Standard Webhooks, with a CloudEvents event as \`application/cloudevents+json\`. Verify \`webhook-signature\` with the \`secret\`, which is shown once, and answer 2xx within 10 seconds. Failed deliveries are repeated for a day with the same \`webhook-id\`, so an event may come twice. A 410, or a day of failures, disables the subscription.
 
@@ -304,9 +334,10 @@ async function createService(app: App, lookup: Lookup, advisors: Advisors) {
     renewWhenReady(app, seal, createSecretRows(writer), 'secrets of subscriptions', app.log)
   }
   const reader = createPlaceReader(app, lookup, advisors)
-  workOnSubscriptions(app, { reader, rules, seal })
+  const compare = createCollectionComparer(app, lookup, advisors)
+  workOnSubscriptions(app, { reader, compare, rules, seal })
   const schemas = defineSubscriptionSchemas(app.products.list)
-  return { reader, rules, seal, throttle: createThrottle(writer), schemas }
+  return { lookup, reader, rules, seal, throttle: createThrottle(writer), schemas }
 }
 
 function createRoute(app: App, service: SubscriptionService): void {

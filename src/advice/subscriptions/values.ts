@@ -133,10 +133,10 @@ export interface WatchedLayers {
   scenario: string | null
 }
 
-export function selectWatched(
-  values: readonly WatchedValue[],
+export function selectWatched<Layer extends WatchedLayers>(
+  values: readonly Layer[],
   { input, scenario }: WatchedLayers,
-): WatchedValue[] {
+): Layer[] {
   return values.filter(
     (value) =>
       (input === null || value.input === input) && (scenario === null || value.scenario === scenario),

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import type { Static } from 'typebox'
 import type { Series } from '#schemas/products/define.ts'
-import type { DisabledReason, WebhookTest } from '#schemas/subscriptions.ts'
+import type { DisabledReason, WatchedValue, WebhookTest } from '#schemas/subscriptions.ts'
 import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { deliverFrom } from '#src/http/deliveries.ts'
 import { MINUTE_MS } from '#src/http/jobs.ts'
 import { type OutwardRules, postOutward } from '#src/lib/outward-post.ts'
 import { VERSION } from '#src/lib/version.ts'
+import type { ChangedFields, CollectionComparer } from './collections.ts'
 import {
   type ChangedSubscription,
   claimChanged,
@@ -22,6 +23,7 @@ import {
   recordDelivered,
   recordFailed,
   releaseClaim,
+  renewClaim,
 } from './delivery-queries.ts'
 import { findChanges, type PlaceReader, selectWatched, updateNotified, type ValueChange } from './values.ts'
 
@@ -70,7 +72,8 @@ export async function send(
   }
 }
 
-const EVENT_TYPE = 'org.agro-advisory.values.changed'
+/** The news of a message: the changes at a place, or the changed fields of a collection. */
+type News = { changes: readonly ValueChange[] } | ChangedFields
 
 type MessageSubject = Pick<ChangedSubscription, 'id' | 'name' | 'threshold' | 'before' | 'after'> & {
   place: object
@@ -82,14 +85,14 @@ export function formatMessage(
   { config, products }: App,
   id: string,
   { id: subscription, name, series, place, threshold, before, after }: MessageSubject,
-  changes: readonly ValueChange[],
+  news: News,
   test = false,
 ): string {
   return JSON.stringify({
     specversion: '1.0',
     id,
     source: `${config.BASE_PATH}/subscriptions/${subscription}`,
-    type: EVENT_TYPE,
+    type: `org.agro-advisory.${'changes' in news ? 'values' : 'fields'}.changed`,
     time: new Date().toISOString(),
     datacontenttype: 'application/json',
     data: {
@@ -104,19 +107,24 @@ export function formatMessage(
       unit: products.of(series.product).unit,
       release: after,
       release_before: before,
-      changes,
+      ...news,
     },
   })
 }
 
+interface SubscriptionWork {
+  reader: PlaceReader
+  compare: CollectionComparer
+  rules: OutwardRules
+  seal: AccountSeal
+}
+
 /** Processes share the work by claims with leases. */
-export function workOnSubscriptions(
-  app: App,
-  { reader, rules, seal }: { reader: PlaceReader; rules: OutwardRules; seal: AccountSeal },
-): void {
+export function workOnSubscriptions(app: App, { reader, compare, rules, seal }: SubscriptionWork): void {
   const { metrics } = app
   const { writer } = app.database
-  app.jobs.add('compare-subscriptions', createComparing(app, reader))
+  app.jobs.add('compare-subscriptions', comparePlaces(app, reader))
+  app.jobs.add('compare-collections', compareCollections(app, compare))
   const state = deliverFrom<Delivery, DisabledReason>(app, 'deliver-changes', {
     claim: (most) => claimDeliveries(writer, most),
     findTimeToNext: () => findTimeToNext(writer),
@@ -135,7 +143,7 @@ export function workOnSubscriptions(
 }
 
 /** One after the other, each takes a minute at most, so a batch ends before its lease. */
-const BATCH = 4
+const PLACES_A_PIECE = 4
 
 /** A publication shows in each process within seconds. */
 const NOT_YET_SECONDS = 3
@@ -143,22 +151,38 @@ const NOT_YET_SECONDS = 3
 /** The pause after a failure: polygons that always take too long leave the service to others. */
 const FAILED_SECONDS = 900
 
+/** The news of a subscription, and the values that count as told with them; null without news. */
+type Comparison = { news: News; notified: readonly WatchedValue[] } | null
+
+/** @returns undefined where this process does not see the release yet */
+type Compare = (changed: ChangedSubscription, signal: AbortSignal) => Promise<Comparison | undefined>
+
 /** Compares subscriptions with new releases, and stores the messages. On an abort the rest is for other processes. */
-function createComparing(app: App, reader: PlaceReader) {
+function createComparing(app: App, claim: () => Promise<ChangedSubscription[]>, compare: Compare) {
   const { writer } = app.database
-  let cleaned = 0
+
+  /** @returns false where it is too early */
+  async function compareOne(changed: ChangedSubscription, signal: AbortSignal): Promise<boolean> {
+    const compared = await compare(changed, signal)
+    if (compared === undefined) return false
+    if (!compared) {
+      await recordComparison(writer, changed, undefined)
+      return true
+    }
+    const id = randomUUID()
+    const body = formatMessage(app, id, changed, compared.news)
+    await recordComparison(writer, changed, { id, body, notified: compared.notified })
+    app.jobs.wake('deliver-changes')
+    return true
+  }
 
   return async (signal: AbortSignal): Promise<boolean> => {
-    if (performance.now() - cleaned > MINUTE_MS) {
-      cleaned = performance.now()
-      await deleteOldDeliveries(writer)
-    }
     let early = 0
-    const claimed = await claimChanged(writer, BATCH)
+    const claimed = await claim()
     for (const changed of claimed) {
       try {
         signal.throwIfAborted()
-        if (await compareOne(app, reader, changed, signal)) continue
+        if (await compareOne(changed, signal)) continue
         early++
         await postpone(writer, changed.id, NOT_YET_SECONDS)
       } catch (error) {
@@ -170,26 +194,45 @@ function createComparing(app: App, reader: PlaceReader) {
   }
 }
 
-/** @returns false where this process does not see the release yet */
-async function compareOne(
-  app: App,
-  reader: PlaceReader,
-  changed: ChangedSubscription,
-  signal: AbortSignal,
-): Promise<boolean> {
+function comparePlaces(app: App, reader: PlaceReader) {
   const { writer } = app.database
-  const { series, place, after, notified, threshold } = changed
-  const values = after === null ? [] : await reader.readInBackground({ series, place }, after, signal)
-  if (values === undefined) return false
-  const now = selectWatched(values, changed)
-  const changes = findChanges(threshold, notified, now)
-  if (changes.length === 0) {
-    await recordComparison(writer, changed, undefined)
-    return true
+  let cleaned = 0
+
+  async function claim(): Promise<ChangedSubscription[]> {
+    if (performance.now() - cleaned > MINUTE_MS) {
+      cleaned = performance.now()
+      await deleteOldDeliveries(writer)
+    }
+    return claimChanged(writer, PLACES_A_PIECE, false)
   }
-  const id = randomUUID()
-  const body = formatMessage(app, id, changed, changes)
-  await recordComparison(writer, changed, { id, body, notified: updateNotified(notified, now, changes) })
-  app.jobs.wake('deliver-changes')
-  return true
+
+  return createComparing(app, claim, async (changed, signal) => {
+    const { series, place, after, notified, threshold } = changed
+    const values = after === null ? [] : await reader.readInBackground({ series, place }, after, signal)
+    if (values === undefined) return undefined
+    const now = selectWatched(values, changed)
+    const changes = findChanges(threshold, notified, now)
+    return changes.length === 0
+      ? null
+      : { news: { changes }, notified: updateNotified(notified, now, changes) }
+  })
+}
+
+/** A collection takes as long as its fields, so that places do not wait for it. */
+function compareCollections(app: App, compare: CollectionComparer) {
+  const { writer } = app.database
+  return createComparing(
+    app,
+    () => claimChanged(writer, 1, true),
+    async (changed, signal) => {
+      let renewed = performance.now()
+      const news = await compare(changed, signal, async () => {
+        if (performance.now() - renewed < MINUTE_MS) return
+        renewed = performance.now()
+        await renewClaim(writer, changed.id)
+      })
+      if (!news) return undefined
+      return news.changed === 0 && news.failed === 0 ? null : { news, notified: [] }
+    },
+  )
 }

@@ -1,6 +1,4 @@
 import { createHmac } from 'node:crypto'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -13,32 +11,7 @@ import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { FIELD_IN_PIXEL, onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
-
-type Receiver = Awaited<ReturnType<typeof startReceiver>>
-
-async function startReceiver() {
-  const receiver = {
-    url: '',
-    received: [] as { headers: IncomingHttpHeaders; body: string }[],
-    /** What it answers with from now on: a status, or nothing for as long as it is open. */
-    answer: 204 as number | 'nothing',
-    close: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-  const server = createServer(async (request, response) => {
-    let body = ''
-    for await (const piece of request) body += piece
-    receiver.received.push({ headers: request.headers, body })
-    if (receiver.answer === 'nothing') return
-    if (receiver.answer === 302) response.setHeader('location', receiver.url)
-    response.writeHead(receiver.answer).end()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
-  return receiver
-}
+import { type Receiver, startReceiver } from './receiver.ts'
 
 const WANTED = { product: 'fertilizer', ...PIXEL_CENTRE, threshold: { kind: 'absolute', value: 1 } }
 
@@ -225,7 +198,7 @@ test('what was not tried yet is compared before what could not be', async () => 
   const { writer } = service.database
   for (const [index, id] of ids.slice(0, 2).entries()) await postpone(writer, id, index - 60)
   const claimed: string[] = []
-  for (const _ of ids) claimed.push(...(await claimChanged(writer, 1)).map(({ id }) => id))
+  for (const _ of ids) claimed.push(...(await claimChanged(writer, 1, false)).map(({ id }) => id))
   expect(claimed).toEqual([ids[2], ids[0], ids[1]])
 })
 
@@ -353,7 +326,7 @@ test('accounts take turns at comparisons, and at a host that they share', async 
   }
   const [, , , theirs] = ids
   await sql`update subscription set release = 'one that is gone'`.execute(writer)
-  expect((await claimChanged(writer, 2)).map(({ id }) => id)).toContain(theirs)
+  expect((await claimChanged(writer, 2, false)).map(({ id }) => id)).toContain(theirs)
   for (const [index, id] of ids.entries()) {
     await sql`
       insert into webhook_delivery (subscription_id, body, due_at)
