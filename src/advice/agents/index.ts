@@ -5,7 +5,6 @@ import { SERVICE_NAME } from '#schemas/service.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { validationError } from '#src/http/parameters.ts'
-import type { LogFailure } from '#src/http/plugins/logs.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { isObject } from '#src/lib/json.ts'
@@ -15,6 +14,7 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import { adviseArea, advisePoint, quantities } from './advice-tools.ts'
+import { createExchange, type Exchange, type Sdk } from './exchange.ts'
 import { catalogue, explainNoData, releases, whereIs } from './lookup-tools.ts'
 import { fitAnswer, formatFailure, type ToolCall } from './tool.ts'
 import { createToolParts, createToolServices, type Tool, type ToolServices } from './tool-services.ts'
@@ -45,9 +45,6 @@ function isTrivial(name: string, value: unknown): boolean {
   if (name === 'additionalProperties') return value === true
   return name === 'properties' && Object.keys(value as object).length === 0
 }
-
-/** The package of the protocol, loaded with the first agent. */
-type Sdk = typeof import('@modelcontextprotocol/server')
 
 const INSTRUCTIONS =
   'Agricultural advice from published rasters: yield, fertilizer, organic inputs and forage at places in some African countries (catalogue has them). Values are those of the pixel that a point lies in, never guessed. Give the unit, the scenario, the forecast month, the source and the licence with each value, and say where data are synthetic (made by a formula: not advice) or stale (their season is over). left_out counts what an answer has no room for: ask for less. There is no weather, price, pest or planting date here.'
@@ -136,86 +133,6 @@ function refuseUnknown(tool: string, names: readonly string[], sent: object): vo
   throw new ApiError('INVALID_PARAMETERS', `${sentence}.`, details)
 }
 
-type Exchange = ReturnType<typeof createExchange>
-
-const HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id']
-
-/** Answers are JSON. The package insists on streams, which one message does not need. */
-const BOTH_TYPES = 'application/json, text/event-stream'
-
-/** Speaks two revisions: of 2026, and of 2025, which begins with `initialize`. Neither has a session. */
-function createExchange(
-  sdk: Sdk,
-  tools: readonly Tool[],
-  servicesFor: (call: ToolCall) => ToolServices,
-  logFailure: LogFailure,
-) {
-  const { createMcpHandler, isLegacyRequest, WebStandardStreamableHTTPServerTransport } = sdk
-  const serverFor = serverFactory(sdk, tools, servicesFor)
-  const calls = new WeakMap<Request, ToolCall>()
-
-  function findServer({ requestInfo }: { requestInfo?: Request }) {
-    const call = requestInfo && calls.get(requestInfo)
-    if (!call) throw new Error('no request stands behind this call')
-    return serverFor(call)
-  }
-
-  /** The last error, which may be a mistake of a client. */
-  let latest: Error | undefined
-  const modern = createMcpHandler(findServer, {
-    legacy: 'reject',
-    // Tools do not change while a client listens: lasting streams would only take memory.
-    maxSubscriptions: 0,
-    onerror: (error) => {
-      latest = error
-    },
-  })
-
-  /** @throws the last error, where it is no mistake of the client */
-  async function answerModern(request: Request, message: object): Promise<Response> {
-    const response = await modern.fetch(request, { parsedBody: message })
-    if (response.status >= 500) throw latest ?? new Error(await response.text())
-    return response
-  }
-
-  /** The handler itself would answer clients of 2025 with a stream of one message. */
-  async function answerLegacy(request: Request, message: object): Promise<Response> {
-    const server = findServer({ requestInfo: request })
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
-    try {
-      await server.connect(transport)
-      return await transport.handleRequest(request, { parsedBody: message })
-    } finally {
-      server.close().catch((error) => logFailure(error, 'a server of one message could not be closed'))
-    }
-  }
-
-  return {
-    async answer(message: object, call: ToolCall): Promise<Response> {
-      const request = makeRequest(call)
-      calls.set(request, call)
-      if (await isLegacyRequest(request, message)) return answerLegacy(request, message)
-      return answerModern(request, message)
-    },
-    close: modern.close,
-  }
-}
-
-/** Makes the request that the package reads, without the body. The address is not read. */
-function makeRequest({ request, reply }: ToolCall): Request {
-  const headers = { 'content-type': 'application/json', accept: BOTH_TYPES, ...protocolHeaders(request) }
-  return new Request('http://localhost/mcp', { method: 'POST', headers, signal: createClientSignal(reply) })
-}
-
-function protocolHeaders({ headers }: FastifyRequest): Record<string, string> {
-  return Object.fromEntries(
-    HEADERS.flatMap((name) => {
-      const value = headers[name]
-      return typeof value === 'string' ? [[name, value]] : []
-    }),
-  )
-}
-
 /** A polygon of some 1,500 vertices, more than an agent will ever write. */
 const BODY_LIMIT_BYTES = 65_536
 
@@ -239,7 +156,8 @@ export async function mcp(app: App, { lookup, advisors, readRules }: McpOptions)
   async function open(): Promise<Exchange> {
     // It takes a fifth of a second and 27 MB, which services without agents save.
     const sdk = await import('@modelcontextprotocol/server')
-    return createExchange(sdk, tools, (call) => createToolServices(parts, call), app.logFailure)
+    const serverFor = serverFactory(sdk, tools, (call) => createToolServices(parts, call))
+    return createExchange(sdk, serverFor, app.logFailure)
   }
 
   function opened(): Promise<Exchange> {
