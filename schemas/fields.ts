@@ -103,7 +103,7 @@ export const FieldLines = t.textBody(
 
 export const FieldTable = t.textBody(
   'FieldTable',
-  'RFC 4180, in UTF-8. The first line names the columns: `id` and `wkt` (or `geometry`, `geom`, `the_geom`, `shape`), a POLYGON or MULTIPOLYGON as well-known text. Other columns are properties, texts all of them; empty cells are left out.',
+  'RFC 4180, in UTF-8. The first line names the columns: `id` and `wkt` (or `geometry`, `geom`, `the_geom`, `shape`), a POLYGON or MULTIPOLYGON as well-known text. Other columns are properties, texts all of them; empty cells are left out. An object of JSON in a column `properties` stands for all others.',
   'id,name,wkt\r\nUPI-1/02/03/04/567,My field,"POLYGON((38.5 9.5,38.501 9.5,38.501 9.501,38.5 9.501,38.5 9.5))"\r\n',
 )
 
@@ -167,7 +167,16 @@ export const FieldChangeTable = t.textBody(
   'id,name,lat,lng,area_ha,input,scenario,before,after,change,change_percent,error,code\r\nUPI-1/02/03/04/567,My field,9.5005,38.5005,1.2157,,Normal,2464,2800,336,13.6,,\r\n',
 )
 
+const format = t.choice(
+  ['json', 'ndjson', 'csv', 'geojson'],
+  'The format of the answer. It wins over `Accept`.',
+)
+
+export const FieldsQuery = Type.Object({ format })
+export type FieldsQuery = Static<typeof FieldsQuery>
+
 export const FieldChangesQuery = Type.Object({
+  format,
   since: t.text(
     200,
     'The release to compare with: an earlier one of the same product, country and crop.',

@@ -34,8 +34,7 @@ const Url = Type.String({
   minLength: 9,
   maxLength: 2000,
   format: 'text',
-  description:
-    'Where changes are sent: a public `https` address at port 443. Redirects are not followed.',
+  description: 'Where changes are sent: a public `https` address at port 443. Redirects are not followed.',
   examples: ['https://hooks.example.org/agro'],
 })
 

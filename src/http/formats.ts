@@ -163,13 +163,21 @@ function frame(members: object, list: string, lastMembers: object = {}) {
   return { opening: `{${before.join('')}"${list}":[`, closing: () => `]${after.join('')}}` }
 }
 
-/** @param preferred media type where `Accept` allows it as much as others */
+interface Wish {
+  /** The name of a format, which wins over `Accept`. */
+  named?: string | undefined
+  /** A media type where `Accept` allows it as much as others. */
+  preferred?: string
+}
+
 export function negotiateFormat<Any extends Omit<Format, 'write'>>(
   request: FastifyRequest,
   reply: FastifyReply,
   formats: readonly Any[],
-  preferred?: string,
+  { named, preferred }: Wish = {},
 ): Any {
+  const wanted = formats.find(({ name }) => name === named)
+  if (wanted) return wanted
   const sorted = formats.toSorted(
     (a, b) => Number(b.mediaType === preferred) - Number(a.mediaType === preferred),
   )

@@ -2936,6 +2936,8 @@ export interface components {
     Cursor: string;
     /** @description The format of the answer. It wins over `Accept`. */
     Format: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
+    /** @description The format of the answer. It wins over `Accept`. */
+    GetFieldsFormat: "json" | "ndjson" | "csv" | "geojson";
     /** @description The id of a collection: a product and a country, as `GET /stac` links them. */
     GetStacCollectionCollection: string;
     /** @description Whether to tell the nutrients of products whose composition the service knows. */
@@ -3352,6 +3354,7 @@ export interface operations {
   };
   getFields: {
     parameters: {
+      query?: { format?: components["parameters"]["GetFieldsFormat"]; };
       header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
       path: { collection: components["parameters"]["Collection"]; };
     };
@@ -3361,7 +3364,10 @@ export interface operations {
     };
   };
   putFields: {
-    parameters: operations["getFields"]["parameters"];
+    parameters: {
+      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
+      path: { collection: components["parameters"]["Collection"]; };
+    };
     requestBody: { content: { "application/json": components["schemas"]["FieldFeatures"]; }; };
     responses: {
       200: { content: { "application/json": components["schemas"]["KeptFields"]; }; };
@@ -3369,7 +3375,7 @@ export interface operations {
     };
   };
   deleteFields: {
-    parameters: operations["getFields"]["parameters"];
+    parameters: operations["putFields"]["parameters"];
     responses: { 204: { content?: never; }; default: components["responses"]["AnyError"]; };
   };
   getAdviceOnFields: {
@@ -3409,6 +3415,7 @@ export interface operations {
   getFieldChanges: {
     parameters: {
       query: {
+        format?: components["parameters"]["GetFieldsFormat"];
         since: string;
         release?: string;
         threshold?: number;

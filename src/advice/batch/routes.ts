@@ -214,7 +214,7 @@ async function answerBatch(
 ): Promise<FastifyReply> {
   const { server, body } = request
   const { points } = request.batch as SentBatch
-  const format = negotiateFormat(request, reply, FORMATS, mediaTypeOfBody(request))
+  const format = negotiateFormat(request, reply, FORMATS, { preferred: mediaTypeOfBody(request) })
   const named = await withReleaseNamed(lookup, [product], body, request, reply)
   const { pass = [] } = body
   const readPassed = pass.length > 0 ? createPassReader(points, pass) : null

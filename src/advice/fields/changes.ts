@@ -77,7 +77,7 @@ async function answerChanges(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { server, params, query } = request
-  const format = negotiateFormat(request, reply, FORMATS)
+  const format = negotiateFormat(request, reply, FORMATS, { named: query.format })
   const db = server.database.writer
   const collection = await server.inTurn(request, reply, () =>
     requireCollection(db, requireCaller(request), params.collection),

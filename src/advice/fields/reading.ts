@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '#src/errors.ts'
 import { nestingError } from '#src/http/plugins/body-parser.ts'
 import { readCsv } from '#src/lib/csv.ts'
-import { BracketWalk } from '#src/lib/json.ts'
+import { BracketWalk, isObject } from '#src/lib/json.ts'
 import { GEOJSON_TYPE, JSON_TYPE, readCollection } from '../bodies.ts'
 import { invalid } from '../polygon/geometry.ts'
 import { readWkt } from '../wkt.ts'
@@ -248,7 +248,9 @@ function createRecordReader(columns: string[]): (record: string[]) => SentFeatur
     const others = columns.flatMap((name, at) =>
       at === shapeAt || at === idAt || !record[at] ? [] : [[name, record[at]] as const],
     )
-    const feature = { type: 'Feature', id: record[idAt], properties: Object.fromEntries(others) }
+    const named = Object.fromEntries(others)
+    const whole = readProperties(named.properties)
+    const feature = { type: 'Feature', id: record[idAt], properties: whole === undefined ? named : whole }
     try {
       return { ...feature, geometry: readShape(record[shapeAt]) }
     } catch (error) {
@@ -257,6 +259,14 @@ function createRecordReader(columns: string[]): (record: string[]) => SentFeatur
       throw error
     }
   }
+}
+
+/** The properties of a field, as `GET` writes them in CSV; undefined for any other text. */
+function readProperties(cell: string | undefined): object | null | undefined {
+  const properties = cell === undefined ? undefined : parseFeature(cell)
+  return properties === null || (isObject(properties) && !(properties instanceof ApiError))
+    ? properties
+    : undefined
 }
 
 /** PostGIS writes the number of the system before the text. */

@@ -8,6 +8,7 @@ import {
   FieldCollections,
   FieldFeatures,
   FieldLines,
+  FieldsQuery,
   FieldTable,
   fieldComponents,
   KeptFieldLines,
@@ -15,6 +16,7 @@ import {
   MOST_FIELDS,
   CollectionParams as Params,
 } from '#schemas/fields.ts'
+import { toQuerySchema } from '#schemas/point-request.ts'
 import { ApiError, answers, errorResponses, noContent, requireFound } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import {
@@ -29,6 +31,7 @@ import {
   writeItems,
 } from '#src/http/formats.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
+import { readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
@@ -56,6 +59,8 @@ import { decodeTexts, FEATURE_READERS } from './reading.ts'
 import { createOutline, OWN_FIELDS, requireCollection } from './saved.ts'
 
 type Call = FastifyRequest<{ Params: CollectionParams }>
+
+type FieldsCall = FastifyRequest<{ Params: CollectionParams; Querystring: FieldsQuery }>
 
 const described = { tags: ['fields'], params: Params }
 
@@ -102,8 +107,9 @@ export async function fields(app: App, options: ManyOptions): Promise<void> {
       operationId: 'getFields',
       summary: 'Get a collection of fields',
       description:
-        'All fields of a collection, as JSON, NDJSON, CSV or GeoJSON, which has their shapes and can be sent to `PUT` again; CSV has shapes as well-known text, and no properties. An answer is whole when its transfer ends properly.',
+        'All fields of a collection, as JSON, NDJSON, CSV or GeoJSON, which has their shapes and can be sent to `PUT` again; CSV has shapes as well-known text. An answer is whole when its transfer ends properly.',
       ...described,
+      querystring: toQuerySchema(FieldsQuery),
       response: {
         200: {
           description: 'The fields.',
@@ -118,8 +124,9 @@ export async function fields(app: App, options: ManyOptions): Promise<void> {
         ...errorResponses('INVALID_PARAMETERS', 'NOT_FOUND', 'NOT_ACCEPTABLE'),
       },
     },
-    handler: async (request: Call, reply: FastifyReply) => {
-      const format = negotiateFormat(request, reply, FORMATS)
+    preValidation: readQuery(FieldsQuery),
+    handler: async (request: FieldsCall, reply: FastifyReply) => {
+      const format = negotiateFormat(request, reply, FORMATS, { named: request.query.format })
       const { collection: name } = request.params
       const row = await app.inTurn(request, reply, () => requireCollection(db, requireCaller(request), name))
       const gone = createClientSignal(reply)
@@ -215,7 +222,7 @@ function describe({ id: _, ...row }: CollectionRow) {
   return row
 }
 
-const COLUMNS = ['id', 'name', 'lat', 'lng', 'area_ha', 'wkt'] as const
+const COLUMNS = ['id', 'name', 'lat', 'lng', 'area_ha', 'wkt', 'properties'] as const
 
 /** Decimals of hectares: a square metre. */
 const AREA_DECIMALS = 4
@@ -244,7 +251,14 @@ function createItems(row: CollectionRow): Items<StoredField> {
         JSON.stringify(toGeoJson(createOutline(field.polygons))),
         parseProperties(field),
       ),
-    rows: (field) => csvRow([field.id, field.name, ...Object.values(place(field)), toWkt(field)]),
+    rows: (field) =>
+      csvRow([
+        field.id,
+        field.name,
+        ...Object.values(place(field)),
+        toWkt(field),
+        field.properties ?? 'null',
+      ]),
   }
 }
 

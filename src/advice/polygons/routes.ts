@@ -141,13 +141,9 @@ function documentOperation(
   }
 }
 
-/** The format of an answer: `format` wins over `Accept`. */
 function chooseFormat(request: Call, reply: FastifyReply): PolygonFormat {
-  const { format } = request.body
-  const named = POLYGON_FORMATS.find(({ name }) => name === format)
-  if (named) return named
-  const isGeoJson = mediaTypeOfBody(request) === GEOJSON_TYPE
-  return negotiateFormat(request, reply, POLYGON_FORMATS, isGeoJson ? GEOJSON_TYPE : JSON_TYPE)
+  const preferred = mediaTypeOfBody(request) === GEOJSON_TYPE ? GEOJSON_TYPE : JSON_TYPE
+  return negotiateFormat(request, reply, POLYGON_FORMATS, { named: request.body.format, preferred })
 }
 
 export type Call = FastifyRequest<{ Body: PolygonsRequest | PlainPolygonsRequest }>
