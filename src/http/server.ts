@@ -11,25 +11,47 @@ import { AJV_OPTIONS } from './parameters.ts'
 import { clientErrorHandler, frameworkErrors } from './plugins/error-handler.ts'
 import { readRequestId } from './plugins/request-head.ts'
 
+type Compile = (route: { schema?: unknown }) => unknown
+
 /** Makes the compiler of a server from the schemas that routes refer to. */
-type BuildCompiler = (shared: unknown, options: unknown) => (route: { schema?: unknown }) => unknown
+type BuildCompiler = (shared: object, options: unknown) => Compile
 
 /** Compiles each schema once, with the options of its first server: Fastify compiles those of errors for each route. */
 export function compileOnce<Build extends object>(build: Build): Build {
   const cache = new Map<string, Map<string, unknown>>()
   const buildOnce: BuildCompiler = (shared, options) => {
-    const compile = (build as BuildCompiler)(shared, options)
-    const key = JSON.stringify(shared)
+    const key = textOf(shared)
     const compiled = cache.get(key) ?? new Map<string, unknown>()
     cache.set(key, compiled)
+    // To make one takes long, and a server like one before needs none.
+    let compile: Compile | undefined
     return (route) => {
       const schema = JSON.stringify(route.schema)
-      const found = compiled.get(schema) ?? compile(route)
+      const known = compiled.get(schema)
+      if (known) return known
+      compile ??= (build as BuildCompiler)(shared, options)
+      const found = compile(route)
       compiled.set(schema, found)
       return found
     }
   }
   return buildOnce as Build
+}
+
+/** Of the server that is being made: its parts have the same schemas, whose text is long. */
+let present = { schemas: {}, text: '{}' }
+
+function textOf(schemas: object): string {
+  if (!hasSameMembers(present.schemas, schemas)) present = { schemas, text: JSON.stringify(schemas) }
+  return present.text
+}
+
+function hasSameMembers(one: object, other: object): boolean {
+  const members = Object.entries(one)
+  return (
+    members.length === Object.keys(other).length &&
+    members.every(([name, member]) => (other as Record<string, unknown>)[name] === member)
+  )
 }
 
 /** The servers of a process share them: compilation takes most of the time that a server needs to be made. */
