@@ -130,18 +130,13 @@ describe('passwords', () => {
     ['of ten spaces', ' '.repeat(10)],
     ['of 256 characters', '🌾'.repeat(256)],
     ['with a NUL', 'nul \0 is a character'],
+    ['however a keyboard composes its letters', 'cafe\u0301 in Jimma'],
   ])('one %s is good, and compared to its end', async (_, password) => {
     const email = `${randomUUID()}@example.org`
     expect((await register({ ...ROSA, email, password })).status).toBe(201)
-    expect((await tryLogIn(service.app, email, password)).statusCode).toBe(200)
+    expect((await tryLogIn(service.app, email, password.normalize())).statusCode).toBe(200)
     const otherEnd = `${[...password].slice(0, -2).join('')}..`
     expect((await tryLogIn(service.app, email, otherEnd)).statusCode).toBe(401)
-  })
-
-  test('are the same however a keyboard composes their letters', async () => {
-    const email = `${randomUUID()}@example.org`
-    await register({ ...ROSA, email, password: 'cafe\u0301 in Jimma' })
-    expect((await tryLogIn(service.app, email, 'café in Jimma')).statusCode).toBe(200)
   })
 
   test('are hashed anew at a login when they were hashed with other parameters', async () => {

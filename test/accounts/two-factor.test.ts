@@ -153,7 +153,7 @@ describe('a login with a second factor', () => {
     const { secret, recoveryCodes } = await turnOn(service.app, person)
     const right = Number(codeOfStep(secret, stepAt(Date.now())))
     const totp = String((right + 500_000) % 1_000_000).padStart(6, '0')
-    const tries = Array.from({ length: 20 }, (_, n) => tryIn({ totp }, { from: `198.51.100.${n}` }))
+    const tries = Array.from({ length: 14 }, (_, n) => tryIn({ totp }, { from: `198.51.100.${n}` }))
     const answers = (await Promise.all(tries)).map(([, code]) => code)
     const compared = answers.filter((code) => code === 'INVALID_CODE').length
     expect(compared).toBeGreaterThanOrEqual(6)
