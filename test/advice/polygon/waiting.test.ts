@@ -3,14 +3,18 @@ import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { loadConfig } from '#src/config.ts'
 import { readUntil } from '#src/data/cancellable.ts'
+import { loadRelease } from '#src/ingest/load.ts'
 import { askForMany, collectionOf, linesOf, rowsOf } from '#test/advice/polygons/ask.ts'
+import { startApp } from '#test/setup/app.ts'
 import { begin, beginAnswer } from '#test/setup/begun-answers.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { captureLog } from '#test/setup/log.ts'
-import { openService } from '#test/setup/open-service.ts'
+import { openFor, openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person, type TestAppWithPerson } from '#test/setup/people.ts'
+import { realYield } from '#test/setup/releases.ts'
 import { askWithin } from './ask.ts'
 import { statementsRunning, whileHeld } from './held-tiles.ts'
 
@@ -32,9 +36,12 @@ const NDJSON = 'application/x-ndjson'
 
 // Its time is up long after the waiting for anything is.
 const service = openService({ settings: { POLYGON_TIMEOUT_MS: '300000', LOG_LEVEL: 'info' } })
-/** One whose polygons have a second, and one place. */
-const narrow = openService({
-  settings: { POLYGON_TIMEOUT_MS: '1000', DATABASE_POOL_SIZE: '3', RELEASE_MAX_AGE_MS: '0' },
+/** One on the same database whose polygons have a second, and one place. */
+const narrow: TestAppWithPerson = openFor(async () => {
+  const { testDatabase } = service
+  const settings = { POLYGON_TIMEOUT_MS: '1000', DATABASE_POOL_SIZE: '3', RELEASE_MAX_AGE_MS: '0' }
+  const opened = await startApp(loadConfig({ ...testDatabase.environment, ...settings }))
+  return { ...opened, testDatabase, person: await newPerson(opened.app) }
 })
 let other: Person
 let logged: string[]
@@ -259,6 +266,8 @@ describe('more areas than are read at once', () => {
   const CODES = Array.from({ length: AREAS }, (_, index) => `ET-${String(index).padStart(3, '0')}`)
 
   const crowded = openService({
+    template: 'empty',
+    prepare: (database) => loadRelease(database, realYield()),
     settings: { DATABASE_POOL_SIZE: '8', DATABASE_QUEUE_LIMIT: '1', POLYGON_TIMEOUT_MS: '60000' },
   })
   beforeAll(async () => {
