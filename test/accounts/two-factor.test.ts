@@ -97,15 +97,11 @@ describe('a second factor', () => {
     expect([statuses.length, new Set(statuses)]).toEqual([7, new Set([403, 429])])
   })
 
-  test('ends the other sessions of the account, which have shown the password alone', async () => {
+  test('ends the other sessions, which have shown the password alone, and is stored so that no codes come of it', async () => {
     const elsewhere = await logIn(service.app, person.email)
-    await turnOn(service.app, person)
+    const { secret, recoveryCodes } = await turnOn(service.app, person)
     const ask = async (by: Person) => (await call(service.app, 'GET /user/profile', { by })).status
     expect([await ask(elsewhere), await ask(person)]).toEqual([401, 200])
-  })
-
-  test('is stored so that the database alone makes no codes', async () => {
-    const { secret, recoveryCodes } = await turnOn(service.app, person)
     const { rows } = await sql<{ all: string }>`
       select concat(
         (select string_agg(encode(secret, 'hex'), ' ') from two_factor),
