@@ -10,6 +10,11 @@ export interface CliResult {
   stderr: string
 }
 
+export interface MeasuredResult extends CliResult {
+  /** How many bytes of memory the process had when it had most, up to the end of the command. */
+  peakBytes: number
+}
+
 export interface RunningAgro {
   /** What it has said so far. */
   result: CliResult
@@ -24,15 +29,23 @@ export function startAgro(testDatabase: TestDatabase, ...parameters: string[]): 
   return startNode(testDatabase, [...AGRO, ...parameters])
 }
 
-/** Does so, and says how many bytes of memory the process had when it had most. */
+/** Does so with several commands, one after the other in one process: its start takes longer than most of them. */
 export async function measureAgro(
   testDatabase: TestDatabase,
-  ...parameters: string[]
-): Promise<CliResult & { peakBytes: number }> {
-  const memory = ['--import', './test/setup/peak-memory.mjs']
-  const { stderr, ...result } = await startNode(testDatabase, [...memory, ...AGRO, ...parameters]).ended
-  const peak = /peak memory: (\d+) kB\n$/
-  return { ...result, stderr: stderr.replace(peak, ''), peakBytes: Number(peak.exec(stderr)?.[1]) * 1024 }
+  commands: string[][],
+): Promise<MeasuredResult[]> {
+  const program = ['bin/run.mjs', 'test/setup/measured-agro.ts', JSON.stringify(commands)]
+  const { code, stdout, stderr } = await startNode(testDatabase, program).ended
+  if (code !== 0) throw new Error(stderr)
+  const told = stderr.split('\0')
+  return stdout
+    .split('\0')
+    .slice(0, commands.length)
+    .map((said, index) => ({
+      stdout: said,
+      stderr: told[2 * index],
+      ...JSON.parse(told[2 * index + 1] as string),
+    }))
 }
 
 function startNode(testDatabase: TestDatabase, parameters: string[]): RunningAgro {

@@ -1,9 +1,9 @@
 // Runs on a server alone: the embedded database takes more memory than what is measured.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { deflatedZeros, zipOfPacked } from '#test/ingest/bombs.ts'
 import { boundaryFile, feature } from '#test/setup/boundaries.ts'
-import { measureAgro } from '#test/setup/cli.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { type MeasuredResult, measureAgro } from '#test/setup/cli.ts'
+import { ownDatabase } from '#test/setup/open-service.ts'
 import { rectangle, ringOf } from '#test/setup/square.ts'
 import { geoPackageOf } from './geopackage.ts'
 import { shapefileParts, zipOf } from './shapefile.ts'
@@ -58,36 +58,35 @@ const BOMBS: Bomb[] = [
     },
     'areas.gpkg is not a GeoPackage that can be read: it is cut off or damaged.\n',
   ],
+  [
+    'what is no area behind one of 450,000 positions and three of 9,000',
+    () => {
+      const areas = [circle(450_000, 0), ...[1, 2, 3].map((number) => circle(9000, number))]
+      // It refuses all once they are read: the database need not store them.
+      return boundaryFile([...areas, rectangle(37, 8, 38, 9)])
+    },
+    'areas.geojson is not GeoJSON: entry 5 of its features is not a Feature.\n',
+  ],
 ]
 
-describe('agro boundaries takes 512 MiB at most', () => {
-  let testDatabase: TestDatabase
-  beforeAll(async () => {
-    testDatabase = await createTestDatabase('empty')
-  })
-  afterAll(() => testDatabase.drop())
-
-  async function load(path: string) {
-    const done = await measureAgro(testDatabase, 'boundaries', path, '--country', 'eth', '--level', '1')
-    expect(done.peakBytes).toBeLessThan(BOUND)
-    // A slow machine is told every few seconds that it goes on.
-    return { ...done, stderr: done.stderr.replaceAll(/^\w+ boundaries: \d+ .*\n/gm, '') }
-  }
-
-  test.each(BOMBS)('and refuses %s', async (_, write, says) => {
-    const { code, stderr } = await load(await write())
-    expect([code, stderr]).toEqual([1, typeof says === 'string' ? says : expect.stringMatching(says)])
-  })
-
-  test('and reads an area of 450,000 positions beside three of 9,000', async () => {
-    const areas = [circle(450_000, 0), ...[1, 2, 3].map((number) => circle(9000, number))]
-    // The last one refuses all once they are read: the database need not store them.
-    expect(await load(await boundaryFile([...areas, rectangle(37, 8, 38, 9)]))).toMatchObject({
-      code: 1,
-      stderr: 'areas.geojson is not GeoJSON: entry 5 of its features is not a Feature.\n',
-    })
-  })
+const testDatabase = ownDatabase('empty')
+let results: MeasuredResult[]
+beforeAll(async () => {
+  const files = await Promise.all(BOMBS.map(([, write]) => write()))
+  const commands = files.map((file) => ['boundaries', file, '--country', 'eth', '--level', '1'])
+  results = await measureAgro(testDatabase, commands)
 })
+
+test.each(BOMBS.map(([what, , says], index) => ({ what, says, index })))(
+  'agro boundaries takes 512 MiB at most and refuses $what',
+  ({ says, index }) => {
+    const { code, stderr, peakBytes } = results[index] as MeasuredResult
+    // A slow machine is told every few seconds that it goes on.
+    const said = stderr.replaceAll(/^\w+ boundaries: \d+ .*\n/gm, '')
+    expect([code, said]).toEqual([1, typeof says === 'string' ? says : expect.stringMatching(says)])
+    expect(peakBytes).toBeLessThan(BOUND)
+  },
+)
 
 /** A round area of so many positions, away from those of other numbers. */
 function circle(positions: number, number: number): object {
