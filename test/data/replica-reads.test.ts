@@ -25,32 +25,38 @@ function readsThat(...outcomes: (Error | 'well')[]) {
   return { tried, counts, read }
 }
 
-test('a reading that failed on both comes back to the replica while nobody has shown anything', async () => {
-  const { read, tried, counts } = readsThat(away, away, 'well')
-  expect(await read()).toBe(3)
-  expect(tried).toEqual(['replica', 'primary', 'replica'])
-  expect(counts).toEqual({ replica: 1, primary: 0 })
-})
+const stray = new StrayConnectionError('the connection leads to another replica')
 
-test('one that the primary has shown something never goes back', async () => {
-  const { read, tried } = readsThat(away, 'well', away)
-  expect(await read()).toBe(2)
-  await expect(read()).rejects.toBe(away)
-  expect(tried).toEqual(['replica', 'primary', 'primary'])
-})
+type Outcome = Parameters<typeof readsThat>[number]
 
-test('one that the replica has shown something fails with the primary', async () => {
-  const { read, tried } = readsThat('well', away, away)
-  expect(await read()).toBe(1)
-  await expect(read()).rejects.toBe(away)
-  expect(tried).toEqual(['replica', 'replica', 'primary'])
-})
-
-test('whatever the replica fails by at last, the database is away', async () => {
-  const stray = new StrayConnectionError('the connection leads to another replica')
-  const { read, tried } = readsThat(stray, away, stray)
-  await expect(read()).rejects.toBe(away)
-  expect(tried).toEqual(['replica', 'primary', 'replica'])
+test.each<[what: string, outcomes: Outcome[], tried: string[]]>([
+  [
+    'fails on the replica by whatever, and on the primary, finds the database away',
+    [stray, away, stray],
+    ['replica', 'primary', 'replica'],
+  ],
+  [
+    'failed on both comes back to the replica while nobody has shown anything',
+    [away, away, 'well'],
+    ['replica', 'primary', 'replica'],
+  ],
+  [
+    'the primary has shown something never goes back',
+    [away, 'well', away],
+    ['replica', 'primary', 'primary'],
+  ],
+  [
+    'the replica has shown something fails with the primary',
+    ['well', away, away],
+    ['replica', 'replica', 'primary'],
+  ],
+])('a reading that %s', async (_, outcomes, expected) => {
+  const { read, tried, counts } = readsThat(...outcomes)
+  const well = outcomes.indexOf('well') + 1
+  if (well > 0) expect(await read()).toBe(well)
+  if (well < outcomes.length) await expect(read()).rejects.toBe(away)
+  else expect(counts).toEqual({ replica: 1, primary: 0 })
+  expect(tried).toEqual(expected)
 })
 
 test('what is being read when the replica is left is read on the primary, whatever it is left for', async () => {

@@ -22,7 +22,7 @@ import { answersOf, ingestKinds, KINDS } from './kinds.ts'
 const DAY_MS = 24 * 3_600_000
 
 /** So many kinds of rasters: what stores have is compared for any pixels in test/data/tiles. */
-const SOME = 8
+const SOME = 4
 
 const folder = join(await newFolder(), 'tiles')
 let codes: string[]

@@ -71,17 +71,6 @@ test('a rollback returns to what was published before, a second one to where one
   expect(await answer()).toEqual([2])
 })
 
-test('a published release needs force to be deleted, and then nothing answers', async () => {
-  const { code } = await operator.load(ofMonth('2033-01', 1))
-  await expect(operator.remove(code)).rejects.toThrow(
-    `${code} is published: roll it back or publish another first, or use --force.`,
-  )
-  expect(await ask({ forecast_period: '2033-01' })).toMatchObject({ status: 200, release: code })
-  await operator.remove(code, true)
-  expect(await ask({ forecast_period: '2033-01' })).toMatchObject({ status: 404, code: 'NO_RELEASE' })
-  await expect(operator.remove(code, true)).rejects.toThrow(`There is no release ${code}`)
-})
-
 test('without a month the newest answers, and any real release before a synthetic one', async () => {
   const series = { cropCode: 'potato', countryCode: 'rwa' }
   const place = { crop: 'potato', country_code: 'rwa' }

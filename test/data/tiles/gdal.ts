@@ -17,7 +17,7 @@ export const hasGdal = await Promise.all([
 
 export const DEGREES: Grid = {
   ...{ srid: 4326, originX: 37.5, originY: 9.25, pixelWidth: 0.0025, pixelHeight: -0.0025 },
-  ...{ width: 700, height: 530 },
+  ...{ width: 700, height: 300 },
 }
 export const METRES: Grid = {
   ...{ srid: 32637, originX: 400_000, originY: 1_000_000, pixelWidth: 30, pixelHeight: -30 },
