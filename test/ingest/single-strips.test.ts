@@ -6,7 +6,8 @@ import { openRaster } from '#src/ingest/geotiff/file.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { writeTiff } from './tiff.ts'
 
-const [WIDTH, HEIGHT] = [1500, 1000]
+/** Of a little more than what is decompressed at once. */
+const [WIDTH, HEIGHT] = [1500, 700]
 let folder: string
 let unpacked: string
 
@@ -18,26 +19,21 @@ beforeEach(async () => {
 })
 afterEach(() => void vi.unstubAllEnvs())
 
-function packBits(bytes: Buffer): Buffer {
-  const stretches = Array.from({ length: Math.ceil(bytes.length / 128) }, (_, index) =>
-    bytes.subarray(128 * index, 128 * (index + 1)),
-  )
-  return Buffer.concat(stretches.flatMap((stretch) => [Buffer.of(stretch.length - 1), stretch]))
-}
-
-/** Bands of one compressed strip each; an empty one was never written. */
-async function openStrips(compression: number, pack: (bytes: Buffer) => Buffer) {
+/** Bands of one DEFLATE strip each; an empty one was never written. */
+async function openStrips(skipped = 0) {
   const planes = [1, 2].map((plane) =>
     Float32Array.from({ length: WIDTH * HEIGHT }, (_, at) => plane * Math.floor(at / 7)),
   )
-  const [first, last] = planes.map(({ buffer }) => pack(Buffer.from(buffer)))
+  const [first, last] = planes.map(({ buffer }) =>
+    deflateSync(Buffer.from(buffer).subarray(skipped), { level: 1 }),
+  )
   const path = await writeTiff(join(folder, 'strips.tif'), {
     width: WIDTH,
     height: HEIGHT,
     strips: [first as Buffer, Buffer.alloc(0), last as Buffer],
     tags: {
       258: ['short', [32, 32, 32]],
-      259: ['short', [compression]],
+      259: ['short', [8]],
       277: ['short', [3]],
       278: ['long', [HEIGHT]],
       284: ['short', [2]],
@@ -47,12 +43,9 @@ async function openStrips(compression: number, pack: (bytes: Buffer) => Buffer) 
   return { planes, raster: await openRaster(path) }
 }
 
-test.each([
-  ['DEFLATE', 8, (bytes: Buffer) => deflateSync(bytes, { level: 1 })],
-  ['PackBits', 32773, packBits],
-] as const)('a window of a strip has its pixels, below or above the last one: %s', async (_, code, pack) => {
-  const { planes, raster } = await openStrips(code, pack)
-  for (const row of [0, 900, 400]) {
+test('a window of a strip has its pixels, below or above the last one, and nothing is left', async () => {
+  const { planes, raster } = await openStrips()
+  for (const row of [0, 600, 400]) {
     const window = { column: 300, row, width: 700, height: 100 }
     const [first, second, third] = await raster.read(window, [1, 2, 3])
     for (const at of [0, 699, 700, 35_123, 69_999]) {
@@ -65,7 +58,7 @@ test.each([
 })
 
 test('a strip that is too short for its pixels is refused', async () => {
-  const { raster } = await openStrips(8, (bytes) => deflateSync(bytes.subarray(4), { level: 1 }))
+  const { raster } = await openStrips(4)
   await expect(raster.read({ column: 0, row: 0, width: 16, height: 16 }, [1])).rejects.toThrow(
     /^\S+strips\.tif cannot be read at rows 0 to 15: the block at byte \d+ is damaged: it is too short\.$/,
   )
