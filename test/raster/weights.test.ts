@@ -77,7 +77,7 @@ describe.each(GRIDS)('on a grid in $name', ({ grid }) => {
   test('weights of fields, slivers, holes and several polygons are read as they were written, to the last bit', () => {
     const random = randomNumbers(31)
     let inside = 0
-    for (let index = 0; index < 300; index++) {
+    for (let index = 0; index < 180; index++) {
       const { scanned, decode } = weightsOf(grid, randomPolygons(random, index, options))
       const decoded = decode()
       // Object.is, so that 0 and -0 differ.

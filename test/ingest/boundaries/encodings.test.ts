@@ -24,34 +24,30 @@ async function read(file: string, encoding?: string): Promise<{ names: unknown[]
 
 const NO_LABEL =
   'does not say what its texts are in, and they are not UTF-8: they are read as Windows-1252. If names look damaged, give --encoding.'
+const WRONG_LABEL =
+  'says in its .cpg that its texts are in Windows-1252, but they are valid as UTF-8: if names look damaged, give --encoding utf-8.'
 
 const NOT_AS_OGR = /^encoding-(unlabelled-1252|unlabelled-850|wrongly|unknown)/
-const readAsLabelled = Object.keys(EXPECTED).filter((file) => !NOT_AS_OGR.test(file))
+const AS_LABELLED = Object.keys(EXPECTED).filter((file) => !NOT_AS_OGR.test(file))
 
-test.each(readAsLabelled)('texts are read by their label, else as UTF-8, as OGR does: %s', async (file) => {
-  expect(await read(file)).toEqual({ names: EXPECTED[file], notes: [] })
-})
+type Case = [file: string, encoding: string | undefined, names?: string[], note?: string]
 
-test.each([
-  ['encoding-unlabelled-1252.zip', NO_LABEL, EXPECTED['encoding-unlabelled-1252.zip']],
-  [
-    'encoding-wrongly-1252.zip',
-    'says in its .cpg that its texts are in Windows-1252, but they are valid as UTF-8: if names look damaged, give --encoding utf-8.',
-    ['SÃ©gou', 'Nâ€™Tillit'],
-  ],
-])('texts are read with a note where their label is missing or doubtful: %s', async (file, note, names) => {
-  expect(await read(file)).toEqual({ names, notes: [`${file}/areas.shp ${note}`] })
-})
-
-test.each([
+test.each<Case>([
+  ...AS_LABELLED.map((file): Case => [file, undefined]),
+  ['encoding-unlabelled-1252.zip', undefined, undefined, NO_LABEL],
+  ['encoding-wrongly-1252.zip', undefined, ['SÃ©gou', 'Nâ€™Tillit'], WRONG_LABEL],
   ['encoding-unlabelled-850.zip', '850'],
   ['encoding-unlabelled-1252.zip', 'windows-1252'],
   ['encoding-unknown-label.zip', 'ISO-8859-1'],
   ['encoding-wrongly-utf-8.zip', 'cp1252'],
   ['encoding-wrongly-1252.zip', 'utf8'],
-])('texts are in the encoding that the operator names: %s in %s', async (file, encoding) => {
-  expect(await read(file, encoding)).toEqual({ names: EXPECTED[file], notes: [] })
-})
+])(
+  'texts are in what the operator names, else by their label, else in UTF-8, with a note of doubts: %s, %s',
+  async (file, encoding, names = EXPECTED[file], note = undefined) => {
+    const notes = note === undefined ? [] : [`${file}/areas.shp ${note}`]
+    expect(await read(file, encoding)).toEqual({ names, notes })
+  },
+)
 
 /** A shapefile whose texts fill their fields, as these bytes. */
 async function filled(texts: Buffer[], cpg?: string) {

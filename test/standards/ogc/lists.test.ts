@@ -7,7 +7,7 @@ import { openService } from '#test/setup/open-service.ts'
 
 // Runs on a server alone: its statements are tried on both databases in edr.test.ts.
 
-/** More than slices have, and pages of anything else. */
+/** Far more than a slice has. */
 const RELEASES = 1501
 
 const service = openService({
