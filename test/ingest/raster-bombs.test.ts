@@ -121,10 +121,10 @@ const LOADED: [what: string, write: Writing, settings: Record<string, unknown>, 
     49,
   ],
   [
-    '12,800 tiles of one pixel, which are all of one window',
+    '38,400 tiles of one pixel, which are all of one window',
     async (folder) => {
       const file = join(folder, 'tiny.tif')
-      const [width, height] = [160, 80]
+      const [width, height] = [300, 128]
       const pixel = deflateSync(Buffer.from(Float32Array.of(7).buffer))
       const tiles = (value: number): Tag => ['long', Array(width * height).fill(value)]
       const options = { width, height, strips: [pixel] }
@@ -146,7 +146,7 @@ const LOADED: [what: string, write: Writing, settings: Record<string, unknown>, 
       return [{ file, scenario: 'Tiny' }]
     },
     { allow: ['extent'] },
-    50,
+    152,
   ],
   [
     'of a sparse file what was written alone',
