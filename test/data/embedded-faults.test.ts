@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { createWriteStream } from 'node:fs'
 import { cp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { fillDisk, mountDisk, unmountDisk } from '#chaos/faults/disks.ts'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { type Cluster, type Database, openCluster } from '#src/data/client.ts'
@@ -21,28 +21,7 @@ import { failureOf } from './failure.ts'
 // Runs on the embedded database alone.
 
 /** Room for the database and for what the tests write into it. */
-const DISK = 'size=400m'
-
-/** A file system of its own, which can be full and read-only. It takes root, and Linux. */
-function mount(folder: string, ...options: string[]): boolean {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', ...options, 'tmpfs', folder], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-
-async function fill(file: string): Promise<void> {
-  const stream = createWriteStream(file)
-  const ended = new Promise((resolve) => stream.once('error', resolve))
-  const block = Buffer.alloc(65_536)
-  const write = () => {
-    stream.write(block, (error) => error || write())
-  }
-  write()
-  expect(await ended).toMatchObject({ code: 'ENOSPC' })
-}
+const DISK_MB = 400
 
 const POINT = {
   method: 'POST',
@@ -69,7 +48,8 @@ describe('the embedded database, of a service that runs,', () => {
     process.on('worker', keepWorker)
     testDatabase = await createTestDatabase('demo', { RELEASE_MAX_AGE_MS: '100', LOG_LEVEL: 'error' })
     folder = await newFolder()
-    isMounted = mount(folder, '-o', DISK)
+    // It takes root, and Linux.
+    isMounted = mountDisk(folder, DISK_MB)
     await cp(testDatabase.config.DATA_DIR, folder, { recursive: true })
     await start()
     await query('create table kept (x int, text text)')
@@ -78,7 +58,7 @@ describe('the embedded database, of a service that runs,', () => {
   afterAll(async () => {
     process.off('worker', keepWorker)
     await stop()
-    if (isMounted) execFileSync('umount', [folder])
+    if (isMounted) unmountDisk(folder)
     await testDatabase.drop()
   })
 
@@ -168,8 +148,7 @@ describe('the embedded database, of a service that runs,', () => {
     context.skip(!isMounted, 'a file system can be mounted by root alone')
     expect((await app.inject(POINT)).statusCode).toBe(200)
     await query("insert into kept values (1, 'before')")
-    const ballast = join(folder, 'ballast')
-    await fill(ballast)
+    const ballast = fillDisk(folder)
 
     const large = sql`insert into kept select i, repeat(md5(i::text), 200) from generate_series(1, 5000) as i`
     expect(await failureOf(large.execute(database.writer))).toMatchObject({ code: '53100' })

@@ -1,37 +1,47 @@
-import type { Worker } from 'node:worker_threads'
+import { existsSync } from 'node:fs'
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { loadConfig } from '#src/config.ts'
 import { type Cluster, type Database, openCluster } from '#src/data/client.ts'
+import { lockFolder, openToOthers } from '#src/data/embedded/cluster.ts'
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { OperatorError } from '#src/errors.ts'
+import { runAgro } from '#test/setup/cli.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { ownDatabase } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
+import { startProcess } from '#test/setup/service-process.ts'
 import { CRASHING, failureOf } from './failure.ts'
 
 // Runs on the embedded database alone.
 
 const CRASHED = 'the embedded database failed inside this statement and was restarted'
 
+/* A start takes seconds of computing: the tests of a database follow each other, in the order in which they are written. */
+
+const testDatabase = ownDatabase('empty', { STATEMENT_TIMEOUT_MS: '100' })
+
 describe('the embedded database', () => {
-  const workers: Worker[] = []
-  const keepWorker = (worker: Worker) => workers.push(worker)
-  let testDatabase: TestDatabase
   let cluster: Cluster
   let database: Database
+  let isOpen = false
 
   beforeAll(async () => {
-    process.on('worker', keepWorker)
-    testDatabase = await createTestDatabase('empty', { STATEMENT_TIMEOUT_MS: '500' })
     cluster = await openCluster(testDatabase.config)
+    isOpen = true
     database = cluster.connectForMaintenance()
     await query('create table kept (x int)')
   })
 
-  afterAll(async () => {
-    process.off('worker', keepWorker)
-    await database.close()
-    await cluster.close()
-    await testDatabase.drop()
-  })
+  async function close(): Promise<void> {
+    if (!isOpen) return
+    isOpen = false
+    await Promise.all([database.close(), cluster.close()])
+  }
+  afterAll(close)
 
   async function query(statement: string, values?: unknown[]): Promise<Record<string, unknown>[]> {
     return (await database.pool.query(statement, values)).rows
@@ -50,44 +60,30 @@ describe('the embedded database', () => {
     return longest
   }
 
-  describe('a statement that crashes it', () => {
-    test('fails alone: those that wait behind it are answered, by a new instance', async () => {
-      const [before, crashed, ...after] = await Promise.allSettled([
-        query('select 1 as x'),
-        query(`select ${CRASHING}`),
-        query('select 2 as x'),
-        query('select 3 as x'),
-      ])
-      expect(before).toMatchObject({ status: 'fulfilled', value: [{ x: 1 }] })
-      expect(crashed).toMatchObject({ status: 'rejected', reason: { message: CRASHED } })
+  test('a statement that crashes it takes its transaction and the prepared statements with it, and nothing that was committed; those that wait behind it are answered, by a new instance', async () => {
+    await query('insert into kept values (1)')
+    const prepared = { name: 'doubled', text: 'select $1::int * 2 as x' }
+    expect((await database.pool.query({ ...prepared, values: [2] })).rows).toEqual([{ x: 4 }])
+    const crashed = database.writer.transaction().execute(async (trx) => {
+      await sql`insert into kept values (2)`.execute(trx)
+      const failure = await failureOf(sql.raw(`select ${CRASHING}`).execute(trx))
+      expect(failure.message).toBe(CRASHED)
       // Whoever asks so again would crash it again: it is answered 500.
-      expect(isDatabaseUnavailable((crashed as PromiseRejectedResult).reason)).toBe(false)
-      expect(after).toMatchObject([{ value: [{ x: 2 }] }, { value: [{ x: 3 }] }])
+      expect(isDatabaseUnavailable(failure)).toBe(false)
+      await sql`insert into kept values (3)`.execute(trx)
     })
-
-    test('takes its transaction and the prepared statements with it, and nothing that was committed', async () => {
-      await query('insert into kept values (1)')
-      const prepared = { name: 'doubled', text: 'select $1::int * 2 as x' }
-      expect((await database.pool.query({ ...prepared, values: [2] })).rows).toEqual([{ x: 4 }])
-      const transaction = database.writer.transaction().execute(async (trx) => {
-        await sql`insert into kept values (2)`.execute(trx)
-        expect((await failureOf(sql.raw(`select ${CRASHING}`).execute(trx))).message).toBe(CRASHED)
-        await sql`insert into kept values (3)`.execute(trx)
-      })
-      expect(isDatabaseUnavailable(await failureOf(transaction))).toBe(true)
-      expect(await query('select x from kept')).toEqual([{ x: 1 }])
-      // Their names can be used again.
-      for (const value of [3, 4]) {
-        expect((await database.pool.query({ ...prepared, values: [value] })).rows).toEqual([{ x: value * 2 }])
-      }
-    })
-  })
-
-  test('a crash while nobody asks is not noticed by the next query', async () => {
-    const ended = new Promise((resolve) => workers.at(-1)?.once('exit', resolve))
-    await workers.at(-1)?.terminate()
-    await ended
-    expect(await query('select 1 as x')).toEqual([{ x: 1 }])
+    const [failure, ...after] = await Promise.all([
+      failureOf(crashed),
+      query('select 2 as x'),
+      query('select 3 as x'),
+    ])
+    expect(isDatabaseUnavailable(failure)).toBe(true)
+    expect(after).toEqual([[{ x: 2 }], [{ x: 3 }]])
+    expect(await query('select x from kept')).toEqual([{ x: 1 }])
+    // Their names can be used again.
+    for (const value of [3, 4]) {
+      expect((await database.pool.query({ ...prepared, values: [value] })).rows).toEqual([{ x: value * 2 }])
+    }
   })
 
   test('a statement is ended at the deadline, and the main thread goes on meanwhile', async () => {
@@ -96,10 +92,10 @@ describe('the embedded database', () => {
     const pause = await longestPauseDuring(async () => {
       // Nothing in the thread waits without computing: `pg_sleep` is no other case.
       const error = await failureOf(query('select count(*) from generate_series(1, 1e10::bigint)'))
-      expect(error.message).toBe('no answer within 5000 ms')
+      expect(error.message).toBe('no answer within 4600 ms')
       expect(isDatabaseUnavailable(error)).toBe(true)
     })
-    // A statement on the main thread would hold it up for the whole 5000 ms.
+    // A statement on the main thread would hold it up for the whole 4600 ms.
     expect(pause).toBeLessThan(2000)
     expect(await query('select 1 as x')).toEqual([{ x: 1 }])
     await database.close()
@@ -186,14 +182,106 @@ describe('the embedded database', () => {
     vi.unstubAllEnvs()
   })
 
-  test('closing waits for the statement under way, and what it did is kept', async () => {
+  test('closing waits for the statement under way', async () => {
     const inserted = query('insert into kept select 7 from pg_sleep(0.3) returning x')
     await vi.waitFor(() => expect(database.pool.idleCount).toBe(0), PATIENCE)
-    await Promise.all([database.close(), cluster.close()])
+    await close()
     expect(await inserted).toEqual([{ x: 7 }])
+  })
+})
 
-    cluster = await openCluster(testDatabase.config)
-    database = cluster.connect()
-    expect(await query('select x from kept where x in (1, 7) order by x')).toEqual([{ x: 1 }, { x: 7 }])
+describe('the folder of the embedded database', () => {
+  let folder: string
+  beforeAll(() => {
+    folder = testDatabase.config.DATA_DIR
+  })
+
+  async function refusalOf(path: string): Promise<string> {
+    const error = await failureOf(openCluster(loadConfig({ DATA_DIR: path })))
+    expect(error).toBeInstanceOf(OperatorError)
+    return error.message
+  }
+
+  test('is refused to others while a process holds it, who are told the holder; after kill -9 it is free', async () => {
+    const holder = startProcess('test/data/folder-holder.ts', testDatabase.environment)
+    await holder.prints(/committed/)
+    expect(await runAgro(testDatabase, 'releases', 'list')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        new RegExp(
+          `^The embedded database in ${folder} is in use by process ${holder.pid} on ${hostname()}, ` +
+            'started [0-9TZ:.-]+\\. Stop that process first, or set DATABASE_URL: a PostgreSQL server can be shared\\.\n$',
+        ),
+      ),
+    })
+    holder.signal('SIGKILL')
+    expect(await holder.ended).toBe('SIGKILL')
+  })
+
+  test('has what was committed before, and is closed to others when it is opened, whatever a backup has left open', async () => {
+    for (const path of await readdir(folder, { recursive: true })) await chmod(join(folder, path), 0o755)
+    await chmod(folder, 0o755)
+    const said: string[] = []
+    const cluster = await openCluster(testDatabase.config, (message) => said.push(message))
+    expect(said).toContain(`closed ${folder} to other users of this machine, who could read it`)
+    const database = cluster.connectForMaintenance()
+    const { rows } = await database.pool.query('select count(*), min(x), max(x) from committed')
+    expect(rows).toEqual([{ count: 1000, min: 1, max: 1000 }])
+    const { rows: kept } = await database.pool.query('select x from kept where x in (1, 7) order by x')
+    expect(kept).toEqual([{ x: 1 }, { x: 7 }])
+    expect(await refusalOf(folder)).toContain(
+      `The embedded database in ${folder} is in use by process ${process.pid} on ${hostname()}`,
+    )
+    await database.pool.query('create table written as select generate_series(1, 1000)')
+    expect(await openToOthers(folder)).toEqual([])
+    await database.close()
+    await cluster.close()
+    expect(await openToOthers(folder)).toEqual([])
+    await (await lockFolder(folder)).close()
+  })
+
+  test('that holds something else than a database is refused in a sentence', async () => {
+    await writeFile(join(folder, 'postgres/global/pg_control'), 'not this')
+    expect(await refusalOf(folder)).toBe(
+      `In ${folder} the embedded database could not be started: could not read file "global/pg_control": ` +
+        'read 8 of 296. Its files are damaged: put back a backup, or move them away to begin anew.',
+    )
+    // It may be the operator's only copy: nothing is removed.
+    expect(await readFile(join(folder, 'postgres/global/pg_control'), 'utf8')).toBe('not this')
+  })
+
+  /** What others than its owner may do anything with, of a folder and all that is in it. */
+  async function openIn(folder: string): Promise<string[]> {
+    const paths = [folder, ...(await readdir(folder, { recursive: true })).map((name) => join(folder, name))]
+    const modes = await Promise.all(paths.map(async (path) => (await stat(path)).mode))
+    return paths.filter((_, index) => ((modes[index] as number) & 0o077) !== 0)
+  }
+
+  test('is made whole by the next start after a first start that was killed half-way, and is its user’s alone', async () => {
+    // Spaces and letters of any script may be in its path.
+    const folder = join(await newFolder(), 'données de la saison', 'የአየር ሁኔታ 🌾')
+    const start = startProcess('test/data/folder-holder.ts', { DATA_DIR: folder })
+    const isBegun = () => expect(existsSync(join(folder, 'postgres/base'))).toBe(true)
+    await vi.waitFor(isBegun, { ...PATIENCE, interval: 5 })
+    start.signal('SIGKILL')
+    await start.ended
+    expect(existsSync(join(folder, 'unfinished'))).toBe(true)
+    const cluster = await openCluster(loadConfig({ DATA_DIR: folder }))
+    expect(existsSync(join(folder, 'unfinished'))).toBe(false)
+    const database = cluster.connectForMaintenance()
+    await database.pool.query('create table kept as select 1 as x')
+    expect((await database.pool.query('select x from kept')).rows).toEqual([{ x: 1 }])
+    expect(await openIn(folder)).toEqual([])
+    await database.close()
+    await cluster.close()
+    expect(await openIn(folder)).toEqual([])
+  })
+
+  test('that is a file is refused in a sentence', async () => {
+    const path = join(await newFolder(), 'a file')
+    await writeFile(path, '')
+    expect(await refusalOf(path)).toMatch(
+      /^The folder .* cannot be used for the embedded database: E[A-Z]+: .*\. Set DATA_DIR to one that can be written to\.$/,
+    )
   })
 })
