@@ -1,6 +1,8 @@
+// Runs on both databases: approximate areas give way by statements that no request sends.
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { readSeats, seedAreas } from '#src/ingest/demo/seed.ts'
+import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { openService } from '#test/setup/open-service.ts'
 
 const COUNTRIES = ['eth', 'gha', 'ken', 'rwa']
@@ -44,5 +46,23 @@ describe('the approximate areas of the demo', () => {
     const before = await state()
     await seedAreas(service.database)
     expect((await state()).rows).toEqual(before.rows)
+  })
+
+  test('give way to real ones, as those below them do, and are not made again', async () => {
+    const { database } = service
+    const load = async (level: number) => {
+      const path = await boundaryFile([feature({ code: 'W', name: 'W' }, rectangle(37, 8, 38, 9))])
+      return loadFile(database, path, 'eth', level)
+    }
+    await expect(load(2)).rejects.toThrow(
+      'Level 1 of Ethiopia holds nothing but approximate areas: load it first, for the areas of level 2 lie in its areas.',
+    )
+    expect(await load(1)).toMatchObject({ added: 1, removed: 14, approximateDeleted: [2, 3] })
+    await seedAreas(database)
+    const sets = database.writer.selectFrom('boundary_set').select(['level', 'approximate']).orderBy('level')
+    expect(await sets.where('country_code', '=', 'eth').execute()).toEqual([
+      { level: 0, approximate: false },
+      { level: 1, approximate: false },
+    ])
   })
 })

@@ -6,7 +6,6 @@ import type { Database } from '#src/data/client.ts'
 import type { FileReport, LoadRequest } from '#src/ingest/boundaries/load.ts'
 import type { AreaIssue } from '#src/ingest/boundaries/queries.ts'
 import { codeOfName } from '#src/ingest/boundaries/replace.ts'
-import { seedAreas } from '#src/ingest/demo/seed.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { openDatabase } from '#test/setup/open-service.ts'
 import { clockwise, shapefileParts, writeShapefile, zipOf } from './shapefile.ts'
@@ -243,19 +242,4 @@ test('a dry run reports the same and writes nothing', async () => {
   // What is loaded already changes nothing.
   expect(await load(before)).toBeUndefined()
   expect(await load(after)).toEqual(dry)
-})
-
-test('real boundaries take the place of approximate ones, and of those below', async () => {
-  await seedAreas(database)
-  await expect(load([area('1', rectangle(37, 8, 38, 9))], 2)).rejects.toThrow(
-    'Level 1 of Ethiopia holds nothing but approximate areas: load it first, for the areas of level 2 lie in its areas.',
-  )
-  const report = await load([area('W', rectangle(37, 8, 38, 9))])
-  expect(report).toMatchObject({ added: 1, removed: 14, approximateDeleted: [2, 3] })
-  await seedAreas(database)
-  const sets = database.writer.selectFrom('boundary_set').select(['level', 'approximate']).orderBy('level')
-  expect(await sets.where('country_code', '=', 'eth').execute()).toEqual([
-    { level: 0, approximate: false },
-    { level: 1, approximate: false },
-  ])
 })
