@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { findLastDay, isStale } from '#schemas/products/define.ts'
+import { findLastDay } from '#schemas/products/define.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { rowsOf } from '#test/advice/batch/forms.ts'
 import { call, type Sent } from '#test/setup/calls.ts'
@@ -74,23 +74,8 @@ describe.sequential('a release whose season is over', () => {
   })
 })
 
-describe('the last day of a season', () => {
-  const release = { forecastPeriod: '2026-07-01', synthetic: false, validUntil: null }
-
-  test.each([
-    [{}, '2027-07-31'],
-    [{ forecastPeriod: '2027-02-01' }, '2028-02-29'],
-    [{ validUntil: '2026-11-30' }, '2026-11-30'],
-    [{ synthetic: true }, null],
-    [{ forecastPeriod: null }, null],
-  ])('of %j is %s', (changes, last) => {
-    expect(findLastDay({ ...release, ...changes })).toBe(last)
-  })
-
-  test('ends at midnight UTC', () => {
-    expect([Date.UTC(2027, 7, 1) - 1, Date.UTC(2027, 7, 1)].map((now) => isStale(release, now))).toEqual([
-      false,
-      true,
-    ])
-  })
+test('the last day of a season in February is that of its year', () => {
+  const release = { forecastPeriod: '2027-02-01', synthetic: false, validUntil: null }
+  expect(findLastDay(release)).toBe('2028-02-29')
+  expect(findLastDay({ ...release, forecastPeriod: null })).toBe(null)
 })
