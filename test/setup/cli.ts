@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { spawn } from 'node:child_process'
 import { format } from 'node:util'
 import { vi } from 'vitest'
@@ -22,16 +23,19 @@ export interface RunningAgro {
   kill(signal: NodeJS.Signals): void
 }
 
+/** The database that a command is called on. */
+type Called = Pick<TestDatabase, 'environment'>
+
 const AGRO = ['bin/run.mjs', 'src/cli/agro.ts']
 
 /** Starts `agro` as an operator would, in a process of its own, on a test database. */
-export function startAgro(testDatabase: TestDatabase, ...parameters: string[]): RunningAgro {
+export function startAgro(testDatabase: Called, ...parameters: string[]): RunningAgro {
   return startNode(testDatabase, [...AGRO, ...parameters])
 }
 
 /** Does so with several commands, one after the other in one process: its start takes longer than most of them. */
 export async function measureAgro(
-  testDatabase: TestDatabase,
+  testDatabase: Called,
   commands: string[][],
 ): Promise<MeasuredResult[]> {
   const program = ['bin/run.mjs', 'test/setup/measured-agro.ts', JSON.stringify(commands)]
@@ -48,7 +52,7 @@ export async function measureAgro(
     }))
 }
 
-function startNode(testDatabase: TestDatabase, parameters: string[]): RunningAgro {
+function startNode(testDatabase: Called, parameters: string[]): RunningAgro {
   const result: CliResult = { code: null, stdout: '', stderr: '' }
   const child = spawn(process.execPath, parameters, {
     env: { ...process.env, ...testDatabase.environment },
@@ -66,34 +70,58 @@ function startNode(testDatabase: TestDatabase, parameters: string[]): RunningAgr
   return { result, ended, kill: (signal) => void child.kill(signal) }
 }
 
-/**
- * Does the same within this process, one command after the other: it opens and closes the database all the
- * same, and is done in half the time.
- */
-export async function runAgro(
-  testDatabase: Pick<TestDatabase, 'environment'>,
-  ...parameters: string[]
-): Promise<CliResult> {
-  const result = { stdout: '', stderr: '' }
-  const collect = (stream: keyof typeof result) => (text: string | Uint8Array) => {
-    result[stream] += text
+/** What each command has said that runs within this process. */
+const outputs = new AsyncLocalStorage<Omit<CliResult, 'code'>>()
+
+let running = 0
+let stopListening = () => {}
+
+/** Hears what commands say, and has the environment as it was before them when the last one has ended. */
+function listen(): void {
+  const collect = (stream: 'stdout' | 'stderr') => (text: string | Uint8Array) => {
+    const output = outputs.getStore()
+    if (output) output[stream] += text
     return true
   }
+  const log =
+    (stream: 'stdout' | 'stderr') =>
+    (...what: unknown[]) =>
+      void collect(stream)(`${format(...what)}\n`)
   const spies = [
     vi.spyOn(process.stdout, 'write').mockImplementation(collect('stdout')),
     vi.spyOn(process.stderr, 'write').mockImplementation(collect('stderr')),
-    vi.spyOn(console, 'log').mockImplementation((...what) => void collect('stdout')(`${format(...what)}\n`)),
-    vi
-      .spyOn(console, 'error')
-      .mockImplementation((...what) => void collect('stderr')(`${format(...what)}\n`)),
+    vi.spyOn(console, 'log').mockImplementation(log('stdout')),
+    vi.spyOn(console, 'error').mockImplementation(log('stderr')),
   ]
   const before = { ...process.env }
-  Object.assign(process.env, testDatabase.environment)
-  try {
-    return { code: await operate(parameters), ...result }
-  } finally {
-    for (const name of Object.keys(testDatabase.environment)) delete process.env[name]
+  stopListening = () => {
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
     Object.assign(process.env, before)
     for (const spy of spies) spy.mockRestore()
   }
+}
+
+/**
+ * Begins a command within this process: it opens and closes the database all the same, and is done in half the time.
+ * Several may run at once on one database.
+ */
+export function beginAgro(
+  { environment }: Called,
+  ...parameters: string[]
+): Pick<RunningAgro, 'result' | 'ended'> {
+  if (running++ === 0) listen()
+  Object.assign(process.env, environment)
+  const result: CliResult = { code: null, stdout: '', stderr: '' }
+  const ended = outputs
+    .run(result, () => operate(parameters))
+    .then((code) => ({ ...result, code }))
+    .finally(() => {
+      if (--running === 0) stopListening()
+    })
+  return { result, ended }
+}
+
+/** Runs a command within this process, to its end. */
+export function runAgro(testDatabase: Called, ...parameters: string[]): Promise<CliResult> {
+  return beginAgro(testDatabase, ...parameters).ended
 }
