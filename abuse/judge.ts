@@ -1,4 +1,5 @@
 import { figure } from '#bench/limits.ts'
+import { markdownTable } from '#chaos/markdown-table.ts'
 import type { Figure } from './scenario.ts'
 import type { Noticed, Victim } from './victims/victims.ts'
 
@@ -78,5 +79,5 @@ export function reportOf(outcomes: Outcome[]): string {
     ]),
   )
   const head = ['attack', 'database', 'what', 'quiet', 'under attack', 'limit', '']
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  return markdownTable(head, rows)
 }

@@ -1,13 +1,14 @@
 /** npm run abuse: attacks a service, and prints as a table what others noticed of it. */
 import { setTimeout } from 'node:timers/promises'
+import { Command, InvalidArgumentError } from 'commander'
 import { type Cleanup, withCleanup } from '#bench/cleanup.ts'
 import { ask, type Member, type Sent } from '#bench/client.ts'
 import { isBusy, loadBefore } from '#bench/machine.ts'
+import { someOf } from '#bench/options.ts'
 import { judge, type Outcome, reportOf } from './judge.ts'
-import { type Options, readOptions } from './options.ts'
 import type { Scenario, Target } from './scenario.ts'
 import { SCENARIOS } from './scenarios/index.ts'
-import { runningTarget, startTarget } from './targets.ts'
+import { type Kind, runningTarget, startTarget } from './targets.ts'
 import { startVictims, type Victim, type Victims } from './victims/victims.ts'
 
 const QUIET_SECONDS = 3
@@ -17,6 +18,12 @@ const QUICK_ANSWERS = 10
 const QUICK_MS = 50
 const QUICK_LOGIN_MS = 1000
 const RECOVERY_MS = 30_000
+
+interface Options {
+  only: string[]
+  on: Kind[]
+  url?: URL
+}
 
 async function attack(
   target: Target,
@@ -87,7 +94,20 @@ function say(message: string): void {
   console.error(`abuse: ${message}`)
 }
 
-const options = readOptions(process.argv.slice(2))
+function urlOf(text: string): URL {
+  if (!URL.canParse(text)) throw new InvalidArgumentError(`"${text}" is no URL.`)
+  return new URL(text)
+}
+
+const KINDS: Kind[] = ['server', 'embedded']
+const names = SCENARIOS.map(({ name }) => name)
+const options = new Command('npm run abuse --')
+  .description('Attack a service, and see what others notice of it. Each attack takes up to 15 seconds.')
+  .option('--only <attacks>', `some of: ${names.join(', ')}`, someOf(names), names)
+  .option('--on <databases>', 'server, embedded or both', someOf(KINDS), KINDS)
+  .option('--url <url>', 'a running service of this machine, instead of one for each database', urlOf)
+  .parse()
+  .opts<Options>()
 await withCleanup((cleanup) => run(cleanup, options))
 // An attack that the service does not answer would keep the process.
 process.exit()

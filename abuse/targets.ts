@@ -7,8 +7,10 @@ import { join as joinService, type Member } from '#bench/client.ts'
 import { openDatabaseServer } from '#bench/postgres.ts'
 import type { Server } from '#bench/processes.ts'
 import { startService, type Where } from '#bench/service.ts'
-import type { Kind } from './options.ts'
 import type { Memory, Target } from './scenario.ts'
+
+/** Which databases the service is attacked on. */
+export type Kind = 'server' | 'embedded'
 
 /** What a process has to be loaded with to be asked what it holds. */
 export const HELD_MEMORY = fileURLToPath(new URL('./held-memory.mjs', import.meta.url))

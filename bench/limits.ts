@@ -76,75 +76,59 @@ function keeps({ kind, value }: Bound, measured: number): boolean {
   return kind === 'at most' ? measured <= value : measured < value
 }
 
+function line(what: string, measured: number | undefined, rest: Omit<Line, 'what' | 'measured'>): Line {
+  return { what, measured: measured ?? Number.NaN, ...rest }
+}
+
 function pointLines({ points }: Results): Line[] {
   if (!points) return []
   const memory = cellOf(points, 'memory', 'uniform', 64)
   const noCache = cellOf(points, 'no-cache', 'uniform', 64)
-  const lines: Line[] = [
-    {
-      what: 'points/s of the bare route, tiles in memory',
-      measured: memory.rateToBare,
+  const cold = points.cold.find(({ target }) => target === 'memory')
+  const first = `points/s in the first ${cold?.seconds} seconds of a ready process, of the same process warm`
+  return [
+    line('points/s of the bare route, tiles in memory', memory.rateToBare, {
       limit: atLeast(0.75),
       goal: atLeast(0.85),
-    },
-    {
-      what: 'points/s of the bare route, TILE_CACHE_MB=0',
-      measured: noCache.rateToBare,
+    }),
+    line('points/s of the bare route, TILE_CACHE_MB=0', noCache.rateToBare, {
       limit: atLeast(0.4),
       goal: atLeast(0.45),
-    },
-    {
-      what: 'points/s of one query a request over the table of raster2pgsql, tiles in memory',
-      measured: memory.rateToOneQuery ?? Number.NaN,
-      limit: atLeast(5),
-    },
-    { what: 'p99 of the bare route, tiles in memory', measured: memory.p99ToBare, limit: under(5) },
+    }),
+    line(
+      'points/s of one query a request over the table of raster2pgsql, tiles in memory',
+      memory.rateToOneQuery ?? undefined,
+      { limit: atLeast(5) },
+    ),
+    line('p99 of the bare route, tiles in memory', memory.p99ToBare, { limit: under(5) }),
+    ...(cold?.rateToWarm == null ? [] : [line(first, cold.rateToWarm, { goal: atLeast(0.6) })]),
   ]
-  const cold = points.cold.find(({ target }) => target === 'memory')
-  if (cold?.rateToWarm != null) {
-    const what = `points/s in the first ${cold.seconds} seconds of a ready process, of the same process warm`
-    lines.push({ what, measured: cold.rateToWarm, goal: atLeast(0.6) })
-  }
-  return lines
 }
 
 function callLines({ calls }: Results): Line[] {
   if (!calls) return []
-  const partOf = (wanted: string) =>
-    calls.rows.find(({ call }) => call === wanted)?.rateToAnonymous ?? Number.NaN
+  const partOf = (wanted: string) => calls.rows.find(({ call }) => call === wanted)?.rateToAnonymous
+  const kept = 'points/s with a key, kept in the history, of anonymous ones'
+  const location = 'calls/s of /validate_location, of anonymous points'
+  const all = 'cost of a call for all products, of a call for each'
   return [
-    {
-      what: 'points/s with a key, kept in the history, of anonymous ones',
-      measured: partOf('key'),
-      goal: atLeast(0.6),
-    },
-    {
-      what: 'calls/s of /validate_location, of anonymous points',
-      measured: partOf('location'),
-      goal: atLeast(0.5),
-    },
-    {
-      what: 'cost of a call for all products, of a call for each',
-      measured: calls.allProductsCost,
-      goal: atMost(0.6),
-    },
+    line(kept, partOf('key'), { goal: atLeast(0.6) }),
+    line(location, partOf('location'), { goal: atLeast(0.5) }),
+    line(all, calls.allProductsCost, { goal: atMost(0.6) }),
   ]
 }
 
 function processLines({ workers, publication }: Results): Line[] {
   const lines: Line[] = []
   const two = workers?.rows.find((row) => row.workers === 2)
-  if (workers) {
-    const measured = two?.rateToOne ?? Number.NaN
-    lines.push({ what: 'points/s of two workers, of one', measured, goal: atLeast(1.2) })
-  }
-  for (const { workers: count, cpuToOne: measured } of workers?.costs?.slice(1) ?? []) {
+  if (workers) lines.push(line('points/s of two workers, of one', two?.rateToOne, { goal: atLeast(1.2) }))
+  for (const { workers: count, cpuToOne } of workers?.costs?.slice(1) ?? []) {
     const limit = atMost(1 + COST_A_WORKER * (count - 1))
-    lines.push({ what: `CPU a point with ${count} workers, of one`, measured, unit: ' times', limit })
+    lines.push(line(`CPU a point with ${count} workers, of one`, cpuToOne, { unit: ' times', limit }))
   }
   if (publication) {
     const what = `p99 in the ${publication.seconds} seconds after a publication, of before`
-    lines.push({ what, measured: publication.p99ToBefore, unit: ' times', goal: atMost(2) })
+    lines.push(line(what, publication.p99ToBefore, { unit: ' times', goal: atMost(2) }))
   }
   return lines
 }
@@ -155,14 +139,8 @@ function manyLines({ batch }: Results): Line[] {
     ({ form, target, coding }) =>
       form === 'application/x-ndjson' && target === 'memory' && coding === 'identity',
   )
-  return [
-    {
-      what: `points/s of ${figure(batch.points)} points as NDJSON`,
-      measured: row?.pointsPerSecond ?? Number.NaN,
-      limit: atLeast(60_000),
-      goal: atLeast(150_000),
-    },
-  ]
+  const bounds = { limit: atLeast(60_000), goal: atLeast(150_000) }
+  return [line(`points/s of ${figure(batch.points)} points as NDJSON`, row?.pointsPerSecond, bounds)]
 }
 
 function polygonLines({ polygons, bulk, fields }: Results): Line[] {

@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { someOf } from './some-of.ts'
 
 export const SECTIONS = [
   'points',
@@ -68,4 +67,18 @@ export function readOptions(parameters: string[]): Options {
 function positiveInteger(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a positive integer.')
   return Number(text)
+}
+
+/**
+ * Reads an option that lists some of the names that there are, with commas between them.
+ *
+ * @throws {InvalidArgumentError} names what there is not
+ */
+export function someOf(names: string[]): (list: string) => string[] {
+  return (list) => {
+    const chosen = list.split(',').map((name) => name.trim())
+    const unknown = chosen.find((name) => !names.includes(name))
+    if (unknown !== undefined) throw new InvalidArgumentError(`There is no "${unknown}".`)
+    return chosen
+  }
 }

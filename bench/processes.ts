@@ -100,10 +100,13 @@ function listeningPort(child: ChildProcess, file: string): Promise<number> {
 }
 
 /** A port that nobody listens at now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
+export const freePort = async (): Promise<number> => (await tryPort(0)) as number
+
+/** Listens at a port for a moment, at any where it is 0; undefined where somebody else listens there. */
+function tryPort(wanted: number): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer().once('error', () => resolve(undefined))
+    server.listen(wanted, '127.0.0.1', () => {
       const { port } = server.address() as { port: number }
       server.close(() => resolve(port))
     })
@@ -165,13 +168,6 @@ export async function freePorts(count: number): Promise<number> {
   for (;;) {
     const first = 20_000 + Math.floor(Math.random() * 500) * count
     const ports = Array.from({ length: count }, (_, index) => first + index)
-    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return first
+    if ((await Promise.all(ports.map(tryPort))).every(Boolean)) return first
   }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer().once('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-  })
 }

@@ -1,14 +1,20 @@
 /** npm run chaos: lets faults happen to a service under load, and prints as a table what came of them. */
+import { Command } from 'commander'
 import { type Cleanup, withCleanup } from '#bench/cleanup.ts'
 import { isBusy, loadBefore } from '#bench/machine.ts'
+import { someOf } from '#bench/options.ts'
 import type { Kind } from './fault.ts'
 import { FAULTS } from './faults/index.ts'
 import { judge, type Outcome } from './judge.ts'
 import { learnAnswers, startLoad } from './load/load.ts'
-import { type Options, readOptions } from './options.ts'
 import { reportOf } from './report.ts'
 import { setUp } from './stage.ts'
 import { ready, say, tryOne } from './trial.ts'
+
+interface Options {
+  only: string[]
+  on: Kind[]
+}
 
 async function run(cleanup: Cleanup, options: Options): Promise<void> {
   const load = await loadBefore(say)
@@ -41,5 +47,12 @@ async function tryAll(cleanup: Cleanup, kind: Kind, { only }: Options, outcomes:
   }
 }
 
-const options = readOptions(process.argv.slice(2))
+const KINDS: Kind[] = ['server', 'replica', 'embedded']
+const names = [...new Set(FAULTS.map(({ name }) => name))]
+const options = new Command('npm run chaos --')
+  .description('Let faults happen to a service under load, and see what fails, is wrong or is lost.')
+  .option('--only <faults>', `some of: ${names.join(', ')}`, someOf(names), names)
+  .option('--on <databases>', `some of: ${KINDS.join(', ')}`, someOf(KINDS), KINDS)
+  .parse()
+  .opts<Options>()
 await withCleanup((cleanup) => run(cleanup, options))

@@ -11,7 +11,7 @@ import type { Kind } from './fault.ts'
 import { counted } from './judge.ts'
 import { client, type Load, learnAnswers, planFor, startLoad } from './load/load.ts'
 import type { Asked, Plan } from './load/plan.ts'
-import { growthOf, type Sample, soakReport } from './soak-figures.ts'
+import { markdownTable } from './markdown-table.ts'
 import { type Rig, setUp } from './stage.ts'
 
 const MIB = 2 ** 20
@@ -99,6 +99,90 @@ async function valuesOf({ service }: Rig, metricsPort: number, held: string): Pr
     'connections to the database': metric('agro_database_pool_connections'),
     'event-loop delay p99': metric('nodejs_eventloop_lag_p99_seconds') * 1000,
   }
+}
+
+/** What a process and its database hold at a moment. */
+interface Sample {
+  /** Milliseconds since the soak began. */
+  at: number
+  values: Record<string, number>
+}
+
+/** How much a figure may grow, as a line through the second half of the samples says. */
+interface Bound {
+  figure: string
+  unit: string
+  /** In an hour. */
+  perHour: number
+  /** In all, however short the time: what comes and goes. */
+  noise: number
+}
+
+const BOUNDS: Bound[] = [
+  { figure: 'held memory', unit: 'MiB', perHour: 8, noise: 6 },
+  { figure: 'resident memory', unit: 'MiB', perHour: 40, noise: 40 },
+  { figure: 'tile cache', unit: 'MiB', perHour: 0, noise: 1 },
+  { figure: 'open files', unit: '', perHour: 2, noise: 10 },
+  { figure: 'connections to the database', unit: '', perHour: 1, noise: 5 },
+  { figure: 'event-loop delay p99', unit: 'ms', perHour: 5, noise: 30 },
+]
+
+interface Growth extends Bound {
+  first: number
+  last: number
+  /** By the line, over the second half and in an hour. */
+  grown: number
+  anHour: number
+  /** The most that it may have grown over the second half. */
+  most: number
+  pass: boolean
+}
+
+const HOUR_MS = 3_600_000
+
+/** Holds samples against the bounds. */
+function growthOf(samples: Sample[]): Growth[] {
+  const half = samples.slice(Math.floor(samples.length / 2))
+  const hours = ((half.at(-1) as Sample).at - (half[0] as Sample).at) / HOUR_MS
+  return BOUNDS.map((bound) => {
+    const values = (list: Sample[]) => list.map(({ values }) => values[bound.figure] as number)
+    const anHour = slope(
+      half.map(({ at }) => at / HOUR_MS),
+      values(half),
+    )
+    const grown = anHour * hours
+    const most = Math.max(bound.perHour * hours, bound.noise)
+    const [first, last] = [values(samples)[0] as number, values(samples).at(-1) as number]
+    return { ...bound, first, last, grown, anHour, most, pass: grown <= most }
+  })
+}
+
+/** Of the line with the least squares. */
+function slope(xs: number[], ys: number[]): number {
+  const mean = (list: number[]) => list.reduce((sum, value) => sum + value, 0) / list.length
+  const [x, y] = [mean(xs), mean(ys)]
+  const spread = xs.reduce((sum, value) => sum + (value - x) ** 2, 0)
+  return spread === 0
+    ? 0
+    : xs.reduce((sum, value, index) => sum + (value - x) * ((ys[index] as number) - y), 0) / spread
+}
+
+/** The report as a table of Markdown. */
+function soakReport(growths: Growth[]): string {
+  const rows = growths.map(({ figure, unit, first, last, grown, most, pass }) => [
+    figure,
+    told(first, unit),
+    told(last, unit),
+    told(grown, unit),
+    told(most, unit),
+    pass ? 'passed' : 'FAILED',
+  ])
+  const head = ['figure', 'at first', 'at last', 'grown in the second half', 'may grow by', '']
+  return markdownTable(head, rows)
+}
+
+function told(value: number, unit: string): string {
+  return `${value.toFixed(1)}${unit && ` ${unit}`}`
 }
 
 const options = new Command('npm run soak --')

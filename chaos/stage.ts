@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
@@ -10,6 +10,7 @@ import { startService, type Where, withDatabase } from '#bench/service.ts'
 import { publishRelease } from '#src/catalog/release-queries.ts'
 import { deleteRelease } from '#src/catalog/removal-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
+import { seedDemo } from '#src/ingest/demo/seed.ts'
 import { DEMO_RELEASES, demoSource } from '#src/ingest/demo/source.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
@@ -24,7 +25,6 @@ import {
 } from './fault.ts'
 import { mountDisk, unmountDisk } from './faults/disks.ts'
 import { startNetwork } from './network.ts'
-import { asService, makeServiceRole } from './service-role.ts'
 import type { Subject } from './trial.ts'
 
 /** A stage, and what those who judge need to know of it. */
@@ -36,7 +36,7 @@ const END_WORKER = fileURLToPath(new URL('end-worker.mjs', import.meta.url))
 const DISK_MB = 600
 
 /** The tiles of the demo have not all room in memory: some points need the database each time. */
-const SETTINGS = { DEMO_DATA: 'true', TILE_CACHE_MB: '2', ACCESS_TOKEN_MINUTES: '60' }
+export const SETTINGS = { TILE_CACHE_MB: '2', ACCESS_TOKEN_MINUTES: '60' }
 
 /** Starts the service with the demo data; undefined where there is no such database. */
 export async function setUp(
@@ -119,7 +119,8 @@ async function startProcess(
   settings: Record<string, string>,
 ): Promise<{ service: Service; complaints: () => number }> {
   const port = await freePort()
-  const start = () => startService(cleanup, where, { PORT: `${port}`, ...SETTINGS, ...settings })
+  const start = () =>
+    startService(cleanup, where, { PORT: `${port}`, DEMO_DATA: 'true', ...SETTINGS, ...settings })
   const servers: Server[] = [await start()]
   const newest = () => servers.at(-1) as Server
   const service: Service = {
@@ -138,8 +139,14 @@ async function startProcess(
   return { service, complaints: () => servers.reduce((sum, { complaints }) => sum + complaints(), 0) }
 }
 
+/** Fills a database with the demo, and a second release of a series. */
+export async function loadDemo(where: Where, publications: Publication[]): Promise<ReleaseStage> {
+  await withDatabase(where, (database) => seedDemo(database, () => {}))
+  return loadSecondRelease(where, publications)
+}
+
 /** Loads a release of the series that is asked for whose values differ, and leaves the first one published. */
-export async function loadSecondRelease(where: Where, publications: Publication[]): Promise<ReleaseStage> {
+async function loadSecondRelease(where: Where, publications: Publication[]): Promise<ReleaseStage> {
   const demo = DEMO_RELEASES.find(
     ({ product, countryCode }) => product.code === 'yield' && countryCode === 'eth',
   )
@@ -173,4 +180,25 @@ function doubled({ description, coverages }: ReleaseSource): ReleaseSource {
       layers: coverage.layers.map((layer) => ({ ...layer, scale: layer.scale * 2 })),
     })),
   }
+}
+
+const ROLE = 'agro'
+const PASSWORD = 'teff-grows-at-dawn'
+
+/** Makes a role that the server asks for its password, as it does on machines that others reach. */
+async function makeServiceRole({ url, data }: Cluster): Promise<void> {
+  await execute(url, `create role ${ROLE} superuser login password '${PASSWORD}'`)
+  const file = join(data, 'pg_hba.conf')
+  const rules = readFileSync(file, 'utf8')
+  // The first rule that fits counts; everybody else is trusted.
+  writeFileSync(file, `host all ${ROLE} all scram-sha-256\n${rules}`)
+  await execute(url, 'select pg_reload_conf()')
+}
+
+/** The URL of a database as that role. */
+function asService(database: string): string {
+  const url = new URL(database)
+  url.username = ROLE
+  url.password = PASSWORD
+  return url.href
 }

@@ -40,8 +40,9 @@ const REFUSED_MS = 20
  * service says so. An address that refuses a connection has got no request: the next one is asked.
  *
  * @param ports of this machine, which are asked by turns
+ * @param pauseMs how long each client waits between an answer and its next question
  */
-export function startTraffic(ports: number[], questions: Question[], clients: number): Traffic {
+export function startTraffic(ports: number[], questions: Question[], clients: number, pauseMs = 0): Traffic {
   const tally: Tally = { right: new Map(), failures: [] }
   const began = performance.now()
   let turn = 0
@@ -63,9 +64,10 @@ export function startTraffic(ports: number[], questions: Question[], clients: nu
     }
   }
 
-  const asking = keepAsking(clients, (client, call) =>
-    askFor(questions[(client + call) % questions.length] as Question),
-  )
+  const asking = keepAsking(clients, async (client, call) => {
+    await askFor(questions[(client + call) % questions.length] as Question)
+    if (pauseMs > 0) await setTimeout(pauseMs)
+  })
   return {
     count: () => count,
     async stop() {

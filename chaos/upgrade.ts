@@ -1,18 +1,20 @@
 /** Replaces a version of the service that was released by this one under load, and counts what fails meanwhile. */
 import { execFile } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Command } from 'commander'
-import { type Cleanup, withCleanup } from '#bench/cleanup.ts'
+import { type Cleanup, temporaryFolder, withCleanup } from '#bench/cleanup.ts'
 import { openDatabaseServer } from '#bench/postgres.ts'
 import type { Server } from '#bench/processes.ts'
 import { startService } from '#bench/service.ts'
 import { OperatorError } from '#src/errors.ts'
+import { readErrorCode } from '#src/lib/promises.ts'
 import { tryCrossings } from './crossings.ts'
 import { beginLoad } from './load/begin.ts'
 import { learnAnswers, planFor } from './load/load.ts'
 import { judgePhases, type Phase } from './phases.ts'
-import { checkOut } from './versions.ts'
 
 interface Options {
   from: string
@@ -21,6 +23,8 @@ interface Options {
 
 /** What a balancer needs that asks for readiness once a second, to find that a process stops. */
 const SETTINGS = { DEMO_DATA: 'true', ACCESS_TOKEN_MINUTES: '60', SHUTDOWN_DELAY_MS: '2000' }
+
+const NPM_CI = ['ci', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error']
 
 const { from, seconds } = new Command('chaos/upgrade.ts')
   .description('Replace a version of the service that was released by this one, under load.')
@@ -95,4 +99,30 @@ async function stopBehindBalancer(server: Server, ports: number[]): Promise<numb
   ports.splice(ports.indexOf(server.port), 1)
   await stopped
   return server.ended
+}
+
+/**
+ * Puts a version that was tagged into a folder of its own, with its packages.
+ *
+ * @returns the folder, which is removed at the end
+ * @throws {OperatorError} where there is no such tag, no git, or a package cannot be had
+ */
+async function checkOut(cleanup: Cleanup, tag: string): Promise<string> {
+  const parent = temporaryFolder(cleanup, 'chaos-version')
+  const [archive, folder] = [join(parent, 'archive.tar'), join(parent, 'version')]
+  mkdirSync(folder)
+  await runIn('git', ['archive', `--output=${archive}`, `refs/tags/${tag}`], '.', `${tag} cannot be had`)
+  await runIn('tar', ['-xf', archive], folder, `${tag} cannot be unpacked`)
+  await runIn('npm', NPM_CI, folder, `the packages of ${tag} cannot be installed`)
+  return folder
+}
+
+async function runIn(program: string, parameters: string[], cwd: string, failure: string): Promise<void> {
+  try {
+    await promisify(execFile)(program, parameters, { cwd })
+  } catch (error) {
+    const { stderr } = error as { stderr?: string }
+    const reason = readErrorCode(error) === 'ENOENT' ? `there is no ${program} here` : stderr?.trim()
+    throw new OperatorError(`${failure}: ${reason}.`)
+  }
 }

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { median } from '#bench/bench.ts'
 import { ask } from '#bench/client.ts'
 import { flood } from '../attacks.ts'
 import type { Scenario } from '../scenario.ts'
@@ -72,7 +73,6 @@ export const registrationTiming: Scenario = {
         times[sort].push(ms)
       }
     }
-    const median = (all: number[]) => all.toSorted((a, b) => a - b)[all.length >> 1] as number
     const [one, other] = [median(times.taken), median(times.free)]
     return {
       stop: async () => [

@@ -1,5 +1,5 @@
 import { figure, judge, OF_HISTORIES } from '../limits.ts'
-import type { Call, Compared, Results, Spread, Target } from '../results.ts'
+import type { Call, Results, Spread, Target } from '../results.ts'
 
 /** A table of the report, for the terminal and for the page. */
 export interface Table {
@@ -7,6 +7,8 @@ export interface Table {
   head: string[]
   rows: string[][]
 }
+
+const table = (title: string, head: string[], rows: string[][]): Table => ({ title, head, rows })
 
 const TARGET_NAMES: Record<Target, string> = {
   bare: 'bare Fastify route',
@@ -22,26 +24,17 @@ const SPREAD_NAMES: Record<Spread, string> = {
   anywhere: 'anywhere',
 }
 
-const LOAD_HEAD = ['points/s', 'p50 ms', 'p99 ms', 'of bare']
-
-function loadCells({ rate, p50, p99, rateToBare }: Compared): string[] {
-  return [figure(rate), figure(p50), figure(p99), figure(rateToBare)]
-}
-
 /** Limits of histories that are met are left out: their table has the same figures. */
 export function limitsTable(results: Results): Table {
-  return {
-    title: 'Limits',
-    head: ['figure', 'limit; goal', 'measured', ''],
-    rows: judge(results)
-      .filter(({ what, verdict }) => verdict !== 'met' || !what.includes(OF_HISTORIES))
-      .map(({ what, limit, goal, measured, verdict }) => [
-        what,
-        [limit, goal && `goal ${goal}`].filter(Boolean).join('; '),
-        measured,
-        verdict === 'met' ? '' : verdict,
-      ]),
-  }
+  const rows = judge(results)
+    .filter(({ what, verdict }) => verdict !== 'met' || !what.includes(OF_HISTORIES))
+    .map(({ what, limit, goal, measured, verdict }) => [
+      what,
+      [limit, goal && `goal ${goal}`].filter(Boolean).join('; '),
+      measured,
+      verdict === 'met' ? '' : verdict,
+    ])
+  return table('Limits', ['figure', 'limit; goal', 'measured', ''], rows)
 }
 
 export function pointsTables({ points }: Results): Table[] {
@@ -54,37 +47,20 @@ export function pointsTables({ points }: Results): Table[] {
   const ratio = (value: number | null | undefined) => (value == null ? '' : figure(value))
   const cold = points.cold.map(({ target, rate, p99, rateToBare, rateToWarm }) => [
     TARGET_NAMES[target],
-    figure(rate),
-    figure(p99),
-    figure(rateToBare),
+    ...[rate, p99, rateToBare].map(figure),
     ratio(rateToWarm),
   ])
+  const ofOthers = ['in memory, of bare', 'of one query', 'TILE_CACHE_MB=0, of bare']
+  const rates = rows.map(({ items, ...row }) => {
+    const memory = items.find(({ target }) => target === 'memory')
+    const noCache = items.find(({ target }) => target === 'no-cache')
+    const ratios = [memory?.rateToBare, memory?.rateToOneQuery, noCache?.rateToBare].map(ratio)
+    return [...cellsOf(row), ...ratios]
+  })
+  const first = `The first ${points.cold[0]?.seconds} seconds of a new process, 64 connections`
   return [
-    {
-      title: 'Points a second, and p99 in ms',
-      head: [
-        'points',
-        'connections',
-        ...headings,
-        'in memory, of bare',
-        'of one query',
-        'TILE_CACHE_MB=0, of bare',
-      ],
-      rows: rows.map(({ labels, items, cells }) => {
-        const memory = items.find(({ target }) => target === 'memory')
-        const noCache = items.find(({ target }) => target === 'no-cache')
-        return [
-          ...labels,
-          ...cells,
-          ...[memory?.rateToBare, memory?.rateToOneQuery, noCache?.rateToBare].map(ratio),
-        ]
-      }),
-    },
-    {
-      title: `The first ${points.cold[0]?.seconds} seconds of a new process, 64 connections`,
-      head: ['target', 'points/s', 'p99 ms', 'of bare', 'of warm'],
-      rows: cold,
-    },
+    table('Points a second, and p99 in ms', ['points', 'connections', ...headings, ...ofOthers], rates),
+    table(first, ['target', 'points/s', 'p99 ms', 'of bare', 'of warm'], cold),
   ]
 }
 
@@ -101,103 +77,67 @@ const CALL_NAMES: Record<Call, string> = {
 
 export function callsTable({ calls }: Results): Table[] {
   if (!calls) return []
+  const title = `Calls, ${calls.connections} connections, tiles in memory`
+  const head = ['call', 'calls/s', 'p50 ms', 'p99 ms', 'of bare', 'of anonymous']
+  const rows = calls.rows.map(({ call, rate, p50, p99, rateToBare, rateToAnonymous }) => [
+    CALL_NAMES[call],
+    ...[rate, p50, p99, rateToBare, rateToAnonymous].map(figure),
+  ])
+  return [table(title, head, rows)]
+}
+
+function workersTables({ workers }: Results): Table[] {
+  const rates = (workers?.rows ?? []).map(({ workers, rate, p50, p99, rateToOne, generatorLoad }) =>
+    [workers, rate, p50, p99, rateToOne, generatorLoad].map(figure),
+  )
+  const costs = (workers?.costs ?? []).map(({ workers, cpu, cpuToOne }) =>
+    [workers, cpu, cpuToOne].map(figure),
+  )
+  const head = ['workers', 'points/s', 'p50 ms', 'p99 ms', 'of one', 'cores of the generator']
   return [
-    {
-      title: `Calls, ${calls.connections} connections, tiles in memory`,
-      head: ['call', 'calls/s', 'p50 ms', 'p99 ms', 'of bare', 'of anonymous'],
-      rows: calls.rows.map(({ call, rate, p50, p99, ...ratios }) => [
-        CALL_NAMES[call],
-        figure(rate),
-        figure(p50),
-        figure(p99),
-        figure(ratios.rateToBare),
-        figure(ratios.rateToAnonymous),
-      ]),
-    },
+    table('Workers, 64 connections, the load generator on one core', head, rates),
+    table('CPU a point, a request a core under way', ['workers', 'CPU us', 'of one'], costs),
   ]
 }
 
-export function workersTable({ workers }: Results): Table[] {
-  if (!workers) return []
-  return [
-    {
-      title: 'Workers, 64 connections, the load generator on one core',
-      head: ['workers', 'points/s', 'p50 ms', 'p99 ms', 'of one', 'cores of the generator'],
-      rows: workers.rows.map(({ workers, rate, p50, p99, rateToOne, generatorLoad }) =>
-        [workers, rate, p50, p99, rateToOne, generatorLoad].map(figure),
-      ),
-    },
-  ]
-}
-
-function workerCostsTable({ workers }: Results): Table[] {
-  if (!workers?.costs) return []
-  return [
-    {
-      title: 'CPU a point, a request a core under way',
-      head: ['workers', 'CPU us', 'of one'],
-      rows: workers.costs.map(({ workers, cpu, cpuToOne }) => [workers, cpu, cpuToOne].map(figure)),
-    },
-  ]
-}
-
-export function publicationTable({ publication }: Results): Table[] {
+function publicationTable({ publication }: Results): Table[] {
   if (!publication) return []
   const { seconds, before, after } = publication
-  return [
-    {
-      title: 'A publication under load, 64 connections',
-      head: ['when', 'points/s', 'p50 ms', 'p99 ms'],
-      rows: [
-        [`${seconds} seconds before`, ...[before.rate, before.p50, before.p99].map(figure)],
-        [`${seconds} seconds after`, ...[after.rate, after.p50, after.p99].map(figure)],
-      ],
-    },
+  const row = (when: string, { rate, p50, p99 }: typeof before) => [
+    `${seconds} seconds ${when}`,
+    ...[rate, p50, p99].map(figure),
   ]
+  const head = ['when', 'points/s', 'p50 ms', 'p99 ms']
+  const rows = [row('before', before), row('after', after)]
+  return [table('A publication under load, 64 connections', head, rows)]
 }
 
-export function bulkTable({ bulk, fields }: Results): Table[] {
-  if (!bulk && !fields) return []
-  const row = (what: string, count: number, ms: number) => [
-    what,
-    figure(count),
-    figure(ms),
-    figure((count / ms) * 1000),
-  ]
-  return [
-    {
-      title: 'Many polygons in one call',
-      head: ['polygons', 'count', 'ms', 'polygons/s'],
-      rows: [
-        ...(bulk
-          ? [
-              row('zones, of a new process that has no results', bulk.areas, bulk.areasCold),
-              row('zones, again', bulk.areas, bulk.areasWarm),
-              row('fields of 1 ha, each new', bulk.fields, bulk.fieldsCold),
-            ]
-          : []),
-        ...(fields
-          ? [
-              row('fields that are kept in a collection', fields.fields, fields.kept),
-              row('saved fields, for the first time', fields.fields, fields.first),
-              row('saved fields, again', fields.fields, fields.again),
-              row('saved fields, on the next release of the grid', fields.fields, fields.next),
-            ]
-          : []),
-      ],
-    },
-  ]
+function bulkTable({ bulk, fields }: Results): Table[] {
+  const rows: string[][] = []
+  const add = (what: string, count: number, ms: number) =>
+    rows.push([what, ...[count, ms, (count / ms) * 1000].map(figure)])
+  if (bulk) {
+    add('zones, of a new process that has no results', bulk.areas, bulk.areasCold)
+    add('zones, again', bulk.areas, bulk.areasWarm)
+    add('fields of 1 ha, each new', bulk.fields, bulk.fieldsCold)
+  }
+  if (fields) {
+    add('fields that are kept in a collection', fields.fields, fields.kept)
+    add('saved fields, for the first time', fields.fields, fields.first)
+    add('saved fields, again', fields.fields, fields.again)
+    add('saved fields, on the next release of the grid', fields.fields, fields.next)
+  }
+  return [table('Many polygons in one call', ['polygons', 'count', 'ms', 'polygons/s'], rows)]
 }
 
 export function embeddedTable({ embedded }: Results): Table[] {
   if (!embedded) return []
-  return [
-    {
-      title: 'Points on the embedded database',
-      head: ['connections', ...LOAD_HEAD],
-      rows: embedded.cells.map((cell) => [`${cell.connections}`, ...loadCells(cell)]),
-    },
-  ]
+  const head = ['connections', 'points/s', 'p50 ms', 'p99 ms', 'of bare']
+  const rows = embedded.cells.map(({ connections, rate, p50, p99, rateToBare }) => [
+    `${connections}`,
+    ...[rate, p50, p99, rateToBare].map(figure),
+  ])
+  return [table('Points on the embedded database', head, rows)]
 }
 
 export function batchTable({ batch }: Results): Table[] {
@@ -207,31 +147,19 @@ export function batchTable({ batch }: Results): Table[] {
     heading: ({ target, coding }) => `${TARGET_NAMES[target]}, ${coding}`,
     cell: ({ pointsPerSecond }) => figure(pointsPerSecond),
   })
-  return [
-    {
-      title: `${figure(batch.points)} points in one call, points/s`,
-      head: ['form', ...headings],
-      rows: rows.map(({ labels, cells }) => [...labels, ...cells]),
-    },
-  ]
+  const title = `${figure(batch.points)} points in one call, points/s`
+  return [table(title, ['form', ...headings], rows.map(cellsOf))]
 }
 
 const SHAPES = { area: 'larger', boundary: 'longer boundary' }
 
 export function polygonsTable({ polygons }: Results): Table[] {
   if (!polygons) return []
-  return [
-    {
-      title: 'Polygons by area and by boundary',
-      head: ['stars', 'km2', 'boundary km', 'ms'],
-      rows: polygons.shapes.map(({ series, areaKm2, boundaryKm, ms }) => [
-        SHAPES[series],
-        figure(areaKm2),
-        figure(boundaryKm),
-        figure(ms),
-      ]),
-    },
-  ]
+  const rows = polygons.shapes.map(({ series, areaKm2, boundaryKm, ms }) => [
+    SHAPES[series],
+    ...[areaKm2, boundaryKm, ms].map(figure),
+  ])
+  return [table('Polygons by area and by boundary', ['stars', 'km2', 'boundary km', 'ms'], rows)]
 }
 
 export function growthTable({ growth }: Results): Table[] {
@@ -241,34 +169,25 @@ export function growthTable({ growth }: Results): Table[] {
     heading: ({ releases, tiles }) => `${figure(releases)} releases, ${figure(tiles)} tiles`,
     cell: ({ p50, growth }) => `${figure(p50)}, ${figure(growth)}`,
   })
-  return [
-    {
-      title: 'p50 in ms, and its ratio to the first',
-      head: ['target', 'connections', ...headings],
-      rows: rows.map(({ labels, cells }) => [...labels, ...cells]),
-    },
-  ]
+  const head = ['target', 'connections', ...headings]
+  return [table('p50 in ms, and its ratio to the first', head, rows.map(cellsOf))]
 }
 
 export function historyTables({ history }: Results): Table[] {
   if (!history) return []
   const { small, large, rows, reads } = history
+  const few = `with ${figure(small.items)} items`
+  const many = `with ${figure(large.items)}`
+  const calls = rows.map(({ what, small, large, times }, index) => [
+    `${index + 1} ${what}`,
+    ...[small, large, times].map(figure),
+  ])
+  const statements = reads
+    .filter(({ small, large }) => large > small)
+    .map(({ what, small, large }) => [what, figure(small), figure(large)])
   return [
-    {
-      title: 'Histories',
-      head: ['call', `ms with ${figure(small.items)} items`, `ms with ${figure(large.items)}`, 'times'],
-      rows: rows.map(({ what, small, large, times }, index) => [
-        `${index + 1} ${what}`,
-        ...[small, large, times].map(figure),
-      ]),
-    },
-    {
-      title: 'Items that statements read, if more in the larger history',
-      head: ['statement', `with ${figure(small.items)} items`, `with ${figure(large.items)}`],
-      rows: reads
-        .filter(({ small, large }) => large > small)
-        .map(({ what, small, large }) => [what, figure(small), figure(large)]),
-    },
+    table('Histories', ['call', `ms ${few}`, `ms ${many}`, 'times'], calls),
+    table('Items that statements read, if more in the larger history', ['statement', few, many], statements),
   ]
 }
 
@@ -286,26 +205,19 @@ export function processTable({ memory, startUp, embedded }: Results): Table[] {
   add('memory with the cache full', memory?.full, 'MiB')
   add('peak memory', memory?.peak, 'MiB')
   add('memory after points, embedded', embedded?.memory, 'MiB')
-  return rows.length > 0 ? [{ title: 'Start-up and memory', head: ['figure', 'measured'], rows }] : []
+  return rows.length > 0 ? [table('Start-up and memory', ['figure', 'measured'], rows)] : []
 }
 
 export function allTables(results: Results): Table[] {
-  return [
-    ...pointsTables(results),
-    ...callsTable(results),
-    ...workersTable(results),
-    ...workerCostsTable(results),
-    ...publicationTable(results),
-    ...batchTable(results),
-    ...polygonsTable(results),
-    ...bulkTable(results),
-    ...growthTable(results),
-    ...historyTables(results),
-    ...embeddedTable(results),
-    ...processTable(results),
-    limitsTable(results),
-  ].filter(({ rows }) => rows.length > 0)
+  const makers = [
+    ...[pointsTables, callsTable, workersTables, publicationTable, batchTable, polygonsTable],
+    ...[bulkTable, growthTable, historyTables, embeddedTable, processTable],
+  ]
+  const tables = [...makers.flatMap((make) => make(results)), limitsTable(results)]
+  return tables.filter(({ rows }) => rows.length > 0)
 }
+
+const cellsOf = ({ labels, cells }: { labels: string[]; cells: string[] }) => [...labels, ...cells]
 
 /** A row for each combination of labels, a column for each heading; cells without a figure are empty. */
 function pivot<Item>(

@@ -1,7 +1,7 @@
 /** npm run cluster: lets faults happen to a cluster under load, and prints as a table what came of them. */
 import { Command } from 'commander'
 import { type Cleanup, withCleanup } from '#bench/cleanup.ts'
-import { someOf } from '#bench/some-of.ts'
+import { someOf } from '#bench/options.ts'
 import { judge, type Outcome } from '../judge.ts'
 import { learnAnswers, startLoad } from '../load/load.ts'
 import { clusterReportOf } from '../report.ts'

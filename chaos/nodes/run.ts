@@ -1,8 +1,8 @@
 /** npm run nodes: replaces processes of the service behind HAProxy under load, and prints what came of it. */
 import { Command } from 'commander'
 import { withCleanup } from '#bench/cleanup.ts'
+import { someOf } from '#bench/options.ts'
 import { startDatabaseServer } from '#bench/postgres.ts'
-import { someOf } from '#bench/some-of.ts'
 import { missingPrograms } from '../cluster/members.ts'
 import { startLoad } from '../load/load.ts'
 import { say } from '../trial.ts'

@@ -1,21 +1,16 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Cleanup } from '#bench/cleanup.ts'
 import type { DatabaseServer } from '#bench/postgres.ts'
-import { withDatabase } from '#bench/service.ts'
-import { seedDemo } from '#src/ingest/demo/seed.ts'
 import { tryCrossings } from '../crossings.ts'
 import type { Publication, ReleaseStage } from '../fault.ts'
 import { type Load, learnAnswers, planFor } from '../load/load.ts'
 import type { Known, Plan } from '../load/plan.ts'
 import { judgePhases, type Phase } from '../phases.ts'
-import { loadSecondRelease } from '../stage.ts'
+import { loadDemo, SETTINGS } from '../stage.ts'
 import { say } from '../trial.ts'
 import { tryEndings } from './endings.ts'
 import { askBeyondRate, guess, logInBesideMany, RATE } from './limits.ts'
 import { type Nodes, startNodes } from './nodes.ts'
-
-/** The tiles of the demo have not all room in memory: some points need the database each time. */
-const SETTINGS = { TILE_CACHE_MB: '2', ACCESS_TOKEN_MINUTES: '60', MIGRATE_ON_START: 'false' }
 
 /** Longer than a release answers that is not published any more. */
 const SETTLE_MS = 3000
@@ -42,9 +37,8 @@ export async function tryNodes(
   const url = await server.createDatabase(`nodes_${count}_${workers}`)
   const where = { DATABASE_URL: url }
   const publications: Publication[] = []
-  await withDatabase(where, (database) => seedDemo(database, () => {}))
-  const releases = await loadSecondRelease(where, publications)
-  const settings = { ...where, ...SETTINGS, WORKERS: String(workers) }
+  const releases = await loadDemo(where, publications)
+  const settings = { ...where, ...SETTINGS, MIGRATE_ON_START: 'false', WORKERS: String(workers) }
   const nodes = await startNodes(cleanup, count, settings)
   const known = await learnAnswers({ service: nodes, releases })
   const mistakes = [
