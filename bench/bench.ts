@@ -97,6 +97,10 @@ export async function load(
   return result
 }
 
+/** In an order that alternates: what drifts (temperature, neighbours on the machine) meets all alike. */
+export const byTurns = <One>(list: One[], round: number): One[] =>
+  round % 2 === 0 ? list : list.toReversed()
+
 /** Brings every tile into the memory of a service, and lets V8 compile what is hot. */
 export async function warmUp(bench: Bench, port: number): Promise<void> {
   await load(bench, port, { list: 'tiles', order: 'once', connections: 64, round: 0 })

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { publishRelease } from '#src/catalog/release-queries.ts'
 import { loadConfig } from '#src/config.ts'
 import { type Database, openCluster } from '#src/data/client.ts'
 import { migrate } from '#src/data/migrate.ts'
+import { inTransaction } from '#src/data/sql.ts'
 import { loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import { seedDemo } from '#src/ingest/demo/seed.ts'
@@ -68,15 +70,19 @@ export async function withDatabase<Result>(
 export async function ingest(
   database: Database,
   manifest: Manifest,
-  { publish = true } = {},
+  options?: { publish: boolean },
 ): Promise<LoadedRelease> {
   const release = await openGeoTiffs(database.writer, manifest)
   try {
-    return await loadRelease(database, release, { publish })
+    return await loadRelease(database, release, options)
   } finally {
     await release.close()
   }
 }
+
+/** Publishes a release that is loaded. */
+export const publish = ({ writer }: Database, code: string): Promise<unknown> =>
+  inTransaction(writer, (trx) => publishRelease(trx, code))
 
 /**
  * Fills an empty database with the demo, the boundaries and the rasters of the bench.

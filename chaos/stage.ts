@@ -6,8 +6,7 @@ import { type Cleanup, temporaryFolder } from '#bench/cleanup.ts'
 import { type Cluster, startReplica } from '#bench/cluster.ts'
 import { execute, startDatabaseServer } from '#bench/postgres.ts'
 import { freePort, type Server } from '#bench/processes.ts'
-import { startService, type Where, withDatabase } from '#bench/service.ts'
-import { publishRelease } from '#src/catalog/release-queries.ts'
+import { publish, startService, type Where, withDatabase } from '#bench/service.ts'
 import { deleteRelease } from '#src/catalog/removal-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { seedDemo } from '#src/ingest/demo/seed.ts'
@@ -158,7 +157,7 @@ async function loadSecondRelease(where: Where, publications: Publication[]): Pro
     second: loaded.code,
     async publish(code) {
       const from = Date.now()
-      await withDatabase(where, ({ writer }) => inTransaction(writer, (trx) => publishRelease(trx, code)))
+      await withDatabase(where, (database) => publish(database, code))
       publications.push({ code, from, done: Date.now() })
     },
     async deleteSecond() {

@@ -1,4 +1,4 @@
-import { type Bench, median, say, warmUp } from '../bench.ts'
+import { type Bench, byTurns, median, say, warmUp } from '../bench.ts'
 import { join } from '../client.ts'
 import { figure } from '../limits.ts'
 import { OF_RELEASE } from '../rasters/data.ts'
@@ -58,7 +58,7 @@ export async function measureBatch(bench: Bench, url: string): Promise<BatchResu
     say(`batch, ${form}`)
     const measured = TARGETS.map((target) => ({ ...target, rates: [] as number[] }))
     for (let round = -WARM_UP_CALLS; round < effort.batchCalls * effort.roundsOfLimits; round++) {
-      for (const { target, coding, rates } of round % 2 === 0 ? measured : measured.toReversed()) {
+      for (const { target, coding, rates } of byTurns(measured, round)) {
         const from = { port: services[target].port, token, coding }
         const call = await send(bench, from, form, round + WARM_UP_CALLS)
         if (round >= 0) rates.push(call.pointsPerSecond)

@@ -1,5 +1,5 @@
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { type Bench, load, medians, POINT_PATH, ratio, requestBody, say } from '../bench.ts'
+import { type Bench, byTurns, load, medians, POINT_PATH, ratio, requestBody, say } from '../bench.ts'
 import { join, makeKey } from '../client.ts'
 import type { LoadResult } from '../load/generator.ts'
 import { startServer } from '../processes.ts'
@@ -92,7 +92,7 @@ async function measureByTurns(
   // The first round is for V8.
   for (let round = 0; round <= last; round++) {
     say(round === 0 ? 'calls, warming up' : `calls, round ${round} of ${last}`)
-    for (const call of round % 2 === 0 ? calls : calls.toReversed()) {
+    for (const call of byTurns(calls, round)) {
       const { port, list, expected } = targets[call]
       const task = { list, order: 'uniform', connections: CONNECTIONS, round } as const
       const result = await load(bench, port, task, expected)

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { type Bench, compare, load, median, say, warmUp } from '../bench.ts'
+import type { Manifest } from '#src/ingest/manifest.ts'
+import { type Bench, byTurns, compare, load, median, say, warmUp } from '../bench.ts'
 import type { LoadResult } from '../load/generator.ts'
 import type { Section } from '../options.ts'
-import type { BenchData } from '../rasters/data.ts'
 import type { EmbeddedResult, Results, StartUpResult } from '../results.ts'
 import { ingest, startService, withDatabase } from '../service.ts'
 import { compareAnswers } from './answers.ts'
@@ -15,8 +15,9 @@ const LIMITED = 16
 export async function measureEmbedded(bench: Bench, folder: string): Promise<EmbeddedResult> {
   say('embedded: loading')
   const where = { DATA_DIR: folder }
+  const [fertilizer] = bench.data.manifests as [Manifest]
   const started = performance.now()
-  await withDatabase(where, (database) => ingest(database, fertilizerOf(bench.data)))
+  await withDatabase(where, (database) => ingest(database, fertilizer))
   const loadedIn = (performance.now() - started) / 1000
   const service = await startService(bench.cleanup, where)
   const bare = await startBare(bench)
@@ -30,7 +31,7 @@ export async function measureEmbedded(bench: Bench, folder: string): Promise<Emb
         { port: bare.port, results: results.bare },
         { port: service.port, results: results.service },
       ]
-      for (const turn of round % 2 === 0 ? turns : turns.reverse()) {
+      for (const turn of byTurns(turns, round)) {
         const task = { list: 'uniform', order: 'uniform', connections, round } as const
         turn.results.push(await load(bench, turn.port, task))
       }
@@ -54,12 +55,6 @@ export async function measureEmbedded(bench: Bench, folder: string): Promise<Emb
 interface Rounds {
   bare: LoadResult[]
   service: LoadResult[]
-}
-
-function fertilizerOf({ manifests }: BenchData): BenchData['manifests'][number] {
-  const [fertilizer] = manifests
-  if (!fertilizer) throw new Error('there is no manifest')
-  return fertilizer
 }
 
 /** Seconds from the start of the process until it listens, on a server whose schema is up to date. */

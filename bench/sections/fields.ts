@@ -1,11 +1,9 @@
-import { publishRelease } from '#src/catalog/release-queries.ts'
-import { inTransaction } from '#src/data/sql.ts'
 import type { Manifest } from '#src/ingest/manifest.ts'
 import { type Bench, load, median, say, warmUp } from '../bench.ts'
 import { ask, join, type Member } from '../client.ts'
 import { hectareAround } from '../rasters/shapes.ts'
 import type { FieldsResult } from '../results.ts'
-import { ingest, startService, withDatabase } from '../service.ts'
+import { ingest, publish, startService, withDatabase } from '../service.ts'
 
 const FIELDS = 100_000
 const COLLECTION = '/fields/bench'
@@ -31,11 +29,10 @@ export async function measureFields(bench: Bench, url: string, published: string
   say('saved fields: the next release')
   const next = await withDatabase({ DATABASE_URL: url }, async (database) => {
     const { code } = await ingest(database, manifest, { publish: false })
-    const publish = (release: string) => inTransaction(database.writer, (trx) => publishRelease(trx, release))
-    await publish(code)
+    await publish(database, code)
     await untilAnswered(member, code)
     const ms = await adviseOn()
-    await publish(published)
+    await publish(database, published)
     return ms
   })
   await warmUp(bench, service.port)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { fertilizer } from '#schemas/products/fertilizer.ts'
 import type { Database } from '#src/data/client.ts'
-import { type Bench, load, median, POINT_PATH, requestBody, say } from '../bench.ts'
+import { type Bench, byTurns, load, median, POINT_PATH, requestBody, say } from '../bench.ts'
 import type { DatabaseServer } from '../postgres.ts'
 import type { Server } from '../processes.ts'
 import { manifestOf } from '../rasters/data.ts'
@@ -71,8 +71,7 @@ async function measureByTurns(bench: Bench, services: Server[], connections: num
   say(`growth: ${connections} connections`)
   const latencies = services.map((): number[] => [])
   for (let round = 0; round < bench.effort.roundsOfLimits; round++) {
-    const turns = services.map((service, index) => ({ service, index }))
-    for (const { service, index } of round % 2 === 0 ? turns : turns.reverse()) {
+    for (const [index, service] of byTurns([...services.entries()], round)) {
       const task = { list: 'growth', order: 'uniform', connections, round, seconds: 1 } as const
       const { p50 } = await load(bench, service.port, task)
       latencies[index]?.push(p50)

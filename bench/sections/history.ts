@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { type Bench, load, median, say } from '../bench.ts'
+import { type Bench, byTurns, load, median, say } from '../bench.ts'
 import { ask, type Credentials, logIn } from '../client.ts'
 import type { HistoryCall } from '../history/calls.ts'
 import { makeModels } from '../history/models.ts'
@@ -59,9 +59,8 @@ async function measureCalls(bench: Bench, stages: Stage[]): Promise<Row[]> {
     say(`history, round ${round} of ${bench.effort.roundsOfLimits}`)
     for (const index of calls.keys()) {
       const measured: number[] = []
-      const turns = [...stages.keys()]
-      for (const stage of round % 2 === 0 ? turns : turns.reverse()) {
-        measured[stage] = await millisecondsOf(bench, stages[stage] as Stage, index, round)
+      for (const [place, stage] of byTurns([...stages.entries()], round)) {
+        measured[place] = await millisecondsOf(bench, stage, index, round)
       }
       if (round > 0) rounds[index]?.push(measured)
     }
@@ -93,8 +92,7 @@ async function measureKeeping(bench: Bench, stages: Stage[]): Promise<Row> {
   for (let round = 0; round <= bench.effort.roundsOfLimits; round++) {
     say(`history, points that are kept, round ${round} of ${bench.effort.roundsOfLimits}`)
     const measured: number[] = []
-    const turns = [...stages.entries()]
-    for (const [index, { name, service }] of round % 2 === 0 ? turns : turns.reverse()) {
+    for (const [index, { name, service }] of byTurns([...stages.entries()], round)) {
       const task = { list: name, order: 'uniform', connections: CONNECTIONS, round, seconds: 1 } as const
       measured[index] = (await load(bench, service.port, task)).p50
     }

@@ -1,4 +1,4 @@
-import { type Bench, compare, type Effort, load, median, ratio, say, warmUp } from '../bench.ts'
+import { type Bench, byTurns, compare, type Effort, load, median, ratio, say, warmUp } from '../bench.ts'
 import type { LoadResult } from '../load/generator.ts'
 import { type Server, startServer } from '../processes.ts'
 import type { Point } from '../rasters/raster.ts'
@@ -45,10 +45,7 @@ export function startBare({ cleanup, data, places }: Bench): Promise<Server> {
   })
 }
 
-/**
- * Measures the targets by turns under every load; the order of the targets alternates, so that what
- * drifts (temperature, neighbours on the machine) meets all of them alike.
- */
+/** Measures the targets by turns under every load. */
 export async function measurePoints(bench: Bench, url: string, targets: Targets): Promise<PointsResult> {
   for (const { port } of Object.values(targets)) await warmUp(bench, port)
   if (bench.effort.loads.some(({ spread }) => spread === 'anywhere')) {
@@ -63,7 +60,7 @@ export async function measurePoints(bench: Bench, url: string, targets: Targets)
         ? everyLoad(bench.effort)
         : [{ spread: 'uniform' as const, connections: LIMITED }]
     for (const { spread, connections } of loads) {
-      for (const target of round % 2 === 0 ? names : names.toReversed()) {
+      for (const target of byTurns(names, round)) {
         const task = {
           list: spread,
           order: spread === 'zipf' ? spread : 'uniform',
@@ -107,15 +104,13 @@ function everyLoad({ loads }: Effort): { spread: Spread; connections: number }[]
   )
 }
 
+type Cold = 'bare' | 'memory' | 'no-cache'
+
 /** The first seconds of processes that have just become ready, and the same processes warm. */
 async function measureCold(bench: Bench, url: string): Promise<PointsResult['cold']> {
   const { cleanup, effort } = bench
-  const rounds: Record<'bare' | 'memory' | 'no-cache', LoadResult[]> = {
-    bare: [],
-    memory: [],
-    'no-cache': [],
-  }
-  const warm: typeof rounds = { bare: [], memory: [], 'no-cache': [] }
+  const measured = () => ({ bare: [], memory: [], 'no-cache': [] }) as Record<Cold, LoadResult[]>
+  const [rounds, warm] = [measured(), measured()]
   const where = { DATABASE_URL: url }
   // As after an upgrade: a process has been asked for these points before.
   const before = await startService(cleanup, where)
@@ -130,13 +125,13 @@ async function measureCold(bench: Bench, url: string): Promise<PointsResult['col
     for (const [target, server] of Object.entries({ bare, memory, 'no-cache': noCache })) {
       const task = { list: 'uniform', order: 'uniform', connections: LIMITED, round } as const
       const cold = await load(bench, server.port, { ...task, seconds: COLD_SECONDS })
-      rounds[target as keyof typeof rounds].push(cold)
+      rounds[target as Cold].push(cold)
       await warmUp(bench, server.port)
-      warm[target as keyof typeof warm].push(await load(bench, server.port, task))
+      warm[target as Cold].push(await load(bench, server.port, task))
     }
     for (const server of [bare, memory, noCache]) await server.stop()
   }
-  return (Object.keys(rounds) as (keyof typeof rounds)[]).map((target) => ({
+  return (Object.keys(rounds) as Cold[]).map((target) => ({
     target,
     seconds: COLD_SECONDS,
     rate: median(rounds[target].map(({ rate }) => rate)),

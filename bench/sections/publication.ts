@@ -1,10 +1,8 @@
-import { publishRelease } from '#src/catalog/release-queries.ts'
-import { inTransaction } from '#src/data/sql.ts'
 import type { Manifest } from '#src/ingest/manifest.ts'
 import { type Bench, load, medians, ratio, say, warmUp } from '../bench.ts'
 import type { LoadResult } from '../load/generator.ts'
 import type { PublicationResult } from '../results.ts'
-import { ingest, startService, withDatabase } from '../service.ts'
+import { ingest, publish, startService, withDatabase } from '../service.ts'
 
 const CONNECTIONS = 64
 
@@ -26,7 +24,6 @@ export async function measurePublication(
   say('publication: loading the next release')
   await withDatabase({ DATABASE_URL: url }, async (database) => {
     const next = await ingest(database, manifest, { publish: false })
-    const publish = (code: string) => inTransaction(database.writer, (trx) => publishRelease(trx, code))
     for (let round = 0; round < rounds; round++) {
       say(`publication, round ${round + 1} of ${rounds}`)
       // A process that has answered from the next release still has its tiles.
@@ -34,10 +31,10 @@ export async function measurePublication(
       await warmUp(bench, service.port)
       const task = { list: 'uniform', order: 'uniform', connections: CONNECTIONS, seconds, round } as const
       before.push(await load(bench, service.port, task))
-      const [result] = await Promise.all([load(bench, service.port, task), publish(next.code)])
+      const [result] = await Promise.all([load(bench, service.port, task), publish(database, next.code)])
       after.push(result)
       await service.stop()
-      await publish(published)
+      await publish(database, published)
     }
   })
   return {

@@ -1,6 +1,17 @@
 import { spawnSync } from 'node:child_process'
 import { SETTINGS } from '#src/config.ts'
-import { type Bench, load, median, medians, POINT_PATH, ratio, requestBody, say, warmUp } from '../bench.ts'
+import {
+  type Bench,
+  byTurns,
+  load,
+  median,
+  medians,
+  POINT_PATH,
+  ratio,
+  requestBody,
+  say,
+  warmUp,
+} from '../bench.ts'
 import { type LoadResult, startGenerator } from '../load/generator.ts'
 import type { Server } from '../processes.ts'
 import type { WorkersResult } from '../results.ts'
@@ -52,7 +63,7 @@ export async function measureWorkers(bench: Bench, url: string): Promise<Workers
   const last = Math.min(bench.effort.roundsOfLimits, MOST_ROUNDS)
   for (let round = 0; round < last; round++) {
     say(`workers, round ${round + 1} of ${last}`)
-    for (const { workers, service, rates, costs } of round % 2 === 0 ? targets : targets.toReversed()) {
+    for (const { workers, service, rates, costs } of byTurns(targets, round)) {
       const task = { list: 'uniform', order: 'uniform', round } as const
       if (workers <= MOST_CORES)
         rates.push(await load(pinned, service.port, { ...task, connections: CONNECTIONS }))

@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import type { Fault } from '../fault.ts'
-import { clusterOf, serverOf } from './server.ts'
+import { clusterOf, serverFault, serverOf } from './server.ts'
 
 /** A file system of its own, which can be full and read-only. It takes root, and Linux. */
 export function mountDisk(folder: string, megabytes: number): boolean {
@@ -37,24 +36,10 @@ export function fillDisk(folder: string): string {
   return path
 }
 
-const diskFull: Fault = {
-  name: 'disk-full',
-  on: 'server',
-  happens: 'the disk with the history is full for five seconds',
-  unnoticed: [
-    'point',
-    'point from the database',
-    'batch',
-    'catalog',
-    'kept point',
-    'history',
-    'login',
-    'refresh',
-    'registration',
-  ],
-  recoveryMs: 1000,
-  needsRoot: true,
-  async inject(stage) {
+const diskFull = serverFault(
+  'disk-full',
+  'the disk with the history is full for five seconds',
+  async (stage) => {
     const [cluster, { execute }] = [clusterOf(stage), serverOf(stage)]
     const folder = join(cluster.folder, 'small')
     mkdirSync(folder)
@@ -73,7 +58,22 @@ const diskFull: Fault = {
     await execute('drop tablespace small')
     unmountDisk(folder)
   },
-}
+  {
+    unnoticed: [
+      'point',
+      'point from the database',
+      'batch',
+      'catalog',
+      'kept point',
+      'history',
+      'login',
+      'refresh',
+      'registration',
+    ],
+    recoveryMs: 1000,
+    needsRoot: true,
+  },
+)
 
 /** Moves the partitions of the history, which the table of them has not got a say in. */
 function historyTo(tablespace: string): string {

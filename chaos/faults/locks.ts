@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Fault } from '../fault.ts'
-import { serverOf } from './server.ts'
+import { serverFault, serverOf } from './server.ts'
 
 /** What has lanes of its own. Requests that wait for the table take places at the database, which others miss. */
 const AROUND_DATABASE: Fault['unnoticed'] = ['point', 'point from the database', 'batch']
@@ -20,14 +20,10 @@ const locked = (table: string, unnoticed: Fault['unnoticed']): Fault => ({
   },
 })
 
-const deadlocks: Fault = {
-  name: 'deadlocks',
-  on: 'server',
-  happens:
-    'another session waits for rows of accounts and their history in the opposite order, for five seconds',
-  unnoticed: AROUND_DATABASE,
-  recoveryMs: 2000,
-  async inject(stage) {
+const deadlocks = serverFault(
+  'deadlocks',
+  'another session waits for rows of accounts and their history in the opposite order, for five seconds',
+  async (stage) => {
     const other = await serverOf(stage).connect()
     const end = performance.now() + 5000
     while (performance.now() < end) {
@@ -40,24 +36,23 @@ const deadlocks: Fault = {
     }
     await other.end()
   },
-}
+  { unnoticed: AROUND_DATABASE, recoveryMs: 2000 },
+)
 
-const slowTrigger: Fault = {
-  name: 'slow-trigger',
-  on: 'server',
-  happens: 'a trigger on the history takes twenty seconds, for five seconds',
-  unnoticed: AROUND_DATABASE,
-  recoveryMs: 4000,
-  async inject(stage) {
+const slowTrigger = serverFault(
+  'slow-trigger',
+  'a trigger on the history takes twenty seconds, for five seconds',
+  async (stage) => {
     const { execute } = serverOf(stage)
     await execute(`create function chaos_waits() returns trigger language plpgsql as
-      $$ begin perform pg_sleep(20); return new; end $$`)
+    $$ begin perform pg_sleep(20); return new; end $$`)
     await execute(`set lock_timeout = 0; create trigger chaos_waits before insert on history_item
-      for each row execute function chaos_waits()`)
+    for each row execute function chaos_waits()`)
     await setTimeout(5000)
     await execute('drop function chaos_waits cascade')
   },
-}
+  { unnoticed: AROUND_DATABASE, recoveryMs: 4000 },
+)
 
 export const LOCK_FAULTS = [
   locked('app_user', AROUND_DATABASE),

@@ -6,9 +6,8 @@ import { pathToFileURL } from 'node:url'
 import { withDatabase } from '#bench/service.ts'
 import { migrate } from '#src/data/migrate.ts'
 import { SQL_FOLDER } from '#src/data/reference.ts'
-import type { Fault } from '../fault.ts'
 import { EVERYTHING } from '../load/plan.ts'
-import { serverOf } from './server.ts'
+import { serverFault, serverOf } from './server.ts'
 
 /** What a version after this one may do to tables that everybody uses. */
 const MIGRATION = ['release', 'app_user', 'session', 'history_item']
@@ -16,14 +15,10 @@ const MIGRATION = ['release', 'app_user', 'session', 'history_item']
   .join('\n')
 
 /** What it adds stays: this version goes on with a newer schema. */
-const behindDump: Fault = {
-  name: 'migration-behind-dump',
-  on: 'server',
-  happens:
-    'a migration adds columns to four tables, which another session has locked for five seconds as a dump does',
-  unnoticed: [...EVERYTHING],
-  recoveryMs: 0,
-  async inject(stage) {
+const behindDump = serverFault(
+  'migration-behind-dump',
+  'a migration adds columns to four tables, which another session has locked for five seconds as a dump does',
+  async (stage) => {
     const { connect, url } = serverOf(stage)
     const folder = mkdtempSync(join(tmpdir(), 'agro-chaos-sql-'))
     cpSync(SQL_FOLDER, folder, { recursive: true })
@@ -31,7 +26,7 @@ const behindDump: Fault = {
     const dump = await connect()
     const { rows } = await dump.query(
       `select string_agg(quote_ident(relname), ', ') as tables
-      from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
+    from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
     )
     await dump.query(`begin; lock table ${rows[0].tables} in access share mode`)
     const migrated = withDatabase({ DATABASE_URL: url }, ({ writer }) =>
@@ -43,6 +38,7 @@ const behindDump: Fault = {
     await migrated
     rmSync(folder, { recursive: true })
   },
-}
+  { unnoticed: [...EVERYTHING], recoveryMs: 0 },
+)
 
 export const MIGRATION_FAULTS = [behindDump]

@@ -7,6 +7,8 @@ export interface Caller {
   ask(): Promise<void>
 }
 
+export const callerOf = (everyMs: number, ask: Caller['ask']): Caller => ({ everyMs, ask })
+
 /** A request without an answer by then has none. Longer than the service may take for anything. */
 const GIVEN_UP_MS = 15_000
 
@@ -69,15 +71,10 @@ export function askerOfKnown(
 ): Caller {
   let turn = 0
   const token = what === 'polygon' ? account.access_token : undefined
-  return {
-    everyMs,
-    async ask() {
-      const { path, method, body, answers } = known[what][turn++ % known[what].length] as Known
-      await asking(what, { method, path, body }, token, ({ body: text }) =>
-        compare(comparable(text), answers),
-      )
-    },
-  }
+  return callerOf(everyMs, async () => {
+    const { path, method, body, answers } = known[what][turn++ % known[what].length] as Known
+    await asking(what, { method, path, body }, token, ({ body: text }) => compare(comparable(text), answers))
+  })
 }
 
 /** Which release a right answer is of. */
