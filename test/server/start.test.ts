@@ -2,9 +2,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { freePort } from '#bench/processes.ts'
+import { runAgro } from '#test/setup/cli.ts'
 import { testServer } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import { startProcess, startService } from '#test/setup/service-process.ts'
+import { startService } from '#test/setup/service-process.ts'
 
 describe('settings are read from a file as compose reads them', () => {
   async function fileWith(text: string): Promise<string> {
@@ -41,12 +42,12 @@ describe('a server that cannot be used is named in a sentence, with the reason',
   test('by the service and the command line, where it is down', async () => {
     const DATABASE_URL = `postgres://postgres@127.0.0.1:${await freePort()}/agro`
     const service = startService({ DATABASE_URL, JWT_SECRET })
-    const cli = startProcess('src/cli/agro.ts', { DATABASE_URL }, 'releases', 'list')
-    expect([await service.ended, await cli.ended, service.stdout()]).toEqual([1, 1, ''])
+    const cli = await runAgro({ environment: { DATABASE_URL } }, 'releases', 'list')
+    expect([await service.ended, cli.code, service.stdout()]).toEqual([1, 1, ''])
     expect(service.stderr()).toMatch(
       /^agro: The database .* cannot be reached: connect ECONNREFUSED 127\.0\.0\.1:.*\.\n$/,
     )
-    expect(cli.stderr()).toBe(service.stderr().replace('agro: ', ''))
+    expect(cli.stderr).toBe(service.stderr().replace('agro: ', ''))
   })
 
   test('by the service, where it lets nobody in, without a password', async () => {

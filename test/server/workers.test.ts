@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { createTestDatabase } from '#test/setup/database.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { scrape } from '#test/setup/scrape.ts'
 import { addressOf, startService, type TestProcess } from '#test/setup/service-process.ts'
@@ -9,19 +9,9 @@ import { addressOf, startService, type TestProcess } from '#test/setup/service-p
 const POINT = '/advisory/yield/point?lat=9&lng=38.7'
 const COUNT = 'http_request_duration_seconds_count{method="POST",route="/advisory/yield/point",status="200"}'
 
-interface Workers {
-  service: TestProcess
-  testDatabase: TestDatabase
-  address: string
-  metricsPort: number
-}
-
-async function startWorkers(settings: Record<string, string> = {}): Promise<Workers> {
-  const testDatabase = await createTestDatabase('demo', { WORKERS: '2', METRICS_PORT: '0', ...settings })
-  const service = startService(testDatabase.environment)
-  const address = await addressOf(service)
-  const [, port] = await service.prints(/metrics at http:\/\/127\.0\.0\.1:(\d+)/)
-  return { service, testDatabase, address, metricsPort: Number(port) }
+const SETTINGS = {
+  ...{ WORKERS: '2', METRICS_PORT: '0', DATABASE_POOL_SIZE: '10' },
+  ...{ LOG_LEVEL: 'warn', ACCESS_LOG: 'true', SLOW_CLIENT_MS: '2000', SHUTDOWN_DELAY_MS: '60000' },
 }
 
 /** A connection that is kept, which a worker has. */
@@ -38,7 +28,7 @@ async function open(address: string): Promise<{ socket: Socket; ask(path?: strin
 }
 
 /** Connections that both workers have some of, as the log says. */
-async function openToBoth({ address, service }: Workers) {
+async function openToBoth(address: string, service: TestProcess) {
   const connections: Awaited<ReturnType<typeof open>>[] = []
   await vi.waitFor(async () => {
     for (let n = 0; n < 4; n++) {
@@ -83,24 +73,27 @@ function pidsIn(log: string): Map<number, number> {
   return new Map(answersIn(log).map(({ worker, pid }) => [worker, pid]))
 }
 
-test('of two workers one that is killed is replaced, no request to the other one fails, and the metrics add up', async () => {
-  const workers = await startWorkers({
-    LOG_LEVEL: 'warn',
-    ACCESS_LOG: 'true',
-    DATABASE_POOL_SIZE: '10',
-    SLOW_CLIENT_MS: '1000',
-  })
-  const { service, testDatabase, address, metricsPort } = workers
+test('of two workers, which leave signals to the process that started them, one that is killed is replaced, no request to the other one fails, and the metrics add up; when that process is told to stop readiness is 503 everywhere for a while, and they end with it', async () => {
+  const testDatabase = await createTestDatabase('demo', SETTINGS)
+  const service = startService(testDatabase.environment)
+  const address = await addressOf(service)
+  const [, metricsPort] = await service.prints(/metrics at http:\/\/127\.0\.0\.1:(\d+)/)
+  const scraped = async () => (await scrape(Number(metricsPort))).samples
   expect(service.stdout()).toMatch(/^agro: ready in [\d.]+ s, with 2 workers$/m)
-  const connections = await openToBoth(workers)
-  const { length: asked } = connections
+  const connections = await openToBoth(address, service)
+  // As Ctrl-C at a terminal and the end of a group of processes do.
+  for (const pid of pidsIn(service.stdout()).values())
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(pid, signal)
+  for (const { ask } of connections) expect(await ask()).toBe('HTTP/1.1 200 OK')
+  const { length: kept } = connections
+  const asked = 2 * kept
 
-  const { samples } = await scrape(metricsPort)
-  expect(samples.get(COUNT)).toBe(asked)
-  expect(samples.get('agro_workers')).toBe(2)
-  expect(samples.get('agro_http_connections{state="idle"}')).toBe(asked)
-  expect(samples.get('agro_database_pool_limit{pool="writer"}')).toBe(10)
-  expect(samples.get('agro_releases_published{product="yield",country="eth"}')).toBe(1)
+  const before = await scraped()
+  expect(before.get(COUNT)).toBe(asked)
+  expect(before.get('agro_workers')).toBe(2)
+  expect(before.get('agro_http_connections{state="idle"}')).toBe(kept)
+  expect(before.get('agro_database_pool_limit{pool="writer"}')).toBe(10)
+  expect(before.get('agro_releases_published{product="yield",country="eth"}')).toBe(1)
 
   const killed = pidsIn(service.stdout()).get(2) as number
   let isOver = false
@@ -112,7 +105,7 @@ test('of two workers one that is killed is replaced, no request to the other one
   process.kill(killed, 'SIGKILL')
   await service.prints(/agro: worker 2 ended \(SIGKILL\): another one starts at once\n/)
   await vi.waitFor(async () => {
-    const { samples } = await scrape(metricsPort)
+    const samples = await scraped()
     expect([samples.get('agro_workers'), samples.get('agro_workers_replaced_total')]).toEqual([2, 1])
   }, PATIENCE)
   // The one that is made last goes to the successor.
@@ -125,11 +118,11 @@ test('of two workers one that is killed is replaced, no request to the other one
   isOver = true
   const ends = await Promise.all(outcomes)
   const { length: closed } = ends.filter(({ closed }) => closed)
-  expect([closed > 0, closed < asked]).toEqual([true, true])
+  expect([closed > 0, closed < kept]).toEqual([true, true])
 
   // What the killed one had counted when it was last asked is not lost, and what it has done since may be.
   const ofOthers = ends.reduce((sum, { answers, closed }) => sum + (closed ? 0 : answers), 0)
-  const counted = (await scrape(metricsPort)).samples.get(COUNT) as number
+  const counted = (await scraped()).get(COUNT) as number
   expect(counted).toBeGreaterThanOrEqual(asked + ofOthers + more)
   expect(counted).toBeLessThanOrEqual(asked + ends.reduce((sum, { answers }) => sum + answers, 0) + more)
 
@@ -139,33 +132,19 @@ test('of two workers one that is killed is replaced, no request to the other one
   expect(await next(unfinished.socket)).toBe('HTTP/1.1 408 Request Timeout')
 
   service.signal('SIGTERM')
-  expect([await service.ended, service.stderr()]).toEqual([0, ''])
-  await testDatabase.drop()
-})
-
-test('workers leave signals to the process that started them; when it is told to stop readiness is 503 everywhere for a while, and they end with it', async () => {
-  const settings = { LOG_LEVEL: 'warn', ACCESS_LOG: 'true', SHUTDOWN_DELAY_MS: '60000' }
-  const workers = await startWorkers(settings)
-  const { service, testDatabase, address } = workers
-  const connections = await openToBoth(workers)
-  const pids = [...pidsIn(service.stdout()).values()]
-  // As Ctrl-C at a terminal and the end of a group of processes do.
-  for (const pid of pids) for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(pid, signal)
-  for (const { ask } of connections) expect(await ask()).toBe('HTTP/1.1 200 OK')
-
-  service.signal('SIGTERM')
   // The delay is longer: after it nobody is ready in any case.
   const everywhere = Array(20).fill('HTTP/1.1 503 Service Unavailable')
-  const asked = async () => {
+  const askAll = async () => {
     const answers = await Promise.all(everywhere.map(async () => (await open(address)).ask('/health/ready')))
     // All may have gone to one.
     const unready = answersIn(service.stdout()).filter(({ status }) => status === 503)
     return { answers, workers: new Set(unready.map(({ worker }) => worker)) }
   }
-  await expect.poll(asked, { timeout: 50_000 }).toEqual({ answers: everywhere, workers: new Set([1, 2]) })
+  await expect.poll(askAll, { timeout: 50_000 }).toEqual({ answers: everywhere, workers: new Set([1, 2]) })
 
+  const pids = [...pidsIn(service.stdout()).values()]
   service.signal('SIGKILL')
-  expect(await service.ended).toBe('SIGKILL')
+  expect([await service.ended, service.stderr()]).toEqual(['SIGKILL', ''])
   await vi.waitFor(() => expect(pids.map(hasEnded)).toEqual([true, true]), PATIENCE)
   await testDatabase.drop()
 })
