@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { App } from '#src/http/app.ts'
 import { turnOn } from '#test/accounts/two-factor.ts'
@@ -137,17 +137,12 @@ test('an operator turns off the second factor of whoever has lost it', async () 
   expect(stdout.trimEnd().split('\n')).toHaveLength(1)
 })
 
-function createPiped(input: string, email: string): Promise<[code: number, stdout: string, stderr: string]> {
-  const parameters = ['users', 'create', email, '--name', 'P', '--password']
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      ['bin/run.mjs', 'src/cli/agro.ts', ...parameters],
-      { env: { ...process.env, ...testDatabase.environment } },
-      (error, stdout, stderr) => resolve([Number(error?.code ?? 0), stdout, stderr]),
-    )
-    child.stdin?.end(input)
-  })
+async function createPiped(input: string, email: string): Promise<unknown[]> {
+  const stdin = Object.getOwnPropertyDescriptor(process, 'stdin') as PropertyDescriptor
+  Object.defineProperty(process, 'stdin', { configurable: true, value: Readable.from([Buffer.from(input)]) })
+  const piped = agro('users', 'create', email, '--name', 'P', '--password')
+  const { code, stdout, stderr } = await piped.finally(() => Object.defineProperty(process, 'stdin', stdin))
+  return [code, stdout, stderr]
 }
 
 test('an operator makes an account, whose owner chooses the password with a token', async () => {
