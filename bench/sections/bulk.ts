@@ -11,12 +11,8 @@ const LEVEL = 2
 const FIELDS = 1000
 const WARM_CALLS = 5
 
-/** Many polygons in one call; undefined where the document has no such operation. */
-export async function measureBulk(
-  bench: Bench,
-  server: DatabaseServer,
-  url: string,
-): Promise<BulkResult | undefined> {
+/** Many polygons in one call. */
+export async function measureBulk(bench: Bench, server: DatabaseServer, url: string): Promise<BulkResult> {
   const areas = await countAreas(server, url)
   const cold: number[] = []
   const warm: number[] = []
@@ -26,11 +22,6 @@ export async function measureBulk(
     // Nothing that areas have come to is left: not in the database, and not in memory.
     await server.execute(url, 'delete from area_result')
     const service = await startService(bench.cleanup, { DATABASE_URL: url })
-    if (!(await isOffered(service.port))) {
-      say('polygons in bulk: left out, this version has no operation for them')
-      await service.stop()
-      return undefined
-    }
     const member = await join(service)
     const timed = (body: object, expected: number) => millisecondsOf(bench, member, body, expected)
     const ofLevel = { admin: { country_code: 'eth', level: LEVEL }, crop: 'wheat' }
@@ -53,12 +44,6 @@ export async function measureBulk(
     fields: FIELDS,
     fieldsCold: median(fields),
   }
-}
-
-async function isOffered(port: number): Promise<boolean> {
-  const response = await fetch(`http://127.0.0.1:${port}/openapi.json`)
-  const { paths } = (await response.json()) as { paths: object }
-  return PATH in paths
 }
 
 async function countAreas(server: DatabaseServer, url: string): Promise<number> {

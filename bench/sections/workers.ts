@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { SETTINGS } from '#src/config.ts'
 import {
   type Bench,
   byTurns,
@@ -38,12 +37,8 @@ interface Workers {
   costs: number[]
 }
 
-/** Services with one worker and with several; undefined where the service has one process always. */
+/** Services with one worker and with several; undefined where the generator cannot be kept on one core. */
 export async function measureWorkers(bench: Bench, url: string): Promise<WorkersResult | undefined> {
-  if (!SETTINGS.includes('WORKERS')) {
-    say('workers: left out, this version has no setting WORKERS')
-    return undefined
-  }
   if (spawnSync('taskset', ['--version']).error) {
     say('workers: left out, there is no taskset here, which keeps the load generator on one core')
     return undefined

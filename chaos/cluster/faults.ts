@@ -50,26 +50,37 @@ const clusterFault = (
   inject: (stage) => inject(stage.members, stage),
 })
 
-const leaderKilled = clusterFault(
+/** @param kill ends something of the leader, which is started again when another leads */
+const leaderFault = (
+  name: string,
+  happens: string,
+  kill: (members: Members, leader: Member) => void,
+  withoutLeaderMs?: number,
+) =>
+  clusterFault(
+    name,
+    happens,
+    async (members) => {
+      const leader = (await members.find('leader')) as Member
+      kill(members, leader)
+      await untilAnother(members, 'leader', leader)
+      await members.up()
+    },
+    withoutLeaderMs,
+  )
+
+const leaderKilled = leaderFault(
   'leader-killed',
   'the leader is killed, and started again when another leads',
-  async (members) => {
-    const leader = (await members.find('leader')) as Member
-    members.kill(leader)
-    await untilAnother(members, 'leader', leader)
-    await members.up()
-  },
+  (members, leader) => members.kill(leader),
 )
 
-const machineKilled = clusterFault(
+const machineKilled = leaderFault(
   'machine-killed',
   'the leader is killed together with its etcd, and both are started again when another leads',
-  async (members) => {
-    const leader = (await members.find('leader')) as Member
+  (members, leader) => {
     members.kill(leader)
     members.killEtcd(leader)
-    await untilAnother(members, 'leader', leader)
-    await members.up()
   },
   TTL_MS + 2000 + ETCD_ELECTION_MS,
 )
@@ -98,30 +109,28 @@ const poolsKilled = clusterFault(
   },
 )
 
-const replicasKilled = clusterFault(
-  'replicas-killed',
-  'the replica that is read from is killed, and the synchronous one after it, each for five seconds',
-  async (members) => {
-    for (const find of [members.read, () => members.find('sync')]) {
-      members.kill((await find()) as Member)
-      await setTimeout(5000)
-      await members.up()
-    }
-  },
-)
-
-const replicasPaused = clusterFault(
-  'replicas-paused',
-  'the replica that is read from does nothing for five seconds (SIGSTOP), and then the synchronous one',
-  async (members) => {
+/** One replica after the other does without something for five seconds: first the one that is read from. */
+const replicasFault = (name: string, happens: string, begin: 'kill' | 'pause') =>
+  clusterFault(name, happens, async (members) => {
     for (const find of [members.read, () => members.find('sync')]) {
       const member = (await find()) as Member
-      members.pause(member)
+      members[begin](member)
       await setTimeout(5000)
-      members.resume(member)
+      if (begin === 'pause') members.resume(member)
       await members.up()
     }
-  },
+  })
+
+const replicasKilled = replicasFault(
+  'replicas-killed',
+  'the replica that is read from is killed, and the synchronous one after it, each for five seconds',
+  'kill',
+)
+
+const replicasPaused = replicasFault(
+  'replicas-paused',
+  'the replica that is read from does nothing for five seconds (SIGSTOP), and then the synchronous one',
+  'pause',
 )
 
 const replicaBehind = clusterFault(
