@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { spawn } from 'node:child_process'
 import { format } from 'node:util'
 import { vi } from 'vitest'
 import { operate } from '#src/cli/program.ts'
 import type { TestDatabase } from './database.ts'
+import { spawnNode } from './service-process.ts'
 
 export interface CliResult {
   code: number | null
@@ -52,22 +52,14 @@ export async function measureAgro(
     }))
 }
 
-function startNode(testDatabase: Called, parameters: string[]): RunningAgro {
-  const result: CliResult = { code: null, stdout: '', stderr: '' }
-  const child = spawn(process.execPath, parameters, {
-    env: { ...process.env, ...testDatabase.environment },
-  })
-  child.stdout.on('data', (text) => {
-    result.stdout += text
-  })
-  child.stderr.on('data', (text) => {
-    result.stderr += text
-  })
-  const ended = new Promise<CliResult>((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', (code) => resolve({ ...result, code }))
-  })
-  return { result, ended, kill: (signal) => void child.kill(signal) }
+function startNode({ environment }: Called, parameters: string[]): RunningAgro {
+  const { child, output, ended } = spawnNode(parameters, environment)
+  const result = Object.assign(output, { code: null })
+  return {
+    result,
+    ended: ended.then(([code]) => ({ ...result, code })),
+    kill: (signal) => void child.kill(signal),
+  }
 }
 
 /** What each command has said that runs within this process. */

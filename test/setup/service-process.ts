@@ -13,32 +13,43 @@ export interface TestProcess {
   ended: Promise<number | NodeJS.Signals | null>
 }
 
+/** A process of Node, and what it has said so far. */
+export function spawnNode(parameters: string[], environment: Record<string, string>) {
+  const child = spawn(process.execPath, parameters, {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (text) => {
+      output[stream] += text
+    })
+  }
+  const ended = new Promise<[code: number | null, signal: NodeJS.Signals | null]>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve([code, signal]))
+  })
+  return { child, output, ended }
+}
+
 /** Runs a TypeScript file as `npm start` does. */
 export function startProcess(
   file: string,
   environment: Record<string, string>,
   ...parameters: string[]
 ): TestProcess {
-  const child = spawn(process.execPath, ['bin/run.mjs', file, ...parameters], {
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const output = { stdout: collect(child.stdout), stderr: collect(child.stderr) }
-  const ended = new Promise<number | NodeJS.Signals | null>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code, signal) => resolve(code ?? signal))
-  })
+  const { child, output, ended } = spawnNode(['bin/run.mjs', file, ...parameters], environment)
   onTestFinished(async () => {
     child.kill('SIGKILL')
     await ended
   })
   return {
     pid: child.pid as number,
-    stdout: () => output.stdout.text,
-    stderr: () => output.stderr.text,
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
     prints: (pattern) => printed(child, output, pattern),
     signal: (signal) => void child.kill(signal),
-    ended,
+    ended: ended.then(([code, signal]) => code ?? signal),
   }
 }
 
@@ -53,27 +64,19 @@ export async function addressOf(service: TestProcess): Promise<string> {
   return address as string
 }
 
-function collect(stream: NodeJS.ReadableStream): { text: string } {
-  const collected = { text: '' }
-  stream.setEncoding('utf8').on('data', (text) => {
-    collected.text += text
-  })
-  return collected
-}
-
 function printed(
   child: ChildProcess,
-  output: { stdout: { text: string }; stderr: { text: string } },
+  output: { stdout: string; stderr: string },
   pattern: RegExp,
 ): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     const look = () => {
-      const match = pattern.exec(output.stdout.text)
+      const match = pattern.exec(output.stdout)
       if (match) resolve(match)
     }
     child.stdout?.on('data', look)
     child.once('close', () => {
-      reject(new Error(`ended without printing ${pattern}:\n${output.stdout.text}\n${output.stderr.text}`))
+      reject(new Error(`ended without printing ${pattern}:\n${output.stdout}\n${output.stderr}`))
     })
     look()
   })
