@@ -14,6 +14,8 @@ import { newFolder } from './setup/folders.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
+const isEmbedded = process.env.TEST_DATABASE_KIND === 'embedded'
+
 /** A block of commands in a document. */
 interface Block {
   commands: string
@@ -23,7 +25,8 @@ interface Block {
 
 /**
  * An answer that is an error is a command that has failed. npm, and a process of its own, which take longer than what most
- * commands do, are for the first command alone: the test itself does what is sent to `$AGRO`.
+ * commands do, are for the first command alone: the test itself does what is sent to `$AGRO`. Vitest runs already: of what
+ * it is asked to run, it is enough that it is there.
  */
 const SHELL = `
 curl() { command curl --no-progress-meter --fail-with-body "$@"; }
@@ -31,6 +34,7 @@ npm() {
   if [ "$asked" ] && [ "$1 $2 $3" = 'run agro --' ]; then shift 3; printf '%s\\0' "$@" | curl --data-binary @- "$AGRO"
   else asked=yes; command npm "$@"; fi
 }
+npx() { test "$1 $2 $3 $4" = 'vitest run --project unit' && test -f "$5"; }
 set -o pipefail
 `
 
@@ -62,8 +66,8 @@ function blocksOf(file: string): Block[] {
 
 /**
  * A clone in which somebody follows the documents: with a shell that remembers what was set before, and the
- * service where `npm start` has been typed. It is stopped for the operator's commands: the embedded database has one
- * process, and a service on a server sees some seconds later what they have done.
+ * service where `npm start` has been typed. It is stopped for the operator's commands where the database is embedded, which
+ * has one process.
  */
 class Reader {
   readonly #folder: string
@@ -85,8 +89,8 @@ class Reader {
   async follow({ commands }: Block): Promise<{ code: number; output: string }> {
     if (/^npm start$/.test(commands)) return this.#start()
     const isOperators = commands.includes('npm run agro')
-    if (isOperators) await this.stop()
-    else if (!this.#service) await this.#start()
+    if (isOperators && isEmbedded) await this.stop()
+    if (!isOperators && !this.#service) await this.#start()
     return this.#run(commands.replaceAll('127.0.0.1:3000', `127.0.0.1:${this.#port}`))
   }
 
@@ -153,6 +157,8 @@ beforeAll(async () => {
   }
   testDatabase = await createTestDatabase('demo', {
     JWT_SECRET: 'for whoever reads the documents '.repeat(2),
+    // What the operator has done is seen at once.
+    RELEASE_MAX_AGE_MS: '0',
   })
   commands = await listenForCommands(testDatabase, folder)
   const agro = `http://127.0.0.1:${(commands.address() as AddressInfo).port}`
@@ -178,7 +184,7 @@ describe.sequential('the commands run as they are written, one after the other, 
     'docs/guide/contributors.md',
     'docs/guide/changes.md',
   ]
-  const pages = process.env.TEST_DATABASE_KIND === 'server' ? pagesOfServer : ['README.md']
+  const pages = isEmbedded ? ['README.md'] : pagesOfServer
   describe.each(pages)('%s', (page) => {
     test.each(blocksOf(page))('$commands', async (block) => {
       const { code, output } = await reader.follow(block)
