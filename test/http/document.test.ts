@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { isCollection, parse, parseDocument, visit } from 'yaml'
+import { isCollection, parseDocument, visit, type Document as YamlDocument } from 'yaml'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { serverCluster } from '#src/data/client.ts'
@@ -152,10 +152,13 @@ test('answers of the history are those of their products, to a gateway that know
 })
 
 describe('the document that is served', () => {
-  test('is the same as JSON and as YAML, for Swagger UI as well', async () => {
+  test('is the same as JSON and as YAML, for Swagger UI as well, and for parsers of YAML 1.1', async () => {
     const yaml = await service.app.inject('/openapi.yaml?media=all')
     expect(yaml.headers['content-type']).toBe('application/yaml; charset=utf-8')
-    expect(withoutReferences(parse(yaml.body))).toEqual(document)
+    const parsed = parseDocument(yaml.body)
+    expect(withoutReferences(parsed.toJS())).toEqual(document)
+    expect(plainQuestionsIn(parseDocument('{ pattern: ^(?!0000) }'))).toEqual(['^(?!0000)'])
+    expect(plainQuestionsIn(parsed)).toEqual([])
     expect((await service.app.inject('/docs/yaml')).body).toBe(yaml.body)
     expect(withoutReferences((await service.app.inject('/docs/json')).json())).toEqual(document)
   })
@@ -251,7 +254,6 @@ test('each operation is in one of the documents for a purpose, which are whole b
   for (const [part, bytes] of Object.entries(most)) {
     const { body } = await service.app.inject(`/openapi/${part}.json`)
     expect(body.length, part).toBeLessThanOrEqual(bytes)
-    expect(parse((await service.app.inject(`/openapi/${part}.yaml`)).body)).toEqual(JSON.parse(body))
     const { components, ...whole } = JSON.parse(body)
     // What the document of all has is valid; nothing that is referred to is left out.
     for (const [, kind = '', name = ''] of body.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
@@ -260,6 +262,10 @@ test('each operation is in one of the documents for a purpose, which are whole b
     found.push(...operationsOf(whole).map(({ operation }) => operation.operationId ?? ''))
   }
   expect(found.toSorted()).toEqual(operations.map(({ operation }) => operation.operationId ?? '').toSorted())
+  const [points, yaml] = await Promise.all(
+    ['json', 'yaml'].map((type) => service.app.inject(`/openapi/points.${type}`)),
+  )
+  expect(parseDocument(yaml?.body ?? '').toJS()).toEqual(points?.json())
 })
 
 test('while the database is silent, the document is that of a new installation, and the page claims nothing of data', async () => {
@@ -280,10 +286,10 @@ test('while the database is silent, the document is that of a new installation, 
   expect([page.statusCode, page.body.includes('The data are synthetic.')]).toEqual([200, false])
 })
 
-/** Texts without quotes in maps and lists on one line, where YAML 1.1 takes a `?` for the mark of a key. */
-function plainQuestionsIn(text: string): string[] {
+/** Texts without quotes in maps and lists on one line, where YAML 1.1 takes a `?` for the mark of a key, as Python does. */
+function plainQuestionsIn(yaml: YamlDocument.Parsed): string[] {
   const found: string[] = []
-  visit(parseDocument(text), {
+  visit(yaml, {
     Scalar(_, { type, value }, path) {
       const onOneLine = path.some((node) => isCollection(node) && node.flow)
       if (onOneLine && type === 'PLAIN' && String(value).includes('?')) found.push(String(value))
@@ -291,8 +297,3 @@ function plainQuestionsIn(text: string): string[] {
   })
   return found
 }
-
-test('openapi.yaml can be read by parsers of YAML 1.1, such as those of Python', () => {
-  expect(plainQuestionsIn('{ pattern: ^(?!0000) }')).toEqual(['^(?!0000)'])
-  expect(plainQuestionsIn(readFileSync('openapi.yaml', 'utf8'))).toEqual([])
-})
