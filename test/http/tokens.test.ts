@@ -205,33 +205,32 @@ describe('a change of JWT_SECRET', () => {
     { JWT_SECRET: SECRET },
   ] as const
 
-  const start = (step: (typeof STEPS)[number]) =>
-    buildApp({ ...service.testDatabase.config, JWT_SECRET_PREVIOUS: undefined, ...step }, service.database)
+  let processes: [App, App, App, App]
+  beforeAll(async () => {
+    // Each process would have its own; here they share one.
+    service.database.statements.setMaxListeners(0)
+    const start = (step: object) =>
+      buildApp({ ...service.testDatabase.config, JWT_SECRET_PREVIOUS: undefined, ...step }, service.database)
+    const [one, two, three, four] = STEPS
+    processes = [await start(one), await start(two), await start(three), await start(four)]
+    return () => Promise.all(processes.map((app) => app.close()))
+  })
 
   const statusOf = async (app: App, by: Person) => (await call(app, 'GET /user/profile', { by })).status
 
-  test('refuses no token of either process while both go from step to step', async () => {
-    // Each process would have its own; here they come one after the other on one.
-    service.database.statements.setMaxListeners(0)
-    let processes = [await start(STEPS[0]), await start(STEPS[0])]
-    for (const [index, step] of STEPS.entries()) {
-      for (const restarted of [0, 1]) {
-        await processes[restarted]?.close()
-        processes = processes.with(restarted, await start(step))
-        for (const signer of processes) {
-          const somebody = await newPerson(signer)
-          const statuses = await Promise.all(processes.map((app) => statusOf(app, somebody)))
-          expect({ index, restarted, statuses }).toEqual({ index, restarted, statuses: [200, 200] })
-        }
+  test('refuses no token of either process where one is a step ahead of the other', async () => {
+    for (const step of STEPS.keys()) {
+      const both = processes.slice(step, step + 2)
+      for (const signer of both) {
+        const somebody = await newPerson(signer)
+        const statuses = await Promise.all(both.map((app) => statusOf(app, somebody)))
+        expect({ step, statuses }).toEqual({ step, statuses: both.map(() => 200) })
       }
     }
-    for (const app of processes) await app.close()
   })
 
   test('refuses tokens where a process has not been told of the new one first', async () => {
-    const [before, after] = [await start(STEPS[0]), await start(STEPS[2])]
+    const [before, , after] = processes
     expect(await statusOf(before, await newPerson(after))).toBe(401)
-    await before.close()
-    await after.close()
   })
 })
