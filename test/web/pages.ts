@@ -46,9 +46,10 @@ const OF_THE_MACHINE =
 export async function receiveVisitors(service: TestApp): Promise<Visitors> {
   const browser = await chromium.launch({
     executablePath: CHROMIUM as string,
-    // Maps are drawn without a graphics card; and Chromium has no sandbox as root, which containers and CI run as.
+    // Maps are drawn without a graphics card, which other parts of a page need not be; and Chromium has no sandbox as root,
+    // which containers and CI run as.
     args: [
-      ...['--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+      ...['--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-gpu-compositing'],
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
     ],
   })
@@ -125,7 +126,7 @@ export async function until(page: Page, expression: string): Promise<void> {
 
 /** What axe finds wrong in a page, and where, as far as it is serious, or about the order of headings. */
 export async function seriousFindings(page: Page, options: object = {}): Promise<string[]> {
-  await page.evaluate(AXE)
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE)
   const wanted = JSON.stringify({ resultTypes: ['violations'], ...options })
   const findings = await page.evaluate<{ id: string; impact: string; nodes: { target: string[] }[] }[]>(
     `axe.run(document, ${wanted}).then(({ violations }) => violations)`,

@@ -17,8 +17,7 @@ import { createResolver } from '../../../web/docs/document.ts'
 const VISIT = [
   ...['register', 'confirmEmail', 'login', 'refresh'],
   ...['yieldAtPoint', 'yieldAtPoints', 'getHistoryItem', 'shareHistoryItem', 'getCitation'],
-  ...['createKey', 'deleteKey', 'listSessions', 'endSession', 'login'],
-  ...['changePassword', 'logout', 'login', 'deleteProfile'],
+  ...['createKey', 'deleteKey', 'changePassword', 'listSessions', 'endSession', 'login', 'deleteProfile'],
 ]
 
 /** The page with the document of all operations, as its chooser writes it. */
