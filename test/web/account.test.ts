@@ -5,9 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { createTestApp } from '#test/setup/app.ts'
 import { call, withKey } from '#test/setup/calls.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
-import { testOnServer } from '#test/setup/on-server.ts'
 import { PASSWORD } from '#test/setup/people.ts'
-import { allFaultsOf, looksOf } from './looks.ts'
+import { allFaultsOf } from './looks.ts'
 import { openPages, PHONE, savedBy, until } from './pages.ts'
 
 const EMAIL = 'amina@example.org'
@@ -189,21 +188,6 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
       await until(page, "!document.querySelector('[aria-busy=true]')")
       expect([path, await allFaultsOf(page)]).toEqual([path, []])
     }
-  })
-
-  testOnServer('and those with forms look on a phone as they are known to, in light and dark', async () => {
-    const { page, close } = await visitors.open('/account', { viewport: PHONE })
-    const looks: string[] = []
-    for (const path of ['/account', '/field', '/points', '/districts']) {
-      await page.goto(visitors.url + path)
-      await page.locator('main:not([aria-busy=true]) :is(input, select)').first().waitFor()
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        looks.push(`${path}, ${colorScheme}\n\n${await looksOf(page)}\n`)
-      }
-    }
-    await expect(looks.join('\n')).toMatchFileSnapshot('looks.txt')
-    await close()
   })
 
   test('delete the account, with all that there is of it', async () => {

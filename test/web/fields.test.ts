@@ -9,7 +9,7 @@ import { call } from '#test/setup/calls.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { createTestAppWithPerson, makeAdmin, PASSWORD } from '#test/setup/people.ts'
 import { releaseDescription } from '#test/setup/releases.ts'
-import { allFaultsOf } from './looks.ts'
+import { allFaultsOf, looksOf } from './looks.ts'
 import { drawn, openPages, PHONE, savedBy, until } from './pages.ts'
 
 const CORNERS = '9.5, 38.5\n9.5, 38.51\n9.51, 38.51\n9.51, 38.5'
@@ -271,14 +271,25 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
   })
 
   test('no page has a serious fault of accessibility, and each fits a phone, in light and dark', async () => {
-    const { page } = visit
-    await page.setViewportSize(PHONE)
-    for (const path of ['/field', '/points', '/districts', '/operations#country=rwa&level=1']) {
+    const { page, complaints, close } = await visitors.open('/account', { viewport: PHONE })
+    const looks: string[] = []
+    for (const path of ['/account', '/field', '/points', '/districts']) {
+      await page.emulateMedia({ colorScheme: 'light' })
       await page.goto(visitors.url + path)
-      await page.locator('.card').first().waitFor()
+      await page.locator('main:not([aria-busy=true]) :is(input, select)').first().waitFor()
       await until(page, "!document.querySelector('[aria-busy=true]')")
+      looks.push(`${path}, light\n\n${await looksOf(page)}\n`)
       expect([path, await allFaultsOf(page)]).toEqual([path, []])
+      looks.push(`${path}, dark\n\n${await looksOf(page)}\n`)
     }
+    await expect(looks.join('\n')).toMatchFileSnapshot('looks.txt')
+    expect(complaints).toEqual([])
+    await close()
+    await visit.page.setViewportSize(PHONE)
+    await visit.page.goto(`${visitors.url}/operations#country=rwa&level=1`)
+    await visit.page.locator('.card').first().waitFor()
+    await until(visit.page, "!document.querySelector('[aria-busy=true]')")
+    expect(await allFaultsOf(visit.page)).toEqual([])
     expect(visit.complaints).toEqual([])
   })
 
