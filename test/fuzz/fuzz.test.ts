@@ -14,7 +14,7 @@ import { ADMIN_ACCOUNT, addAdmin, type Mails, startMails } from './service.ts'
 
 /** A case takes some milliseconds of computing, on the embedded database twice as many. */
 const isEmbedded = process.env.TEST_DATABASE_KIND === 'embedded'
-const RUNS = isEmbedded ? 100 : 1500
+const RUNS = isEmbedded ? 100 : 1000
 /** The same requests each time: with others a mistake would come and go. */
 const SEED = 12
 
