@@ -34,10 +34,7 @@ export function startAgro(testDatabase: Called, ...parameters: string[]): Runnin
 }
 
 /** Does so with several commands, one after the other in one process: its start takes longer than most of them. */
-export async function measureAgro(
-  testDatabase: Called,
-  commands: string[][],
-): Promise<MeasuredResult[]> {
+export async function measureAgro(testDatabase: Called, commands: string[][]): Promise<MeasuredResult[]> {
   const program = ['bin/run.mjs', 'test/setup/measured-agro.ts', JSON.stringify(commands)]
   const { code, stdout, stderr } = await startNode(testDatabase, program).ended
   if (code !== 0) throw new Error(stderr)
