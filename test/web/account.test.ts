@@ -6,6 +6,7 @@ import { createTestApp } from '#test/setup/app.ts'
 import { call, withKey } from '#test/setup/calls.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { PASSWORD } from '#test/setup/people.ts'
+import { rectangle } from '#test/setup/square.ts'
 import { allFaultsOf } from './looks.ts'
 import { openPages, PHONE, savedBy, until } from './pages.ts'
 
@@ -97,7 +98,7 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
     expect([await subscribed(), await shown.count()]).toEqual([[], 0])
   })
 
-  test('subscribe to changes in a field that comes with the address, and in an area that is chosen', async () => {
+  test('subscribe to changes in a field that comes with the address, in an area and in saved fields that are chosen', async () => {
     const { page } = visit
     const outline = '9.5, 38.5\n9.5, 38.51\n9.51, 38.51'
     const field = new URLSearchParams({ country: 'eth', name: 'Teff field', outline })
@@ -114,12 +115,24 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
     await page.getByRole('textbox', { name: 'Name', exact: true }).first().fill('The south')
     await page.getByRole('button', { name: 'Subscribe' }).click()
     await page.getByLabel('The secret of The south', { exact: true }).waitFor()
+    await call(service.app, 'PUT /fields/north', {
+      by: withKey(await newToken(PASSWORD)),
+      headers: { 'content-type': 'application/x-ndjson' },
+      payload: JSON.stringify({ type: 'Feature', id: 1, geometry: rectangle(38.5, 9.5, 38.51, 9.51) }),
+    })
+    await page.getByLabel('Where', { exact: true }).selectOption('In saved fields, one by one')
+    await page.getByLabel('Country').selectOption('eth')
+    await page.getByLabel('Collection', { exact: true }).selectOption('north')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).first().fill('The north')
+    await page.getByRole('button', { name: 'Subscribe' }).click()
+    await page.getByLabel('The secret of The north', { exact: true }).waitFor()
     const corners = [38.5, 38.51, 38.51].map((lng, at) => [lng, [9.5, 9.5, 9.51][at]])
     const geometry = { type: 'Polygon', coordinates: [[...corners, corners[0]]] }
     const drawn = { name: 'Teff field', place: { type: 'polygon', geometry } }
     const chosen = { name: 'The south', place: { type: 'area', code: 'RWA-02', level: 1 } }
     const all = await subscribed()
-    for (const one of [drawn, chosen]) expect(all).toContainEqual(expect.objectContaining(one))
+    const saved = { name: 'The north', place: { type: 'fields', collection: 'north' } }
+    for (const one of [drawn, chosen, saved]) expect(all).toContainEqual(expect.objectContaining(one))
   })
 
   test('ask for the password again where it was given long ago, and go on', async () => {
