@@ -103,7 +103,7 @@ export const FieldLines = t.textBody(
 
 export const FieldTable = t.textBody(
   'FieldTable',
-  'RFC 4180, in UTF-8. The first line names the columns: `id` and `wkt` (or `geometry`, `geom`, `the_geom`, `shape`), a POLYGON or MULTIPOLYGON as well-known text. Other columns are properties, texts all of them; empty cells are left out. An object of JSON in a column `properties` stands for all others.',
+  'RFC 4180, in UTF-8. The first line names the columns: `id` and `wkt` (or `geometry`, `geom`, `the_geom`, `shape`), a POLYGON or MULTIPOLYGON as well-known text. Other columns are properties, texts all of them; empty cells are left out. A table of `GET` has them as JSON.',
   'id,name,wkt\r\nUPI-1/02/03/04/567,My field,"POLYGON((38.5 9.5,38.501 9.5,38.501 9.501,38.5 9.501,38.5 9.5))"\r\n',
 )
 
@@ -198,6 +198,8 @@ export const FieldChangesQuery = Type.Object({
     ),
     'relative',
   ),
+  input: Type.Optional(t.text(200, 'The input or variety alone; all when left out.')),
+  scenario: Type.Optional(t.text(200, 'The scenario alone; all when left out.')),
 })
 export type FieldChangesQuery = Static<typeof FieldChangesQuery>
 

@@ -213,6 +213,12 @@ const FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/
 /** Another separator or the end of a line before a formula. Quotes within such a cell hold nothing together. */
 const FORMULA_BEHIND_SEPARATOR = /[;\t\r\n](?=(?:[^\S\t\r\n]|")*[=+\-@＝＋－＠])/g
 
+/** The text of a cell without the apostrophes of {@link csvRow}. */
+export function withoutGuard(text: string): string {
+  const own = text.startsWith("'") && FORMULA.test(text.slice(1)) ? text.slice(1) : text
+  return own.replace(/([;\t\r\n])'(?=(?:[^\S\t\r\n]|")*[=+\-@＝＋－＠])/g, '$1')
+}
+
 const SPECIAL = /[",\r\n]/
 
 export type CsvValue = string | number | boolean | null

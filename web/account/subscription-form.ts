@@ -266,6 +266,7 @@ function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Sour
       items.map(({ collection }) => ({ value: collection, text: collection })),
       collections.value,
     )
+    if (items.length === 0) mark(form, 'fields', subscriptions.noFields)
   }
 
   kind?.addEventListener('change', show)

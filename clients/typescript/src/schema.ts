@@ -3420,6 +3420,8 @@ export interface operations {
         release?: string;
         threshold?: number;
         threshold_kind?: "relative" | "absolute";
+        input?: string;
+        scenario?: string;
       };
       header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
       path: { collection: components["parameters"]["Collection"]; };

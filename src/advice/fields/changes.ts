@@ -91,7 +91,7 @@ async function answerChanges(
     ...{ snapshot, collection, before, after, work },
     hasShapes: format.hasShapes ?? false,
     threshold: { kind: query.threshold_kind ?? 'relative', value: query.threshold ?? 10 },
-    watched: { input: null, scenario: null },
+    watched: { input: query.input ?? null, scenario: query.scenario ?? null },
   })
 
   const members = {

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '#src/errors.ts'
+import { withoutGuard } from '#src/http/formats.ts'
 import { nestingError } from '#src/http/plugins/body-parser.ts'
 import { readCsv } from '#src/lib/csv.ts'
-import { BracketWalk, isObject } from '#src/lib/json.ts'
+import { BracketWalk } from '#src/lib/json.ts'
 import { GEOJSON_TYPE, JSON_TYPE, readCollection } from '../bodies.ts'
 import { invalid } from '../polygon/geometry.ts'
 import { readWkt } from '../wkt.ts'
@@ -244,29 +245,37 @@ function createRecordReader(columns: string[]): (record: string[]) => SentFeatur
     const rule = 'The first line must name the columns, id and wkt among them, with commas between.'
     throw new ApiError('MALFORMED_BODY', rule)
   }
+  if (columns.join() === TABLE_COLUMNS.join()) return readOwnRecord
   return (record) => {
     const others = columns.flatMap((name, at) =>
       at === shapeAt || at === idAt || !record[at] ? [] : [[name, record[at]] as const],
     )
-    const named = Object.fromEntries(others)
-    const whole = readProperties(named.properties)
-    const feature = { type: 'Feature', id: record[idAt], properties: whole === undefined ? named : whole }
-    try {
-      return { ...feature, geometry: readShape(record[shapeAt]) }
-    } catch (error) {
-      // Its id is told with the error.
-      if (error instanceof ApiError) return { ...feature, geometry: error }
-      throw error
-    }
+    return createFeature(record[idAt], Object.fromEntries(others), record[shapeAt])
   }
 }
 
-/** The properties of a field, as `GET` writes them in CSV; undefined for any other text. */
-function readProperties(cell: string | undefined): object | null | undefined {
-  const properties = cell === undefined ? undefined : parseFeature(cell)
-  return properties === null || (isObject(properties) && !(properties instanceof ApiError))
-    ? properties
-    : undefined
+function createFeature(id: string | undefined, properties: unknown, shape: string | undefined): SentFeature {
+  const feature = { type: 'Feature', id, properties }
+  // Its id is told with the error.
+  if (properties instanceof ApiError) return { ...feature, geometry: properties }
+  try {
+    return { ...feature, geometry: readShape(shape) }
+  } catch (error) {
+    if (error instanceof ApiError) return { ...feature, geometry: error }
+    throw error
+  }
+}
+
+/** The columns of a collection as a table, which can be sent again. */
+export const TABLE_COLUMNS = ['id', 'name', 'lat', 'lng', 'area_ha', 'wkt', 'properties'] as const
+
+/** As JSON in which no spreadsheet sees a formula. */
+export function toPropertiesCell(properties: string | null): string {
+  return (properties ?? 'null').replaceAll(';', '\\u003b')
+}
+
+function readOwnRecord([id = '', , , , , shape, properties = 'null']: string[]): SentFeature {
+  return createFeature(withoutGuard(id), parseFeature(properties), shape)
 }
 
 /** PostGIS writes the number of the system before the text. */

@@ -55,7 +55,7 @@ import {
   removeFieldPiece,
   type StoredField,
 } from './queries.ts'
-import { decodeTexts, FEATURE_READERS } from './reading.ts'
+import { decodeTexts, FEATURE_READERS, TABLE_COLUMNS, toPropertiesCell } from './reading.ts'
 import { createOutline, OWN_FIELDS, requireCollection } from './saved.ts'
 
 type Call = FastifyRequest<{ Params: CollectionParams }>
@@ -222,8 +222,6 @@ function describe({ id: _, ...row }: CollectionRow) {
   return row
 }
 
-const COLUMNS = ['id', 'name', 'lat', 'lng', 'area_ha', 'wkt', 'properties'] as const
-
 /** Decimals of hectares: a square metre. */
 const AREA_DECIMALS = 4
 
@@ -237,7 +235,7 @@ function createItems(row: CollectionRow): Items<StoredField> {
     properties === null ? null : JSON.parse(properties)
   return {
     members: describe(row),
-    columns: COLUMNS,
+    columns: TABLE_COLUMNS,
     object: (field) =>
       JSON.stringify({
         id: field.id,
@@ -257,7 +255,7 @@ function createItems(row: CollectionRow): Items<StoredField> {
         field.name,
         ...Object.values(place(field)),
         toWkt(field),
-        field.properties ?? 'null',
+        toPropertiesCell(field.properties),
       ]),
   }
 }

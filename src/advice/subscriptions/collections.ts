@@ -9,8 +9,11 @@ import { createBackgroundWork } from '../polygons/work.ts'
 import type { ChangedSubscription } from './delivery-queries.ts'
 import type { WatchedPlace } from './queries.ts'
 
-/** Ids in a message; at most 200 kB. */
+/** Ids in a message. */
 const MOST_LISTED = 1000
+
+/** Bytes of these as JSON: receivers often refuse more than 100 kB. */
+const MOST_BYTES = 60_000
 
 /** The changed fields of a collection, as a message has them. */
 export interface ChangedFields {
@@ -18,7 +21,7 @@ export interface ChangedFields {
   changed: number | null
   /** Fields whose computation failed. */
   failed: number
-  /** The ids of changed fields, in the order of the collection. */
+  /** The ids of the first changed fields, in the order of the collection. */
   fields: string[]
   /** The path of the list of all changes; null where nothing could be compared. */
   list: string | null
@@ -69,13 +72,18 @@ export function createCollectionComparer(app: App, lookup: Lookup, advisors: Adv
       hasShapes: false,
       work: createBackgroundWork(app, 'subscriptions', signal),
     })
-    let [changed, failed] = [0, 0]
+    let [changed, failed, left] = [0, 0, MOST_BYTES]
     const fields: string[] = []
     for await (const page of pages) {
       await renew()
       for (const { item, changes } of page) {
-        if (changes.length === 0) failed++
-        else if (++changed <= MOST_LISTED) fields.push(String(item.id))
+        if (changes.length === 0) {
+          failed++
+          continue
+        }
+        changed++
+        left -= Buffer.byteLength(JSON.stringify(item.id)) + 1
+        if (left >= 0 && fields.length < MOST_LISTED) fields.push(String(item.id))
       }
     }
     const query = new URLSearchParams({
@@ -83,6 +91,8 @@ export function createCollectionComparer(app: App, lookup: Lookup, advisors: Adv
       release: releases[1].code,
       threshold_kind: threshold.kind,
       threshold: String(threshold.value),
+      ...(input !== null && { input }),
+      ...(scenario !== null && { scenario }),
     })
     return { changed, failed, fields, list: `${app.config.BASE_PATH}/fields/${name}/changes?${query}` }
   }

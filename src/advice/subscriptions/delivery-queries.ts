@@ -232,8 +232,9 @@ export async function claimChanged(
         and (place ->> 'type' = 'fields') = ${ofFields}::boolean
       order by
         leased_until nulls first,
-        -- Accounts alternate: no account waits for all of another one.
-        row_number() over (partition by user_id order by subscription.id)
+        -- No account waits for all of another one, be it within a claim or from claim to claim.
+        row_number() over (partition by user_id order by subscription.id),
+        random()
       limit ${most}::integer
     )
     update subscription
@@ -257,9 +258,15 @@ export async function claimChanged(
   return rows
 }
 
-/** The claim of a long comparison lasts, and other processes leave it alone. */
-export async function renewClaim(db: Kysely<Tables>, id: string): Promise<void> {
-  await postpone(db, id, LEASE_MINUTES * 60)
+/** The claim of a long comparison lasts, and other processes leave it alone. False where its subscription is gone. */
+export async function renewClaim(db: Kysely<Tables>, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('subscription')
+    .set({ leased_until: sql<Date>`now() + make_interval(mins => ${LEASE_MINUTES}::integer)` })
+    .where('id', '=', id)
+    .where('disabled_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 export async function postpone(db: Kysely<Tables>, id: string, seconds: number): Promise<void> {

@@ -360,6 +360,7 @@ function createRoute(app: App, service: SubscriptionService): void {
         ...errorResponses(
           'INVALID_PARAMETERS',
           'INVALID_GEOMETRY',
+          'NOT_FOUND',
           'CROP_NOT_AVAILABLE',
           'UNKNOWN_AREA',
           'OUTSIDE_COUNTRY',

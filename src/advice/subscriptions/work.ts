@@ -3,12 +3,14 @@ import { Webhook } from 'standardwebhooks'
 import type { Static } from 'typebox'
 import type { Series } from '#schemas/products/define.ts'
 import type { DisabledReason, WatchedValue, WebhookTest } from '#schemas/subscriptions.ts'
+import { ApiError } from '#src/errors.ts'
 import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { deliverFrom } from '#src/http/deliveries.ts'
 import { MINUTE_MS } from '#src/http/jobs.ts'
 import { type OutwardRules, postOutward } from '#src/lib/outward-post.ts'
 import { VERSION } from '#src/lib/version.ts'
+import { isReplaced } from '#src/lookup/releases.ts'
 import type { ChangedFields, CollectionComparer } from './collections.ts'
 import {
   type ChangedSubscription,
@@ -158,7 +160,12 @@ type Comparison = { news: News; notified: readonly WatchedValue[] } | null
 type Compare = (changed: ChangedSubscription, signal: AbortSignal) => Promise<Comparison | undefined>
 
 /** Compares subscriptions with new releases, and stores the messages. On an abort the rest is for other processes. */
-function createComparing(app: App, claim: () => Promise<ChangedSubscription[]>, compare: Compare) {
+function createComparing(
+  app: App,
+  claim: () => Promise<ChangedSubscription[]>,
+  compare: Compare,
+  moreIsLeft: true | number = true,
+) {
   const { writer } = app.database
 
   /** @returns false where it is too early */
@@ -176,7 +183,7 @@ function createComparing(app: App, claim: () => Promise<ChangedSubscription[]>, 
     return true
   }
 
-  return async (signal: AbortSignal): Promise<boolean> => {
+  return async (signal: AbortSignal): Promise<boolean | number> => {
     let early = 0
     const claimed = await claim()
     for (const changed of claimed) {
@@ -186,12 +193,18 @@ function createComparing(app: App, claim: () => Promise<ChangedSubscription[]>, 
         early++
         await postpone(writer, changed.id, NOT_YET_SECONDS)
       } catch (error) {
-        if (!signal.aborted) app.logFailure(error, 'a subscription could not be compared yet')
-        await postpone(writer, changed.id, signal.aborted ? 0 : FAILED_SECONDS)
+        const seconds = signal.aborted ? 0 : isOvertaken(error) ? NOT_YET_SECONDS : FAILED_SECONDS
+        if (seconds === FAILED_SECONDS) app.logFailure(error, 'a subscription could not be compared yet')
+        await postpone(writer, changed.id, seconds)
       }
     }
-    return claimed.length > early
+    return claimed.length > early && moreIsLeft
   }
+}
+
+/** Whether a release or a collection was replaced or deleted during the comparison: the next one sees that. */
+function isOvertaken(error: unknown): boolean {
+  return isReplaced(error) || (error instanceof ApiError && error.code === 'NOT_FOUND')
 }
 
 function comparePlaces(app: App, reader: PlaceReader) {
@@ -218,6 +231,11 @@ function comparePlaces(app: App, reader: PlaceReader) {
   })
 }
 
+/** The pause between two collections, each of which has taken turns with requests. */
+const COLLECTIONS_PAUSE_MS = 1000
+
+const RENEWED_AFTER_MS = 10_000
+
 /** A collection takes as long as its fields, so that places do not wait for it. */
 function compareCollections(app: App, compare: CollectionComparer) {
   const { writer } = app.database
@@ -227,12 +245,14 @@ function compareCollections(app: App, compare: CollectionComparer) {
     async (changed, signal) => {
       let renewed = performance.now()
       const news = await compare(changed, signal, async () => {
-        if (performance.now() - renewed < MINUTE_MS) return
+        if (performance.now() - renewed < RENEWED_AFTER_MS) return
         renewed = performance.now()
-        await renewClaim(writer, changed.id)
+        if (!(await renewClaim(writer, changed.id)))
+          throw new ApiError('NOT_FOUND', 'The subscription was deleted or disabled meanwhile.')
       })
       if (!news) return undefined
       return news.changed === 0 && news.failed === 0 ? null : { news, notified: [] }
     },
+    COLLECTIONS_PAUSE_MS,
   )
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { claimChanged } from '#src/advice/subscriptions/delivery-queries.ts'
 import { buildApp } from '#src/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { call } from '#test/setup/calls.ts'
@@ -45,9 +46,9 @@ const featureAt = (id: string, west: number) => ({
   properties: {},
 })
 
-async function keep(name: string, features: object[]): Promise<void> {
+async function keep(name: string, features: object[], by = service.person): Promise<void> {
   const { status } = await call(service.app, `PUT /fields/${name}`, {
-    by: service.person,
+    by,
     headers: { 'content-type': 'application/geo+json' },
     payload: JSON.stringify({ type: 'FeatureCollection', features }),
   })
@@ -56,8 +57,9 @@ async function keep(name: string, features: object[]): Promise<void> {
 
 const WANTED = { product: 'fertilizer', threshold: { kind: 'relative', value: 10 } }
 
-async function subscribe(changes: object) {
-  const { status, body } = await ask('POST /subscriptions', { ...WANTED, url: receiver.url, ...changes })
+async function subscribe(changes: object, by = service.person) {
+  const wanted = { ...WANTED, url: receiver.url, ...changes }
+  const { status, body } = await ask('POST /subscriptions', wanted, by)
   expect([status, body]).toEqual([201, expect.anything()])
   return body
 }
@@ -112,6 +114,49 @@ test('only the watched input counts, and nothing is sent where no field changed 
     expect([await release(dap.id), await release(both.id)]).toEqual([code, code])
     expect(events().map(({ data }) => [data.subscription, data.fields])).toEqual([[both.id, ['c']]])
   })
+  const narrow = await subscribe({ fields: 'north', input: 'DAP' })
+  await publish([200, 300], [50, 99])
+  await serveUntil(async () => expect(events()).toHaveLength(4))
+  const { fields, list } = events().find(({ data }) => data.subscription === narrow.id).data
+  const { items } = (await ask(`GET ${list}`)).body
+  expect([fields, items.map(({ id }: { id: string }) => id)]).toEqual([['c'], ['c']])
+})
+
+test('the list of a message ends at 60 kB, and its number is that of all changed fields', async () => {
+  await publish([100, 100], [50, 50])
+  const ids = Array.from({ length: 500 }, (_, index) => `${String(index).padStart(3, '0')}${'ä'.repeat(197)}`)
+  await keep(
+    'long',
+    ids.map((id, index) => featureAt(id, 38.1 + index * 0.0015)),
+  )
+  await subscribe({ fields: 'long' })
+  await publish([200, 100], [50, 50])
+  await serveUntil(async () => expect(events()).toHaveLength(1))
+  const { changed, fields } = events()[0].data
+  // Two bytes each but for digits, quotes and the comma.
+  expect([changed, fields.length]).toEqual([500, Math.floor(60_000 / (3 + 2 * 197 + 3))])
+  expect(ids).toEqual(expect.arrayContaining(fields))
+})
+
+test('an account with many subscriptions does not go before one with a single one', async () => {
+  await publish([100, 100], [50, 50])
+  await keep('north', [featureAt('a', 38.2)])
+  for (let number = 0; number < 9; number++) await subscribe({ fields: 'north' })
+  const { writer } = service.database
+  const other = await newPerson(service.app)
+  await keep('north', [featureAt('a', 38.2)], other)
+  const { id } = await subscribe({ fields: 'north' }, other)
+  await sql`update subscription set release = null`.execute(writer)
+  const turns: number[] = []
+  for (let round = 0; round < 40; round++) {
+    await sql`update subscription set leased_until = null`.execute(writer)
+    const claimed: string[] = []
+    while (!claimed.includes(id)) claimed.push(...(await claimChanged(writer, 1, true)).map((one) => one.id))
+    turns.push(claimed.length)
+  }
+  // By halves: by the order of accounts it would be always the first or the tenth.
+  expect(Math.min(...turns)).toBe(1)
+  expect(turns.filter((turn) => turn <= 4).length).toBeGreaterThan(30)
 })
 
 test('where the earlier release is gone, all fields may have changed', async () => {

@@ -16,6 +16,7 @@ export const subscriptions = {
   level: 'Areas of level',
   areaOf: 'Area',
   collection: 'Collection',
+  noFields: 'There are no saved fields yet: keep some above.',
   lat: 'Latitude',
   lng: 'Longitude',
   input: 'Input or variety',
