@@ -20,7 +20,7 @@ type BuildCompiler = (shared: object, options: unknown) => Compile
 export function compileOnce<Build extends object>(build: Build): Build {
   const cache = new Map<string, Map<string, unknown>>()
   const buildOnce: BuildCompiler = (shared, options) => {
-    const key = textOf(shared)
+    const key = writeSchemas(shared)
     const compiled = cache.get(key) ?? new Map<string, unknown>()
     cache.set(key, compiled)
     // To make one takes long, and a server like one before needs none.
@@ -41,7 +41,7 @@ export function compileOnce<Build extends object>(build: Build): Build {
 /** Of the server that is being made: its parts have the same schemas, whose text is long. */
 let present = { schemas: {}, text: '{}' }
 
-function textOf(schemas: object): string {
+function writeSchemas(schemas: object): string {
   if (!hasSameMembers(present.schemas, schemas)) present = { schemas, text: JSON.stringify(schemas) }
   return present.text
 }
