@@ -34,6 +34,7 @@ import { writeFeature } from '../columns.ts'
 import { describeRegion, type PolygonItem } from '../polygon/answer.ts'
 import type { ManyOptions } from '../polygons/routes.ts'
 import { createRequestWork } from '../polygons/work.ts'
+import { refuseUnknownLayer } from '../subscriptions/values.ts'
 import { type ComparedField, compareFields } from './comparing.ts'
 import { OWN_FIELDS, requireCollection } from './saved.ts'
 
@@ -86,12 +87,13 @@ async function answerChanges(
   const product = server.products.of(before.product)
   const snapshot = await lookup.current()
   const after = await laterRelease(lookup, snapshot, before, request, reply)
+  const watched = { input: query.input ?? null, scenario: query.scenario ?? null }
+  refuseUnknownLayer([...before.layers, ...after.layers], watched)
   const work = createRequestWork(request, reply, advisors)
   const compared = compareFields(server, lookup, advisors, {
-    ...{ snapshot, collection, before, after, work },
+    ...{ snapshot, collection, before, after, watched, work },
     hasShapes: format.hasShapes ?? false,
     threshold: { kind: query.threshold_kind ?? 'relative', value: query.threshold ?? 10 },
-    watched: { input: query.input ?? null, scenario: query.scenario ?? null },
   })
 
   const members = {

@@ -17,7 +17,7 @@ const MOST_BYTES = 60_000
 
 /** The changed fields of a collection, as a message has them. */
 export interface ChangedFields {
-  /** Null where one of the two releases cannot be read any more. */
+  /** Null where one of the two releases cannot be read any more, or none answered. */
   changed: number | null
   /** Fields whose computation failed. */
   failed: number

@@ -20,7 +20,7 @@ import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { createClientSignal } from '#src/http/plugins/time-budget.ts'
+import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { whyNoTarget } from '#src/lib/outward-post.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
@@ -43,7 +43,13 @@ import {
   type SubscriptionRow,
   type WatchedPlace,
 } from './queries.ts'
-import { compareValues, createPlaceReader, selectWatched, type WatchedLayers } from './values.ts'
+import {
+  compareValues,
+  createPlaceReader,
+  refuseUnknownLayer,
+  selectWatched,
+  type WatchedLayers,
+} from './values.ts'
 import { formatMessage, send, workOnSubscriptions } from './work.ts'
 
 const SubscriptionParams = Type.Object({
@@ -227,12 +233,12 @@ async function readSubscription(
     ...(forecast_period && { forecast_period }),
   })
   const { name = '', input = null, scenario = null, threshold, url } = body
-  const reading = await (place.type === 'fields'
-    ? readCollection(app, request, reply, lookup, { series, name: place.collection })
-    : reader.readForRequest({ series, place }, request, reply).catch(acceptUnpublished))
-  const { release, values, layers = values }: Reading = reading
-  if (layers.length > 0 && selectWatched(layers, { input, scenario }).length === 0)
-    throw unknownLabel(body, layers)
+  const reading: Promise<Reading> =
+    place.type === 'fields'
+      ? readCollection(app, request, reply, lookup, { series, name: place.collection })
+      : reader.readForRequest({ series, place }, request, reply)
+  const { release, values, layers = values } = await reading.catch(acceptUnpublished)
+  if (layers.length > 0) refuseUnknownLayer(layers, { input, scenario })
   const notified = selectWatched(values, { input, scenario })
   return { name, series, place, input, scenario, threshold, url: new URL(url).href, release, notified }
 }
@@ -249,7 +255,7 @@ interface Reading {
   layers?: readonly WatchedLayers[]
 }
 
-/** A collection of the caller, whose fields are read with the first new release. @throws {ApiError} NOT_FOUND */
+/** A collection of the caller, whose fields are read with the first new release. @throws {ApiError} NOT_FOUND, or the reason for no release */
 async function readCollection(
   { database, inTurn }: App,
   request: SubscriptionCall,
@@ -258,8 +264,10 @@ async function readCollection(
   { series, name }: { series: Series; name: string },
 ): Promise<Reading> {
   await inTurn(request, reply, () => requireCollection(database.writer, requireCaller(request), name))
-  const release = (await lookup.current()).releaseOf(series)
-  return { release: release?.code ?? null, values: [], layers: release?.layers ?? [] }
+  const snapshot = await lookup.current()
+  const release = snapshot.releaseOf(series)
+  if (!release) throw await withTimeout(request, reply, () => lookup.reasons.noRelease(snapshot, series))
+  return { release: release.code, values: [], layers: release.layers }
 }
 
 /** A subscription may wait for the first release. */
@@ -286,13 +294,6 @@ function readPlace({ lat, lng, geometry, admin, fields }: SubscriptionRequest): 
   if (lat === undefined) throw ApiError.invalid('lat', 'is required beside lng')
   if (lng === undefined) throw ApiError.invalid('lng', 'is required beside lat')
   return { type: 'point', lat, lng }
-}
-
-function unknownLabel({ input }: SubscriptionRequest, layers: readonly WatchedLayers[]): ApiError {
-  const field = input !== undefined && !layers.some((layer) => layer.input === input) ? 'input' : 'scenario'
-  const names = [...new Set(layers.map((layer) => layer[field]))].filter((name) => name !== null)
-  if (names.length === 0) return ApiError.invalid(field, 'must be left out: the product has none')
-  return ApiError.invalid(field, `must be one of ${names.join(', ')}, or left out`, names)
 }
 
 /** A polygon of about 1,500 vertices: stored places are smaller than those of one request. */

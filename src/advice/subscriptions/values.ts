@@ -11,9 +11,9 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
 import { readSeries } from '#src/lookup/releases.ts'
 import type { Advisors } from '../polygon/advisors.ts'
-import { computeInBackground } from '../polygon/background.ts'
 import type { Waiting } from '../polygon/computing.ts'
 import { readGeoJson } from '../polygon/geometry.ts'
+import { createBackgroundWork } from '../polygons/work.ts'
 import type { WatchedPlace } from './queries.ts'
 
 interface PlaceQuestion {
@@ -36,7 +36,7 @@ export type PlaceReader = ReturnType<typeof createPlaceReader>
 const NO_VALUE = new Set(['NO_DATA', 'OUTSIDE_COUNTRY', 'UNKNOWN_AREA', 'NO_RELEASE'])
 
 export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors) {
-  const { advise, adviseWithTimeout } = advisors
+  const { adviseWithTimeout } = advisors
 
   async function readPoint({ series, place }: PlaceQuestion, clientKey: ClientKey): Promise<PlaceReading> {
     const { lat, lng } = place as { lat: number; lng: number }
@@ -51,20 +51,15 @@ export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors) 
       place.type === 'area'
         ? { ...place, countryCode: series.countryCode }
         : readGeoJson({ value: (place as { geometry: object }).geometry, at: 'geometry' })
-    const { release, statistics } = await advise(series, where, null, waiting)
+    const { release, statistics } = await advisors.advise(series, where, null, waiting)
     const means = statistics.layers.map((layer) => layer?.mean ?? Number.NaN)
     return { release: release.code, values: listValues(release, means) }
   }
 
   async function readWithoutRequest(question: PlaceQuestion, closing: AbortSignal): Promise<PlaceReading> {
     if (question.place.type === 'point') return readPoint(question, EVERYBODY)
-    return computeInBackground(app, EVERYBODY, closing, (computation) =>
-      readShape(question, {
-        wait: (something) => something(),
-        waitInTurn: (something) => something(),
-        compute: (task) => task(computation),
-      }),
-    )
+    const { advise } = createBackgroundWork(app, 'subscriptions', closing)
+    return advise((waiting) => readShape(question, waiting))
   }
 
   return {
@@ -141,6 +136,16 @@ export function selectWatched<Layer extends WatchedLayers>(
     (value) =>
       (input === null || value.input === input) && (scenario === null || value.scenario === scenario),
   )
+}
+
+/** @throws {ApiError} INVALID_PARAMETERS where none of the layers is selected, with the names that there are */
+export function refuseUnknownLayer(layers: readonly WatchedLayers[], watched: WatchedLayers): void {
+  if (selectWatched(layers, watched).length > 0) return
+  const { input } = watched
+  const field = input !== null && !layers.some((layer) => layer.input === input) ? 'input' : 'scenario'
+  const names = [...new Set(layers.map((layer) => layer[field]))].filter((name) => name !== null)
+  if (names.length === 0) throw ApiError.invalid(field, 'must be left out: the product has none')
+  throw ApiError.invalid(field, `must be one of ${names.join(', ')}, or left out`, names)
 }
 
 /** Changes over a threshold. A value that comes or goes has changed, whatever the threshold. */

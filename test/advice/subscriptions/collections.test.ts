@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { claimChanged } from '#src/advice/subscriptions/delivery-queries.ts'
-import { buildApp } from '#src/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
@@ -10,22 +9,13 @@ import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
 import { gridOf, layerOf, operatorOf, releaseOn } from '#test/setup/releases.ts'
 import { rectangle } from '#test/setup/square.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { openReceiver, serveDuring } from './receiver.ts'
 
 const service = openService({
   template: 'empty',
   settings: { RELEASE_MAX_AGE_MS: '0', WEBHOOK_ALLOW_PRIVATE: 'true' },
 })
-let receiver: Receiver
-beforeAll(async () => {
-  service.database.statements.setMaxListeners(0)
-  receiver = await startReceiver()
-})
-beforeEach(async () => {
-  await sql`delete from subscription`.execute(service.database.writer)
-  receiver.received = []
-})
-afterAll(() => receiver.close())
+const receiver = openReceiver(service)
 
 /** Publishes rates of urea and DAP in two pixels: 38 to 39 E, and 39 to 40 E. */
 function publish(urea: [number, number], dap: [number, number]) {
@@ -66,9 +56,7 @@ async function subscribe(changes: object, by = service.person) {
 
 /** Has a process of the service compare and deliver until a condition holds. */
 async function serveUntil(holds: () => Promise<void>): Promise<void> {
-  const app = await buildApp(service.testDatabase.config, service.database)
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  await vi.waitFor(holds, PATIENCE).finally(() => app.close())
+  await serveDuring(service, () => vi.waitFor(holds, PATIENCE))
 }
 
 const release = async (id: string) => (await ask(`GET /subscriptions/${id}`)).body.release
@@ -87,7 +75,7 @@ test('one event names the fields of a collection that changed, and its list has 
   const { code: after } = await publish([120, 105], [50, 50])
   await serveUntil(async () => expect(events()).toHaveLength(1))
 
-  const [{ headers, body }] = receiver.received as [Receiver['received'][number]]
+  const [{ headers, body }] = receiver.received as [(typeof receiver.received)[number]]
   const event = new Webhook(secret).verify(body, headers as Record<string, string>) as { data: object }
   expect(event).toMatchObject({ type: 'org.agro-advisory.fields.changed' })
   const { list, fields, ...data } = event.data as { list: string; fields: string[] }
@@ -182,8 +170,8 @@ test('a deleted collection is told of no more', async () => {
   expect(events()).toEqual([])
 })
 
-test('a collection of others, an unknown input and two places are refused', async () => {
-  await publish([100, 100], [50, 50])
+test('a collection of others, an unknown crop or input and two places are refused', async () => {
+  const { code } = await publish([100, 100], [50, 50])
   await keep('north', [featureAt('a', 38.2)])
   const other = await newPerson(service.app)
   const refused = async (changes: object, by = service.person) => {
@@ -206,6 +194,13 @@ test('a collection of others, an unknown input and two places are refused', asyn
       "input must be one of DAP, Urea, or left out.",
     ]
   `)
+  expect((await ask(`GET /fields/north/changes?since=${code}&input=Lime`)).body).toMatchObject({
+    details: [{ field: 'input', allowed: ['DAP', 'Urea'] }],
+  })
+  expect((await refused({ fields: 'north', crop: 'unicorn' })).slice(0, 2)).toEqual([
+    400,
+    'CROP_NOT_AVAILABLE',
+  ])
   expect(await refused({ fields: 'north', lat: 9.5, lng: 38.5 })).toMatchInlineSnapshot(`
     [
       400,

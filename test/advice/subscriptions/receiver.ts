@@ -1,19 +1,22 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { buildApp } from '#src/app.ts'
+import type { TestApp } from '#test/setup/app.ts'
 
-export type Receiver = Awaited<ReturnType<typeof startReceiver>>
+interface Received {
+  headers: IncomingHttpHeaders
+  body: string
+}
 
-/** A subscriber on this machine, with all that it received. */
-export async function startReceiver() {
+/** Has a subscriber on this machine, with all that it received in a test, which begins without subscriptions. */
+export function openReceiver(service: TestApp) {
   const receiver = {
     url: '',
-    received: [] as { headers: IncomingHttpHeaders; body: string }[],
+    received: [] as Received[],
     /** What it answers with from now on: a status, or nothing for as long as it is open. */
     answer: 204 as number | 'nothing',
-    close: async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
   }
   const server = createServer(async (request, response) => {
     let body = ''
@@ -23,7 +26,35 @@ export async function startReceiver() {
     if (receiver.answer === 302) response.setHeader('location', receiver.url)
     response.writeHead(receiver.answer).end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+  beforeAll(async () => {
+    // Each process would have its own; here they come one after the other on one.
+    service.database.statements.setMaxListeners(0)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+  })
+  beforeEach(async () => {
+    await sql`delete from subscription`.execute(service.database.writer)
+    receiver.received = []
+    receiver.answer = 204
+  })
+  afterAll(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
   return receiver
+}
+
+/**
+ * As long as a process of the service runs that is asked by clients, too: what others run is in the database.
+ *
+ * @param work may have it look whether anything is due
+ */
+export async function serveDuring(
+  { testDatabase, database }: TestApp,
+  work: (look: () => void) => Promise<unknown>,
+  settings: object = {},
+): Promise<void> {
+  const app = await buildApp({ ...testDatabase.config, ...settings }, database)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  await work(() => app.jobs.wake('deliver-changes')).finally(() => app.close())
 }

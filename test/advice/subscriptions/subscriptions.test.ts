@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { claimChanged, claimDeliveries, postpone } from '#src/advice/subscriptions/delivery-queries.ts'
-import { buildApp } from '#src/app.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { call } from '#test/setup/calls.ts'
@@ -11,7 +10,7 @@ import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { FIELD_IN_PIXEL, onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
-import { type Receiver, startReceiver } from './receiver.ts'
+import { openReceiver, serveDuring } from './receiver.ts'
 
 const WANTED = { product: 'fertilizer', ...PIXEL_CENTRE, threshold: { kind: 'absolute', value: 1 } }
 
@@ -19,18 +18,7 @@ const service = openService({
   template: 'empty',
   settings: { RELEASE_MAX_AGE_MS: '0', WEBHOOK_ALLOW_PRIVATE: 'true', SUBSCRIPTIONS_PER_USER: '3' },
 })
-let receiver: Receiver
-beforeAll(async () => {
-  // Each process would have its own; here they come one after the other on one.
-  service.database.statements.setMaxListeners(0)
-  receiver = await startReceiver()
-})
-beforeEach(async () => {
-  await sql`delete from subscription`.execute(service.database.writer)
-  receiver.received = []
-  receiver.answer = 204
-})
-afterAll(() => receiver.close())
+const receiver = openReceiver(service)
 
 const publish = (rates: Record<string, number>) =>
   loadRelease(service.database, onePixelRelease(rates), { publish: true })
@@ -50,19 +38,8 @@ const get = async (id: string) => (await ask(`GET /subscriptions/${id}`)).body
 /** What was due for later is due now: nobody waits for hours. */
 const hasten = () => sql`update webhook_delivery set due_at = now()`.execute(service.database.writer)
 
-/**
- * As long as a process of the service runs that is asked by clients, too: what others run is in the database.
- *
- * @param work may have it look whether anything is due
- */
-async function whileServing(
-  work: (look: () => void) => Promise<unknown>,
-  settings: object = {},
-): Promise<void> {
-  const app = await buildApp({ ...service.testDatabase.config, ...settings }, service.database)
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  await work(() => app.jobs.wake('deliver-changes')).finally(() => app.close())
-}
+const whileServing = (work: (look: () => void) => Promise<unknown>, settings?: object) =>
+  serveDuring(service, work, settings)
 
 const received = (count: number) => vi.waitFor(() => expect(receiver.received).toHaveLength(count), PATIENCE)
 
@@ -80,7 +57,7 @@ const idsReceived = () => receiver.received.map(({ headers }) => headers['webhoo
 
 /** Has the first event that came verified by secrets, as receivers do. */
 function expectSignedBy(...secrets: string[]): void {
-  const [{ headers, body }] = receiver.received as [Receiver['received'][number]]
+  const [{ headers, body }] = receiver.received as [(typeof receiver.received)[number]]
   for (const secret of secrets)
     expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(JSON.parse(body))
 }
@@ -105,7 +82,7 @@ test('what changes by more than the threshold is told once, signed, with what it
   await whileServing(() => arrived(id))
 
   expect(receiver.received).toHaveLength(1)
-  const [{ headers, body }] = receiver.received as [Receiver['received'][number]]
+  const [{ headers, body }] = receiver.received as [(typeof receiver.received)[number]]
   expectSignedBy(secret)
   // By hand as well, as the specification has it.
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
