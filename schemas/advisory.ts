@@ -1,4 +1,11 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import {
+  certaintyComponents,
+  certaintyOfAnswer,
+  certaintyOfEntry,
+  conditionOfEntry,
+  defineExpected,
+} from './certainty.ts'
 import * as t from './common.ts'
 import { FORECAST_MONTH, SCENARIOS, STALE, SYNTHETIC } from './glossary.ts'
 import { asRemainder, PointRemainder, PointRequest, ShortText } from './point-request.ts'
@@ -91,8 +98,10 @@ export type PointSchemas<Product extends ProductContract = ProductContract> = Re
 
 export function definePointSchemas<Product extends ProductContract>(product: Product) {
   const entry = defineEntry(product)
-  const response = defineResponse(product, entry)
-  return { product, request: defineRequest(product), remainder: defineRemainder(product), entry, response }
+  const expected = defineExpected(product)
+  const response = defineResponse(product, entry, expected)
+  const request = defineRequest(product)
+  return { product, request, remainder: defineRemainder(product), entry, expected, response }
 }
 
 function defineRemainder(product: ProductContract): TObject {
@@ -118,7 +127,9 @@ function defineEntry(product: ProductContract): TObject {
     {
       ...(input && { [input.key]: t.string(input.description) }),
       ...(seasonal && { scenario: Scenario }),
+      ...conditionOfEntry,
       [value.key]: value.schema,
+      ...certaintyOfEntry(product),
       ...quantityOfEntry(product),
     },
     { $id: `${componentOf(product)}Entry`, examples: product.examples.point.slice(0, 1) },
@@ -226,7 +237,7 @@ export function exampleMembers(product: ProductContract): Record<string, string 
   }
 }
 
-function defineResponse(product: ProductContract, entry: TObject): TObject {
+function defineResponse(product: ProductContract, entry: TObject, expected: TObject): TObject {
   const { entries, examples } = product
   const { name, lat, lng } = examplePlaceOf(product)
   return t.component(
@@ -235,6 +246,7 @@ function defineResponse(product: ProductContract, entry: TObject): TObject {
       location: t.ref(Location),
       ...releaseMembers(product),
       [entries]: Type.Array(t.ref(entry)),
+      ...certaintyOfAnswer(product, expected),
       provenance: ProvenanceMember,
       ...quantitiesOfAnswer(product),
       history_id: Type.Optional(HistoryId),
@@ -296,7 +308,8 @@ export function listPointComponents(schemas: readonly PointSchemas[]): TSchema[]
     ...[ProvenanceLayer, ProvenancePixel, Provenance],
     ...quantityComponents,
     ShortText,
-    ...schemas.map(({ entry }) => entry),
+    ...certaintyComponents,
+    ...schemas.flatMap(({ entry, expected }) => [entry, expected]),
     ...schemas.map(({ response }) => response),
     PointAnswerTable,
   ]

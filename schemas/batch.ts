@@ -195,7 +195,7 @@ export function defineAnswerCollection(
   )
 }
 
-const { crop, country_code, forecast_period, release } = PointRequest.properties
+const { crop, country_code, forecast_period, release, condition } = PointRequest.properties
 
 /** The parameters for all points, in a JSON body or in the query. */
 export const BatchParameters = Type.Object({
@@ -203,6 +203,7 @@ export const BatchParameters = Type.Object({
   country_code,
   forecast_period,
   release,
+  condition,
   pass: t.optional(Pass),
   ...BatchQuantityFields,
 })

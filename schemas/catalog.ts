@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { COMPANION_ROLES, Conditions } from './certainty.ts'
 import * as t from './common.ts'
 import { FORECAST_MONTH, LOSSY, RESOLUTION, STALE, SYNTHETIC } from './glossary.ts'
 import { ofSeasonless, type ProductContract, productSchema } from './product.ts'
@@ -183,6 +184,18 @@ const ReleaseLayer = t.component('ReleaseLayer', 'A layer of a release.', {
     'The fertilizer, organic input or species; null where the product has none.',
   ),
   scenario: t.orNull(Type.String({ examples: ['Normal'] })),
+  condition: Type.Optional(t.string('Of the field, where it is for one.', 'foot slope')),
+  role: t.choice(
+    COMPANION_ROLES,
+    'Of a band about layers: the `probability` of a scenario; `low` and `high` end or `stddev` of the layer with its names; the `landscape` that a condition comes from.',
+  ),
+  probability: Type.Optional(t.number('Of its scenario, where the release has one for all places.', 0.4)),
+  range: Type.Optional(
+    Type.Array(Type.Number(), {
+      description: 'The quantiles that the range of its values lies between.',
+      examples: [[0.1, 0.9]],
+    }),
+  ),
   unit: Type.String({ examples: ['kg/ha'] }),
   decimals: t.integer('To so many digits its values are rounded.', 0),
   scale: t.number('Value = pixel * `scale` + `offset`.', 1),
@@ -254,6 +267,7 @@ export function defineReleasesSchemas(products: readonly ProductContract[]) {
       ReleasePeriod,
       'When it was published, the first time first: it may have been rolled back to.',
     ),
+    conditions: Type.Optional(t.ref(Conditions)),
     grids: t.array(CatalogGrid, 'None where it is deleted.'),
     layers: t.array(ReleaseLayer, 'In the order of answers. None where it is deleted.'),
   })
@@ -264,7 +278,7 @@ export function defineReleasesSchemas(products: readonly ProductContract[]) {
   return {
     release,
     list,
-    components: [ReleaseLayer, ReleasePeriod, summary, release, list],
+    components: [Conditions, ReleaseLayer, ReleasePeriod, summary, release, list],
   }
 }
 type ReleasesSchemas = ReturnType<typeof defineReleasesSchemas>

@@ -25,6 +25,11 @@ export const SCENARIOS: readonly { scenario: string; description: string }[] = [
 /** The scenarios that restate a season which another one is about: beside the others they have no weight. */
 export const RESTATING_SCENARIOS: readonly string[] = ['Dominant']
 
+/** The scenarios that one of each season is: their odds sum to 1. From the best season to the worst. */
+export const SEASONS: readonly string[] = SCENARIOS.map(({ scenario }) => scenario).filter(
+  (scenario) => !RESTATING_SCENARIOS.includes(scenario),
+)
+
 export const FORECAST_MONTH =
   'The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source.'
 

@@ -65,6 +65,12 @@ const Release = t.text(
   'The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. For all products: a code of each, separated by commas as in `Advisory-Release`; others have no answer then.',
 )
 
+export const Condition = t.text(
+  100,
+  'The condition of the field, such as its place on the slope, by name or title: `GET /releases/{code}` lists those of a release. Without it the landscape of the place decides where the release has it, else all answer. Releases without conditions ignore it.',
+  'foot slope',
+)
+
 export const PointRequest = t.component(
   'PointRequest',
   'A point and what to answer for. Fields that are not listed are ignored, and named in `ignored`.',
@@ -76,6 +82,7 @@ export const PointRequest = t.component(
     name: t.optional(Name),
     forecast_period: t.optional(ForecastPeriod),
     release: t.optional(Release),
+    condition: t.optional(Condition),
     provenance: t.optional(
       t.boolean(
         'Whether the answer has the pixels and sources of its values (`provenance`), as with `Prefer: return=provenance`.',

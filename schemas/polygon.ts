@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { exampleMembers, HistoryId, type PointSchemas, releaseMembers } from './advisory.ts'
 import { AdvisedArea, areaLevel } from './areas.ts'
+import { certaintyOfAnswer } from './certainty.ts'
 import * as t from './common.ts'
 import { defineGeoJson, Feature, FeatureCollection, MultiPolygon, Polygon } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
@@ -102,7 +103,7 @@ export const AdminSelection = t.component('AdminSelection', 'An administrative a
   ),
 })
 
-const { crop, country_code, name, forecast_period, release } = PointRequest.properties
+const { crop, country_code, name, forecast_period, release, condition } = PointRequest.properties
 
 const Label = Type.Optional({
   ...name,
@@ -148,6 +149,7 @@ const MEMBERS = {
   name: Label,
   forecast_period,
   release,
+  condition,
   ...DistributionParameters,
   ...PolygonQuantityFields,
 }
@@ -173,7 +175,15 @@ export function withoutPlaces(request: TObject): TObject {
 /** The request of products without seasons. */
 export type PlainPolygonRequest = Pick<
   PolygonRequest,
-  'geometry' | 'admin' | 'field' | 'country_code' | 'name' | 'release' | 'quantiles' | 'histogram'
+  | 'geometry'
+  | 'admin'
+  | 'field'
+  | 'country_code'
+  | 'name'
+  | 'release'
+  | 'condition'
+  | 'quantiles'
+  | 'histogram'
 > &
   QuantityRequest
 
@@ -193,7 +203,7 @@ export type PolygonSchemas<Product extends ProductContract = ProductContract> = 
 export function definePolygonSchemas<Product extends ProductContract>(point: PointSchemas<Product>) {
   const { product } = point
   const entry = defineEntry(point)
-  return { product, request: defineRequest(product), entry, response: defineResponse(product, entry) }
+  return { product, request: defineRequest(product), entry, response: defineResponse(point, entry) }
 }
 
 function defineRequest(product: ProductContract): TObject {
@@ -224,7 +234,7 @@ function defineEntry({ product, entry }: PointSchemas): TObject {
   )
 }
 
-function defineResponse(product: ProductContract, entry: TObject): TObject {
+function defineResponse({ product, expected }: PointSchemas, entry: TObject): TObject {
   const { entries, examples } = product
   return Type.Object(
     {
@@ -232,6 +242,7 @@ function defineResponse(product: ProductContract, entry: TObject): TObject {
       ...releaseMembers(product),
       country_source: t.CountrySource,
       [entries]: Type.Array(t.ref(entry)),
+      ...certaintyOfAnswer(product, expected),
       ...quantitiesOfAnswer(product),
       history_id: Type.Optional(HistoryId),
       ignored: t.Ignored,

@@ -98,7 +98,7 @@ export const SavedFields = t.text(
   'cooperative-7',
 )
 
-const { crop, country_code, forecast_period, release } = PointRequest.properties
+const { crop, country_code, forecast_period, release, condition } = PointRequest.properties
 const Country = Type.Optional({
   ...country_code,
   description: `${(country_code as { description?: string }).description} With \`admin\` it is that of the areas.`,
@@ -119,6 +119,7 @@ function listMembers(formats: readonly string[]) {
     country_code: Country,
     forecast_period,
     release,
+    condition,
     ...DistributionParameters,
     ...PolygonQuantityFields,
     format: t.optional(t.oneOf([...formats], 'The format of the answer. It wins over `Accept`.')),

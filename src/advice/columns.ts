@@ -1,8 +1,10 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { MASS_KEYS, type Quantities, type Quantity } from '#schemas/quantities.ts'
+import { describeEntry, type Figures, figuresOfPoint, listExpected, readOdds } from '#src/lookup/certainty.ts'
+import { conditionSource } from '#src/lookup/conditions.ts'
 import type { SourceRelease } from '#src/lookup/places.ts'
-import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
-import { type LayerValues, nameColumn } from '#src/lookup/releases.ts'
+import type { LayerLabel } from '#src/lookup/queries.ts'
+import { type LayerValues, nameColumn, type ReleaseLabels } from '#src/lookup/releases.ts'
 import type { QuantityResult, QuantityRules } from './quantities/compute.ts'
 import { normalizeName } from './quantities/plan.ts'
 
@@ -35,10 +37,83 @@ export function joinColumns<Found>(
 }
 
 /** The columns of the values of a point. */
-export function valueColumns(product: ProductDefinition, { layers }: ReleaseLabels): Columns<LayerValues> {
+export function valueColumns(product: ProductDefinition, release: ReleaseLabels): Columns<LayerValues> {
+  const { layers } = release
+  const certainty = certaintyColumns(product, release)
   return {
-    names: layers.map((layer) => nameColumn(product, layer, product.value.key)),
-    cellsOf: (values) => values.map((value) => (Number.isNaN(value) ? null : value)),
+    names: [...layers.map((layer) => nameColumn(product, layer, product.value.key)), ...certainty.names],
+    cellsOf: (values) => [
+      ...layers.map((_, index) => numberOrNull(values[index] as number)),
+      ...certainty.cellsOf(figuresOfPoint(values)),
+    ],
+  }
+}
+
+function numberOrNull(value: number): number | null {
+  return Number.isNaN(value) ? null : value
+}
+
+/** The columns of odds, ranges and expected values, then those that are texts; none for a release with values alone. */
+export function certaintyColumns(product: ProductDefinition, release: ReleaseLabels): Columns<Figures> {
+  const [numbers, texts] = [certaintyNumbers(product, release), certaintyTexts(product, release)]
+  return {
+    names: [...numbers.names, ...texts.names],
+    cellsOf: (figures) => [...numbers.cellsOf(figures), ...texts.cellsOf(figures)],
+  }
+}
+
+export interface NumberColumns<Found> extends Columns<Found> {
+  cellsOf(found: Found): (number | null)[]
+}
+
+/** The columns of odds, ranges and expected values. */
+export function certaintyNumbers(product: ProductDefinition, release: ReleaseLabels): NumberColumns<Figures> {
+  const { layers, certainty } = release
+  if (!certainty) return { names: [], cellsOf: () => [] }
+  const scenarios = layers.filter(
+    ({ scenario }, index) =>
+      certainty.layers[index]?.probability && layers.findIndex((one) => one.scenario === scenario) === index,
+  )
+  const ranged = [...layers.keys()].filter((index) => certainty.layers[index]?.range)
+  const labels = certainty.outlooks.map(({ label }) => ({ ...label, scenario: null }))
+  return {
+    names: [
+      ...scenarios.map(({ scenario }) => `probability ${scenario}`),
+      ...ranged.flatMap((index) =>
+        ['low', 'high'].map((end) => nameColumn(product, layers[index] as LayerLabel, end)),
+      ),
+      ...labels.map((label) => nameColumn(product, label, `expected_${product.value.key}`)),
+    ],
+    cellsOf(figures) {
+      const entries = layers.map((_, index) => describeEntry(certainty, index, figures))
+      const expected = listExpected(certainty, figures)
+      return [
+        ...scenarios.map((layer) => numberOrNull(readOdds(certainty, layers.indexOf(layer), figures))),
+        ...ranged.flatMap((index) => {
+          const range = entries[index]?.range
+          return [range?.low ?? null, range?.high ?? null]
+        }),
+        ...certainty.outlooks.map(({ label }) => expected.find((one) => one.label === label)?.value ?? null),
+      ]
+    },
+  }
+}
+
+/** The columns of restated scenarios, and of the source of the condition. */
+export function certaintyTexts(product: ProductDefinition, release: ReleaseLabels): Columns<Figures> {
+  const { layers, certainty, conditions } = release
+  if (!certainty) return { names: [], cellsOf: () => [] }
+  const restating = [...layers.keys()].filter((index) => certainty.layers[index]?.restated)
+  const hasSource = conditions?.codes !== undefined
+  return {
+    names: [
+      ...restating.map((index) => nameColumn(product, layers[index] as LayerLabel, 'scenario_of')),
+      ...(hasSource ? ['condition_source'] : []),
+    ],
+    cellsOf: (figures) => [
+      ...restating.map((index) => describeEntry(certainty, index, figures).scenario_of ?? null),
+      ...(hasSource ? [conditionSource(release, figures.read).condition_source ?? null] : []),
+    ],
   }
 }
 

@@ -5,6 +5,7 @@ import type {
   ReleaseDescription,
   ReleaseSummary,
 } from '#schemas/catalog.ts'
+import type { Conditions } from '#schemas/certainty.ts'
 import type { ChangeEntry } from '#schemas/feed.ts'
 import { findLastDay, isStale } from '#schemas/products/define.ts'
 import { isoTime } from '#src/data/sql.ts'
@@ -18,9 +19,13 @@ export async function listCrops(db: Kysely<Tables>): Promise<{ code: string; nam
 
 type CatalogGrid = CatalogRelease['grids'][number]
 type ReleaseMembers = Pick<ReleaseSummary, keyof CatalogRelease & keyof ReleaseSummary>
-type InRow<Release extends { lossy?: true; stale?: true }> = Omit<Release, 'lossy' | 'stale' | 'load'> & {
+type InRow<Release extends { lossy?: true; stale?: true }> = Omit<
+  Release,
+  'lossy' | 'stale' | 'load' | 'conditions'
+> & {
   lossy: boolean
   load?: ReleaseSummary['load'] | null
+  conditions?: Conditions | null
 }
 
 const MEMBERS = sql`
@@ -37,13 +42,19 @@ const MEMBERS = sql`
   release.licence`
 
 /** A row as answers show it. */
-function shown<Release extends ReleaseMembers>({ lossy, load, ...release }: InRow<Release>): Release {
+function shown<Release extends ReleaseMembers>({
+  lossy,
+  load,
+  conditions,
+  ...release
+}: InRow<Release>): Release {
   const { forecast_period: forecastPeriod, valid_until: validUntil, synthetic } = release
   const validity = { forecastPeriod, validUntil, synthetic }
   return {
     ...release,
     ...(lossy && { lossy }),
     ...(load && { load }),
+    ...(conditions && { conditions }),
     valid_until: findLastDay(validity),
     ...(isStale(validity, Date.now()) && { stale: true }),
     ...('grids' in release && { grids: withRoundedExtents(release.grids as CatalogGrid[] | null) }),
@@ -240,7 +251,7 @@ export async function describeRelease(
   withUnpublished: boolean,
 ): Promise<ReleaseDescription | undefined> {
   const { rows } = await sql<InRow<ReleaseDescription>>`
-    ${selectReleases(withUnpublished, sql`, ${PERIODS} as periods, ${GRIDS} as grids, ${LAYERS} as layers`)}
+    ${selectReleases(withUnpublished, sql`, ${PERIODS} as periods, release.conditions, ${GRIDS} as grids, ${LAYERS} as layers`)}
       and release.status <> 'loading' and release.code = ${code}`.execute(db)
   return rows.map(shown<ReleaseDescription>)[0]
 }
@@ -257,22 +268,37 @@ const PERIODS = sql`(
   where release_id = release.id
 )`
 
+/** Members of bands, without those that a band lacks. */
 const LAYERS = sql`(
   select coalesce(
     json_agg(
-      json_build_object(
+      jsonb_build_object(
         'layer', ordinal, 'input', input, 'scenario', scenario, 'unit', unit, 'decimals', decimals, 'scale', scale,
         'offset', "offset", 'pixel_type', pixel_type, 'grid', grid, 'pixels', valid_count, 'minimum', minimum,
         'maximum', maximum, 'mean', mean
-      ) order by ordinal
+      ) || jsonb_strip_nulls(jsonb_build_object(
+        'condition', condition, 'role', role, 'probability', probability,
+        'range', case when range_from is not null then jsonb_build_array(range_from, range_to) end
+      )) order by ordinal
     ),
     '[]'
   )
-  from layer
+  from (
+    select
+      ordinal, input, scenario, condition, null as role, probability, range_from, range_to, coverage_id, unit, scale,
+      "offset", decimals, pixel_type, valid_count, minimum, maximum, mean
+    from layer
+    where release_id = release.id
+    union all
+    select
+      ordinal, input, scenario, condition, role, null, null, null, coverage_id, unit, scale,
+      "offset", decimals, pixel_type, valid_count, minimum, maximum, mean
+    from companion
+    where release_id = release.id
+  ) as band
   join (
     select id, row_number() over (order by id) as grid from coverage where release_id = release.id
-  ) as coverage on coverage.id = layer.coverage_id
-  where layer.release_id = release.id
+  ) as coverage on coverage.id = band.coverage_id
 )`
 
 const ENTRY = [

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { CompanionRole, Conditions } from '#schemas/certainty.ts'
 import type { ChangeKind } from '#schemas/feed.ts'
 import type { Scope } from '#schemas/keys.ts'
 import type { DisabledReason, ThresholdKind } from '#schemas/subscriptions.ts'
@@ -233,6 +234,7 @@ interface ReleaseTable {
   valid_until: string | null
   tile_store: Generated<'postgis' | 'files'>
   deleted_at: Date | null
+  conditions: Conditions | null
 }
 
 interface ReleasePeriodTable {
@@ -353,6 +355,7 @@ export interface Tables {
   webhook_delivery: WebhookDeliveryTable
   coverage: CoverageTable
   layer: LayerTable
+  companion: CompanionTable
   raster_tile: { coverage_id: number; tile_row: number; tile_column: number; rast: string }
   granule: GranuleTable
   tile_summary: { coverage_id: number; level: number; block_row: number; block_column: number; bands: Buffer }
@@ -433,13 +436,14 @@ interface CoverageTable {
   north: number
 }
 
-interface LayerTable {
+interface BandTable {
   release_id: number
   ordinal: number
   coverage_id: number
   band: number
   input: string | null
   scenario: string | null
+  condition: string | null
   unit: string
   scale: number
   offset: number
@@ -449,6 +453,16 @@ interface LayerTable {
   minimum: number | null
   maximum: number | null
   mean: number | null
+}
+
+interface LayerTable extends BandTable {
+  probability: number | null
+  range_from: number | null
+  range_to: number | null
+}
+
+interface CompanionTable extends BandTable {
+  role: CompanionRole
 }
 
 interface AreaResultTable {

@@ -11,6 +11,7 @@ import type { LevelExtent, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { createPyramid, type StoredRun } from '#src/raster/pyramid.ts'
 import { allowedChecks, type Leniency, refusingChecks } from './checks/index.ts'
+import { createContradictionCheck } from './contradictions.ts'
 import { createPixelWriter, storeForLoads } from './pixel-writing.ts'
 import { publishChecked } from './publish.ts'
 import * as queries from './queries.ts'
@@ -78,7 +79,7 @@ async function loadAlone(
     let tiles = 0
     for (const { coverage, extent } of coverages) {
       const id = await queries.insertCoverage(writer, release.id, coverage.grid, extent)
-      const written = await writeCoverage(database, id, coverage, advance)
+      const written = await writeCoverage(database, id, coverage, source, advance)
       await queries.markSummarised(writer, id)
       await queries.insertLayers(writer, release.id, id, written.statistics.layers, ordinals)
       tiles += written.tiles
@@ -119,7 +120,8 @@ export async function examineRelease(
   const advance = progressOver(source, progress)
   const read: CoverageStatistics[] = []
   for (const coverage of source.coverages) {
-    const { statistics } = await readCoverage(coverage, createPyramid(coverage.grid, false), advance)
+    const pyramid = createPyramid(coverage.grid, false)
+    const { statistics } = await readCoverage(coverage, source, pyramid, advance)
     read.push(statistics)
   }
   return read
@@ -148,7 +150,10 @@ function liesOnEarth({ west, south, east, north }: LevelExtent, { grid }: Covera
 }
 
 function numberLayers(source: ReleaseSource): Map<LayerSource, number> {
-  const layers = source.coverages.flatMap(({ layers }) => layers).sort(compareLayers)
+  const conditions = source.description.conditions?.list.map(({ condition }) => condition)
+  const layers = source.coverages
+    .flatMap(({ layers }) => layers)
+    .sort((a, b) => compareLayers(a, b, conditions))
   return new Map(layers.map((layer, index) => [layer, index + 1]))
 }
 
@@ -166,6 +171,7 @@ async function writeCoverage(
   database: Database,
   id: number,
   coverage: CoverageSource,
+  source: ReleaseSource,
   advance: (pixels: number) => void,
 ) {
   const { grid, layers } = coverage
@@ -175,7 +181,7 @@ async function writeCoverage(
   const pixelWriter = await createPixelWriter(database, { id, grid, geographic, bands })
   const summaries = queries.createSummaryWriter(writer, id)
   const pyramid = createPyramid(grid, geographic)
-  const read = await readCoverage(coverage, pyramid, advance, pixelWriter.add, summaries.add)
+  const read = await readCoverage(coverage, source, pyramid, advance, pixelWriter.add, summaries.add)
   await summaries.flush()
   await pixelWriter.finish()
   return read
@@ -184,12 +190,15 @@ async function writeCoverage(
 /** Without writers it writes nothing. */
 async function readCoverage(
   coverage: CoverageSource,
+  { description, coverages }: ReleaseSource,
   pyramid: ReturnType<typeof createPyramid>,
   advance: (pixels: number) => void,
   writePixels?: (window: Window, pixels: Pixels[]) => Promise<void>,
   writeRun?: (run: StoredRun) => Promise<void>,
 ) {
   const collector = layerCollector(coverage)
+  const all = coverages.flatMap(({ layers }) => layers)
+  const refuseContradictions = createContradictionCheck(coverage, all, description.conditions ?? null)
   let tiles = 0
 
   async function summarise(runs: Iterable<StoredRun>): Promise<void> {
@@ -201,6 +210,7 @@ async function readCoverage(
 
   for (const window of coverage.windows) {
     const pixels = await coverage.read(window)
+    refuseContradictions(window, pixels)
     collector.add(window, pixels)
     await writePixels?.(window, pixels)
     const bands = coverage.layers.map(({ nodata }, index) => ({ pixels: pixels[index] as Pixels, nodata }))

@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { type Static, Type } from 'typebox'
 import { Lexer, LineCounter, Parser, parseDocument } from 'yaml'
+import type { Conditions } from '#schemas/certainty.ts'
 import { productSchema } from '#schemas/product.ts'
 import type { ProductDefinition, Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
@@ -10,31 +11,29 @@ import { CHECK_NAMES } from '#src/data/rights.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { isArchive, openZipArchive } from './archive.ts'
+import {
+  BAND,
+  COMPANION_DECIMALS,
+  ConditionsEntry,
+  describeConditions,
+  findProblemsOfCompanions,
+  LAYER_MEMBERS,
+  Label,
+  listCompanions,
+  type Problem,
+  readAttributes,
+} from './companions.ts'
 import { refuseUnreadable } from './other-formats.ts'
-
-const Label = Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?$' })
-
-/** WKT has one or two thousand characters. */
-const MAX_CRS_LENGTH = 20_000
-
-/** Names with `*` may find more. */
-const MAX_FILES = 256
+import type { LayerSource } from './source.ts'
 
 const LayerEntry = Type.Object(
   {
-    file: Type.Optional(Type.String({ minLength: 1 })),
-    files: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: MAX_FILES })),
-    band: Type.Union([Type.Integer({ minimum: 1 }), Type.String()], { default: 1 }),
+    ...BAND,
     input: Type.Optional(Label),
     scenario: Type.Optional(Label),
     unit: Type.String(),
-    scale: Type.Optional(Type.Number()),
-    offset: Type.Optional(Type.Number()),
-    nodata: Type.Optional(Type.Union([Type.Number(), Type.Literal('nan'), Type.Literal('none')])),
-    mask: Type.Optional(Type.Literal('none')),
-    srid: Type.Optional(Type.Integer({ minimum: 1 })),
-    srs: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CRS_LENGTH })),
     decimals: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
+    ...LAYER_MEMBERS,
   },
   { additionalProperties: false },
 )
@@ -54,6 +53,7 @@ function manifestSchema(products: readonly ProductDefinition[]) {
       synthetic: Type.Optional(Type.Boolean()),
       lossy: Type.Optional(Type.Boolean()),
       allow: Type.Optional(Type.Array(Type.Enum(CHECK_NAMES))),
+      conditions: Type.Optional(ConditionsEntry),
       layers: Type.Array(LayerEntry, { minItems: 1, maxItems: MAX_LAYERS }),
     },
     { additionalProperties: false },
@@ -64,14 +64,19 @@ type ManifestFile = Static<ReturnType<typeof manifestSchema>>
 
 type LayerText = Static<typeof LayerEntry>
 
-/** Decimals default to the product's. */
-export interface ManifestLayer extends Omit<LayerText, 'file' | 'files'> {
+/** A layer, or a band about layers. Decimals default to the product's. */
+export interface ManifestLayer
+  extends Omit<LayerText, 'file' | 'files' | keyof typeof LAYER_MEMBERS>,
+    Pick<LayerSource, 'condition' | 'role' | 'probability' | 'range'> {
   /** Absolute paths and addresses. */
   files: readonly [string, ...string[]]
   decimals: number
 }
 
-export type Manifest = Omit<ManifestFile, 'layers'> & { layers: ManifestLayer[] }
+export type Manifest = Omit<ManifestFile, 'layers' | 'conditions'> & {
+  layers: ManifestLayer[]
+  conditions?: Conditions | null
+}
 
 /**
  * `*` stands for any part of a name; matches are sorted.
@@ -125,7 +130,7 @@ function fits(name: string, [start = '', ...parts]: string[]): boolean {
   return at + end.length <= name.length
 }
 
-const AJV = { allErrors: true, useDefaults: true, allowUnionTypes: true }
+const AJV = { allErrors: true, useDefaults: true, allowUnionTypes: true, verbose: true }
 
 /** Explains patterns to people. */
 const FORMS: Record<string, string> = {
@@ -135,6 +140,8 @@ const FORMS: Record<string, string> = {
   valid_until: 'a date such as "2026-12-31"',
   input: 'a name of at most 100 characters without spaces around it',
   scenario: 'a name of at most 100 characters without spaces around it',
+  condition: 'a name of at most 100 characters without spaces around it',
+  question: 'a question of at most 100 characters without spaces around it',
 }
 
 /** Relative paths begin at the manifest. */
@@ -154,10 +161,9 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
   const manifest = valueIn(path, document)
   const schema = manifestSchema(products.list)
   const isManifest: ValidateFunction<ManifestFile> = new Ajv(AJV).compile(schema)
-  const known = { manifest: Object.keys(schema.properties), layer: Object.keys(LayerEntry.properties) }
   const problems = isManifest(manifest)
     ? findProblems(products.of(manifest.product), manifest)
-    : (isManifest.errors ?? []).map((error) => describe(error, known))
+    : (isManifest.errors ?? []).map(describe)
   if (problems.length > 0) {
     const distinct = new Map(problems.map((problem) => [problem.path.join('.') + problem.message, problem]))
     const listed = [...distinct.values()]
@@ -166,13 +172,24 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
     if (distinct.size > LISTED_PROBLEMS) listed.push(`${path}: and ${distinct.size - LISTED_PROBLEMS} more.`)
     throw new OperatorError(listed.join('\n'))
   }
-  const { layers, ...rest } = manifest as ManifestFile
+  const { layers, conditions, ...rest } = manifest as ManifestFile
   const { decimals } = products.of(rest.product)
   const found: ManifestLayer[] = []
-  for (const { file, files, ...layer } of layers) {
-    found.push({ decimals, ...layer, files: await findPaths(dirname(path), files ?? [file as string]) })
+  const withPaths = async <Band extends Pick<LayerText, 'file' | 'files'>>({
+    file,
+    files,
+    ...band
+  }: Band) => {
+    return { ...band, files: await findPaths(dirname(path), files ?? [file as string]) }
   }
-  return { ...rest, layers: found }
+  for (const layer of layers) {
+    const { low: _, high: __, stddev: ___, probability: ____, range: _____, ...band } = layer
+    found.push({ decimals, ...(await withPaths({ ...band, ...readAttributes(layer, layers) })) })
+  }
+  for (const companion of listCompanions(layers, conditions)) {
+    found.push({ decimals: COMPANION_DECIMALS[companion.role] ?? decimals, ...(await withPaths(companion)) })
+  }
+  return { ...rest, layers: found, conditions: describeConditions(conditions) }
 
   /** Of the value, or of its nearest existing parent. */
   function findLine(place: (string | number)[]): number {
@@ -222,17 +239,12 @@ function valueIn(path: string, document: ReturnType<typeof parseDocument>): unkn
   }
 }
 
-interface Problem {
-  path: (string | number)[]
-  message: string
-}
-
 function pathText(path: (string | number)[]): string {
   if (path.length === 0) return ''
   return `${path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : text ? `${text}.${key}` : key), '')} `
 }
 
-function describe(error: ErrorObject, known: { manifest: string[]; layer: string[] }): Problem {
+function describe(error: ErrorObject): Problem {
   const path = error.instancePath
     .split('/')
     .slice(1)
@@ -241,10 +253,10 @@ function describe(error: ErrorObject, known: { manifest: string[]; layer: string
   const { params, keyword } = error
   if (keyword === 'required') return { path: [...path, params.missingProperty], message: 'is missing' }
   if (keyword === 'additionalProperties') {
-    const allowed = path.length === 0 ? known.manifest : known.layer
+    const { properties } = error.parentSchema as { properties: object }
     return {
       path: [...path, params.additionalProperty],
-      message: `is not known; allowed here: ${allowed.join(', ')}`,
+      message: `is not known; allowed here: ${Object.keys(properties).join(', ')}`,
     }
   }
   if (keyword === 'enum') return { path, message: `must be one of ${params.allowedValues.join(', ')}` }
@@ -303,10 +315,10 @@ function findProblems(product: ProductDefinition, manifest: ManifestFile): Probl
     says('files', file !== undefined && files !== undefined, 'is not allowed: the file says it already')
     says('srs', srid !== undefined && srs !== undefined, 'is not allowed: the srid says it already')
     says('scale', layer.scale === 0, 'must not be 0')
-    const key = [layer.input, layer.scenario].filter(Boolean).join(', ')
+    const key = [layer.input, layer.scenario, layer.condition].filter(Boolean).join(', ')
     const first = seen.get(key)
     if (first === undefined) seen.set(key, index)
     else problems.push({ path: at, message: `is for ${key || 'the same'} again, as layers[${first}] is` })
   })
-  return problems
+  return [...problems, ...findProblemsOfCompanions(product, manifest.layers, manifest.conditions)]
 }

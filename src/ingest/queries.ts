@@ -13,7 +13,7 @@ import type { StoredRun } from '#src/raster/pyramid.ts'
 import { SUMMARY_VERSION } from '#src/raster/summary.ts'
 import { TILE_SIZE, type Tile } from '#src/raster/tiles.ts'
 import type { Manifest } from './manifest.ts'
-import type { LayerSource } from './source.ts'
+import type { LayerSource, SourceDescription } from './source.ts'
 import type { SourceStatistics } from './statistics.ts'
 
 export async function refuseUnknownSeries(
@@ -90,33 +90,40 @@ export async function insertLayers(
   db: Kysely<Tables>,
   releaseId: number,
   coverageId: number,
-  layers: SourceStatistics[],
+  bands: SourceStatistics[],
   ordinals: Map<LayerSource, number>,
 ): Promise<void> {
-  await db
-    .insertInto('layer')
-    .values(
-      layers.map(({ layer, statistics: { validCount, minimum, maximum, mean } }, index) => {
-        return {
-          release_id: releaseId,
-          ordinal: ordinals.get(layer) as number,
-          coverage_id: coverageId,
-          band: index + 1,
-          input: layer.input,
-          scenario: layer.scenario,
-          unit: layer.unit,
-          scale: layer.scale,
-          offset: layer.offset,
-          decimals: layer.decimals,
-          pixel_type: layer.pixelType,
-          valid_count: validCount,
-          minimum,
-          maximum,
-          mean,
-        }
-      }),
-    )
-    .execute()
+  const makeRow = ({ layer, statistics: { validCount, minimum, maximum, mean } }: SourceStatistics) => ({
+    release_id: releaseId,
+    ordinal: ordinals.get(layer) as number,
+    coverage_id: coverageId,
+    band: bands.findIndex((one) => one.layer === layer) + 1,
+    input: layer.input,
+    scenario: layer.scenario,
+    condition: layer.condition ?? null,
+    unit: layer.unit,
+    scale: layer.scale,
+    offset: layer.offset,
+    decimals: layer.decimals,
+    pixel_type: layer.pixelType,
+    valid_count: validCount,
+    minimum,
+    maximum,
+    mean,
+  })
+  const layers = bands
+    .filter(({ layer }) => layer.role === undefined)
+    .map((band) => {
+      const { probability = null, range } = band.layer
+      const [range_from, range_to] = range ?? [null, null]
+      return { ...makeRow(band), probability, range_from, range_to }
+    })
+  const companions = bands.flatMap((band) => {
+    const { role } = band.layer
+    return role === undefined ? [] : [{ ...makeRow(band), role }]
+  })
+  if (layers.length > 0) await db.insertInto('layer').values(layers).execute()
+  if (companions.length > 0) await db.insertInto('companion').values(companions).execute()
 }
 
 /** In degrees of longitude and latitude. */
@@ -201,7 +208,7 @@ export async function insertRelease(
   db: Kysely<Tables>,
   release: LoadedData &
     Pick<ReleaseRow, 'source' | 'licence'> &
-    Partial<Validity & Pick<ReleaseRow, 'lossy'>>,
+    Partial<Validity & Pick<ReleaseRow, 'lossy'> & Pick<SourceDescription, 'conditions'>>,
   store: TileStoreName = 'postgis',
 ): Promise<{ id: number; code: string }> {
   return inTransaction(db, async (trx) => {
@@ -231,6 +238,7 @@ export async function insertRelease(
         licence: release.licence,
         checksum: release.checksum,
         valid_until: release.validUntil ?? null,
+        conditions: release.conditions ?? null,
         load_lock: computeLoadLock(release),
         tile_store: store,
       })

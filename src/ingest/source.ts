@@ -1,3 +1,4 @@
+import type { CompanionRole, Conditions } from '#schemas/certainty.ts'
 import { SCENARIOS } from '#schemas/glossary.ts'
 import type { Series } from '#schemas/products/define.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
@@ -12,11 +13,19 @@ export interface SourceDescription extends Series {
   source: string
   licence: string
   checksum: string
+  conditions?: Conditions | null
 }
 
 export interface LayerSource extends StoredBand {
   input: string | null
   scenario: string | null
+  condition?: string
+  /** Of a band about layers; undefined for a layer. */
+  role?: CompanionRole
+  /** Of its scenario, in the whole release. */
+  probability?: number
+  /** The quantiles that the range of a layer lies between. */
+  range?: readonly [from: number, to: number]
   unit: string
   scale: number
   offset: number
@@ -41,15 +50,27 @@ export interface ReleaseSource {
 
 const SCENARIO_ORDER = SCENARIOS.map(({ scenario }) => scenario)
 
-/** By input, then from the best season to the worst. */
-export function compareLayers(
-  a: Pick<LayerSource, 'input' | 'scenario'>,
-  b: Pick<LayerSource, 'input' | 'scenario'>,
-): number {
+type Labels = Pick<LayerSource, 'input' | 'scenario' | 'condition' | 'role'>
+
+/** Whether a band is about a layer. */
+export function hasSameLabels(a: Labels, b: Labels): boolean {
+  return a.input === b.input && a.scenario === b.scenario && a.condition === b.condition
+}
+
+/**
+ * By input, then from the best season to the worst, then by condition. Bands about layers come last.
+ *
+ * @param conditions in their order
+ */
+export function compareLayers(a: Labels, b: Labels, conditions: readonly string[] = []): number {
+  const placeOf = ({ condition = '' }: Labels) => conditions.indexOf(condition)
   return (
+    compareText(a.role, b.role) ||
     compareText(a.input, b.input) ||
     rank(a.scenario) - rank(b.scenario) ||
-    compareText(a.scenario, b.scenario)
+    compareText(a.scenario, b.scenario) ||
+    placeOf(a) - placeOf(b) ||
+    compareText(a.condition, b.condition)
   )
 }
 
@@ -58,7 +79,7 @@ function rank(scenario: string | null): number {
   return index < 0 ? SCENARIO_ORDER.length : index
 }
 
-function compareText(a: string | null, b: string | null): number {
+function compareText(a: string | null | undefined, b: string | null | undefined): number {
   const [left, right] = [a ?? '', b ?? '']
   return left < right ? -1 : left > right ? 1 : 0
 }

@@ -152,8 +152,16 @@ function computeStatistics({ count, sum, low, high }: Tally, { scale, offset }: 
 function groupComparable(layers: LayerSource[]) {
   const means = ({ pixelType, nodata, scale, offset }: LayerSource) =>
     JSON.stringify([pixelType, String(nodata), scale, offset])
-  return [...new Set(layers.map(({ input }) => input))]
-    .map((input) => ({ input, members: [...layers.keys()].filter((at) => layers[at]?.input === input) }))
+  const keyOf = ({ input, condition }: LayerSource) => JSON.stringify([input, condition])
+  const ofScenarios = layers.filter(({ role }) => role === undefined)
+  return [...new Map(ofScenarios.map((layer) => [keyOf(layer), layer.input]))]
+    .map(([key, input]) => ({
+      input,
+      members: [...layers.keys()].filter((at) => {
+        const layer = layers[at] as LayerSource
+        return layer.role === undefined && keyOf(layer) === key
+      }),
+    }))
     .filter(({ members }) => {
       const meanings = new Set(members.map((at) => means(layers[at] as LayerSource)))
       return members.length > 1 && meanings.size === 1

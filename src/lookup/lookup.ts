@@ -244,11 +244,15 @@ function createValueReader(readerOf: (release: PublishedRelease) => PixelReader)
   const storedAt = (release: PublishedRelease, position: Position): Promise<StoredPixels[]> =>
     Promise.all(release.coverages.map((coverage) => readerOf(release).read(coverage, position)))
 
-  const valuesOfPoint = async (release: PublishedRelease, position: Position) =>
-    assembleValues(release.layers, await storedAt(release, position))
+  const valuesOfPoint = async (release: PublishedRelease, position: Position, condition?: string) =>
+    assembleValues(release, await storedAt(release, position), condition)
 
   /** Hit path; null without any value, undefined for a miss. */
-  function valuesFromMemory(release: PublishedRelease, position: Position): LayerValues | null | undefined {
+  function valuesFromMemory(
+    release: PublishedRelease,
+    position: Position,
+    condition: string | undefined,
+  ): LayerValues | null | undefined {
     const reader = readerOf(release)
     const found: StoredPixels[] = []
     for (const coverage of release.coverages) {
@@ -256,7 +260,7 @@ function createValueReader(readerOf: (release: PublishedRelease) => PixelReader)
       if (stored === undefined) return undefined
       found.push(stored)
     }
-    return assembleValues(release.layers, found)
+    return assembleValues(release, found, condition)
   }
 
   return {
@@ -264,10 +268,14 @@ function createValueReader(readerOf: (release: PublishedRelease) => PixelReader)
     valuesOfPoint,
     valuesFromMemory,
     /** Values in the order of the positions; null without any. @throws {ReplacedMeanwhile} */
-    valuesAt: (release: PublishedRelease, positions: Position[]): Promise<(LayerValues | null)[]> =>
+    valuesAt: (
+      release: PublishedRelease,
+      positions: Position[],
+      condition?: string,
+    ): Promise<(LayerValues | null)[]> =>
       fillMissing(
-        positions.map((position) => valuesFromMemory(release, position)),
-        (index) => valuesOfPoint(release, positions[index] as Position),
+        positions.map((position) => valuesFromMemory(release, position, condition)),
+        (index) => valuesOfPoint(release, positions[index] as Position, condition),
       ),
   }
 }
@@ -330,7 +338,7 @@ export function createLookup({ database, tiles, config, products }: LookupSource
       const snapshot = snapshots.known()
       const release = snapshot?.releaseOf(series)
       if (!snapshot || !release) return undefined
-      const found = values.valuesFromMemory(release, position)
+      const found = values.valuesFromMemory(release, position, series.condition)
       if (found === undefined) return undefined
       return found ? { release, values: found } : reasons.noValueFromMemory(snapshot, series, position)
     },
@@ -338,7 +346,7 @@ export function createLookup({ database, tiles, config, products }: LookupSource
     advise: (series: RequestedSeries, position: Position, clientKey = EVERYBODY): Promise<PointOutcome> =>
       answering.inReleaseQueued(series, clientKey, async (snapshot, release) => {
         if (!release) return reasons.noRelease(snapshot, { ...series, ...position }, 'point')
-        const found = await valuesOfPoint(release, position)
+        const found = await valuesOfPoint(release, position, series.condition)
         return found ? { release, values: found } : reasons.noValue(snapshot, series, position, 'point')
       }),
     state: () => ({

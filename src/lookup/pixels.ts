@@ -244,7 +244,7 @@ export async function valuesInRelease(
   const pixels = createPixelReader(database, createTileStores(database), { cacheBytes: 0, concurrency: 1 })
   const readValues = async (position: Position): Promise<ReleaseValue[]> => {
     const stored = release.coverages.map((coverage) => pixels.read(coverage, position))
-    const found = assembleValues(release.layers, await Promise.all(stored))
+    const found = assembleValues(release, await Promise.all(stored), undefined)
     return release.layers.flatMap(({ scenario }, index) => {
       const value = found?.[index] ?? Number.NaN
       return Number.isNaN(value) ? [] : [{ scenario, value }]

@@ -8,6 +8,7 @@ import { Cache } from '#src/lib/cache.ts'
 import { fillMissing } from '#src/lib/promises.ts'
 import { type BoundedPolygon, boundedPolygon, clip, isWithinAny, type Rings } from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/tiles.ts'
+import { refuseUnknownCondition } from './conditions.ts'
 import {
   type Area,
   type CellToFind,
@@ -310,7 +311,7 @@ export interface SourceReleases {
   of(country: Country | null): SourceRelease
 }
 
-type SeriesRequest = Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period' | 'release'>
+type SeriesRequest = Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period' | 'release' | 'condition'>
 
 /** @param release of the request, without regard to its places */
 export function createSources(
@@ -325,6 +326,7 @@ export function createSources(
   ): SourceRelease {
     const series = readSeries(product, placed)
     const found = releaseOf(series)
+    if (found) refuseUnknownCondition(found, series.condition)
     const members = found
       ? makeReleaseMembers(found)
       : { country_code: series.countryCode, crop: snapshot.cropNamed(series.cropCode) }

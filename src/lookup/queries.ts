@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { AnsweredRelease } from '#schemas/advisory.ts'
+import type { CompanionRole, Conditions } from '#schemas/certainty.ts'
 import type { Series } from '#schemas/products/define.ts'
 import { formatArray, isoTime } from '#src/data/sql.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
@@ -16,14 +17,9 @@ export type PointQuery = Series & Position
 export interface LayerLabel {
   input: string | null
   scenario: string | null
+  /** Of a field; null for all. */
+  condition: string | null
   decimals: number
-}
-
-export interface ReleaseLabels extends Omit<AnsweredRelease, 'forecastMonth' | 'forecastName' | 'stale'> {
-  /** ISO date of the first day of the month; null for products without seasons. */
-  forecastPeriod: string | null
-  stale?: boolean
-  layers: LayerLabel[]
 }
 
 export interface Coverage {
@@ -44,7 +40,7 @@ export interface Coverage {
 }
 
 /** value = pixel * scale + offset */
-export interface Layer extends LayerLabel {
+export interface Band extends LayerLabel {
   coverageId: number
   /** From 1. */
   band: number
@@ -59,12 +55,26 @@ export interface Layer extends LayerLabel {
   maximum: number | null
 }
 
-export interface Release extends ReleaseLabels, Series {
+export interface Layer extends Band {
+  /** Of its scenario in the whole release; null where a raster has it, or none. */
+  probability: number | null
+  /** The quantiles that its range lies between; null without a range. */
+  range: [from: number, to: number] | null
+}
+
+/** A band about layers. */
+export interface Companion extends Band {
+  role: CompanionRole
+}
+
+export interface Release extends Series, Omit<AnsweredRelease, 'forecastMonth' | 'forecastName' | 'stale'> {
   id: number
   source: string
   licence: string
   createdAt: Date
   layers: Layer[]
+  companions: Companion[]
+  conditions: Conditions | null
   coverages: Coverage[]
 }
 
@@ -92,6 +102,12 @@ export async function findPublishedState(db: Kysely<Tables>): Promise<PublishedS
   return rows[0] as PublishedState
 }
 
+const BAND = sql`jsonb_build_object(
+  'coverageId', coverage_id, 'band', band, 'scale', scale, 'offset', "offset", 'input', input, 'scenario', scenario,
+  'condition', condition, 'decimals', decimals, 'unit', unit, 'pixelType', pixel_type, 'validCount', valid_count,
+  'minimum', minimum, 'maximum', maximum
+)`
+
 /** Complete releases, without deleted ones. */
 export async function findReleases(db: Kysely<Tables>, ids: number[]): Promise<Release[]> {
   if (ids.length === 0) return []
@@ -108,20 +124,26 @@ export async function findReleases(db: Kysely<Tables>, ids: number[]): Promise<R
       licence,
       created_at as "createdAt",
       valid_until as "validUntil",
+      conditions,
       layers,
+      companions,
       coverages
     from release
     cross join lateral (
       select json_agg(
-        json_build_object(
-          'coverageId', coverage_id, 'band', band, 'scale', scale, 'offset', "offset",
-          'input', input, 'scenario', scenario, 'decimals', decimals, 'unit', unit, 'pixelType', pixel_type,
-          'validCount', valid_count, 'minimum', minimum, 'maximum', maximum
+        ${BAND} || jsonb_build_object(
+          'probability', probability,
+          'range', case when range_from is not null then jsonb_build_array(range_from, range_to) end
         ) order by ordinal
       ) as layers
       from layer
       where layer.release_id = release.id
     ) as layer
+    cross join lateral (
+      select coalesce(json_agg(${BAND} || jsonb_build_object('role', role) order by ordinal), '[]') as companions
+      from companion
+      where companion.release_id = release.id
+    ) as companion
     cross join lateral (
       select json_agg(
         json_build_object(

@@ -1,5 +1,6 @@
-import { describeRelease } from '#schemas/advisory.ts'
+import { type AnsweredRelease, describeRelease } from '#schemas/advisory.ts'
 import type { BatchPoint } from '#schemas/batch.ts'
+import type { Conditions } from '#schemas/certainty.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import { isStale, type ProductDefinition, type Series } from '#schemas/products/define.ts'
@@ -10,30 +11,77 @@ import { isoMonth, isoMonthNamed, monthAndYear } from '#src/lib/dates.ts'
 import { memberTexts } from '#src/lib/json.ts'
 import { wordKey } from '#src/lib/names.ts'
 import { numberText, round } from '#src/lib/round.ts'
-import type { Coverage, Layer, LayerLabel, Position, Release, ReleaseLabels } from './queries.ts'
+import {
+  type Certainty,
+  describeEntry,
+  type EntryCertainty,
+  type Figures,
+  figuresOfPoint,
+  listExpected,
+  prepareCertainty,
+} from './certainty.ts'
+import { chooseCondition, conditionSource } from './conditions.ts'
+import type { Band, Companion, Coverage, Layer, LayerLabel, Position, Release } from './queries.ts'
 
 /** A stored pixel of each band, NaN for none; empty without a tile. */
 export type StoredPixels = number[]
 
-/** Rounded values in the units and the order of a release's layers, NaN for none. */
+/** Rounded values in the units and the order of a release's layers, then of its companions; NaN for none. */
 export type LayerValues = number[]
 
-export interface LayerOfCoverage extends Layer {
+type InCoverage<Of extends Band> = Of & {
   /** Index of its coverage in the release. */
   coverage: number
 }
 
-/** Values of the pixels of a release's coverages; null without any. An infinite number is none. */
-export function assembleValues(layers: LayerOfCoverage[], pixels: StoredPixels[]): LayerValues | null {
+export type LayerOfCoverage = InCoverage<Layer>
+
+/** What answers say of a release. */
+export interface ReleaseLabels extends Omit<AnsweredRelease, 'forecastMonth' | 'forecastName' | 'stale'> {
+  /** ISO date of the first day of the month; null for products without seasons. */
+  forecastPeriod: string | null
+  stale?: boolean
+  layers: LayerLabel[]
+  companions: readonly Companion[]
+  conditions: Conditions | null
+  /** Undefined for values alone. */
+  certainty?: Certainty | undefined
+}
+
+/**
+ * Values of the pixels of a release's coverages; null without any of a layer. An infinite number is none.
+ *
+ * @param condition the requested one; undefined for none
+ * @throws {ApiError} INVALID_PARAMETERS for a condition that the release does not have
+ */
+export function assembleValues(
+  release: Pick<PublishedRelease, 'layers' | 'companions' | 'conditions'>,
+  pixels: StoredPixels[],
+  condition: string | undefined,
+): LayerValues | null {
+  const { layers, companions, conditions } = release
   const values: LayerValues = []
+  let any = pushValues(layers, pixels, values)
+  if (companions.length > 0) pushValues(companions, pixels, values)
+  if (conditions) {
+    const { others, unused } = chooseCondition(release, condition, (band) => values[band] as number)
+    for (const band of others) values[band] = Number.NaN
+    if (unused !== undefined) values[unused] = Number.NaN
+    any = layers.some((_, index) => !Number.isNaN(values[index]))
+  }
+  return any ? values : null
+}
+
+/** @returns whether one is a number */
+function pushValues(bands: InCoverage<Band>[], pixels: StoredPixels[], values: LayerValues): boolean {
   let any = false
-  for (const { coverage, band, scale, offset, decimals } of layers) {
+  for (const { coverage, band, scale, offset, decimals } of bands) {
     const value = (pixels[coverage]?.[band - 1] ?? Number.NaN) * scale + offset
     const isValue = Number.isFinite(value)
     any ||= isValue
     values.push(isValue ? round(value, decimals) : Number.NaN)
   }
-  return any ? values : null
+  return any
 }
 
 export type Entry = Record<string, string | number | null>
@@ -43,6 +91,7 @@ export function makeLabels({ input, seasonal }: ProductDefinition, layer: LayerL
   const labels: Entry = {}
   if (input) labels[input.key] = layer.input
   if (seasonal) labels.scenario = layer.scenario
+  if (layer.condition !== null) labels.condition = layer.condition
   return labels
 }
 
@@ -52,15 +101,36 @@ export function nameColumn(product: ProductDefinition, layer: LayerLabel, key: s
 }
 
 /** The entries of a point's answer in the release's order, without layers without a value. */
-function createEntries(product: ProductDefinition, release: ReleaseLabels, values: LayerValues): Entry[] {
+function createEntries(product: ProductDefinition, release: ReleaseLabels, values: LayerValues) {
   const { key } = product.value
+  const figures = figuresOfPoint(values)
   return release.layers.flatMap((layer, index) => {
     const value = values[index] as number
     if (Number.isNaN(value)) return []
-    const entry = makeLabels(product, layer)
+    const entry: Record<string, unknown> = makeLabels(product, layer)
     entry[key] = value
-    return [entry]
+    return [
+      release.certainty ? Object.assign(entry, describeEntry(release.certainty, index, figures)) : entry,
+    ]
   })
+}
+
+/** The members behind the entries of an answer: where its condition is from, and the expected values. */
+export function makeOutlookMembers(
+  product: ProductDefinition,
+  release: ReleaseLabels,
+  figures: Figures,
+): Record<string, unknown> {
+  const { certainty } = release
+  if (!certainty) return {}
+  const expected = listExpected(certainty, figures).map(({ label, value }) => {
+    const { scenario: _, ...labels } = makeLabels(product, label)
+    return { ...labels, [product.value.key]: value }
+  })
+  return {
+    ...conditionSource(release, figures.read),
+    ...(expected.length > 0 && { expected }),
+  }
 }
 
 export type ReleaseMembers = Record<string, string | boolean | null>
@@ -83,6 +153,7 @@ export function makePointData(
   return {
     ...makeReleaseMembers(release),
     [product.entries]: createEntries(product, release, values),
+    ...makeOutlookMembers(product, release, figuresOfPoint(values)),
   }
 }
 
@@ -103,13 +174,18 @@ export interface ReleaseWriter {
 const PLAIN_LOCATION = `"location":{"name":${JSON.stringify(POINT_DEFAULTS.name)},"lat":`
 const PLAIN_START = `{${PLAIN_LOCATION}`
 
-/** Items are answers of a point, behind their id. In a section the release is behind the entries: it may be absent. */
+/**
+ * Items are answers of a point, behind their id. In a section the release is behind the entries: it may be absent.
+ *
+ * @param release null for one that does not answer
+ */
 export function itemWriter(
   product: ProductDefinition,
-  layers: readonly LayerLabel[],
+  release: ReleaseLabels | null,
   releaseMembers: ReleaseMembers,
 ): ReleaseWriter {
   const { entries, value } = product
+  const { layers = [], certainty } = release ?? {}
   // A text of fewer pieces is faster.
   const first = layers.map((layer) => beforeValue({ ...makeLabels(product, layer), [value.key]: 0 }))
   const further = first.map((fragment) => `},${fragment}`)
@@ -117,7 +193,7 @@ export function itemWriter(
   const afterLng = `,"type":"point"},${members.map((member) => `${member},`).join('')}"${entries}":`
   const afterLngWithValues = `${afterLng}[`
   const sectionStart = `{"${entries}":[`
-  const sectionEnd = `}],${members.join()}}`
+  const sectionMembers = members.join()
   const start = ({ id, name, lat, lng }: BatchPoint, after: string) =>
     `${id === undefined && name === undefined ? PLAIN_START : namedStart(id, name)}${numberText(lat)},"lng":${numberText(lng)}${after}`
   const templateOf = createTemplates((layers) => [
@@ -129,33 +205,53 @@ export function itemWriter(
     ),
     '}]}',
   ])
-  /** Without the closing brackets. */
+  /** Entries and the members behind them, without the closing bracket. */
   function withEntries(before: string, values: LayerValues): string {
     let text = before
     let fragments = first
-    for (let index = 0; index < values.length; index++) {
+    const figures = certainty && figuresOfPoint(values)
+    for (let index = 0; index < layers.length; index++) {
       const found = values[index] as number
       if (Number.isNaN(found)) continue
       text += `${fragments[index]}${numberText(found)}`
+      if (figures) text += entryText(describeEntry(certainty, index, figures))
       fragments = further
+    }
+    text += '}]'
+    if (!figures) return text
+    for (const member of memberTexts(makeOutlookMembers(product, release as ReleaseLabels, figures))) {
+      text += `,${member}`
     }
     return text
   }
   const open = (point: BatchPoint, values: LayerValues) =>
-    `${withEntries(start(point, afterLngWithValues), values)}}]`
+    withEntries(start(point, afterLngWithValues), values)
   return {
     answered: (point, values) => `${open(point, values)}}`,
-    section: (values) => `${withEntries(sectionStart, values)}${sectionEnd}`,
+    section: (values) => `${withEntries(sectionStart, values)},${sectionMembers}}`,
     templated(point, values) {
-      const { name = POINT_DEFAULTS.name, lat, lng } = point
-      const template = templateOf(values)
+      // Texts between the numbers would differ from place to place.
+      const template = certainty ? undefined : templateOf(values)
       if (!template) return undefined
+      const { name = POINT_DEFAULTS.name, lat, lng } = point
       let filling = `${JSON.stringify(name)}\n${numberText(lat)}\n${numberText(lng)}`
       for (const value of values) if (!Number.isNaN(value)) filling += `\n${numberText(value)}`
       return new TemplatedAnswer(open(point, values), template, filling)
     },
     without: (point, reason) => `${start(point, afterLng)}null,${JSON.stringify(reason).slice(1)}`,
   }
+}
+
+/** The JSON of the members of an entry behind its value. */
+function entryText({ probability, range, scenario_of }: EntryCertainty): string {
+  let text = ''
+  if (probability !== undefined) text += `,"probability":${numberText(probability)}`
+  if (range) {
+    const { low, high, level } = range
+    text += `,"range":{"low":${numberText(low)},"high":${numberText(high)},"level":${level}}`
+  }
+  if (scenario_of !== undefined) text += `,"scenario_of":${JSON.stringify(scenario_of)}`
+  return text
 }
 
 export function locationStart({ name, lat, lng }: Pick<BatchPoint, 'name' | 'lat' | 'lng'>): string {
@@ -204,10 +300,11 @@ export interface NumberedCoverage extends Coverage {
 }
 
 /** A release with all parts of its answers but the pixels. */
-export interface PublishedRelease extends Release {
+export interface PublishedRelease extends Release, ReleaseLabels {
   writer: ReleaseWriter
   coverages: NumberedCoverage[]
   layers: LayerOfCoverage[]
+  companions: InCoverage<Companion>[]
   /** Not published: its tiles have a cache of their own. */
   archived?: true
 }
@@ -223,19 +320,20 @@ export function createNumbering(): (release: Release, product: ProductDefinition
     return { ...coverage, tileColumns, firstTile }
   }
 
-  return (release, product) =>
-    withAge(
-      {
-        ...release,
-        writer: itemWriter(product, release.layers, makeReleaseMembers(release)),
-        coverages: release.coverages.map(numbered),
-        layers: release.layers.map((layer) => ({
-          ...layer,
-          coverage: release.coverages.findIndex(({ id }) => id === layer.coverageId),
-        })),
-      },
-      product,
-    )
+  return (release, product) => {
+    const inCoverage = <Of extends Band>(band: Of): InCoverage<Of> => ({
+      ...band,
+      coverage: release.coverages.findIndex(({ id }) => id === band.coverageId),
+    })
+    const known = {
+      ...release,
+      certainty: prepareCertainty(product, release),
+      coverages: release.coverages.map(numbered),
+      layers: release.layers.map(inCoverage),
+      companions: release.companions.map(inCoverage),
+    }
+    return withAge({ ...known, writer: itemWriter(product, known, makeReleaseMembers(known)) }, product)
+  }
 }
 
 /** A release with the present store of its tiles. */
@@ -253,23 +351,25 @@ export function withAge(
   const { stale: before = false, ...timeless } = release
   if (stale === before) return release
   const aged = { ...timeless, ...(stale && { stale }) }
-  return { ...aged, writer: itemWriter(product, aged.layers, makeReleaseMembers(aged)) }
+  return { ...aged, writer: itemWriter(product, aged, makeReleaseMembers(aged)) }
 }
 
 /** Version of the answers of a release: it never changes, but its season ends. */
-export function versionOf({ code, stale }: Pick<Release, 'code' | 'stale'>): string {
+export function versionOf({ code, stale }: Pick<ReleaseLabels, 'code' | 'stale'>): string {
   return stale ? `${code} stale` : code
 }
 
 export interface RequestedSeries extends Series {
   /** Code of a release; by default the published one answers. */
   release?: string | undefined
+  /** Of a field, where the release has conditions. */
+  condition?: string | undefined
 }
 
 /** The series of a request, with defaults and names in small letters. */
 export function readSeries(
   { code: product, seasonal }: Pick<ProductDefinition, 'code' | 'seasonal'>,
-  request: Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period' | 'release'>,
+  request: Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period' | 'release' | 'condition'>,
 ): RequestedSeries {
   const { crop = POINT_DEFAULTS.crop, country_code = POINT_DEFAULTS.country_code, forecast_period } = request
   return {
@@ -278,6 +378,7 @@ export function readSeries(
     cropCode: seasonal ? wordKey(crop) : null,
     forecastPeriod: seasonal && forecast_period !== undefined ? firstDayOf(forecast_period) : null,
     release: request.release,
+    condition: request.condition,
   }
 }
 

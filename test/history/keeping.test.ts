@@ -282,7 +282,12 @@ const value = fc.oneof(
 )
 const coordinate = (most: number) =>
   fc.oneof(fc.constantFrom(-0, 0, 1e-7), fc.double({ min: -most, max: most, noNaN: true }))
-const layer = fc.record({ input: fc.option(label), scenario: fc.option(label), decimals: fc.constant(2) })
+const layer = fc.record({
+  input: fc.option(label),
+  scenario: fc.option(label),
+  condition: fc.option(label),
+  decimals: fc.constant(2),
+})
 
 const answered = fc.record({
   product: fc.constantFrom(...PRODUCTS.list),
@@ -294,6 +299,8 @@ const answered = fc.record({
     synthetic: fc.boolean(),
     validUntil: fc.constant(null),
     layers: fc.array(layer, { minLength: 1, maxLength: 6 }),
+    companions: fc.constant([]),
+    conditions: fc.constant(null),
   }),
   points: fc.array(
     fc.record(
@@ -312,7 +319,7 @@ const answered = fc.record({
 test('what is kept of an answer reads byte for byte as it was sent: any product, release, place, name and value', async () => {
   const keep = recorderOn(service.database.writer)
   const property = fc.asyncProperty(answered, async ({ product, release, points }) => {
-    const writer = itemWriter(product, release.layers, makeReleaseMembers(release))
+    const writer = itemWriter(product, release, makeReleaseMembers(release))
     const sent = points.flatMap(({ values, ...point }) => {
       const known = values.slice(0, release.layers.length)
       if (known.every(Number.isNaN)) known[0] = 7

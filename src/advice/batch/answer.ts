@@ -10,13 +10,14 @@ import type { ClientKey, Pause } from '#src/lib/limiter.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import type { Lookup, Reasons, WorkInRelease } from '#src/lookup/lookup.ts'
 import { createSources, makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
-import type { Position, ReleaseLabels } from '#src/lookup/queries.ts'
+import type { Position } from '#src/lookup/queries.ts'
 import {
   describeLocation,
   idMember,
   itemWriter,
   type LayerValues,
   positionOf,
+  type ReleaseLabels,
   type ReleaseWriter,
   readSeries,
 } from '#src/lookup/releases.ts'
@@ -138,7 +139,7 @@ function createObjectWriter(
   function findWriter(source: SourceRelease): ReleaseWriter {
     const known = writers.get(source)
     if (known) return known
-    const writer = itemWriter(product, source.release?.layers ?? [], source.members)
+    const writer = itemWriter(product, source.release ?? null, source.members)
     writers.set(source, writer)
     return writer
   }
@@ -255,7 +256,11 @@ export function adviseBatch(
         const found = sources.byPlace
           ? (await lookup.places.findCountries(snapshot, positions)).map(sources.of)
           : positions.map(() => sources.of(null))
-        return { points, sources: found, values: await findValues(lookup, found, positions) }
+        return {
+          points,
+          sources: found,
+          values: await findValues(lookup, found, positions, request.condition),
+        }
       })
       for (const source of slice.sources) used.add(source)
       slices.push(slice)
@@ -270,13 +275,18 @@ export function adviseBatch(
 }
 
 /** The values at positions; null for none. */
-async function findValues(lookup: Lookup, sources: SourceRelease[], positions: Position[]) {
+async function findValues(
+  lookup: Lookup,
+  sources: SourceRelease[],
+  positions: Position[],
+  condition: string | undefined,
+) {
   const values: (LayerValues | null)[] = positions.map(() => null)
   const fill = async (source: SourceRelease) => {
     if (!source.release) return
     const places = [...positions.keys()].filter((place) => sources[place] === source)
     const own = places.map((place) => positions[place] as Position)
-    const found = await lookup.valuesAt(source.release, own)
+    const found = await lookup.valuesAt(source.release, own, condition)
     for (const [index, place] of places.entries()) values[place] = found[index] as LayerValues | null
   }
   await Promise.all([...new Set(sources)].map(fill))

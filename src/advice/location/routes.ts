@@ -173,7 +173,8 @@ export function createLocationValidator(
       if (!place) return undefined
       const values: (LayerValues | null)[] = []
       for (const release of releases) {
-        const found = typeof release === 'string' ? null : lookup.valuesFromMemory(release, position)
+        const found =
+          typeof release === 'string' ? null : lookup.valuesFromMemory(release, position, undefined)
         if (found === undefined) return undefined
         values.push(found)
       }

@@ -1,15 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Kysely } from 'kysely'
 import type { PointRequest } from '#schemas/point-request.ts'
-import type { ProductDefinition, Series } from '#schemas/products/define.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { type CountryExtent, listCountryExtents } from '#src/catalog/reference-queries.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { cacheValue } from '#src/lib/cache.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
-import { type PublishedRelease, readSeries } from '#src/lookup/releases.ts'
+import { type PublishedRelease, type RequestedSeries, readSeries } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
 import { measureBounds, type Rings } from '#src/raster/rings.ts'
@@ -47,7 +49,7 @@ import {
 } from './weighing.ts'
 import { createKey, createReleaseStatistics } from './zonal-statistics.ts'
 
-export type RegionQuestion = Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period'>
+export type RegionQuestion = Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period' | 'condition'>
 
 type Distribution = DistributionOptions | null
 
@@ -148,15 +150,19 @@ export function createAdvisors(app: App, lookup: Lookup) {
     region: Region,
     distribution: Distribution,
     { wait, compute }: Waiting,
+    condition?: string,
   ): Promise<Advice> {
     const find = () => compute((task) => findOrCompute(task, release.id, region, distribution))
     if (isPolygons(region)) {
       await refuseElsewhere(region, release.countryCode, wait)
-      return adviceFrom(release, await find())
+      return adviceFrom(release, await find(), condition)
     }
     const { countryCode, level, code, name, statistics: stored } = region
     const located = !distribution && stored ? stored : await find()
-    return { ...adviceFrom(release, located), admin: { country_code: countryCode, level, code, name } }
+    return {
+      ...adviceFrom(release, located, condition),
+      admin: { country_code: countryCode, level, code, name },
+    }
   }
 
   /** Advises on several small polygons in one computation, each also without a value, or with its own error. */
@@ -165,6 +171,7 @@ export function createAdvisors(app: App, lookup: Lookup) {
     all: Polygons[],
     distribution: Distribution,
     { wait, compute }: Waiting,
+    condition?: string,
   ): Promise<(Advice | ApiError)[]> {
     const refused = await Promise.all(
       all.map((polygons) => refuseElsewhere(polygons, release.countryCode, wait).catch(ownError)),
@@ -173,13 +180,13 @@ export function createAdvisors(app: App, lookup: Lookup) {
     const found = (await compute((task) => findEach(task, release.id, left, distribution))).values()
     return refused.map((error) => {
       const outcome = error ?? (found.next().value as LocatedStatistics | ApiError)
-      return outcome instanceof ApiError ? outcome : adviceFrom(release, outcome)
+      return outcome instanceof ApiError ? outcome : adviceFrom(release, outcome, condition)
     })
   }
 
   /** Advises in the release of a series. @throws {ApiError} the reason for no value */
   async function advise(
-    series: Series,
+    series: RequestedSeries,
     where: Outline | AreaReference,
     distribution: Distribution,
     waiting: Waiting,
@@ -188,13 +195,10 @@ export function createAdvisors(app: App, lookup: Lookup) {
     return lookup.inRelease(
       series,
       async (snapshot, release) => {
-        const region =
-          'polygons' in where
-            ? where.polygons
-            : await waitInTurn(() => findArea(reader, where, release?.id ?? null))
+        const region = await findRegion(reader, where, release, waitInTurn)
         if (!region) throw unknownArea(snapshot, where as AreaReference)
         if (release) {
-          const advice = await adviseIn(release, region, distribution, waiting)
+          const advice = await adviseIn(release, region, distribution, waiting, series.condition)
           if (hasValues(advice)) return advice
           throw await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon'))
         }
@@ -240,6 +244,15 @@ function countRequests(computing: ReturnType<typeof createComputing>) {
     /** Whether any request asks for polygons or areas at this moment. */
     isBusy: () => requests > 0,
   }
+}
+
+async function findRegion(
+  db: Kysely<Tables>,
+  where: Outline | AreaReference,
+  release: PublishedRelease | undefined,
+  waitInTurn: Wait,
+): Promise<Region | undefined> {
+  return 'polygons' in where ? where.polygons : waitInTurn(() => findArea(db, where, release?.id ?? null))
 }
 
 /** Gives the error of a wrong request; throws any other. */

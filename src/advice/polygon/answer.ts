@@ -1,32 +1,32 @@
 import type { AdvisedArea } from '#schemas/areas.ts'
 import type { ErrorBody } from '#schemas/common.ts'
-import { DHIS2, type Dhis2Mapping } from '#schemas/dhis2.ts'
+import type { Dhis2Mapping } from '#schemas/dhis2.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { QuantityFields, type QuantityRequest } from '#schemas/quantities.ts'
-import { ApiError } from '#src/errors.ts'
-import { type CsvValue, csvRow, FORMATS, type Format, type Items, type Writer } from '#src/http/formats.ts'
-import { isoMonth } from '#src/lib/dates.ts'
+import { type CsvValue, csvRow, type Items } from '#src/http/formats.ts'
 import { quotient, times, toDecimal } from '#src/lib/decimal.ts'
 import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
 import { round, roundDegrees, roundVisibly } from '#src/lib/round.ts'
+import { describeEntry, type Figures } from '#src/lookup/certainty.ts'
+import { chooseCondition } from '#src/lookup/conditions.ts'
 import { makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
-import type { LayerLabel, Position, ReleaseLabels } from '#src/lookup/queries.ts'
+import type { LayerLabel, Position } from '#src/lookup/queries.ts'
 import {
   makeLabels,
-  makeReleaseMembers,
+  makeOutlookMembers,
   nameColumn,
   type PublishedRelease,
+  type ReleaseLabels,
   type ReleaseMembers,
 } from '#src/lookup/releases.ts'
 import type { DistributionOptions, Quantile } from '#src/raster/distribution.ts'
-import { joinColumns, quantityColumns, writeFeature } from '../columns.ts'
+import { certaintyNumbers, certaintyTexts, joinColumns, quantityColumns, writeFeature } from '../columns.ts'
 import {
   computeQuantities,
   entriesWith,
   type QuantityResult,
   type QuantityRules,
 } from '../quantities/compute.ts'
-import { AREA_UNITS, asksForQuantities, type FieldArea } from '../quantities/plan.ts'
+import { AREA_UNITS, type FieldArea } from '../quantities/plan.ts'
 import type { LayerDistribution, LayerStatistics, LocatedStatistics, ZonalStatistics } from './queries.ts'
 
 /** Decimals of hectares, totals and percentages: a square metre. */
@@ -101,8 +101,11 @@ function distributionMembers(layer: LayerLabel, distribution: LayerDistribution 
 export function makeRegionEntries(
   product: ProductDefinition,
   release: ReleaseLabels,
-  { areaHa, layers }: ZonalStatistics,
+  statistics: ZonalStatistics,
 ): Record<string, unknown>[] {
+  const { areaHa, layers } = statistics
+  const { certainty } = release
+  const figuresHere = certainty && figuresOfRegion(release, statistics)
   const keys = listStatisticKeys(product)
   return release.layers.flatMap((layer, index) => {
     const found = layers[index]
@@ -113,6 +116,7 @@ export function makeRegionEntries(
         ...makeLabels(product, layer),
         ...Object.fromEntries(keys.map((key, at) => [key, figures[at]])),
         ...distributionMembers(layer, found.distribution),
+        ...(figuresHere && describeEntry(certainty, index, figuresHere)),
       },
     ]
   })
@@ -137,8 +141,11 @@ function listFigureStarts(product: ProductDefinition, release: ReleaseLabels): s
 function writeRegionEntries(
   product: ProductDefinition,
   release: ReleaseLabels,
-  { areaHa, layers }: ZonalStatistics,
+  statistics: ZonalStatistics,
 ): string {
+  const { areaHa, layers } = statistics
+  const { certainty } = release
+  const figuresHere = certainty && figuresOfRegion(release, statistics)
   const starts = listFigureStarts(product, release)
   let text = '['
   for (const [index, layer] of release.layers.entries()) {
@@ -150,9 +157,45 @@ function writeRegionEntries(
     if (found.distribution) {
       for (const member of memberTexts(distributionMembers(layer, found.distribution))) text += `,${member}`
     }
+    if (figuresHere) {
+      for (const member of memberTexts(describeEntry(certainty, index, figuresHere))) text += `,${member}`
+    }
     text += '}'
   }
   return `${text}]`
+}
+
+/** The numbers of a release's bands in a region: means, rounded as in answers. */
+export function figuresOfRegion(
+  { layers, companions }: ReleaseLabels,
+  { layers: found }: Pick<ZonalStatistics, 'layers'>,
+): Figures {
+  const decimalsOf = (band: number) => (layers[band] ?? companions[band - layers.length])?.decimals ?? 0
+  const NONE = { mean: Number.NaN, minimum: Number.NaN, maximum: Number.NaN, deviation: Number.NaN }
+  const at = (band: number) => found[band] ?? NONE
+  return {
+    read: (band) => round(at(band).mean, decimalsOf(band)),
+    least: (band) => at(band).minimum,
+    most: (band) => at(band).maximum,
+    isSame(one, other) {
+      const [a, b] = [at(one), at(other)]
+      return (['mean', 'minimum', 'maximum', 'deviation'] as const).every((key) => a[key] === b[key])
+    },
+  }
+}
+
+/** @throws {ApiError} INVALID_PARAMETERS for a condition that the release does not have */
+function keepCondition<Found extends ZonalStatistics>(
+  release: ReleaseLabels,
+  statistics: Found,
+  condition: string | undefined,
+): Found {
+  const { others, unused } = chooseCondition(release, condition, (band) => {
+    const { minimum, maximum } = statistics.layers[band] ?? { minimum: Number.NaN, maximum: Number.NaN }
+    return minimum === maximum ? minimum : Number.NaN
+  })
+  const left = new Set([...others, unused])
+  return { ...statistics, layers: statistics.layers.map((layer, band) => (left.has(band) ? null : layer)) }
 }
 
 export interface Advice {
@@ -163,10 +206,10 @@ export interface Advice {
   admin?: AdvisedArea
 }
 
-export function adviceFrom(
-  release: ReleaseLabels,
-  { longitude, latitude, ...statistics }: LocatedStatistics,
-): Advice {
+export function adviceFrom(release: ReleaseLabels, located: LocatedStatistics, condition?: string): Advice {
+  const { longitude, latitude, ...statistics } = release.conditions
+    ? keepCondition(release, located, condition)
+    : located
   const position = { longitude: roundDegrees(longitude), latitude: roundDegrees(latitude) }
   return { release, position, statistics }
 }
@@ -183,30 +226,34 @@ export function describeRegion(name: string | undefined, advice: Advice) {
   }
 }
 
-export function hasValues({ statistics }: Advice): boolean {
-  return statistics.layers.some((layer) => layer !== null)
+export function hasValues({ release, statistics }: Advice): boolean {
+  return release.layers.some((_, index) => statistics.layers[index])
 }
 
+/** The columns of all numbers of a release in a region: those of each layer, then odds, ranges and expected values. */
 export function listStatisticColumns(
   product: ProductDefinition,
-  { layers }: ReleaseLabels,
+  release: ReleaseLabels,
   keys: string[],
 ): string[] {
-  return layers.flatMap((layer) => keys.map((key) => nameColumn(product, layer, key)))
+  const ofLayers = release.layers.flatMap((layer) => keys.map((key) => nameColumn(product, layer, key)))
+  return [...ofLayers, ...certaintyNumbers(product, release).names]
 }
 
 /** The cells of these columns; null where a layer has no value. */
 export function readStatistics(
   product: ProductDefinition,
-  { layers }: ReleaseLabels,
+  release: ReleaseLabels,
   keys: string[],
   { statistics }: Pick<Advice, 'statistics'>,
 ): (number | null)[] {
-  return layers.flatMap((layer, index) => {
+  const ofLayers = release.layers.flatMap((layer, index) => {
     const found = statistics.layers[index]
     if (!found) return keys.map(() => null)
     return computeFigures(product, layer, found, statistics.areaHa)
   })
+  if (!release.certainty) return ofLayers
+  return [...ofLayers, ...certaintyNumbers(product, release).cellsOf(figuresOfRegion(release, statistics))]
 }
 
 /** Decimals of an area in another unit. */
@@ -232,9 +279,10 @@ export function makeRegionData(
   rules: QuantityRules | null,
 ): Record<string, unknown> {
   const entries = makeRegionEntries(product, release, statistics)
-  if (!rules) return { [product.entries]: entries }
+  const outlook = makeOutlookMembers(product, release, figuresOfRegion(release, statistics))
+  if (!rules) return { [product.entries]: entries, ...outlook }
   const figures = quantitiesIn(rules, product, release, statistics)
-  return { [product.entries]: entriesWith(entries, figures), quantities: figures.quantities }
+  return { [product.entries]: entriesWith(entries, figures), ...outlook, quantities: figures.quantities }
 }
 
 function areaIn(areaHa: number, unit: FieldArea['unit']): FieldArea {
@@ -268,7 +316,7 @@ interface PolygonAnswers {
 }
 
 /** The items of a call in all shapes, and the parts that data value sets need. */
-interface PolygonItems extends Items<PolygonItem> {
+export interface PolygonItems extends Items<PolygonItem> {
   product: ProductDefinition
   release: PublishedRelease
   keys: string[]
@@ -281,10 +329,12 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
   const memberNames = [...new Set(sources.flatMap(({ members }) => Object.keys(members)))]
   const figures = joinColumns<ZonalStatistics>(sources, (release) => {
     const quantities = rules && quantityColumns(rules, product, release)
+    const texts = certaintyTexts(product, release)
     return {
-      names: [...listStatisticColumns(product, release, keys), ...(quantities?.names ?? [])],
+      names: [...listStatisticColumns(product, release, keys), ...texts.names, ...(quantities?.names ?? [])],
       cellsOf: (statistics) => [
         ...readStatistics(product, release, keys, { statistics }),
+        ...texts.cellsOf(figuresOfRegion(release, statistics)),
         ...(quantities && rules ? quantities.cellsOf(quantitiesIn(rules, product, release, statistics)) : []),
       ],
     }
@@ -312,7 +362,14 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
       if (advice && !reason && !rules) {
         const start = openText(JSON.stringify({ id, location: describeRegion(name, advice) }))
         const entries = writeRegionEntries(product, advice.release, advice.statistics)
-        return closedWith(start, `${memberTexts(members).join()},"${product.entries}":${entries}`)
+        const outlook = makeOutlookMembers(
+          product,
+          advice.release,
+          figuresOfRegion(advice.release, advice.statistics),
+        )
+        const further = memberTexts(outlook).map((member) => `,${member}`)
+        const text = `${memberTexts(members).join()},"${product.entries}":${entries}${further.join('')}`
+        return closedWith(start, text)
       }
       return JSON.stringify({
         id,
@@ -332,126 +389,4 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
       return csvRow(columns.map((column) => cells[column] ?? null))
     },
   }
-}
-
-export interface PolygonFormat extends Omit<Format, 'write'> {
-  write(items: PolygonItems): Writer<PolygonItem>
-}
-
-/** Data value sets of DHIS2, which have one release and a mapping of columns and places. */
-export const DATA_VALUE_SET: PolygonFormat = {
-  name: 'dhis2',
-  mediaType: DHIS2,
-  contentType: DHIS2,
-  write: ({ product, release, keys, mapping }) => dataValueWriter(product, release, keys, mapping),
-}
-
-export const POLYGON_FORMATS: readonly PolygonFormat[] = [...FORMATS, DATA_VALUE_SET]
-
-/** The error for quantities, which data value sets have no place for. */
-export function refuseQuantities(request: QuantityRequest): ApiError {
-  const fields = Object.keys(QuantityFields) as (keyof QuantityRequest)[]
-  const field = fields.find((name) => asksForQuantities({ [name]: request[name] }))
-  return ApiError.invalid(field as string, 'must be left out for DHIS2, whose values are those of rasters')
-}
-
-/**
- * Writes a data value set, which DHIS2 reads as a stream: members, then the values, all of them texts. The places
- * without values come last, for people: DHIS2 does not read them.
- *
- * @throws {ApiError} INVALID_PARAMETERS for a missing mapping, an unknown column, a missing period, or a repeated
- *   name, of which DHIS2 would keep the last value
- */
-function dataValueWriter(
-  product: ProductDefinition,
-  release: ReleaseLabels,
-  keys: string[],
-  mapping: Dhis2Mapping | undefined,
-): Writer<PolygonItem> {
-  if (!mapping) throw ApiError.invalid('dhis2', 'must be sent for this form, in a JSON body')
-  refuseRepeated(mapping)
-  const { org_units, data_set, attribute_option_combo } = mapping
-  const elements = findElements(mapping, listStatisticColumns(product, release, keys))
-  const period = mapping.period ?? formatPeriod(product, release)
-  const units = org_units && new Map(org_units.map(({ id, org_unit }) => [id, org_unit]))
-  const { crop, ...members } = makeReleaseMembers(release)
-  const head = JSON.stringify({
-    ...members,
-    ...(crop !== null && { crop }),
-    ...(data_set && { dataSet: data_set }),
-    ...(!units && { orgUnitIdScheme: 'CODE' }),
-  })
-  /** The items without values, and the reasons. */
-  const leftOut: object[] = []
-  let separator = ''
-
-  function formatValues({ id, advice, reason }: PolygonItem): string[] {
-    if (!advice || reason) return leave(id, reason?.error ?? 'It has no value.', reason?.code)
-    if (id === undefined) return leave(id, 'It has no id.')
-    const orgUnit = units ? units.get(String(id)) : String(id)
-    if (orgUnit === undefined) return leave(id, 'The mapping names no organisation unit for it.')
-    const figures = readStatistics(product, release, keys, advice)
-    const values = elements.flatMap(({ index, dataElement, categoryOptionCombo }) => {
-      const figure = figures[index] ?? null
-      if (figure === null) return []
-      const where = { dataElement, period, orgUnit, categoryOptionCombo }
-      const attributeOptionCombo = attribute_option_combo ?? undefined
-      return [JSON.stringify({ ...where, attributeOptionCombo, value: String(figure) })]
-    })
-    return values.length > 0 ? values : leave(id, 'The columns of the mapping have no value there.')
-  }
-
-  function leave(id: PolygonItem['id'], error: string, code?: string): string[] {
-    leftOut.push({ id, error, ...(code !== undefined && { code }) })
-    return []
-  }
-
-  return {
-    opening: `${head.slice(0, -1)},"dataValues":[`,
-    separator: '',
-    closing: () => `],"left_out":${JSON.stringify(leftOut)}}`,
-    write(item) {
-      const text = formatValues(item).join(',')
-      if (text === '') return ''
-      const written = separator + text
-      separator = ','
-      return written
-    },
-  }
-}
-
-function refuseRepeated({ data_elements, org_units }: Dhis2Mapping): void {
-  const elements = data_elements.map((element) =>
-    JSON.stringify([element.data_element, element.category_option_combo ?? null]),
-  )
-  refuseSecond('data_elements', 'data_element', elements)
-  for (const field of ['id', 'org_unit'] as const) {
-    const values = (org_units ?? []).map((unit) => unit[field])
-    refuseSecond('org_units', field, values)
-  }
-}
-
-function refuseSecond(list: keyof Dhis2Mapping, field: string, values: string[]): void {
-  const rule = 'must be another one than those before it: one value would replace the other'
-  const seen = new Set<string>()
-  for (const [at, value] of values.entries()) {
-    if (seen.has(value)) throw ApiError.invalid(`dhis2.${list}[${at}].${field}`, rule)
-    seen.add(value)
-  }
-}
-
-function findElements({ data_elements }: Dhis2Mapping, columns: string[]) {
-  return data_elements.map(({ column, data_element, category_option_combo }, at) => {
-    const index = columns.indexOf(column)
-    if (index >= 0) {
-      return { index, dataElement: data_element, categoryOptionCombo: category_option_combo ?? undefined }
-    }
-    const rule = 'must be a column of the answer as CSV'
-    throw ApiError.invalid(`dhis2.data_elements[${at}].column`, rule, columns)
-  })
-}
-
-function formatPeriod({ code }: ProductDefinition, { forecastPeriod }: ReleaseLabels): string {
-  if (forecastPeriod !== null) return isoMonth(forecastPeriod).replace('-', '')
-  throw ApiError.invalid('dhis2.period', `is required: ${code} has no month`)
 }

@@ -311,13 +311,21 @@ export async function listCoverages(db: Kysely<Tables>, releaseId: number): Prom
       north,
       jsonb_agg(
         jsonb_build_object(
-          'band', band, 'index', ordinal - 1, 'scale', scale, 'offset', "offset",
-          'input', input, 'scenario', scenario, 'unit', unit, 'decimals', decimals
+          'band', band, 'index', ordinal - 1, 'scale', scale, 'offset', "offset", 'input', input,
+          'scenario', scenario, 'condition', condition, 'role', role, 'unit', unit, 'decimals', decimals
         ) order by ordinal
       ) as bands
     from release
     join coverage on coverage.release_id = release.id
-    join layer on layer.coverage_id = coverage.id
+    join lateral (
+      select ordinal, band, scale, "offset", input, scenario, condition, null as role, unit, decimals
+      from layer
+      where coverage_id = coverage.id
+      union all
+      select ordinal, band, scale, "offset", input, scenario, condition, role, unit, decimals
+      from companion
+      where coverage_id = coverage.id
+    ) as band on true
     where release.id = ${releaseId} and release.status = 'ready'
     group by coverage.id, release.tile_store
     order by coverage.id`.execute(db)

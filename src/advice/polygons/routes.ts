@@ -49,14 +49,8 @@ import { createFieldReader } from '../fields/pages.ts'
 import type { CollectionRow } from '../fields/queries.ts'
 import { requireCollection } from '../fields/saved.ts'
 import type { Advisors } from '../polygon/advisors.ts'
-import {
-  createPolygonItems,
-  DATA_VALUE_SET,
-  POLYGON_FORMATS,
-  type PolygonFormat,
-  type PolygonItem,
-  refuseQuantities,
-} from '../polygon/answer.ts'
+import { createPolygonItems, type PolygonItem } from '../polygon/answer.ts'
+import { DATA_VALUE_SET, POLYGON_FORMATS, type PolygonFormat, refuseQuantities } from '../polygon/formats.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import {
   computeItems,

@@ -192,6 +192,8 @@ function listValid({ outline, measured }: PlacedPolygon): Polygons[] {
   return 'error' in outline ? [] : [measured ?? outline.polygons]
 }
 
+type AnsweringSource = Pick<SourceRelease, 'series'> & { release: PublishedRelease }
+
 /** Makes the lists of tasks of a call. Each polygon has a deadline of its own, which begins with its turn. */
 export function createTasks(
   { work, reasons, advisors, distribution, hasShapes }: ManyCall,
@@ -201,12 +203,12 @@ export function createTasks(
 
   /** An error of its own is the reason of a polygon; any other fails the call. */
   async function findOutcome(
-    series: Series,
-    release: PublishedRelease,
+    { series, release }: AnsweringSource,
     region: Region,
     isFirst: boolean,
   ): Promise<Outcome> {
-    const advise = (waiting: Waiting) => advisors.adviseIn(release, region, distribution, waiting)
+    const advise = (waiting: Waiting) =>
+      advisors.adviseIn(release, region, distribution, waiting, series.condition)
     try {
       return await explain(series, await work.advise(advise))
     } catch (error) {
@@ -228,10 +230,10 @@ export function createTasks(
       return group.map((): Outcome => ({ advice: null, reason }))
     }
     const outcomes: Outcome[] = []
-    const found = group.length > 1 ? await findTogether(release, group, isFirst) : undefined
+    const found = group.length > 1 ? await findTogether({ series, release }, group, isFirst) : undefined
     for (const [index, polygons] of group.entries()) {
       const one = found?.[index]
-      if (!one) outcomes.push(await findOutcome(series, release, polygons, isFirst && index === 0))
+      if (!one) outcomes.push(await findOutcome({ series, release }, polygons, isFirst && index === 0))
       else if (one instanceof ApiError) outcomes.push({ advice: null, reason: one.body })
       else outcomes.push(await explain(series, one))
       await pause()
@@ -239,8 +241,9 @@ export function createTasks(
     return outcomes
   }
 
-  async function findTogether(release: PublishedRelease, group: Polygons[], isFirst: boolean) {
-    const advise = (waiting: Waiting) => advisors.adviseOnEach(release, group, distribution, waiting)
+  async function findTogether({ series, release }: AnsweringSource, group: Polygons[], isFirst: boolean) {
+    const advise = (waiting: Waiting) =>
+      advisors.adviseOnEach(release, group, distribution, waiting, series.condition)
     try {
       return await work.advise(advise)
     } catch (error) {
@@ -286,7 +289,7 @@ export function createTasks(
         const shapes = hasShapes && areas.length > 0 ? await waitInTurn(() => findOutlines(db, areas)) : []
         for (const [index, area] of areas.entries()) {
           const item = { id: area.code, name: undefined, members, geometry: shapes[index] ?? null }
-          yield async (isFirst) => [{ ...item, ...(await findOutcome(series, release, area, isFirst)) }]
+          yield async (isFirst) => [{ ...item, ...(await findOutcome({ series, release }, area, isFirst)) }]
         }
         if (areas.length < AREAS_A_PAGE) return
         last = areas.at(-1)

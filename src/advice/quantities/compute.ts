@@ -25,8 +25,14 @@ import {
 } from '#src/lib/decimal.ts'
 import { splitList } from '#src/lib/names.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import type { LayerLabel, ReleaseLabels } from '#src/lookup/queries.ts'
-import { type LayerValues, makePointData, type PublishedRelease, readSeries } from '#src/lookup/releases.ts'
+import type { LayerLabel } from '#src/lookup/queries.ts'
+import {
+  type LayerValues,
+  makePointData,
+  type PublishedRelease,
+  type ReleaseLabels,
+  readSeries,
+} from '#src/lookup/releases.ts'
 import {
   type AreasOf,
   type FieldArea,

@@ -88,7 +88,9 @@ export async function inspect(
       }
       // Layers on other grids would differ.
       const isOnOneGrid = (input: string | null) =>
-        measured.filter(({ layers }) => layers.some((layer) => layer.input === input)).length === 1
+        measured.filter(({ layers }) =>
+          layers.some((layer) => layer.input === input && layer.role === undefined),
+        ).length === 1
       const alikeInputs = read.flatMap(({ alikeInputs }) => alikeInputs).filter(isOnOneGrid)
       return find({ coverages: measured, alikeInputs })
     },

@@ -1,3 +1,4 @@
+import type { CompanionRole } from '#schemas/certainty.ts'
 import { SCENARIOS } from '#schemas/glossary.ts'
 import type { Series } from '#schemas/products/define.ts'
 import type { ReleaseIssue } from '#src/data/rights.ts'
@@ -11,6 +12,8 @@ import type { Extreme, SourceStatistics, Statistics, Tally } from '../statistics
 export interface LayerFacts {
   input: string | null
   scenario: string | null
+  /** Of a band about layers. */
+  role?: CompanionRole
   unit: string
   /** The file, or the layer's name. */
   origin: string
@@ -59,6 +62,11 @@ type Check = (release: ReleaseFacts, surroundings: Surroundings) => FoundIssue[]
 
 function listLayers({ coverages }: ReleaseFacts): LayerFacts[] {
   return coverages.flatMap(({ layers }) => layers)
+}
+
+/** Whether a band has values of the product. */
+function isOfProduct({ role }: LayerFacts): boolean {
+  return role === undefined || role === 'low' || role === 'high'
 }
 
 function labelLayer({ input, scenario }: LayerFacts): NonNullable<FoundIssue['layer']> {
@@ -114,6 +122,26 @@ const extent: Check = ({ coverages }, { country }) => {
       figures: { ...coverage.extent, covered: part },
     }
   })
+}
+
+/** The least part of the extent of the values that odds and the landscape cover. */
+const SMALLEST_COVER = 0.99
+
+/** Odds or a landscape over another extent than the values that they are about. */
+const companionExtent: Check = ({ coverages }) => {
+  const ofValues = coverages.filter(({ layers }) => layers.some(isOfProduct))
+  return coverages
+    .filter(({ layers }) => !layers.some(isOfProduct))
+    .flatMap((coverage) => {
+      const part = Math.min(...ofValues.map(({ extent }) => partCovered(extent, coverage.extent)))
+      if (part >= SMALLEST_COVER) return []
+      return {
+        check: 'extent',
+        level: 'error',
+        sentence: `The grid of ${originsIn(coverage)} (${text(coverage.extent)}) covers ${percentText(part)} of the extent of the values that it is about.`,
+        figures: { ...coverage.extent, covered: part },
+      }
+    })
 }
 
 /** Values outside the country, in little of it, or at an unknown place, although the grid lies there. */
@@ -255,26 +283,28 @@ const notHonoured: Check = ({ notHonoured = [] }) =>
 
 /** Another unit, a missing scale, or an undeclared nodata value. */
 const range: Check = (release, { plausible }) =>
-  listLayers(release).flatMap((layer) => {
-    const { minimum, maximum } = layer.statistics ?? { minimum: null, maximum: null }
-    if (minimum === null || maximum === null) return []
-    if (minimum >= plausible.minimum && maximum <= plausible.maximum) return []
-    const { product, cropCode } = release.series
-    const found = `${shortNumber(minimum)} to ${shortNumber(maximum)} ${layer.unit}`
-    const expected = `${shortNumber(plausible.minimum)} to ${shortNumber(plausible.maximum)}`
-    return {
-      check: 'range',
-      level: 'error',
-      sentence: `${layer.origin} has values of ${found}, but ${[product, cropCode].filter(Boolean).join(' of ')} is plausible from ${expected}: is its nodata value missing, or its scale or unit wrong?`,
-      layer: labelLayer(layer),
-      figures: {
-        minimum,
-        maximum,
-        plausibleMinimum: plausible.minimum,
-        plausibleMaximum: plausible.maximum,
-      },
-    }
-  })
+  listLayers(release)
+    .filter(isOfProduct)
+    .flatMap((layer) => {
+      const { minimum, maximum } = layer.statistics ?? { minimum: null, maximum: null }
+      if (minimum === null || maximum === null) return []
+      if (minimum >= plausible.minimum && maximum <= plausible.maximum) return []
+      const { product, cropCode } = release.series
+      const found = `${shortNumber(minimum)} to ${shortNumber(maximum)} ${layer.unit}`
+      const expected = `${shortNumber(plausible.minimum)} to ${shortNumber(plausible.maximum)}`
+      return {
+        check: 'range',
+        level: 'error',
+        sentence: `${layer.origin} has values of ${found}, but ${[product, cropCode].filter(Boolean).join(' of ')} is plausible from ${expected}: is its nodata value missing, or its scale or unit wrong?`,
+        layer: labelLayer(layer),
+        figures: {
+          minimum,
+          maximum,
+          plausibleMinimum: plausible.minimum,
+          plausibleMaximum: plausible.maximum,
+        },
+      }
+    })
 
 const reading: Check = ({ notes = [] }) =>
   notes.map((sentence) => ({ check: 'reading', level: 'note', sentence }))
@@ -283,7 +313,7 @@ const reading: Check = ({ notes = [] }) =>
 const scenariosAlike: Check = (release) =>
   (release.alikeInputs ?? []).map((input) => {
     const scenarios = listLayers(release)
-      .filter((layer) => layer.input === input)
+      .filter((layer) => layer.input === input && layer.role === undefined)
       .map(({ scenario }) => scenario)
     return {
       check: 'scenarios-alike',
@@ -308,22 +338,24 @@ const CORNERS = 4
 
 /** A frequent value apart from all others: -9999 would be answered as a rate. */
 export const undeclaredNodata: Check = (release) =>
-  listLayers(release).flatMap((layer) => {
-    const { raw } = layer
-    const { low = null, high = null } = raw?.values ?? {}
-    if (raw === undefined || low === null || high === null) return []
-    const evidence = looksLikeNodata(raw, low, high) ?? looksLikeNodata(raw, high, low)
-    if (evidence === undefined) return []
-    const { value, part, others, atEdges } = evidence
-    const range = [...new Set(others.map(shortNumber))].join(' to ')
-    return {
-      check: 'undeclared-nodata',
-      level: 'error',
-      sentence: `${layer.origin} has the pixel value ${shortNumber(value)} in ${percentText(part)} of its values, apart from all others (${range})${atEdges ? ', at the corners and edges of the grid' : ''}: does it mean none? The layer's nodata says so.`,
-      layer: labelLayer(layer),
-      figures: { value, part, othersFrom: others[0], othersTo: others[1] },
-    }
-  })
+  listLayers(release)
+    .filter(isOfProduct)
+    .flatMap((layer) => {
+      const { raw } = layer
+      const { low = null, high = null } = raw?.values ?? {}
+      if (raw === undefined || low === null || high === null) return []
+      const evidence = looksLikeNodata(raw, low, high) ?? looksLikeNodata(raw, high, low)
+      if (evidence === undefined) return []
+      const { value, part, others, atEdges } = evidence
+      const range = [...new Set(others.map(shortNumber))].join(' to ')
+      return {
+        check: 'undeclared-nodata',
+        level: 'error',
+        sentence: `${layer.origin} has the pixel value ${shortNumber(value)} in ${percentText(part)} of its values, apart from all others (${range})${atEdges ? ', at the corners and edges of the grid' : ''}: does it mean none? The layer's nodata says so.`,
+        layer: labelLayer(layer),
+        figures: { value, part, othersFrom: others[0], othersTo: others[1] },
+      }
+    })
 
 function looksLikeNodata({ values, frame, pixelType }: Raw, end: Extreme, otherEnd: Extreme) {
   const part = end.count / values.count
@@ -375,6 +407,7 @@ export const CHECKS: Check[] = [
   reading,
   notHonoured,
   extent,
+  companionExtent,
   month,
   names,
   empty,

@@ -197,14 +197,19 @@ export async function openLayer(
     bytesOf(stored.pixelType) +
     (masked ? Math.max(...files.map(({ masks }) => masks.length)) : 0) +
     (stored.pixelType === band.pixelType ? 0 : bytesOf(band.pixelType))
+  const percent = entry.unit === '%'
   const blank = files.map((file) => isMissing(file.fill, stored, band.nodata))
   for (const [index, file] of files.entries()) file.refuseInflated(blank[index] as boolean)
   const layer: LayerSource = {
     input: entry.input ?? null,
     scenario: entry.scenario ?? null,
-    unit: entry.unit,
-    scale: band.scale,
-    offset: band.offset,
+    ...(entry.condition !== undefined && { condition: entry.condition }),
+    ...(entry.role && { role: entry.role }),
+    ...(entry.probability !== undefined && { probability: entry.probability }),
+    ...(entry.range && { range: entry.range }),
+    unit: percent ? '1' : entry.unit,
+    scale: percent ? band.scale / 100 : band.scale,
+    offset: percent ? band.offset / 100 : band.offset,
     decimals: entry.decimals,
     ...stored,
     origin: describeOrigin(files, entry),

@@ -8,7 +8,7 @@ import { type Grid, sameGrid, type Window } from '#src/raster/grid.ts'
 import { createPixels, markMasked, markNodata, type Pixels, withType } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { Manifest } from '../manifest.ts'
-import { type CoverageSource, compareLayers } from '../source.ts'
+import { type CoverageSource, compareLayers, hasSameLabels } from '../source.ts'
 import { type FileLayer, type LayerFiles, openLayer, type Piece, pieceIn } from './layers.ts'
 import { OpenFiles } from './open-files.ts'
 
@@ -23,6 +23,7 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest) {
       if (!manifest.lossy) refuseLoss(ofLayer)
       layers.push(await openLayer(db, ofLayer, entry, { notes, notHonoured }))
     }
+    refuseOtherGrids(layers)
     return {
       description: {
         product: manifest.product,
@@ -34,6 +35,7 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest) {
         validUntil: manifest.valid_until ?? null,
         source: manifest.source,
         licence: manifest.licence,
+        conditions: manifest.conditions ?? null,
         checksum: await computeChecksum(manifest, layers),
       },
       coverages: groupByGrid(layers).map(createCoverage),
@@ -54,6 +56,24 @@ function refuseLoss(files: LayerFiles): void {
   throw new OperatorError(
     `${file.path} is compressed with JPEG, which may have changed its values: load the raster as it was before, or say "lossy: true" in the manifest, and the catalogue says it of the release.`,
   )
+}
+
+/** A range is compared with its values pixel by pixel, and odds are summed. */
+function refuseOtherGrids(layers: FileLayer[]): void {
+  const compared = layers.flatMap(({ layer, grid }) => {
+    if (layer.role === undefined || layer.role === 'landscape') return []
+    const other = layers.find((one) =>
+      layer.role === 'probability'
+        ? one.layer.role === 'probability'
+        : one.layer.role === undefined && hasSameLabels(one.layer, layer),
+    )
+    return other && !sameGrid(grid, other.grid) ? [[layer, other.layer] as const] : []
+  })
+  for (const [layer, other] of compared) {
+    throw new OperatorError(
+      `${layer.origin} has another grid than ${other.origin}: ${layer.role === 'probability' ? 'the odds of a release share one' : 'a range has the grid of its layer'}. gdalwarp -te and -tr make it so.`,
+    )
+  }
 }
 
 function groupByGrid(layers: FileLayer[]): FileLayer[][] {
@@ -88,7 +108,7 @@ function createCoverage(layers: FileLayer[]): CoverageSource {
 
 /** Covers sources, meanings, and the bytes of pixels. */
 async function computeChecksum(
-  { source, licence, synthetic, lossy, valid_until }: Manifest,
+  { source, licence, synthetic, lossy, valid_until, conditions }: Manifest,
   layers: FileLayer[],
 ): Promise<string> {
   const hash = createHash('sha256').update(
@@ -98,6 +118,7 @@ async function computeChecksum(
       ...(synthetic ? [synthetic] : []),
       ...(lossy ? ['lossy'] : []),
       ...(valid_until ? [valid_until] : []),
+      ...(conditions ? [conditions] : []),
     ]),
   )
   const files = new Map<string, string>()

@@ -40,7 +40,7 @@ const SEASONS = ['Above Normal', 'Normal', 'Below Normal', 'Dominant']
 describe('quantities are those of exact fractions, rounded once', () => {
   const LAYERS = (count: number) =>
     SEASONS.slice(0, count).flatMap((scenario) =>
-      ['Urea', 'DAP'].map((input) => ({ input, scenario, decimals: 2 })),
+      ['Urea', 'DAP'].map((input) => ({ input, scenario, condition: null, decimals: 2 })),
     )
 
   test('amounts, bags, costs and their mean', () => {

@@ -1,0 +1,108 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import * as t from './common.ts'
+import { componentOf, type ProductContract } from './product.ts'
+
+/** How sure a value is, and the condition of the field that it is for: members of entries and answers. */
+
+const ValueRange = t.component('ValueRange', 'The ends that the value lies between.', {
+  low: t.number('In the unit of the value.', 1980),
+  high: Type.Number({ examples: [3010] }),
+  level: t.number('How probable that is, where the season is the scenario.', 0.8),
+})
+
+const Probability = Type.Number({
+  $id: 'Probability',
+  minimum: 0,
+  maximum: 1,
+  description: 'Of the scenario at the place. In an area the mean.',
+  examples: [0.42],
+})
+
+const ScenarioOf = Type.String({
+  $id: 'ScenarioOf',
+  description: 'Of `Dominant`: the scenario that it restates, where odds or values tell.',
+  examples: ['Normal'],
+})
+
+const EntryCondition = Type.String({
+  $id: 'EntryCondition',
+  description: 'The condition of the field that the value is for.',
+  examples: ['foot slope'],
+})
+
+const ConditionSource = Type.String({
+  $id: 'ConditionSource',
+  enum: ['landscape layer'],
+  description:
+    'Sent where the request names no condition, and a raster of the release has that of the place.',
+})
+
+export const certaintyComponents: TSchema[] = [
+  ValueRange,
+  Probability,
+  ScenarioOf,
+  EntryCondition,
+  ConditionSource,
+]
+
+/** The member of an entry before its value. */
+export const conditionOfEntry = { condition: Type.Optional(t.ref(EntryCondition)) }
+
+/** The members of an entry behind its value. */
+export function certaintyOfEntry({ seasonal }: ProductContract): Record<string, TSchema> {
+  return {
+    ...(seasonal && { probability: Type.Optional(t.ref(Probability)) }),
+    range: Type.Optional(t.ref(ValueRange)),
+    ...(seasonal && { scenario_of: Type.Optional(t.ref(ScenarioOf)) }),
+  }
+}
+
+/** The expected value of an input and condition. */
+export function defineExpected(product: ProductContract) {
+  const { input, value } = product
+  return Type.Object(
+    {
+      ...(input && { [input.key]: Type.String() }),
+      ...conditionOfEntry,
+      [value.key]: Type.Number(),
+    },
+    {
+      $id: `${componentOf(product)}Expected`,
+      description: 'The values of Above Normal, Normal and Below Normal, each times its probability, in sum.',
+    },
+  )
+}
+
+/** The members of an answer behind its entries. */
+export function certaintyOfAnswer(product: ProductContract, expected: TSchema): Record<string, TSchema> {
+  return {
+    condition_source: Type.Optional(t.ref(ConditionSource)),
+    ...(product.seasonal && { expected: Type.Optional(Type.Array(t.ref(expected))) }),
+  }
+}
+
+/** What a band about layers says: the odds of a scenario, an end or the spread of a range, the condition of places. */
+export const COMPANION_ROLES = ['probability', 'low', 'high', 'stddev', 'landscape'] as const
+export type CompanionRole = (typeof COMPANION_ROLES)[number]
+
+export const Conditions = t.component(
+  'Conditions',
+  'The conditions of a field that a release has values for.',
+  {
+    question: t.string('For people, where a request names none.', 'Where on the slope is the field?'),
+    list: Type.Array(
+      Type.Object({
+        condition: Type.String({ examples: ['foot slope'] }),
+        title: Type.String({ examples: ['Foot slope, with deep soil'] }),
+      }),
+      { description: 'In the order of answers.' },
+    ),
+    codes: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description:
+          'Conditions by the pixels of its landscape raster, which decides where a request names none.',
+      }),
+    ),
+  },
+)
+export type Conditions = Static<typeof Conditions>

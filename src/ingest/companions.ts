@@ -1,0 +1,297 @@
+import { type Static, Type } from 'typebox'
+import type { CompanionRole, Conditions } from '#schemas/certainty.ts'
+import { RESTATING_SCENARIOS, SEASONS } from '#schemas/glossary.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
+import { wordKey } from '#src/lib/names.ts'
+
+/** The parts of a manifest about layers: odds, ranges and conditions. */
+
+/** WKT has one or two thousand characters. */
+const MAX_CRS_LENGTH = 20_000
+
+/** Names with `*` may find more. */
+const MAX_FILES = 256
+
+export const BAND = {
+  file: Type.Optional(Type.String({ minLength: 1 })),
+  files: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: MAX_FILES })),
+  band: Type.Union([Type.Integer({ minimum: 1 }), Type.String()], { default: 1 }),
+  scale: Type.Optional(Type.Number()),
+  offset: Type.Optional(Type.Number()),
+  nodata: Type.Optional(Type.Union([Type.Number(), Type.Literal('nan'), Type.Literal('none')])),
+  mask: Type.Optional(Type.Literal('none')),
+  srid: Type.Optional(Type.Integer({ minimum: 1 })),
+  srs: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CRS_LENGTH })),
+}
+
+const Band = Type.Object(BAND, { additionalProperties: false })
+export type BandEntry = Static<typeof Band>
+
+const ProbabilityBand = Type.Object(
+  { ...BAND, unit: Type.Optional(Type.Enum(['1', '%'])) },
+  { additionalProperties: false },
+)
+
+const Level = Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })
+
+export const Label = Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?$' })
+
+/** Members of a layer about how sure it is, and which fields it is for. */
+export const LAYER_MEMBERS = {
+  condition: Type.Optional(Label),
+  // Keywords of both types stand side by side: an alternative would report the errors of each.
+  probability: Type.Optional(
+    Type.Unsafe<number | Static<typeof ProbabilityBand>>({
+      ...ProbabilityBand,
+      type: ['number', 'object'],
+      minimum: 0,
+      maximum: 1,
+    }),
+  ),
+  low: Type.Optional(Band),
+  high: Type.Optional(Band),
+  stddev: Type.Optional(Band),
+  range: Type.Optional(Type.Array(Level, { minItems: 2, maxItems: 2 })),
+}
+
+type LayerMembers = {
+  [Name in keyof typeof LAYER_MEMBERS]?: Static<(typeof LAYER_MEMBERS)[Name]>
+}
+
+/** An SMS asks for a condition by its number. */
+const MOST_CONDITIONS = 9
+
+/** Conditions of a release: titles by name, in the order of the answers. */
+export const ConditionsEntry = Type.Object(
+  {
+    question: Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?$' }),
+    titles: Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      minProperties: 2,
+      maxProperties: MOST_CONDITIONS,
+      propertyNames: Label,
+      additionalProperties: Label,
+    }),
+    default: Type.Optional(Type.Literal('from raster')),
+    raster: Type.Optional(
+      Type.Object(
+        {
+          ...BAND,
+          codes: Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: Label }),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+type ConditionsEntry = Static<typeof ConditionsEntry>
+
+export interface Problem {
+  path: (string | number)[]
+  message: string
+}
+
+type LabelledLayer = BandEntry & LayerMembers & { input?: string; scenario?: string; unit: string }
+
+/** The quantiles of a range whose layer does not say otherwise. */
+const USUAL_RANGE = [0.1, 0.9] as const
+
+/** Decimals of bands about layers, where they are not those of the layer. Spreads are multiplied before rounding. */
+export const COMPANION_DECIMALS: Partial<Record<CompanionRole, number>> = {
+  probability: 3,
+  stddev: 10,
+  landscape: 0,
+}
+
+/** How far odds may be from 1 in sum: published ones are rounded. */
+export const ODDS_TOLERANCE = 0.02
+
+/** A band about layers, as an entry of a manifest. */
+export type CompanionEntry = BandEntry & {
+  role: CompanionRole
+  input?: string
+  scenario?: string
+  condition?: string
+  unit: string
+}
+
+/** The bands about layers: where one has no file, it lies in that of its layer, with the same scale. */
+export function listCompanions(
+  layers: readonly LabelledLayer[],
+  conditions: ConditionsEntry | undefined,
+): CompanionEntry[] {
+  const ofLayers = layers.flatMap((layer): CompanionEntry[] => {
+    const { input, scenario, condition, unit } = layer
+    const labels = {
+      ...(input !== undefined && { input }),
+      ...(scenario !== undefined && { scenario }),
+      ...(condition !== undefined && { condition }),
+    }
+    const scaled = layer.scale === undefined ? {} : { scale: layer.scale }
+    const shifted = layer.offset === undefined ? {} : { offset: layer.offset }
+    const { low, high, stddev } = layer
+    return [
+      ...(low
+        ? [{ role: 'low' as const, ...labels, unit, ...scaled, ...shifted, ...placed(layer, low) }]
+        : []),
+      ...(high
+        ? [{ role: 'high' as const, ...labels, unit, ...scaled, ...shifted, ...placed(layer, high) }]
+        : []),
+      ...(stddev ? [{ role: 'stddev' as const, ...labels, unit, ...scaled, ...placed(layer, stddev) }] : []),
+    ]
+  })
+  const odds = new Map<string, CompanionEntry>()
+  for (const layer of layers) {
+    const { scenario, probability } = layer
+    if (scenario === undefined || typeof probability !== 'object' || odds.has(scenario)) continue
+    odds.set(scenario, { role: 'probability', scenario, unit: '1', ...placed(layer, probability) })
+  }
+  const { codes: _, ...landscape } = conditions?.raster ?? { codes: {}, band: 1 }
+  return [
+    ...ofLayers,
+    ...odds.values(),
+    ...(conditions?.raster ? [{ role: 'landscape' as const, unit: '1', ...landscape }] : []),
+  ]
+}
+
+function placed<Entry extends BandEntry>(layer: BandEntry, band: Entry): Entry {
+  if (band.file !== undefined || band.files !== undefined) return band
+  const { file, files, srid, srs, nodata, mask } = layer
+  const own = { file, files, srid, srs, nodata, mask }
+  const known = Object.entries(own).filter(([, value]) => value !== undefined)
+  return { ...Object.fromEntries(known), ...band }
+}
+
+/** The attributes of a layer that have no band. */
+export function readAttributes(
+  layer: LabelledLayer,
+  layers: readonly LabelledLayer[],
+): { probability?: number; range?: readonly [number, number] } {
+  const { low, stddev, range } = layer
+  const [from, to] = range ?? USUAL_RANGE
+  const found = layers.find(
+    ({ scenario, probability }) => scenario === layer.scenario && probability !== undefined,
+  )
+  const probability = found?.probability
+  return {
+    ...(typeof probability === 'number' && { probability }),
+    ...((low || stddev) && { range: [from as number, to as number] as const }),
+  }
+}
+
+/** Conditions as the database has them; null without any. */
+export function describeConditions(entry: ConditionsEntry | undefined): Conditions | null {
+  if (!entry) return null
+  const list = Object.entries(entry.titles).map(([condition, title]) => ({ condition, title }))
+  const codes = entry.default ? entry.raster?.codes : undefined
+  return { question: entry.question, list, ...(codes && { codes }) }
+}
+
+/** The problems of odds, ranges and conditions that no schema finds. */
+export function findProblemsOfCompanions(
+  { seasonal, code }: ProductDefinition,
+  layers: readonly LabelledLayer[],
+  conditions: ConditionsEntry | undefined,
+): Problem[] {
+  return [
+    ...layers.flatMap((layer, index) => findInLayer(layer, ['layers', index], conditions)),
+    ...findInOdds(layers, seasonal ? undefined : code),
+    ...(conditions ? findInConditions(layers, conditions) : []),
+  ]
+}
+
+function findInLayer(
+  { condition, low, high, stddev, range }: LabelledLayer,
+  at: (string | number)[],
+  conditions: ConditionsEntry | undefined,
+): Problem[] {
+  const problems: Problem[] = []
+  const says = (key: string, isWrong: boolean, message: string) => {
+    if (isWrong) problems.push({ path: [...at, key], message })
+  }
+  const known = Object.keys(conditions?.titles ?? {})
+  says(
+    'condition',
+    condition !== undefined && !known.includes(condition),
+    known.length > 0
+      ? `must be one of ${known.join(', ')}`
+      : 'is not allowed: the manifest has no conditions',
+  )
+  says('low', low === undefined && high !== undefined, 'is missing: the layer has a high')
+  says('high', high === undefined && low !== undefined, 'is missing: the layer has a low')
+  says('stddev', stddev !== undefined && low !== undefined, 'is not allowed: low and high say it already')
+  says(
+    'range',
+    range !== undefined && !low && !stddev,
+    'is not allowed: the layer has no low, high or stddev',
+  )
+  says(
+    'range',
+    range !== undefined && !((range[0] as number) < (range[1] as number)),
+    'must be in ascending order',
+  )
+  return problems
+}
+
+function findInOdds(layers: readonly LabelledLayer[], withoutSeasons: string | undefined): Problem[] {
+  const problems: Problem[] = []
+  const given = new Map<string, { index: number; text: string; probability: LayerMembers['probability'] }>()
+  layers.forEach((layer, index) => {
+    const { scenario, probability } = layer
+    if (probability === undefined) return
+    const path = ['layers', index, 'probability']
+    if (scenario === undefined) {
+      problems.push({ path, message: `is not allowed: ${withoutSeasons ?? 'the layer'} has no scenario` })
+      return
+    }
+    if (RESTATING_SCENARIOS.includes(scenario)) {
+      problems.push({ path, message: `is not allowed: ${scenario} restates another scenario` })
+      return
+    }
+    const text = JSON.stringify(typeof probability === 'object' ? placed(layer, probability) : probability)
+    const first = given.get(scenario)
+    if (!first) given.set(scenario, { index, text, probability })
+    else if (first.text !== text) {
+      problems.push({
+        path,
+        message: `differs from that of layers[${first.index}], which is for ${scenario} too`,
+      })
+    }
+  })
+  const odds = SEASONS.map((scenario) => given.get(scenario)?.probability)
+  if (odds.every((one) => typeof one === 'number')) {
+    const sum = odds.reduce((total, one) => total + one, 0)
+    if (Math.abs(sum - 1) > ODDS_TOLERANCE + Number.EPSILON) {
+      const { index } = given.get(SEASONS[0] as string) as { index: number }
+      const message = `must sum to 1 over ${SEASONS.join(', ')}, and sums to ${Number(sum.toFixed(6))}`
+      problems.push({ path: ['layers', index, 'probability'], message })
+    }
+  }
+  return problems
+}
+
+function findInConditions(layers: readonly LabelledLayer[], entry: ConditionsEntry): Problem[] {
+  const { titles, raster } = entry
+  const problems: Problem[] = []
+  const says = (path: string[], isWrong: boolean, message: string) => {
+    if (isWrong) problems.push({ path: ['conditions', ...path], message })
+  }
+  const names = Object.keys(titles)
+  const unused = names.filter((name) => !layers.some(({ condition }) => condition === name))
+  says(['titles'], unused.length > 0, `names ${unused.join(', ')}, which no layer is for`)
+  // Requests name a condition or its title, in any case.
+  const keys = Object.entries(titles).map(([name, title]) => [...new Set([name, title].map(wordKey))])
+  const twice = keys.flat().find((key, at, all) => all.indexOf(key) !== at)
+  says(['titles'], twice !== undefined, `has ${twice} twice`)
+  says(['default'], entry.default !== undefined && !raster, 'needs a raster')
+  says(['raster'], raster !== undefined && !entry.default, 'needs "default: from raster"')
+  if (!raster) return problems
+  says(['raster', 'file'], raster.file === undefined && raster.files === undefined, 'is missing')
+  for (const [code, name] of Object.entries(raster.codes)) {
+    const path = ['raster', 'codes', code]
+    says(path, !/^-?\d{1,9}$/.test(code), 'must be the whole number of a pixel')
+    says(path, !names.includes(name), `must be one of ${names.join(', ')}`)
+  }
+  return problems
+}

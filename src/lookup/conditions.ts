@@ -1,0 +1,87 @@
+import type { Conditions } from '#schemas/certainty.ts'
+import { ApiError } from '#src/errors.ts'
+import { wordKey } from '#src/lib/names.ts'
+import type { Companion, LayerLabel } from './queries.ts'
+
+/** What decides which condition of a field answers. */
+interface ConditionedRelease {
+  layers: readonly LayerLabel[]
+  companions: readonly Pick<Companion, 'role'>[]
+  conditions: Conditions | null
+}
+
+/** Of answers whose condition is that of the place. */
+export const LANDSCAPE_SOURCE = 'landscape layer'
+
+/** The band of the landscape raster; undefined without one. */
+function findLandscape({ layers, companions }: ConditionedRelease): number | undefined {
+  const at = companions.findIndex(({ role }) => role === 'landscape')
+  return at < 0 ? undefined : layers.length + at
+}
+
+/**
+ * A condition of a release by its name or title, in any case. Undefined where the request names none.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS with the names that there are
+ */
+function findCondition({ list }: Conditions, requested: string | undefined): string | undefined {
+  if (requested === undefined) return undefined
+  const key = wordKey(requested)
+  const meant = list.find(({ condition, title }) => wordKey(condition) === key || wordKey(title) === key)
+  if (meant) return meant.condition
+  const names = list.map(({ condition }) => condition)
+  throw ApiError.invalid('condition', `must be one of ${names.join(', ')}`, names)
+}
+
+/** @throws {ApiError} INVALID_PARAMETERS for a condition that the release does not have */
+export function refuseUnknownCondition(
+  { conditions }: ConditionedRelease,
+  requested: string | undefined,
+): void {
+  if (conditions) findCondition(conditions, requested)
+}
+
+/** The bands that answer for one condition. */
+export interface ConditionChoice {
+  /** Indices of the layers of other conditions. */
+  others: number[]
+  /** The band of the landscape raster where it does not decide; undefined where it does. */
+  unused: number | undefined
+}
+
+/**
+ * The layers that do not answer: those of other conditions than the requested one, or than that of the place where the
+ * release has a landscape raster. Without either all answer.
+ *
+ * @param readPixel the pixel of a band all over the place; NaN where it has none or several
+ * @throws {ApiError} INVALID_PARAMETERS for a condition that the release does not have
+ */
+export function chooseCondition(
+  release: ConditionedRelease,
+  requested: string | undefined,
+  readPixel: (band: number) => number,
+): ConditionChoice {
+  const { layers, conditions } = release
+  const named = conditions ? findCondition(conditions, requested) : undefined
+  const landscape = findLandscape(release)
+  const ofPlace =
+    named === undefined && landscape !== undefined ? conditions?.codes?.[readPixel(landscape)] : undefined
+  const condition = named ?? ofPlace
+  const isOther = (layer: LayerLabel) =>
+    condition !== undefined && layer.condition !== null && layer.condition !== condition
+  return {
+    others: layers.flatMap((layer, index) => (isOther(layer) ? [index] : [])),
+    unused: ofPlace === undefined ? landscape : undefined,
+  }
+}
+
+/** What names the condition of an answer: `landscape layer` where the place decided, else nothing. */
+export function conditionSource(
+  release: ConditionedRelease,
+  read: (band: number) => number,
+): { condition_source?: typeof LANDSCAPE_SOURCE } {
+  const landscape = release.conditions ? findLandscape(release) : undefined
+  return landscape === undefined || Number.isNaN(read(landscape))
+    ? {}
+    : { condition_source: LANDSCAPE_SOURCE }
+}
