@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import {
+  COMPANION_ROLES,
   certaintyComponents,
   certaintyOfAnswer,
   certaintyOfEntry,
@@ -20,6 +21,8 @@ const ProvenanceLayer = t.component('ProvenanceLayer', 'A layer that has a value
   }),
   input: t.orNull(Type.String(), 'The input or species; null where the product has none.', null),
   scenario: Type.Union([Type.String(), Type.Null()], { examples: ['Normal'] }),
+  ...conditionOfEntry,
+  role: t.choice(COMPANION_ROLES, 'Of a band about layers.'),
   raw: t.number(
     'The number that is stored of the pixel, unrounded. The value is `raw` * `scale` + `offset`, rounded.',
     2464.1298828125,

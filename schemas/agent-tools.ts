@@ -8,7 +8,7 @@ import { AREA_UNIT_NAMES } from './quantities.ts'
 
 /** Input of the agents' tools. Agents read all of it before they begin: it is short. */
 
-const { crop, country_code, forecast_period } = PointRequest.properties
+const { crop, country_code, forecast_period, condition } = PointRequest.properties
 const { level } = AdminSelection.properties
 
 const lat = { ...t.Latitude, description: 'Decimal degrees; south is negative.' }
@@ -21,6 +21,10 @@ const Country = described(country_code, 'Code as in catalogue. Left out: where t
 const OfCountry = described(country_code, 'Code as in catalogue. Left out: all.')
 const Crop = described(crop, 'As in catalogue. Left out: the first crop of the country.')
 const Month = described(forecast_period, 'Of an older forecast, such as 2026-07. Left out: the newest.')
+const Condition = described(
+  condition,
+  'Of the field, such as foot slope. Left out: that of the place, or all.',
+)
 const Level = described(level, `Administrative level: 0 is the country, then 1 to ${MAX_LEVEL}.`)
 
 const AreaName = Type.Optional(t.text(100, 'Name or code of an administrative area.'))
@@ -47,6 +51,7 @@ export function definePointInput(codes: readonly string[]) {
     ...PlaceInput.properties,
     product: Type.Optional({ ...Product(codes), description: 'Left out: all products.' }),
     forecast_period: Month,
+    condition: Condition,
   })
 }
 export function defineAreaInput(codes: readonly string[]) {
@@ -62,6 +67,7 @@ export function defineAreaInput(codes: readonly string[]) {
     country_code: Country,
     crop: Crop,
     forecast_period: Month,
+    condition: Condition,
   })
 }
 
@@ -74,6 +80,7 @@ export const QuantitiesInput = Type.Object({
   bags: Type.Optional(QuantityText('Kilograms in a bag, by input.')),
   prices: Type.Optional(QuantityText('Currency, then per kg, or /bag.')),
   scenario: Type.Optional(t.text(100, 'Left out: all scenarios.')),
+  condition: Condition,
 })
 
 export const CatalogueInput = Type.Object({ country_code: OfCountry })

@@ -37,12 +37,19 @@ const ConditionSource = Type.String({
     'Sent where the request names no condition, and a raster of the release has that of the place.',
 })
 
+const ConditionQuestion = Type.String({
+  $id: 'ConditionQuestion',
+  description: 'For people: sent where values of several conditions answer. `condition` chooses one.',
+  examples: ['Where on the slope is the field?'],
+})
+
 export const certaintyComponents: TSchema[] = [
   ValueRange,
   Probability,
   ScenarioOf,
   EntryCondition,
   ConditionSource,
+  ConditionQuestion,
 ]
 
 /** The member of an entry before its value. */
@@ -77,6 +84,7 @@ export function defineExpected(product: ProductContract) {
 export function certaintyOfAnswer(product: ProductContract, expected: TSchema): Record<string, TSchema> {
   return {
     condition_source: Type.Optional(t.ref(ConditionSource)),
+    question: Type.Optional(t.ref(ConditionQuestion)),
     ...(product.seasonal && { expected: Type.Optional(Type.Array(t.ref(expected))) }),
   }
 }

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { areaLevel, MAX_LEVEL } from './areas.ts'
+import { conditionOfEntry } from './certainty.ts'
 import * as t from './common.ts'
 
 export const ChangesParams = Type.Object({
@@ -63,6 +64,7 @@ const Figures = {
 const Layer = {
   input: Type.Union([Type.String(), Type.Null()], { examples: ['Urea'] }),
   scenario: Type.Union([Type.String(), Type.Null()], { examples: ['Normal'] }),
+  ...conditionOfEntry,
   unit: Type.String({ examples: ['kg/ha'] }),
 }
 

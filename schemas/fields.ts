@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { conditionOfEntry } from './certainty.ts'
 import * as t from './common.ts'
 import { defineGeoJson, MultiPolygon, Polygon, rectangle } from './geojson.ts'
 
@@ -134,6 +135,7 @@ const FieldChange = t.component('FieldChange', 'How a value of a field has chang
     'Urea',
   ),
   scenario: t.orNull(Type.String(), 'Null where the product has none.', 'Normal'),
+  ...conditionOfEntry,
   before: t.orNull(Type.Number(), 'Null without a value.', 2464),
   after: t.orNull(Type.Number(), 'Null without a value.', 2800),
   change: t.orNull(Type.Number(), 'After minus before; null where one of them is missing.', 336),

@@ -1,4 +1,5 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
+import { conditionOfEntry } from './certainty.ts'
 import * as t from './common.ts'
 import type { ProductContract } from './product.ts'
 
@@ -112,7 +113,7 @@ export const QuantityFields = {
   scenario_weights: objectOrText<Record<string, number>>(
     numbersByName(
       QUANTITY_LIMITS.weight,
-      'The relative weights of the scenarios; others have 0. By default all are equal but `Dominant`, which repeats another scenario and has 0.',
+      'The relative weights of the scenarios; others have 0. By default the odds of the release, or else all are equal, but `Dominant`, which repeats another scenario and has 0.',
       { 'Above Normal': 1, Normal: 2, 'Below Normal': 1 },
     ),
     'The weights of scenarios, such as `Normal:2,Below Normal:1`.',
@@ -229,7 +230,7 @@ const Amounts = {
   cost: Type.Optional(Money('The cost of all inputs.')),
   return: Type.Optional(Money('The proceeds of the harvest.')),
 }
-const ScenarioAmounts = { scenario: t.orNull(Type.String()), ...Amounts }
+const ScenarioAmounts = { scenario: t.orNull(Type.String()), ...conditionOfEntry, ...Amounts }
 
 export const Quantities = t.component(
   'Quantities',

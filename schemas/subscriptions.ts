@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { conditionOfEntry } from './certainty.ts'
 import * as t from './common.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection, PolygonGeometry } from './polygon.ts'
@@ -117,6 +118,7 @@ export const WatchedValue = t.component('WatchedValue', 'The last value of a lay
     'Urea',
   ),
   scenario: t.orNull(Type.String(), 'Null where the product has none.', 'Normal'),
+  ...conditionOfEntry,
   value: t.number('Of a polygon or an area it is the mean.', 2464),
 })
 export type WatchedValue = Static<typeof WatchedValue>

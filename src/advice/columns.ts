@@ -1,11 +1,11 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { MASS_KEYS, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import { describeEntry, type Figures, figuresOfPoint, listExpected, readOdds } from '#src/lookup/certainty.ts'
-import { conditionSource } from '#src/lookup/conditions.ts'
+import { conditionMembers } from '#src/lookup/conditions.ts'
 import type { SourceRelease } from '#src/lookup/places.ts'
 import type { LayerLabel } from '#src/lookup/queries.ts'
 import { type LayerValues, nameColumn, type ReleaseLabels } from '#src/lookup/releases.ts'
-import type { QuantityResult, QuantityRules } from './quantities/compute.ts'
+import { listAlternatives, type QuantityResult, type QuantityRules } from './quantities/compute.ts'
 import { normalizeName } from './quantities/plan.ts'
 
 type Cell = string | number | null
@@ -112,7 +112,7 @@ export function certaintyTexts(product: ProductDefinition, release: ReleaseLabel
     ],
     cellsOf: (figures) => [
       ...restating.map((index) => describeEntry(certainty, index, figures).scenario_of ?? null),
-      ...(hasSource ? [conditionSource(release, figures.read).condition_source ?? null] : []),
+      ...(hasSource ? [conditionMembers(release, figures.read).condition_source ?? null] : []),
     ],
   }
 }
@@ -197,13 +197,15 @@ function summaryColumns(
     return [area, ...extremes(mass), ...money]
   }
   if (plan.pricesPerKg.size + plan.pricesPerBag.size === 0) return [area]
-  const scenarios = [...new Set(layers.map(({ scenario }) => scenario))]
   const keys = plan.budget === null ? (['cost'] as const) : (['cost', 'share', 'share_cost'] as const)
-  const scenarioColumns = scenarios.flatMap((scenario) =>
+  const scenarioColumns = listAlternatives(layers).flatMap(({ scenario, condition }) =>
     keys.map(
       (key): Column => ({
-        name: [key, scenario].filter((part) => part !== null).join(' '),
-        of: ({ quantities }) => quantities.scenarios?.find((one) => one.scenario === scenario)?.[key],
+        name: [key, scenario, condition].filter((part) => part !== null).join(' '),
+        of: ({ quantities }) =>
+          quantities.scenarios?.find(
+            (one) => one.scenario === scenario && (one.condition ?? null) === condition,
+          )?.[key],
       }),
     ),
   )

@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import type { CompanionRole } from '#schemas/certainty.ts'
 import type { Series, Validity } from '#schemas/products/define.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
 import type { CheckName, ReleaseIssue } from '#src/data/rights.ts'
@@ -227,6 +228,8 @@ export async function lockReleases(trx: Transaction<Tables>): Promise<void> {
 export interface LayerSummary {
   input: string | null
   scenario: string | null
+  condition: string | null
+  role: CompanionRole | null
   unit: string
   validCount: number
   minimum: number | null
@@ -236,25 +239,22 @@ export interface LayerSummary {
   height: number
 }
 
-/** The layers of a release with their statistics, in the order of the answers. */
+/** The layers of a release with their statistics, in the order of the answers, then the bands about them. */
 export async function listLayers(db: Kysely<Tables>, releaseId: number): Promise<LayerSummary[]> {
-  return db
-    .selectFrom('layer')
-    .innerJoin('coverage', 'coverage.id', 'layer.coverage_id')
-    .select([
-      'layer.input',
-      'layer.scenario',
-      'layer.unit',
-      'layer.valid_count as validCount',
-      'layer.minimum',
-      'layer.maximum',
-      'layer.mean',
-      'coverage.width',
-      'coverage.height',
-    ])
-    .where('layer.release_id', '=', releaseId)
-    .orderBy('layer.ordinal')
-    .execute()
+  const { rows } = await sql<LayerSummary>`
+    select input, scenario, condition, role, unit, valid_count as "validCount", minimum, maximum, mean, width, height
+    from (
+      select ordinal, coverage_id, input, scenario, condition, null as role, unit, valid_count, minimum, maximum, mean
+      from layer
+      where release_id = ${releaseId}
+      union all
+      select ordinal, coverage_id, input, scenario, condition, role, unit, valid_count, minimum, maximum, mean
+      from companion
+      where release_id = ${releaseId}
+    ) as band
+    join coverage on coverage.id = coverage_id
+    order by ordinal`.execute(db)
+  return rows
 }
 
 /** The release that it replaced, would replace, or that answers requests without a month. */

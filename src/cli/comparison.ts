@@ -22,6 +22,7 @@ import { ApiError, OperatorError } from '#src/errors.ts'
 import { type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
 import { type Publishing, publishChecked } from '#src/ingest/publish.ts'
 import { shortNumber } from '#src/lib/round.ts'
+import { conditionMember } from '#src/lookup/conditions.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { command } from './command.ts'
 import { changeText, formatNumber, formatTable } from './table.ts'
@@ -280,6 +281,7 @@ async function findExcess(database: Database, after: ReleaseRow, maxChange: numb
         name: worst.area?.name,
         input: worst.layer.input,
         scenario: worst.layer.scenario,
+        ...conditionMember(worst.layer),
         ...figures.formatChange(worst.layer, worst.found),
       },
     },

@@ -53,8 +53,14 @@ function listFacts({ coverages }: ReleaseSource, extents: LevelExtent[], read: C
     grid,
     extent: extents[index] as LevelExtent,
     layers: (read[index] as CoverageStatistics).layers.map(({ layer, statistics }) => {
-      const { input, scenario, unit, pixelType, origin } = layer
-      return { input, scenario, unit, pixelType, ...statistics, origin }
+      const { input, scenario, condition, role, unit, pixelType, origin } = layer
+      return {
+        ...{ input, scenario, unit, pixelType },
+        ...(condition !== undefined && { condition }),
+        ...(role && { role }),
+        ...statistics,
+        origin,
+      }
     }),
   }))
 }
@@ -86,7 +92,7 @@ async function differences(
   const before = new Map((await listLayers(db, published.id)).map((layer) => [layerName(layer), layer]))
   const after = coverages.flatMap(({ grid, layers }) => layers.map((layer) => ({ ...layer, grid })))
   const rows = after
-    .toSorted(compareLayers)
+    .toSorted((a, b) => compareLayers(a, b))
     .map((layer) => [layerName(layer), describeChange(before.get(layerName(layer)), layer)])
   const kept = new Set(after.map(layerName))
   const gone = [...before.keys()].filter((name) => !kept.has(name)).map((name) => [name, 'would be gone'])

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { Transaction } from 'kysely'
 import { findLastDay, isStale, type Validity } from '#schemas/products/define.ts'
+import { layerName } from '#src/advice/comparison/figures.ts'
 import {
   type LayerSummary,
   listLayers,
@@ -134,8 +135,8 @@ const show = command({
 })
 
 function releaseText(release: ShownRelease & { layers: LayerSummary[]; history: ReleaseRecord[] }): string {
-  const rows = release.layers.map(({ input, scenario, unit, validCount, width, height, ...values }) => [
-    [input, scenario].filter((label) => label !== null).join(', '),
+  const rows = release.layers.map(({ unit, validCount, width, height, ...values }) => [
+    layerName(values),
     unit,
     `${((100 * validCount) / (width * height)).toFixed(2)} %`,
     ...[values.minimum, values.maximum, values.mean].map(formatNumber),

@@ -28,7 +28,7 @@ interface EntrySource extends ItemSource {
   product: ProductDefinition
   /** The part of the answer for the product. */
   section: Section
-  entry: Record<string, CsvValue>
+  entry: Record<string, CsvValue> & { range?: Record<'low' | 'high', number> }
 }
 
 /** The values of an answer in its order; where it is of several products, one product after the other. */
@@ -73,6 +73,11 @@ const CSV_COLUMNS = {
   total: ({ product, entry }) => product.total && entry[product.total.key],
   rating: ({ row }) => row.feedback?.rating,
   comment: ({ row }) => row.feedback?.comment,
+  condition: ({ entry }) => entry.condition,
+  probability: ({ entry }) => entry.probability,
+  low: ({ entry }) => entry.range?.low,
+  high: ({ entry }) => entry.range?.high,
+  scenario_of: ({ entry }) => entry.scenario_of,
 } as const satisfies Record<string, (source: EntrySource) => Cell>
 
 /** Names of columns in Shapefiles have ten characters: longer ones are cut, and those cut to the same renamed. */
@@ -86,6 +91,9 @@ const STATISTICS = [
   ['stddev', 'sd_'],
   ['covered_percent', 'cov_'],
   ['total', 'tot_'],
+  ['probability', 'p_'],
+  ['low', 'lo_'],
+  ['high', 'hi_'],
 ] as const
 
 /** `AN_Urea` is Urea for Above Normal. Names of a file differ in any case. @param others taken names */
@@ -94,8 +102,7 @@ function createLayerColumns(others: readonly string[]) {
   const names = new Map<string, string>()
 
   function findName(source: EntrySource, prefix: string): string {
-    const { product, scenario, input } = readLabels(source)
-    const key = JSON.stringify([prefix, product, scenario, input])
+    const key = JSON.stringify([prefix, readLabels(source)])
     const name = names.get(key) ?? unusedName(`${prefix}${shortName(source)}`)
     names.set(key, name)
     return name
@@ -118,18 +125,27 @@ function createLayerColumns(others: readonly string[]) {
 }
 
 function readLabels(source: EntrySource) {
-  const { input, scenario } = CSV_COLUMNS
-  return { product: source.product.code, input: input(source) ?? null, scenario: scenario(source) ?? null }
+  const { input, scenario, condition } = CSV_COLUMNS
+  return {
+    product: source.product.code,
+    input: input(source) ?? null,
+    scenario: scenario(source) ?? null,
+    condition: condition(source) ?? null,
+  }
 }
 
-/** The initials of the scenario and a short form of the input, as far as the layer has them: `AN_Urea`. */
+/** The initials of the scenario, a short form of the input and the initials of the condition, as far as the layer has them: `AN_Urea`. */
 function shortName(source: EntrySource): string {
-  const { product, scenario, input } = readLabels(source)
-  const initials = splitWords(scenario).map(([initial]) => initial?.toUpperCase())
+  const { product, scenario, input, condition } = readLabels(source)
+  const initialsOf = (label: CsvValue) => splitWords(label).map(([initial]) => initial?.toUpperCase())
+  const initials = initialsOf(scenario)
   const subject = splitWords(input ?? product)
   // Species of one genus differ in their last word, which would be cut: Brachiaria brizantha is B_brizantha.
   const short = subject.map((word, index) => (index < subject.length - 1 ? word.charAt(0) : word))
-  return [initials.join(''), ...short].filter((part) => part !== '').join('_') || product
+  return (
+    [initials.join(''), ...short, initialsOf(condition).join('')].filter((part) => part !== '').join('_') ||
+    product
+  )
 }
 
 /** The words of a label in letters and digits that every format has. */

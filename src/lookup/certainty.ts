@@ -191,6 +191,14 @@ export function readOdds({ layers }: Certainty, layer: number, figures: Figures)
   return source ? readSource(source, figures) : Number.NaN
 }
 
+/** The odds of the three seasons; undefined where one is missing. */
+export function readOutlook({ outlooks }: Certainty, figures: Figures): Map<string, number> | undefined {
+  const [first] = outlooks
+  const odds = first?.odds.map((source) => readSource(source, figures))
+  if (!odds || odds.some(Number.isNaN)) return undefined
+  return new Map(SEASONS.map((season, index) => [season, odds[index] as number]))
+}
+
 /** What a layer with a value says of how sure it is. Members without data are left out. */
 export function describeEntry(certainty: Certainty, layer: number, figures: Figures): EntryCertainty {
   const { range, restated } = certainty.layers[layer] as LayerCertainty

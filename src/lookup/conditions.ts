@@ -10,6 +10,11 @@ interface ConditionedRelease {
   conditions: Conditions | null
 }
 
+/** The condition of a layer as a member; none for a layer of all conditions. */
+export function conditionMember({ condition }: { condition?: string | null }): { condition?: string } {
+  return condition ? { condition } : {}
+}
+
 /** Of answers whose condition is that of the place. */
 export const LANDSCAPE_SOURCE = 'landscape layer'
 
@@ -75,13 +80,17 @@ export function chooseCondition(
   }
 }
 
-/** What names the condition of an answer: `landscape layer` where the place decided, else nothing. */
-export function conditionSource(
+/** The members of an answer about conditions: that the place decided, or the question where several answer. */
+export function conditionMembers(
   release: ConditionedRelease,
   read: (band: number) => number,
-): { condition_source?: typeof LANDSCAPE_SOURCE } {
-  const landscape = release.conditions ? findLandscape(release) : undefined
-  return landscape === undefined || Number.isNaN(read(landscape))
-    ? {}
-    : { condition_source: LANDSCAPE_SOURCE }
+): { condition_source?: typeof LANDSCAPE_SOURCE; question?: string } {
+  const { layers, conditions } = release
+  if (!conditions) return {}
+  const landscape = findLandscape(release)
+  if (landscape !== undefined && !Number.isNaN(read(landscape))) return { condition_source: LANDSCAPE_SOURCE }
+  const answering = layers.flatMap(({ condition }, index) =>
+    Number.isNaN(read(index)) ? [] : (condition ?? []),
+  )
+  return new Set(answering).size > 1 ? { question: conditions.question } : {}
 }

@@ -20,7 +20,7 @@ import {
   listExpected,
   prepareCertainty,
 } from './certainty.ts'
-import { chooseCondition, conditionSource } from './conditions.ts'
+import { chooseCondition, conditionMembers } from './conditions.ts'
 import type { Band, Companion, Coverage, Layer, LayerLabel, Position, Release } from './queries.ts'
 
 /** A stored pixel of each band, NaN for none; empty without a tile. */
@@ -128,7 +128,7 @@ export function makeOutlookMembers(
     return { ...labels, [product.value.key]: value }
   })
   return {
-    ...conditionSource(release, figures.read),
+    ...conditionMembers(release, figures.read),
     ...(expected.length > 0 && { expected }),
   }
 }

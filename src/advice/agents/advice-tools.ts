@@ -4,13 +4,17 @@ import type { ProductDefinition, Products } from '#schemas/products/define.ts'
 import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { wordKey } from '#src/lib/names.ts'
+import type { EntryCertainty } from '#src/lookup/certainty.ts'
+import type { Entry } from '#src/lookup/releases.ts'
 import type { NamedArea } from './queries.ts'
 import {
   type AdviceBody,
   countLeftOut,
   describeSectionRelease,
+  describeSureness,
   formatLabel,
   groupValues,
+  pickMembers,
   readSection,
   type Section,
   shortenSentence,
@@ -66,8 +70,9 @@ export function adviseArea(products: Products) {
         country_code = 'geometry' in region ? undefined : region.countryCode,
         crop,
         forecast_period,
+        condition,
       } = input
-      const question = { country_code, crop, forecast_period }
+      const question = { country_code, crop, forecast_period, condition }
       const { body, sources } = await services.adviseRegion(product, region, question)
       const section = readSection(product, body) as Section
       const draft = (most: number) => ({
@@ -78,6 +83,7 @@ export function adviseArea(products: Products) {
         unit: product.unit,
         ...describeSectionRelease(section),
         ...makeTable(product, section, most),
+        ...pickMembers(body, ['expected', 'condition_source', 'question']),
         ...countLeftOut(most, section.entries.length),
       })
       return withSources(draft, sources)
@@ -87,10 +93,14 @@ export function adviseArea(products: Products) {
 
 /** Entries in rows: each key is said once. */
 function makeTable(product: ProductDefinition, { entries }: Section, most: number) {
-  const ordered = sortEntries(product, entries)
+  const ordered = sortEntries(product, entries).map((entry) => {
+    const { range, ...members } = entry as Entry & EntryCertainty
+    return { ...members, ...(range && { low: range.low, high: range.high }) } as Record<string, unknown>
+  })
+  const columns = [...new Set(ordered.flatMap(Object.keys))]
   return {
-    columns: Object.keys(ordered[0] ?? {}),
-    rows: ordered.slice(0, most).map((entry) => Object.values(entry)),
+    columns,
+    rows: ordered.slice(0, most).map((entry) => columns.map((column) => entry[column] ?? null)),
   }
 }
 
@@ -141,6 +151,7 @@ function describeOutcome(
     product: product.code,
     unit: product.unit,
     values: groupValues(product, entries),
+    ...describeSureness(product, body, entries),
     ...describeSectionRelease(section),
   }
 }
@@ -182,13 +193,18 @@ export function quantities({ list }: Products) {
             const input = product.input ? formatLabel(entry[product.input.key]) : null
             const rate = entry[product.value.key]
             const [total, unit] = kg === undefined ? [t, 't'] : [kg, 'kg']
-            return [product.code, input, formatLabel(entry.scenario), rate, total, unit, whole]
+            const labels = [entry.scenario, ...(entry.condition ? [entry.condition] : [])]
+            return [product.code, input, labels.map(formatLabel).join(', '), rate, total, unit, whole]
           }),
       )
       const costs = found.flatMap(({ product, section }) =>
         (section.quantities.scenarios ?? [])
           .filter((one) => isSelected(formatLabel(one.scenario)))
-          .map((one) => [product.code, formatLabel(one.scenario), one.cost]),
+          .map((one) => [
+            product.code,
+            [one.scenario, ...(one.condition ? [one.condition] : [])].map(formatLabel).join(', '),
+            one.cost,
+          ]),
       )
       const currency = found.flatMap(({ section }) => section.quantities.currency ?? [])[0]
       const draft = (most: number) => ({

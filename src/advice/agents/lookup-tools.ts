@@ -99,7 +99,8 @@ function compareAge(a: PublishedRelease, b: PublishedRelease): number {
 }
 
 function describePublished(release: PublishedRelease, most: number): object {
-  const { code, product, countryCode, cropCode, forecastPeriod, synthetic, stale, layers } = release
+  const { code, product, countryCode, cropCode, forecastPeriod, synthetic, stale, layers, conditions } =
+    release
   const listLabels = (key: 'input' | 'scenario') =>
     [...new Set(layers.flatMap((layer) => layer[key] ?? []))].slice(0, most)
   return {
@@ -112,6 +113,10 @@ function describePublished(release: PublishedRelease, most: number): object {
     ...(stale && { stale }),
     inputs: listLabels('input'),
     scenarios: listLabels('scenario'),
+    ...(conditions && {
+      question: conditions.question,
+      conditions: conditions.list.map(({ condition }) => condition),
+    }),
   }
 }
 

@@ -15,7 +15,7 @@ import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import { createLocationValidator } from '../location/routes.ts'
 import { answerPoint } from '../point/answer.ts'
 import type { Advisors, RegionQuestion } from '../polygon/advisors.ts'
-import { describeRegion, makeRegionEntries } from '../polygon/answer.ts'
+import { describeRegion, makeRegionData } from '../polygon/answer.ts'
 import { readGeoJson, soleFeature } from '../polygon/geometry.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import { findAreasKeyed, findAreasNamed, listBoundarySources, listNamesAsLong } from './queries.ts'
@@ -115,7 +115,7 @@ export function createToolServices(parts: ReturnType<typeof createToolParts>, { 
       const body = {
         location: describeRegion(undefined, advice),
         ...makeReleaseMembers(advice.release),
-        [product.entries]: makeRegionEntries(product, advice.release, advice.statistics),
+        ...makeRegionData(product, advice, null),
       }
       const { published } = await readSnapshot()
       const sources = published.filter(({ code }) => code === advice.release.code).map(releaseSource)
@@ -178,7 +178,10 @@ async function findSimilar(name: string, names: readonly string[], pause: Pause)
   return near.sort((a, b) => a.slip - b.slip).map(({ key }) => key)
 }
 
-type PointQuestion = Pick<PointRequest, 'lat' | 'lng' | 'country_code' | 'crop' | 'forecast_period'>
+type PointQuestion = Pick<
+  PointRequest,
+  'lat' | 'lng' | 'country_code' | 'crop' | 'forecast_period' | 'condition'
+>
 export type LocatedQuestion = PointQuestion & { country_code: string }
 
 /** @throws {ApiError} OUTSIDE_COUNTRY where no country of the service has the point */

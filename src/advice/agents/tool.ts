@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { BASE, type ErrorCode } from '#src/errors.ts'
 import { toApiError } from '#src/http/plugins/error-handler.ts'
+import type { EntryCertainty } from '#src/lookup/certainty.ts'
 import type { Entry } from '#src/lookup/releases.ts'
 
 /** The HTTP request of a tool's call: its queue, limits and deadline count. */
@@ -81,19 +82,70 @@ export function describeSectionRelease({ release, forecast_month, synthetic, sta
   return { release, ...(forecast_month && { forecast_month }), synthetic, ...(stale && { stale }) }
 }
 
-export function groupValues(product: ProductDefinition, entries: readonly Entry[]): object {
-  const { input, seasonal, value } = product
-  const byInput = new Map<string, Map<string, unknown>>()
-  for (const entry of entries) {
-    const name = formatLabel(input ? entry[input.key] : null)
-    const scenarios = byInput.get(name) ?? new Map()
-    byInput.set(name, scenarios.set(formatLabel(seasonal ? entry.scenario : null), entry[value.key]))
+/** Values by input, condition and scenario, as far as the product and its release have them. */
+export function groupValues(
+  product: ProductDefinition,
+  entries: readonly Entry[],
+  read: (entry: Entry) => unknown = (entry) => entry[product.value.key],
+): object {
+  const { input, seasonal } = product
+  const hasConditions = entries.some(({ condition }) => condition !== undefined)
+  const placed = entries.map((entry) => ({
+    keys: [
+      ...(input ? [formatLabel(entry[input.key])] : []),
+      ...(hasConditions ? [formatLabel(entry.condition)] : []),
+      ...(seasonal ? [formatLabel(entry.scenario)] : []),
+    ],
+    value: read(entry),
+  }))
+  return nest(placed) as object
+}
+
+interface Placed {
+  keys: string[]
+  value: unknown
+}
+
+function nest(placed: Placed[]): unknown {
+  if (placed[0]?.keys.length === 0) return placed[0].value
+  const groups = new Map<string, Placed[]>()
+  for (const { keys, value } of placed) {
+    const [first = NONE, ...rest] = keys
+    groups.set(first, [...(groups.get(first) ?? []), { keys: rest, value }])
   }
   // Not by assignment: a source may call a layer __proto__.
-  const named = [...byInput].map(([name, scenarios]) => {
-    return [name, seasonal ? Object.fromEntries(scenarios) : scenarios.get(NONE)]
-  })
-  return input ? Object.fromEntries(named) : Object.fromEntries(byInput.get(NONE) ?? [])
+  return Object.fromEntries([...groups].map(([name, group]) => [name, nest(group)]))
+}
+
+/** How sure the values of a section are, each thing once; nothing of a release with values alone. */
+export function describeSureness(product: ProductDefinition, body: AdviceBody, entries: readonly Entry[]) {
+  const sure = entries as readonly (Entry & EntryCertainty)[]
+  const odds = new Map(
+    sure.flatMap(({ scenario, probability }) =>
+      probability === undefined ? [] : [[formatLabel(scenario), probability]],
+    ),
+  )
+  const ranged = sure.filter(({ range }) => range !== undefined)
+  const [restating] = sure.flatMap(({ scenario_of }) => scenario_of ?? [])
+  const expected = (body.expected ?? []) as Entry[]
+  return {
+    ...(odds.size > 0 && { odds: Object.fromEntries(odds) }),
+    ...(ranged.length > 0 && {
+      ranges: groupValues(product, ranged, (entry) => {
+        const { low, high } = (entry as EntryCertainty).range as NonNullable<EntryCertainty['range']>
+        return [low, high]
+      }),
+      level: ranged[0]?.range?.level,
+    }),
+    ...(restating !== undefined && { dominant_is: restating }),
+    ...(expected.length > 0 && { expected: groupValues({ ...product, seasonal: false }, expected) }),
+    ...pickMembers(body, ['condition_source', 'question']),
+  }
+}
+
+/** The members that an answer has of these. */
+export function pickMembers(body: AdviceBody, names: string[]): AdviceBody {
+  return Object.fromEntries(names.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])))
 }
 
 /** Sorts the best first where an agent has a score alone to choose by. */

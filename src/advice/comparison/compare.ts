@@ -32,7 +32,7 @@ export interface ComparedArea {
   name: string
 }
 
-export type ComparedLayer = Pick<ZonalBand, 'input' | 'scenario' | 'unit' | 'decimals'>
+export type ComparedLayer = Pick<ZonalBand, 'input' | 'scenario' | 'condition' | 'unit' | 'decimals'>
 
 interface PlacedBand {
   coverage: ZonalCoverage
@@ -48,14 +48,15 @@ interface LayerPair extends ComparedLayer {
 function listBands(coverages: ZonalCoverage[]): PlacedBand[] {
   return coverages
     .flatMap((coverage) => coverage.bands.map((band) => ({ coverage, band })))
+    .filter(({ band }) => band.role === null)
     .sort((a, b) => a.band.index - b.band.index)
 }
 
-/** Pairs layers by input and scenario: those of the later release first, in its order. */
+/** Pairs layers by input, scenario and condition: those of the later release first, in its order. */
 function pairLayers(before: PlacedBand[], after: PlacedBand[]): LayerPair[] {
   const pairOf = ({ band }: PlacedBand): LayerPair => {
     const isSame = ({ band: other }: PlacedBand) =>
-      other.input === band.input && other.scenario === band.scenario
+      other.input === band.input && other.scenario === band.scenario && other.condition === band.condition
     return { ...band, before: before.find(isSame) ?? null, after: after.find(isSame) ?? null }
   }
   return [...after.map(pairOf), ...before.map(pairOf).filter((pair) => pair.after === null)]

@@ -1,5 +1,6 @@
-import { csvRow } from '#src/http/formats.ts'
+import { type CsvValue, csvRow } from '#src/http/formats.ts'
 import { round, roundVisibly } from '#src/lib/round.ts'
+import { conditionMember } from '#src/lookup/conditions.ts'
 import type { Side } from '#src/raster/change.ts'
 import {
   type ComparedArea,
@@ -61,8 +62,15 @@ export interface ChangeRow {
   found: LayerComparison
 }
 
-export function layerName({ input, scenario }: Pick<ComparedLayer, 'input' | 'scenario'>): string {
-  return [input, scenario].filter((label) => label !== null).join(', ') || 'values'
+interface NamedLayer {
+  input: string | null
+  scenario: string | null
+  condition?: string | null
+  role?: string | null
+}
+
+export function layerName({ input, scenario, condition, role }: NamedLayer): string {
+  return [role, input, scenario, condition].filter(Boolean).join(', ') || 'values'
 }
 
 export function totalRows(comparison: Comparison): ChangeRow[] {
@@ -128,7 +136,7 @@ function summarize({ before, after }: ComparedCodes, comparison: Comparison) {
 
 function layerMembers({ layer, found }: ChangeRow) {
   const { input, scenario, unit } = layer
-  return { input, scenario, unit, ...formatChange(layer, found) }
+  return { input, scenario, ...conditionMember(layer), unit, ...formatChange(layer, found) }
 }
 
 function rowMembers(row: ChangeRow) {
@@ -136,7 +144,14 @@ function rowMembers(row: ChangeRow) {
 }
 
 export function* comparisonCsv(comparison: Comparison): Generator<string> {
-  const [first] = totalRows(comparison)
-  if (first) yield csvRow(Object.keys(rowMembers(first)))
-  for (const row of areaRows(comparison)) yield csvRow(Object.values(rowMembers(row)))
+  const rows = totalRows(comparison)
+  // A release with conditions may have layers for all of them, too.
+  const widest = rows.find(({ layer }) => layer.condition !== null) ?? rows[0]
+  if (!widest) return
+  const columns = Object.keys(rowMembers(widest))
+  yield csvRow(columns)
+  for (const row of areaRows(comparison)) {
+    const members: Record<string, CsvValue> = rowMembers(row)
+    yield csvRow(columns.map((column) => members[column] ?? null))
+  }
 }

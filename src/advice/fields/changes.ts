@@ -102,7 +102,9 @@ async function answerChanges(
     release_before: before.code,
     unit: product.unit,
   }
-  const pieces = writeItems(format.write(createItems(product, members)), compared, work)
+  const hasConditions = [before, after].some(({ conditions }) => conditions !== null)
+  const items = createItems(product, members, hasConditions)
+  const pieces = writeItems(format.write(items), compared, work)
   const first = await refuseIfReplaced(() => pieces.next())
   reply.type(format.contentType)
   attach(reply, format.mediaType, 'changes')
@@ -132,9 +134,15 @@ async function laterRelease(
 }
 
 const PLACE = ['id', 'name', 'lat', 'lng', 'area_ha'] as const
-const VALUES = ['input', 'scenario', 'before', 'after', 'change', 'change_percent'] as const
+const LABELS = ['input', 'scenario'] as const
+const FIGURES = ['before', 'after', 'change', 'change_percent'] as const
 
-function createItems(product: ProductDefinition, members: object): Items<ComparedField> {
+function createItems(
+  product: ProductDefinition,
+  members: object,
+  hasConditions: boolean,
+): Items<ComparedField> {
+  const values = [...LABELS, ...(hasConditions ? (['condition'] as const) : []), ...FIGURES]
   function describePlace({ id, name, advice }: PolygonItem) {
     const { lat, lng, area_ha } = advice ? describeRegion(name, advice) : {}
     return {
@@ -150,24 +158,24 @@ function createItems(product: ProductDefinition, members: object): Items<Compare
 
   return {
     members,
-    columns: [...PLACE, ...VALUES, 'error', 'code'],
+    columns: [...PLACE, ...values, 'error', 'code'],
     object: ({ item, changes }) =>
       JSON.stringify({ ...describePlace(item), changes, ...describeReason(item) }),
     feature({ item, changes }) {
       const { id, ...place } = describePlace(item)
-      const values = changes.flatMap(({ input, scenario, ...change }) => {
-        const label = [input, scenario].filter((part) => part !== null).join(' ') || product.value.key
+      const figures = changes.flatMap(({ input, scenario, condition, ...change }) => {
+        const label = [input, scenario, condition].filter(Boolean).join(' ') || product.value.key
         return Object.entries(change).map(([key, value]) => [`${key} ${label}`, value])
       })
-      const properties = { ...place, ...Object.fromEntries(values), ...describeReason(item) }
+      const properties = { ...place, ...Object.fromEntries(figures), ...describeReason(item) }
       return writeFeature(id, item.geometry ?? 'null', properties)
     },
     rows({ item, changes }) {
       const place = Object.values(describePlace(item))
       const { error = null, code = null } = describeReason(item)
-      if (changes.length === 0) return csvRow([...place, ...VALUES.map(() => null), error, code])
+      if (changes.length === 0) return csvRow([...place, ...values.map(() => null), error, code])
       return changes
-        .map((change) => csvRow([...place, ...VALUES.map((key) => change[key]), error, code]))
+        .map((change) => csvRow([...place, ...values.map((key) => change[key] ?? null), error, code]))
         .join('')
     },
   }

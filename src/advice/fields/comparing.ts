@@ -2,6 +2,7 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Threshold, WatchedValue } from '#schemas/subscriptions.ts'
 import type { App } from '#src/http/app.ts'
 import { round } from '#src/lib/round.ts'
+import { conditionMember } from '#src/lookup/conditions.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { createSources, type SourceRelease } from '#src/lookup/places.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
@@ -80,8 +81,9 @@ function createSource(
 function listMeans({ advice }: PolygonItem): WatchedValue[] {
   if (!advice) return []
   const { release, statistics } = advice
-  return release.layers.flatMap(({ input, scenario, decimals }, index) => {
+  return release.layers.flatMap((label, index) => {
+    const { input, scenario, decimals } = label
     const layer = statistics.layers[index]
-    return layer ? [{ input, scenario, value: round(layer.mean, decimals) }] : []
+    return layer ? [{ input, scenario, ...conditionMember(label), value: round(layer.mean, decimals) }] : []
   })
 }

@@ -6,6 +6,7 @@ import { CRS_UNIT } from '#src/catalog/published-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { conditionMember } from '#src/lookup/conditions.ts'
 import type { Lookup, PointAdvice } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import { positionOf, refuseIfReplaced, type StoredPixels } from '#src/lookup/releases.ts'
@@ -107,11 +108,12 @@ function describePixel(
   values: PointAdvice['values'],
   stored: StoredPixels[],
 ): Provenance['pixels'][number] {
-  const layers = release.layers.flatMap((layer, index) => {
+  const layers = [...release.layers, ...release.companions].flatMap((layer, index) => {
     if (layer.coverageId !== coverageId || Number.isNaN(values[index])) return []
     const { input, scenario, scale, offset, coverage, band } = layer
     const raw = stored[coverage]?.[band - 1] as number
-    return [{ layer: index + 1, input, scenario, raw, scale, offset }]
+    const named = { input, scenario, ...conditionMember(layer), ...('role' in layer && { role: layer.role }) }
+    return [{ layer: index + 1, ...named, raw, scale, offset }]
   })
   return { ...pixel, layers }
 }

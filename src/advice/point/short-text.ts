@@ -7,6 +7,7 @@ import { entityTag } from '#src/http/entity-tags.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { varyBy } from '#src/http/request.ts'
 import { roundedAmount } from '#src/lib/round.ts'
+import type { EntryCertainty } from '#src/lookup/certainty.ts'
 import type { Entry } from '#src/lookup/releases.ts'
 
 /** The characters of the GSM 7-bit default alphabet (3GPP TS 23.038, 6.2.1), without the escape. */
@@ -68,20 +69,35 @@ type Section = Record<string, unknown> & {
   synthetic?: boolean
   stale?: boolean
   quantities?: Quantities
+  question?: string
 }
 
-type TextEntry = Entry & { quantity?: Quantity }
+type TextEntry = Omit<Entry, keyof EntryCertainty | 'condition'> &
+  EntryCertainty & { condition?: string; quantity?: Quantity }
 
 interface Part {
   head: string
-  entries: { scenario: string | null; text: string }[]
+  entries: TextPart[]
+  /** The question for the condition of the field, in place of the entries. */
+  question?: string
 }
+
+/** The texts of an entry, from short to long: the value, with its odds, and with its range. */
+interface TextPart {
+  scenario: string | null
+  text: string
+  withOdds: string
+  withRange: string
+}
+
+type Detail = 'text' | 'withOdds' | 'withRange'
 
 /**
  * An answer as a text message. Its numbers are those of the answer; amounts and returns are rounded.
  *
- * A text that is too long loses, until it fits: the name of the place; scenarios but one, the least important first;
- * products, then entries, the last first. The warnings stay.
+ * A text that is too long loses, until it fits: ranges; the name of the place; odds; scenarios but one, the least
+ * important first; products, then entries, the last first. The warnings stay. Where several conditions of the field
+ * answer, it asks for one.
  *
  * @param products the products of the request, in their order
  * @param body the body of the answer in JSON
@@ -103,11 +119,14 @@ export function composeText(
   const { name } = body.location as { name: string }
   const label = name === POINT_DEFAULTS.name ? '' : inOneLine(name)
 
-  for (const { named, kept, isShortened } of shortenings(parts)) {
+  for (const { named, kept, isShortened, detail = 'text' } of shortenings(parts)) {
     const text = [
       ...(named && label !== '' ? [`${label}.`] : []),
       ...warning,
-      ...kept.map(({ head, entries }) => `${head} ${entries.map((entry) => entry.text).join('; ')}.`),
+      ...kept.map(
+        ({ head, entries, question }) =>
+          `${head} ${question ?? `${entries.map((entry) => entry[detail]).join('; ')}.`}`,
+      ),
       ...(isShortened ? ['...'] : []),
     ].join(' ')
     if (countSegments(text) <= maxSegments) return text
@@ -119,17 +138,20 @@ interface Shortening {
   named: boolean
   kept: Part[]
   isShortened: boolean
+  detail?: Detail
 }
 
 /** The shortenings of a text, the longest first. */
 function* shortenings(parts: Part[]): Generator<Shortening> {
-  yield { named: true, kept: parts, isShortened: false }
+  yield { named: true, kept: parts, isShortened: false, detail: 'withRange' }
+  yield { named: true, kept: parts, isShortened: false, detail: 'withOdds' }
+  yield { named: false, kept: parts, isShortened: false, detail: 'withOdds' }
   yield { named: false, kept: parts, isShortened: false }
   let kept = parts
   const scenarios = scenariosIn(parts)
   for (let left = scenarios.length - 1; left >= 1; left--) {
     const shown = scenarios.slice(0, left)
-    kept = parts.map((part) => withScenarios(part, shown)).filter(({ entries }) => entries.length > 0)
+    kept = parts.map((part) => withScenarios(part, shown)).filter(hasText)
     yield { named: false, kept, isShortened: true }
   }
   while (kept.length > 1) {
@@ -149,8 +171,12 @@ function scenariosIn(parts: Part[]): string[] {
   return [...new Set(all)].sort((a, b) => weightOf(a) - weightOf(b))
 }
 
-function withScenarios({ head, entries }: Part, shown: string[]): Part {
-  return { head, entries: entries.filter(({ scenario }) => scenario === null || shown.includes(scenario)) }
+function hasText({ entries, question }: Part): boolean {
+  return entries.length > 0 || question !== undefined
+}
+
+function withScenarios({ entries, ...part }: Part, shown: string[]): Part {
+  return { ...part, entries: entries.filter(({ scenario }) => scenario === null || shown.includes(scenario)) }
 }
 
 function createPart(product: ProductDefinition, section: Section): Part {
@@ -163,13 +189,13 @@ function createPart(product: ProductDefinition, section: Section): Part {
     quantities && `for ${quantities.area.value} ${quantities.area.unit}`,
   ]
   const entries = inOrder(product, section[product.entries] as TextEntry[])
-  return {
-    head: `${head.filter(Boolean).join(' ')}:`,
-    entries: entries.map((entry) => ({
-      scenario: (entry.scenario as string | null | undefined) ?? null,
-      text: entryText(product, entry, quantities?.currency),
-    })),
+  const start = `${head.filter(Boolean).join(' ')}:`
+  if (section.question !== undefined) {
+    const conditions = [...new Set(entries.flatMap(({ condition }) => condition ?? []))].map(inOneLine)
+    const question = `${inOneLine(section.question)} ${conditions.join(', ')}.`
+    return { head: start, entries: [], question }
   }
+  return { head: start, entries: entries.map((entry) => entryTexts(product, entry, quantities?.currency)) }
 }
 
 /** The normal season comes first among those of an input, and the highest score among scores. */
@@ -185,17 +211,30 @@ function inOrder(product: ProductDefinition, entries: TextEntry[]): TextEntry[] 
   return entries.toSorted((a, b) => scoreOf(b) - scoreOf(a))
 }
 
-function entryText(product: ProductDefinition, entry: TextEntry, currency: string | undefined): string {
+function entryTexts(product: ProductDefinition, entry: TextEntry, currency: string | undefined): TextPart {
   const { input, value, unit } = product
-  const scenario = entry.scenario as string | null | undefined
+  const { scenario = null, condition, probability, range } = entry as TextEntry & { scenario?: string | null }
   const figure = String(entry[value.key])
-  const what = [
-    input && inOneLine(String(entry[input.key])),
-    scenario && inOneLine(scenario),
-    hasQuantities(product) ? `${figure} ${unit}` : figure,
-  ].filter(Boolean)
+  const labels = [input && String(entry[input.key]), scenario, condition].filter(Boolean) as string[]
+  const measure = hasQuantities(product) ? ` ${unit}` : ''
   const amounts = entry.quantity ? listAmounts(entry.quantity, currency) : []
-  return [what.join(' '), ...amounts].join(', ')
+  const odds = probability === undefined ? [] : [formatOdds(probability)]
+  const write = (ends: string, ...more: string[]) =>
+    [[...labels.map(inOneLine), `${figure}${ends}${measure}`].join(' '), ...more, ...amounts].join(', ')
+  return {
+    scenario,
+    text: write(''),
+    withOdds: write('', ...odds),
+    withRange: write(range ? ` (${range.low} to ${range.high})` : '', ...odds),
+  }
+}
+
+const YEARS = 10
+
+/** A probability as people count: of ten years. */
+function formatOdds(probability: number): string {
+  const years = Math.round(probability * YEARS)
+  return years === 0 ? `less than 1 of ${YEARS} years` : `${years} of ${YEARS} years`
 }
 
 function listAmounts(quantity: Quantity, currency: string | undefined): string[] {

@@ -6,7 +6,7 @@ import { type CsvValue, csvRow, type Items } from '#src/http/formats.ts'
 import { quotient, times, toDecimal } from '#src/lib/decimal.ts'
 import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
 import { round, roundDegrees, roundVisibly } from '#src/lib/round.ts'
-import { describeEntry, type Figures } from '#src/lookup/certainty.ts'
+import { describeEntry, type Figures, readOutlook } from '#src/lookup/certainty.ts'
 import { chooseCondition } from '#src/lookup/conditions.ts'
 import { makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
 import type { LayerLabel, Position } from '#src/lookup/queries.ts'
@@ -263,13 +263,16 @@ const AREA_DECIMALS = 4
 function quantitiesIn(
   rules: QuantityRules,
   product: ProductDefinition,
-  { layers }: ReleaseLabels,
-  { areaHa, layers: statistics }: ZonalStatistics,
+  release: ReleaseLabels,
+  found: ZonalStatistics,
 ): QuantityResult {
+  const { areaHa, layers: statistics } = found
+  const { layers, certainty } = release
   const amounts = statistics.map((layer) =>
     layer ? toDecimal(roundArea(layer.mean * areaHa * layer.covered)) : null,
   )
-  return computeQuantities(rules, product, layers, amounts, areaIn(areaHa, rules.plan.unit))
+  const odds = certainty && readOutlook(certainty, figuresOfRegion(release, found))
+  return computeQuantities(rules, product, layers, amounts, areaIn(areaHa, rules.plan.unit), odds)
 }
 
 /** The entries of a polygon's answer, with quantities where there are rules. */

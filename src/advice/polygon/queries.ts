@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import type { CompanionRole } from '#schemas/certainty.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { Tables, TileStoreName } from '#src/data/tables.ts'
@@ -282,6 +283,8 @@ export interface ZonalCoverage extends TiledGrid, LevelExtent {
 /** A band, and the layer of the release that it is. */
 export interface ZonalBand extends LayerLabel {
   band: number
+  /** Of a band about layers; null for a layer. */
+  role: CompanionRole | null
   unit: string
   /** Place of the layer in the answers, from 0. */
   index: number

@@ -24,6 +24,8 @@ import {
   ZERO,
 } from '#src/lib/decimal.ts'
 import { splitList } from '#src/lib/names.ts'
+import { figuresOfPoint, readOutlook } from '#src/lookup/certainty.ts'
+import { conditionMember } from '#src/lookup/conditions.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { LayerLabel } from '#src/lookup/queries.ts'
 import {
@@ -220,6 +222,7 @@ function computeNutrients(
 
 interface ScenarioPart {
   scenario: string | null
+  condition: string | null
   input: string | null
   /** In the unit of the product, and in kilograms. */
   amount: Decimal
@@ -236,24 +239,28 @@ function summarize(
   key: 'kg' | 't',
   { value, unit, hectares }: FieldArea,
   parts: readonly ScenarioPart[],
+  odds: Odds,
 ): Quantities {
   const area = { value: toNumber(value), unit, ha: toNumber(rounded(hectares, HECTARE_DECIMALS)) }
   const { currency, producePrice, budget } = plan
   const money = currency !== null && { currency }
   if (parts.every(({ input }) => input === null)) {
-    const harvests = parts.map(({ scenario, amount, kilograms }): Measured => {
+    const harvests = parts.map(({ scenario, condition, amount, kilograms }): Measured => {
       const sold = producePrice && { return: times(kilograms, producePrice) }
-      return { scenario, figures: { [key]: amount, ...sold } }
+      return { scenario, condition, figures: { [key]: amount, ...sold } }
     })
-    return { area, ...(producePrice && money), ...compareScenarios(plan, key, harvests) }
+    return { area, ...(producePrice && money), ...compareScenarios(plan, key, harvests, odds) }
   }
   if (parts.every(({ purchase }) => purchase === null)) return { area }
-  const scenarios = [...new Set(parts.map(({ scenario }) => scenario))].flatMap((scenario) => {
-    const own = parts.filter((part) => part.scenario === scenario)
+  const scenarios = listAlternatives(parts).flatMap(({ scenario, condition }) => {
+    // Inputs for all conditions are bought in each.
+    const own = parts.filter(
+      (part) => part.scenario === scenario && (part.condition === null || part.condition === condition),
+    )
     if (own.some(isUnpriced)) return []
     const purchases = own.flatMap(({ purchase }) => purchase ?? [])
     const share = budget === null ? null : largestShare(purchases, budget)
-    return [{ scenario, figures: { cost: costOfShare(purchases, ONE) }, purchases, share }]
+    return [{ scenario, condition, figures: { cost: costOfShare(purchases, ONE) }, purchases, share }]
   })
   const unpriced = [...new Set(parts.filter(isUnpriced).map(({ input }) => input as string))]
   return {
@@ -266,29 +273,47 @@ function summarize(
         share_cost: roundFigure('cost', costOfShare(purchases, share)),
       }),
     })),
-    ...compareScenarios(plan, 'cost', scenarios),
+    ...compareScenarios(plan, 'cost', scenarios, odds),
     ...(unpriced.length > 0 && { unpriced }),
   }
+}
+
+type Alternative = Pick<ScenarioPart, 'scenario' | 'condition'>
+
+/** The scenarios that a farmer may meet, each under the conditions of a field that the parts are for. */
+export function listAlternatives(parts: readonly Alternative[]): Alternative[] {
+  const scenarios = [...new Set(parts.map(({ scenario }) => scenario))]
+  return scenarios.flatMap((scenario) => {
+    const own = parts.filter((part) => part.scenario === scenario).map(({ condition }) => condition)
+    const conditions = [...new Set(own)].filter((condition) => condition !== null)
+    return (conditions.length > 0 ? conditions : [null]).map((condition) => ({ scenario, condition }))
+  })
 }
 
 function isUnpriced({ input, purchase, kilograms }: ScenarioPart): boolean {
   return input !== null && purchase === null && kilograms.digits > 0n
 }
 
-interface Measured {
-  scenario: string | null
+interface Measured extends Alternative {
   figures: Figures
 }
 
-function describeScenario({ scenario, figures }: Measured) {
-  return { scenario, ...mapFigures(figures, roundFigure) }
+function describeScenario({ scenario, condition, figures }: Measured) {
+  return { scenario, ...conditionMember({ condition }), ...mapFigures(figures, roundFigure) }
 }
 
-/** The first scenario with the least, the first with the most, and the weighted mean. */
+/** Of the three seasons at the place; undefined where the release has none. */
+type Odds = Map<string, number> | undefined
+
+/**
+ * The first scenario with the least, the first with the most, and the mean by weights: those of the request, or the odds,
+ * or equal ones. Of several conditions there is no mean: a field has one.
+ */
 function compareScenarios(
   { weights }: QuantityPlan,
   measure: FigureKey,
   measured: readonly Measured[],
+  odds: Odds,
 ): Pick<Quantities, 'least' | 'most' | 'expected'> {
   const [first] = measured
   if (!first) return {}
@@ -299,8 +324,10 @@ function compareScenarios(
   const isAlone = measured.every(({ scenario }) => restates(scenario))
   const findWeight = ({ scenario }: Measured): Decimal => {
     if (weights) return weights.get(normalizeName(scenario ?? ''))?.value ?? ZERO
+    if (odds && !isAlone) return toDecimal(odds.get(scenario ?? '') ?? 0)
     return restates(scenario) && !isAlone ? ZERO : ONE
   }
+  const conditions = new Set(measured.map(({ condition }) => condition))
   const total = measured.map(findWeight).reduce(plus, ZERO)
   const findMean = (key: FigureKey) => {
     const parts = measured.map((one) => times(one.figures[key] as Decimal, findWeight(one)))
@@ -309,7 +336,7 @@ function compareScenarios(
   return {
     least: describeScenario(least),
     most: describeScenario(most),
-    ...(total.digits > 0n && { expected: mapFigures(first.figures, findMean) }),
+    ...(total.digits > 0n && conditions.size === 1 && { expected: mapFigures(first.figures, findMean) }),
   }
 }
 
@@ -336,20 +363,21 @@ export function computeQuantities(
   layers: readonly LayerLabel[],
   amounts: readonly (Decimal | null)[],
   area: FieldArea,
+  odds?: Odds,
 ): QuantityResult {
   const { plan } = rules
   const key = MASS_KEYS[product.unit] as 'kg' | 't'
   const parts: ScenarioPart[] = []
-  const entries = layers.map(({ input, scenario }, index) => {
+  const entries = layers.map(({ input, scenario, condition }, index) => {
     const amount = amounts[index] ?? null
     if (amount === null) return null
     const kilograms = key === 't' ? times(amount, THOUSAND) : amount
     const purchase = input === null ? null : makePurchase(plan, input, kilograms)
-    const part = { scenario, input, amount, kilograms, purchase }
+    const part = { scenario, condition, input, amount, kilograms, purchase }
     parts.push(part)
     return makeEntry(rules, part, key)
   })
-  return { entries, quantities: summarize(plan, key, area, parts) }
+  return { entries, quantities: summarize(plan, key, area, parts, odds) }
 }
 
 /** Null without a price of the input. */
@@ -389,12 +417,13 @@ function makeEntry(
 export function quantitiesAt(
   rules: QuantityRules,
   product: ProductDefinition,
-  { layers }: ReleaseLabels,
+  { layers, certainty }: ReleaseLabels,
   values: LayerValues,
   area: FieldArea,
 ): QuantityResult {
   const amounts = values.map((value) => (Number.isNaN(value) ? null : times(toDecimal(value), area.hectares)))
-  return computeQuantities(rules, product, layers, amounts, area)
+  const odds = certainty && readOutlook(certainty, figuresOfPoint(values))
+  return computeQuantities(rules, product, layers, amounts, area, odds)
 }
 
 export function entriesWith<Entry extends object>(entries: Entry[], { entries: all }: QuantityResult) {

@@ -7,6 +7,7 @@ import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { type ClientKey, EVERYBODY } from '#src/lib/limiter.ts'
 import { round } from '#src/lib/round.ts'
+import { conditionMember } from '#src/lookup/conditions.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { LayerLabel } from '#src/lookup/queries.ts'
 import { type ReleaseLabels, readSeries } from '#src/lookup/releases.ts'
@@ -100,15 +101,18 @@ export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors) 
 
 /** @param values in the order of the layers, NaN for none */
 function listValues({ layers }: ReleaseLabels, values: readonly number[]): WatchedValue[] {
-  return layers.flatMap(({ input, scenario, decimals }: LayerLabel, index) => {
+  return layers.flatMap((layer: LayerLabel, index) => {
     const value = values[index] as number
-    return Number.isNaN(value) ? [] : [{ input, scenario, value: round(value, decimals) }]
+    const { input, scenario, decimals } = layer
+    const named = { input, scenario, ...conditionMember(layer) }
+    return Number.isNaN(value) ? [] : [{ ...named, value: round(value, decimals) }]
   })
 }
 
 export interface ValueChange {
   input: string | null
   scenario: string | null
+  condition?: string
   /** Null without a value. */
   before: number | null
   /** Null without a value. */
@@ -174,17 +178,14 @@ export function updateNotified(
   return now.map((value) => (changed.has(keyOf(value)) ? value : (before.get(keyOf(value)) ?? value)))
 }
 
-const keyOf = ({ input, scenario }: Pick<WatchedValue, 'input' | 'scenario'>) =>
-  JSON.stringify([input, scenario])
+const keyOf = ({ input, scenario, condition }: Pick<WatchedValue, 'input' | 'scenario' | 'condition'>) =>
+  JSON.stringify([input, scenario, condition])
 
-export function compareValues(
-  { input, scenario }: WatchedValue,
-  before: number | null,
-  after: number | null,
-): ValueChange {
+export function compareValues(value: WatchedValue, before: number | null, after: number | null): ValueChange {
   const change = before === null || after === null ? null : decimal(after - before)
   const change_percent = change === null || !before ? null : decimal((100 * change) / Math.abs(before))
-  return { input, scenario, before, after, change, change_percent }
+  const { input, scenario } = value
+  return { input, scenario, ...conditionMember(value), before, after, change, change_percent }
 }
 
 function decimal(value: number): number {
