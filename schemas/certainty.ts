@@ -24,7 +24,8 @@ const ScenarioOf = Type.String({
   examples: ['Normal'],
 })
 
-const EntryCondition = Type.String({
+/** Also of answers of rooms beside advice. */
+export const EntryCondition = Type.String({
   $id: 'EntryCondition',
   description: 'The condition of the field that the value is for.',
   examples: ['foot slope'],
@@ -47,7 +48,6 @@ export const certaintyComponents: TSchema[] = [
   ValueRange,
   Probability,
   ScenarioOf,
-  EntryCondition,
   ConditionSource,
   ConditionQuestion,
 ]

@@ -67,7 +67,7 @@ const Release = t.text(
 
 export const Condition = t.text(
   100,
-  'The condition of the field, such as its place on the slope, by name or title: `GET /releases/{code}` lists those of a release. Without it the landscape of the place decides where the release has it, else all answer. Releases without conditions ignore it.',
+  'The condition of the field, by name or title as in `GET /releases/{release}`. By default that of the place, where a raster has it, or all.',
   'foot slope',
 )
 

@@ -269,6 +269,13 @@ function describe(error: ErrorObject): Problem {
     return { path, message: 'must be a mapping of keys to values' }
   }
   if (keyword === 'type' && params.type === 'boolean') return { path, message: 'must be true or false' }
+  if (field === 'probability') return { path, message: 'must be a number from 0 to 1, or a band' }
+  if (keyword === 'minProperties' || keyword === 'maxProperties') {
+    return {
+      path,
+      message: `must have ${keyword === 'minProperties' ? 'at least' : 'at most'} ${params.limit} entries`,
+    }
+  }
   if (field === 'band') return { path, message: 'must be a number from 1, or the name of a band' }
   if (field === 'nodata') return { path, message: 'must be a number, nan or none' }
   if (keyword === 'const') return { path, message: `must be ${params.allowedValue}` }

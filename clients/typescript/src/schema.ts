@@ -263,6 +263,8 @@ export interface components {
       /** Format: date-time @description When it was last replaced. */
       updated_at: string;
     };
+    /** @description The condition of the field that the value is for. */
+    EntryCondition: string;
     /** @description The administrative area that was asked about. */
     AdvisedArea: {
       country_code: string;
@@ -325,6 +327,7 @@ export interface components {
       name?: components["schemas"]["PointRequestName"];
       forecast_period?: components["schemas"]["ForecastPeriod"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       provenance?: components["schemas"]["PointRequestProvenance"];
       area?: components["schemas"]["Area"];
       max_segments?: components["schemas"]["MaxSegments"];
@@ -336,6 +339,7 @@ export interface components {
       country_code?: components["schemas"]["PointRequestCountryCode"];
       name?: components["schemas"]["PointRequestName"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       provenance?: components["schemas"]["PointRequestProvenance"];
       max_segments?: components["schemas"]["MaxSegments"];
     };
@@ -348,6 +352,7 @@ export interface components {
       name?: components["schemas"]["PointRequestName"];
       forecast_period?: components["schemas"]["ForecastPeriod"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       provenance?: components["schemas"]["PointRequestProvenance"];
       area?: components["schemas"]["Area"];
       max_segments?: components["schemas"]["MaxSegments"];
@@ -359,6 +364,7 @@ export interface components {
       country_code?: components["schemas"]["PointRequestCountryCode"];
       name?: components["schemas"]["PointRequestName"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       provenance?: components["schemas"]["PointRequestProvenance"];
       max_segments?: components["schemas"]["MaxSegments"];
     };
@@ -383,6 +389,9 @@ export interface components {
       /** @description The input or species; null where the product has none. */
       input: string | null;
       scenario: components["schemas"]["ProvenanceLayerScenario"];
+      condition?: components["schemas"]["EntryCondition"];
+      /** @description Of a band about layers. */
+      role?: "probability" | "low" | "high" | "stddev" | "landscape";
       /** @description The number that is stored of the pixel, unrounded. The value is `raw` * `scale` + `offset`, rounded. */
       raw: number;
       scale: number;
@@ -464,6 +473,7 @@ export interface components {
       currency?: components["schemas"]["Currency"];
       scenarios?: {
         scenario: string | null;
+        condition?: components["schemas"]["EntryCondition"];
         /** @description Kilograms, to the gram. */
         kg?: number;
         /** @description Tonnes, to the gram. */
@@ -478,6 +488,7 @@ export interface components {
       /** @description The scenario with the least yield, or the least cost. */
       least?: {
         scenario: string | null;
+        condition?: components["schemas"]["EntryCondition"];
         /** @description Kilograms, to the gram. */
         kg?: number;
         /** @description Tonnes, to the gram. */
@@ -488,6 +499,7 @@ export interface components {
       /** @description The scenario with the most. */
       most?: {
         scenario: string | null;
+        condition?: components["schemas"]["EntryCondition"];
         /** @description Kilograms, to the gram. */
         kg?: number;
         /** @description Tonnes, to the gram. */
@@ -507,27 +519,71 @@ export interface components {
       /** @description Inputs without a price: no cost of a scenario with them is told, and no share. */
       unpriced?: string[];
     };
+    /** @description The ends that the value lies between. */
+    ValueRange: {
+      /** @description In the unit of the value. */
+      low: number;
+      high: number;
+      /** @description How probable that is, where the season is the scenario. */
+      level: number;
+    };
+    /** @description Of the scenario at the place. In an area the mean. */
+    Probability: number;
+    /** @description Of `Dominant`: the scenario that it restates, where odds or values tell. */
+    ScenarioOf: string;
+    /** @description Sent where the request names no condition, and a raster of the release has that of the place. */
+    ConditionSource: "landscape layer";
+    /** @description For people: sent where values of several conditions answer. `condition` chooses one. */
+    ConditionQuestion: string;
     YieldEntry: {
       scenario: components["schemas"]["Scenario"];
+      condition?: components["schemas"]["EntryCondition"];
       yield_kg_ha: components["schemas"]["YieldKgHa"];
+      probability?: components["schemas"]["Probability"];
+      range?: components["schemas"]["ValueRange"];
+      scenario_of?: components["schemas"]["ScenarioOf"];
       quantity?: components["schemas"]["Quantity"];
     };
+    /** @description The values of Above Normal, Normal and Below Normal, each times its probability, in sum. */
+    YieldExpected: { condition?: components["schemas"]["EntryCondition"]; yield_kg_ha: number; };
     FertilizerEntry: {
       fertilizer_type: components["schemas"]["FertilizerType"];
       scenario: components["schemas"]["Scenario"];
+      condition?: components["schemas"]["EntryCondition"];
       rate_kg_ha: components["schemas"]["RateKgHa"];
+      probability?: components["schemas"]["Probability"];
+      range?: components["schemas"]["ValueRange"];
+      scenario_of?: components["schemas"]["ScenarioOf"];
       quantity?: components["schemas"]["Quantity"];
+    };
+    /** @description The values of Above Normal, Normal and Below Normal, each times its probability, in sum. */
+    FertilizerExpected: {
+      fertilizer_type: string;
+      condition?: components["schemas"]["EntryCondition"];
+      rate_kg_ha: number;
     };
     IsfmEntry: {
       isfm_type: components["schemas"]["IsfmType"];
       scenario: components["schemas"]["Scenario"];
+      condition?: components["schemas"]["EntryCondition"];
       rate_tons_ha: components["schemas"]["RateTonsHa"];
+      probability?: components["schemas"]["Probability"];
+      range?: components["schemas"]["ValueRange"];
+      scenario_of?: components["schemas"]["ScenarioOf"];
       quantity?: components["schemas"]["Quantity"];
+    };
+    /** @description The values of Above Normal, Normal and Below Normal, each times its probability, in sum. */
+    IsfmExpected: {
+      isfm_type: string;
+      condition?: components["schemas"]["EntryCondition"];
+      rate_tons_ha: number;
     };
     ForageEntry: {
       /** @description The species. */
       forage_variety: string;
+      condition?: components["schemas"]["EntryCondition"];
       suitability_score: components["schemas"]["SuitabilityScore"];
+      range?: components["schemas"]["ValueRange"];
     };
     YieldResponse: {
       location: components["schemas"]["Location"];
@@ -539,6 +595,9 @@ export interface components {
       synthetic: components["schemas"]["YieldResponseSynthetic"];
       stale?: components["schemas"]["YieldResponseStale"];
       yield_data: components["schemas"]["YieldEntry"][];
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
+      expected?: components["schemas"]["YieldResponseExpected"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
@@ -554,6 +613,9 @@ export interface components {
       synthetic: components["schemas"]["YieldResponseSynthetic"];
       stale?: components["schemas"]["YieldResponseStale"];
       fertilizer_data: components["schemas"]["FertilizerEntry"][];
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
+      expected?: components["schemas"]["Expected"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
@@ -569,6 +631,9 @@ export interface components {
       synthetic: components["schemas"]["YieldResponseSynthetic"];
       stale?: components["schemas"]["YieldResponseStale"];
       isfm_data: components["schemas"]["IsfmEntry"][];
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
+      expected?: components["schemas"]["IsfmResponseExpected"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
@@ -582,6 +647,8 @@ export interface components {
       synthetic: components["schemas"]["YieldResponseSynthetic"];
       stale?: components["schemas"]["YieldResponseStale"];
       forage_data: components["schemas"]["ForageEntry"][];
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
@@ -596,6 +663,9 @@ export interface components {
       synthetic?: components["schemas"]["YieldResponseSynthetic"];
       stale?: components["schemas"]["YieldResponseStale"];
       yield_data: components["schemas"]["YieldData"];
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
+      expected?: components["schemas"]["YieldResponseExpected"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -611,6 +681,9 @@ export interface components {
       synthetic?: components["schemas"]["YieldResponseSynthetic"];
       stale?: components["schemas"]["YieldResponseStale"];
       fertilizer_data: components["schemas"]["FertilizerData"];
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
+      expected?: components["schemas"]["Expected"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -626,6 +699,9 @@ export interface components {
       synthetic?: components["schemas"]["YieldResponseSynthetic"];
       stale?: components["schemas"]["YieldResponseStale"];
       isfm_data: components["schemas"]["IsfmData"];
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
+      expected?: components["schemas"]["IsfmResponseExpected"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -639,6 +715,8 @@ export interface components {
       synthetic?: components["schemas"]["YieldResponseSynthetic"];
       stale?: components["schemas"]["YieldResponseStale"];
       forage_data: components["schemas"]["ForageData"];
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
       details?: components["schemas"]["Details"];
@@ -670,6 +748,7 @@ export interface components {
       country_code?: components["schemas"]["PointRequestCountryCode"];
       forecast_period?: components["schemas"]["ForecastPeriod"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       pass?: components["schemas"]["Pass"];
       area?: {
         value?: components["schemas"]["Value"];
@@ -683,6 +762,7 @@ export interface components {
       points: components["schemas"]["Points"];
       country_code?: components["schemas"]["PointRequestCountryCode"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       pass?: components["schemas"]["Pass"];
     };
     /** @description The answer of `POST /advisory/yield/point` with the point's `id`. Without a value `yield_data` is null, with `error` and `code`; an invalid point has these and `sent`. */
@@ -699,6 +779,9 @@ export interface components {
       synthetic?: components["schemas"]["YieldResponseSynthetic"];
       stale?: components["schemas"]["YieldResponseStale"];
       yield_data?: components["schemas"]["YieldData"];
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
+      expected?: components["schemas"]["YieldResponseExpected"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -719,6 +802,9 @@ export interface components {
       synthetic?: components["schemas"]["YieldResponseSynthetic"];
       stale?: components["schemas"]["YieldResponseStale"];
       fertilizer_data?: components["schemas"]["FertilizerData"];
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
+      expected?: components["schemas"]["Expected"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -739,6 +825,9 @@ export interface components {
       synthetic?: components["schemas"]["YieldResponseSynthetic"];
       stale?: components["schemas"]["YieldResponseStale"];
       isfm_data?: components["schemas"]["IsfmData"];
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
+      expected?: components["schemas"]["IsfmResponseExpected"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -757,6 +846,8 @@ export interface components {
       synthetic?: components["schemas"]["YieldResponseSynthetic"];
       stale?: components["schemas"]["YieldResponseStale"];
       forage_data?: components["schemas"]["ForageData"];
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
       details?: components["schemas"]["Details"];
@@ -820,6 +911,7 @@ export interface components {
       name?: components["schemas"]["Name"];
       forecast_period?: components["schemas"]["ForecastPeriod"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
       area?: components["schemas"]["PolygonRequestArea"];
@@ -830,6 +922,7 @@ export interface components {
       name?: components["schemas"]["Name"];
       forecast_period?: components["schemas"]["ForecastPeriod"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
       area?: components["schemas"]["PolygonRequestArea"];
@@ -840,6 +933,7 @@ export interface components {
       name?: components["schemas"]["Name"];
       forecast_period?: components["schemas"]["ForecastPeriod"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
       area?: components["schemas"]["PolygonRequestArea"];
@@ -850,6 +944,7 @@ export interface components {
       country_code?: components["schemas"]["PolygonRequestCountryCode"];
       name?: components["schemas"]["Name"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
     } | {
@@ -857,6 +952,7 @@ export interface components {
       country_code?: components["schemas"]["PolygonRequestCountryCode"];
       name?: components["schemas"]["Name"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
     } | {
@@ -864,6 +960,7 @@ export interface components {
       country_code?: components["schemas"]["PolygonRequestCountryCode"];
       name?: components["schemas"]["Name"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
     };
@@ -899,7 +996,11 @@ export interface components {
     /** @description A layer in a polygon; the value is the mean, weighed by area. */
     PolygonYieldEntry: {
       scenario: components["schemas"]["Scenario"];
+      condition?: components["schemas"]["EntryCondition"];
       yield_kg_ha: components["schemas"]["YieldKgHa"];
+      probability?: components["schemas"]["Probability"];
+      range?: components["schemas"]["ValueRange"];
+      scenario_of?: components["schemas"]["ScenarioOf"];
       min: components["schemas"]["Min"];
       max: components["schemas"]["Max"];
       stddev: components["schemas"]["Stddev"];
@@ -912,7 +1013,11 @@ export interface components {
     PolygonFertilizerEntry: {
       fertilizer_type: components["schemas"]["FertilizerType"];
       scenario: components["schemas"]["Scenario"];
+      condition?: components["schemas"]["EntryCondition"];
       rate_kg_ha: components["schemas"]["RateKgHa"];
+      probability?: components["schemas"]["Probability"];
+      range?: components["schemas"]["ValueRange"];
+      scenario_of?: components["schemas"]["ScenarioOf"];
       min: components["schemas"]["Min"];
       max: components["schemas"]["Max"];
       stddev: components["schemas"]["Stddev"];
@@ -927,7 +1032,11 @@ export interface components {
     PolygonIsfmEntry: {
       isfm_type: components["schemas"]["IsfmType"];
       scenario: components["schemas"]["Scenario"];
+      condition?: components["schemas"]["EntryCondition"];
       rate_tons_ha: components["schemas"]["RateTonsHa"];
+      probability?: components["schemas"]["Probability"];
+      range?: components["schemas"]["ValueRange"];
+      scenario_of?: components["schemas"]["ScenarioOf"];
       min: components["schemas"]["Min"];
       max: components["schemas"]["Max"];
       stddev: components["schemas"]["Stddev"];
@@ -942,7 +1051,9 @@ export interface components {
     PolygonForageEntry: {
       /** @description The species. */
       forage_variety: string;
+      condition?: components["schemas"]["EntryCondition"];
       suitability_score: components["schemas"]["SuitabilityScore"];
+      range?: components["schemas"]["ValueRange"];
       min: components["schemas"]["Min"];
       max: components["schemas"]["Max"];
       stddev: components["schemas"]["Stddev"];
@@ -961,6 +1072,9 @@ export interface components {
       stale?: components["schemas"]["YieldResponseStale"];
       country_source?: components["schemas"]["CountrySource"];
       yield_data: components["schemas"]["PolygonYieldEntry"][];
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
+      expected?: components["schemas"]["YieldResponseExpected"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
@@ -976,6 +1090,9 @@ export interface components {
       stale?: components["schemas"]["YieldResponseStale"];
       country_source?: components["schemas"]["CountrySource"];
       fertilizer_data: components["schemas"]["PolygonFertilizerEntry"][];
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
+      expected?: components["schemas"]["Expected"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
@@ -991,6 +1108,9 @@ export interface components {
       stale?: components["schemas"]["YieldResponseStale"];
       country_source?: components["schemas"]["CountrySource"];
       isfm_data: components["schemas"]["PolygonIsfmEntry"][];
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
+      expected?: components["schemas"]["IsfmResponseExpected"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
@@ -1004,6 +1124,8 @@ export interface components {
       stale?: components["schemas"]["YieldResponseStale"];
       country_source?: components["schemas"]["CountrySource"];
       forage_data: components["schemas"]["PolygonForageEntry"][];
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
     };
@@ -1064,6 +1186,7 @@ export interface components {
       country_code?: components["schemas"]["CountryCode"];
       forecast_period?: components["schemas"]["ForecastPeriod"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
       area?: components["schemas"]["PolygonRequestArea"];
@@ -1075,6 +1198,7 @@ export interface components {
       country_code?: components["schemas"]["CountryCode"];
       forecast_period?: components["schemas"]["ForecastPeriod"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
       area?: components["schemas"]["PolygonRequestArea"];
@@ -1086,6 +1210,7 @@ export interface components {
       country_code?: components["schemas"]["CountryCode"];
       forecast_period?: components["schemas"]["ForecastPeriod"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
       area?: components["schemas"]["PolygonRequestArea"];
@@ -1097,6 +1222,7 @@ export interface components {
       polygons: components["schemas"]["PolygonCollection"];
       country_code?: components["schemas"]["CountryCode"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
       format?: components["schemas"]["Format"];
@@ -1105,6 +1231,7 @@ export interface components {
       admin: components["schemas"]["AreasSelection"];
       country_code?: components["schemas"]["CountryCode"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
       format?: components["schemas"]["Format"];
@@ -1113,6 +1240,7 @@ export interface components {
       fields: components["schemas"]["Fields"];
       country_code?: components["schemas"]["CountryCode"];
       release?: components["schemas"]["Release"];
+      condition?: components["schemas"]["Condition"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
       format?: components["schemas"]["Format"];
@@ -1133,6 +1261,9 @@ export interface components {
       country_source?: components["schemas"]["CountrySource"];
       /** @description Null where there is no value: see `error`. */
       yield_data?: components["schemas"]["PolygonYieldEntry"][] | null;
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
+      expected?: components["schemas"]["YieldResponseExpected"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -1153,6 +1284,9 @@ export interface components {
       country_source?: components["schemas"]["CountrySource"];
       /** @description Null where there is no value: see `error`. */
       fertilizer_data?: components["schemas"]["PolygonFertilizerEntry"][] | null;
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
+      expected?: components["schemas"]["Expected"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -1173,6 +1307,9 @@ export interface components {
       country_source?: components["schemas"]["CountrySource"];
       /** @description Null where there is no value: see `error`. */
       isfm_data?: components["schemas"]["PolygonIsfmEntry"][] | null;
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
+      expected?: components["schemas"]["IsfmResponseExpected"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -1191,6 +1328,8 @@ export interface components {
       country_source?: components["schemas"]["CountrySource"];
       /** @description Null where there is no value: see `error`. */
       forage_data?: components["schemas"]["PolygonForageEntry"][] | null;
+      condition_source?: components["schemas"]["ConditionSource"];
+      question?: components["schemas"]["ConditionQuestion"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
       details?: components["schemas"]["Details"];
@@ -1249,6 +1388,7 @@ export interface components {
     FieldChange: {
       input: components["schemas"]["FieldChangeInput"];
       scenario: components["schemas"]["FieldChangeScenario"];
+      condition?: components["schemas"]["EntryCondition"];
       /** @description Null without a value. */
       before: number | null;
       /** @description Null without a value. */
@@ -1411,6 +1551,7 @@ export interface components {
     WatchedValue: {
       input: components["schemas"]["FieldChangeInput"];
       scenario: components["schemas"]["FieldChangeScenario"];
+      condition?: components["schemas"]["EntryCondition"];
       /** @description Of a polygon or an area it is the mean. */
       value: number;
     };
@@ -1694,6 +1835,15 @@ export interface components {
       releases: components["schemas"]["CatalogRelease"][];
       boundaries: components["schemas"]["CatalogBoundaries"][];
     };
+    /** @description The conditions of a field that a release has values for. */
+    Conditions: {
+      /** @description For people, where a request names none. */
+      question: string;
+      /** @description In the order of answers. */
+      list: { condition: string; title: string; }[];
+      /** @description Conditions by the pixels of its landscape raster, which decides where a request names none. */
+      codes?: { [key: string]: string; };
+    };
     /** @description A layer of a release. */
     ReleaseLayer: {
       /** @description Its number, in the order of answers. */
@@ -1701,6 +1851,14 @@ export interface components {
       /** @description The fertilizer, organic input or species; null where the product has none. */
       input: string | null;
       scenario: string | null;
+      /** @description Of the field, where it is for one. */
+      condition?: string;
+      /** @description Of a band about layers: the `probability` of a scenario; `low` and `high` end or `stddev` of the layer with its names; the `landscape` that a condition comes from. */
+      role?: "probability" | "low" | "high" | "stddev" | "landscape";
+      /** @description Of its scenario, where the release has one for all places. */
+      probability?: number;
+      /** @description The quantiles that the range of its values lies between. */
+      range?: number[];
       unit: string;
       /** @description To so many digits its values are rounded. */
       decimals: number;
@@ -1771,6 +1929,7 @@ export interface components {
       deleted_at: components["schemas"]["DeletedAt"];
       /** @description When it was published, the first time first: it may have been rolled back to. */
       periods: components["schemas"]["ReleasePeriod"][];
+      conditions?: components["schemas"]["Conditions"];
       /** @description None where it is deleted. */
       grids: components["schemas"]["CatalogGrid"][];
       /** @description In the order of answers. None where it is deleted. */
@@ -1785,6 +1944,7 @@ export interface components {
     LayerChange: {
       input: components["schemas"]["LayerChangeInput"];
       scenario: components["schemas"]["ProvenanceLayerScenario"];
+      condition?: components["schemas"]["EntryCondition"];
       unit: string;
       mean_before: components["schemas"]["MeanBefore"];
       mean_after: components["schemas"]["MeanAfter"];
@@ -1804,6 +1964,7 @@ export interface components {
       name: string;
       input: components["schemas"]["LayerChangeInput"];
       scenario: components["schemas"]["ProvenanceLayerScenario"];
+      condition?: components["schemas"]["EntryCondition"];
       unit: string;
       mean_before: components["schemas"]["MeanBefore"];
       mean_after: components["schemas"]["MeanAfter"];
@@ -2568,6 +2729,8 @@ export interface components {
     Id: string | number | null;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. By default `eth`; for all products, many points and polygons, the country of the place. */
     PointRequestCountryCode: string | null;
+    /** @description The condition of the field, by name or title as in `GET /releases/{release}`. By default that of the place, where a raster has it, or all. */
+    Condition: string | null;
     /** @description Whatever tells the points of a call apart, given back as it was sent. */
     YieldItemId: string | number;
     /** @description A field that you have saved with `PUT /fields/{collection}`: the collection, a slash, and the id of the field. */
@@ -2834,6 +2997,7 @@ export interface components {
     Source: string;
     /** @description Requests answered 4xx or 5xx. */
     Errors: number;
+    Expected: components["schemas"]["FertilizerExpected"][];
     /** @description Null for all. */
     SubscriptionInput: string | null;
     /** @description For example `Compost` or `Vermicompost`. */
@@ -2841,6 +3005,8 @@ export interface components {
     Dhis2: components["schemas"]["Dhis2Mapping"] | null;
     /** @description The error, as a sentence for people. */
     ErrorError: string;
+    YieldResponseExpected: components["schemas"]["YieldExpected"][];
+    IsfmResponseExpected: components["schemas"]["IsfmExpected"][];
     Providers: components["schemas"]["StacProvider"][];
     Details: components["schemas"]["ErrorDetail"][];
     ProvenanceLayerScenario: string | null;
@@ -2894,6 +3060,8 @@ export interface components {
     YieldAtPointCountryCode: string;
     /** @description The currency and the prices of inputs, by the kilogram or, with `/bag`, by the bag, such as `ETB Urea:2250/bag,Compost:4.5`. */
     Prices: string;
+    /** @description The condition of the field, by name or title as in `GET /releases/{release}`. By default that of the place, where a raster has it, or all. */
+    Condition: string;
     /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. */
     Name: string;
     /** @description The crop, in any case; `GET /catalog` lists those of a country. By default `wheat`, or the crop of the place's country. */
@@ -2979,6 +3147,7 @@ export interface operations {
         name?: components["parameters"]["YieldAtPointName"];
         forecast_period?: components["parameters"]["ForecastPeriod"];
         release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
         provenance?: components["parameters"]["Provenance"];
         area?: components["parameters"]["GetYieldAtPointArea"];
         bags?: components["parameters"]["Bags"];
@@ -3075,6 +3244,7 @@ export interface operations {
         country_code?: components["parameters"]["YieldAtPointCountryCode"];
         name?: components["parameters"]["YieldAtPointName"];
         release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
         provenance?: components["parameters"]["Provenance"];
         max_segments?: components["parameters"]["MaxSegments"];
         format?: components["parameters"]["GetYieldAtPointFormat"];
@@ -3125,6 +3295,7 @@ export interface operations {
         name?: components["parameters"]["YieldAtPointName"];
         forecast_period?: components["parameters"]["ForecastPeriod"];
         release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
         provenance?: components["parameters"]["Provenance"];
         area?: components["parameters"]["GetYieldAtPointArea"];
         bags?: components["parameters"]["Bags"];
@@ -3166,6 +3337,7 @@ export interface operations {
         country_code?: components["parameters"]["YieldAtPointCountryCode"];
         forecast_period?: components["parameters"]["ForecastPeriod"];
         release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
         pass?: components["parameters"]["Pass"];
         area?: components["parameters"]["Area"];
         bags?: components["parameters"]["Bags"];
@@ -3207,6 +3379,7 @@ export interface operations {
       query?: {
         country_code?: components["parameters"]["YieldAtPointCountryCode"];
         release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
         pass?: components["parameters"]["Pass"];
       };
       header?: {
@@ -3228,6 +3401,7 @@ export interface operations {
         name?: components["parameters"]["Name"];
         forecast_period?: components["parameters"]["ForecastPeriod"];
         release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
         quantiles?: components["parameters"]["Quantiles"];
         histogram?: components["parameters"]["Histogram"];
         area?: components["parameters"]["YieldInPolygonArea"];
@@ -3272,6 +3446,7 @@ export interface operations {
         country_code?: components["parameters"]["YieldInPolygonCountryCode"];
         name?: components["parameters"]["Name"];
         release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
         quantiles?: components["parameters"]["Quantiles"];
         histogram?: components["parameters"]["Histogram"];
       };
@@ -3294,6 +3469,7 @@ export interface operations {
         country_code?: components["parameters"]["CountryCode"];
         forecast_period?: components["parameters"]["ForecastPeriod"];
         release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
         quantiles?: components["parameters"]["Quantiles"];
         histogram?: components["parameters"]["Histogram"];
         area?: components["parameters"]["YieldInPolygonArea"];
@@ -3337,6 +3513,7 @@ export interface operations {
       query?: {
         country_code?: components["parameters"]["CountryCode"];
         release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
         quantiles?: components["parameters"]["Quantiles"];
         histogram?: components["parameters"]["Histogram"];
         format?: components["parameters"]["Format"];
@@ -3386,6 +3563,7 @@ export interface operations {
         country_code?: components["parameters"]["CountryCode"];
         forecast_period?: components["parameters"]["ForecastPeriod"];
         release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
         quantiles?: components["parameters"]["Quantiles"];
         histogram?: components["parameters"]["Histogram"];
         area?: components["parameters"]["YieldInPolygonArea"];

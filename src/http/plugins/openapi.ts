@@ -3,6 +3,7 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest, FastifySchema 
 import fp from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { AdvisedArea } from '#schemas/areas.ts'
+import { EntryCondition } from '#schemas/certainty.ts'
 import { COUNTRY_NAMES, ErrorBody, ErrorDetail, Picture } from '#schemas/common.ts'
 import { defineObservedSchema, Feedback } from '#schemas/feedback.ts'
 import { geometrySchemas } from '#schemas/geojson.ts'
@@ -85,6 +86,7 @@ export const openapi = fp(
       UserProfile,
       defineObservedSchema(products),
       Feedback,
+      EntryCondition,
       AdvisedArea,
       AdminSelection,
       PolygonGeometry,
