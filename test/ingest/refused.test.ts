@@ -37,17 +37,6 @@ const said = (...lines: string[]) => `${HEAD}layers:\n${layer('scenario: Normal'
 const changed = (from: string | RegExp, to: string) => HEAD.replace(from, to) + TAIL
 const FORAGE = 'product: forage\ncountry_code: eth\ncrop: wheat\nsource: A test\nlicence: CC0-1.0\nlayers:\n'
 
-const FERTILIZER = HEAD.replace('yield', 'fertilizer')
-const ofInput = (input: string, odds: number) =>
-  layer(`input: ${input}`, 'scenario: Normal', 'unit: kg/ha', `probability: ${odds}`)
-const ofSeasons = (...odds: number[]) =>
-  ['Above Normal', 'Normal', 'Below Normal']
-    .map((scenario, at) => layer(`scenario: ${scenario}`, 'unit: kg/ha', `probability: ${odds[at]}`))
-    .join('')
-const SLOPE = 'conditions: { question: Where?, titles: { hill: Hill, foot: Foot slope } }\n'
-const onSlope = (...conditions: string[]) =>
-  `layers:\n${conditions.map((condition) => layer('scenario: Normal', 'unit: kg/ha', `condition: ${condition}`)).join('')}`
-
 const MANIFESTS: Record<string, string> = {
   'a layer that comes twice': `${HEAD}${TAIL}${layer('band: 2', 'scenario: Normal', 'unit: kg/ha')}`,
   'another unit': `${HEAD}layers:\n${layer('scenario: Normal', 'unit: t/ha')}`,
@@ -82,27 +71,6 @@ const MANIFESTS: Record<string, string> = {
   'files that are none': said().replace(`file: ${FILE}`, 'files: []'),
   'stars that fit no file': said().replace(FILE, 'nowhere-*.tif'),
   'stars in a folder that is not there': said().replace(FILE, 'nowhere/*.tif'),
-  'odds above 1': said('probability: 1.2'),
-  'odds in a text': said('probability: likely'),
-  'odds of a file with another unit': said(`probability: { file: ${FILE}, unit: percent }`),
-  'odds with a key that is not known': said(`probability: { fiel: ${FILE} }`),
-  'odds that sum to 1.1': `${HEAD}layers:\n${ofSeasons(0.4, 0.4, 0.3)}`,
-  'odds of a scenario that differ': `${FERTILIZER}layers:\n${ofInput('DAP', 0.4)}${ofInput('Urea', 0.5)}`,
-  'odds of Dominant': `${HEAD}layers:\n${layer('scenario: Dominant', 'unit: kg/ha', 'probability: 0.4')}`,
-  'odds of forage': `${FORAGE.replace('crop: wheat\n', '')}${layer('input: Lablab', 'unit: score', 'probability: 0.4')}`,
-  'a low without a high': said(`low: { file: ${FILE} }`),
-  'a spread beside the ends': said('low: { band: 1 }', 'high: { band: 1 }', 'stddev: { band: 1 }'),
-  'a range without ends': said('range: [0.1, 0.9]'),
-  'a range that descends': said('stddev: { band: 1 }', 'range: [0.9, 0.1]'),
-  'a range to 1': said('stddev: { band: 1 }', 'range: [0.1, 1]'),
-  'a condition without a list': said('condition: hill'),
-  'a condition that is not in the list': `${HEAD}${SLOPE}${onSlope('hill', 'valley')}`,
-  'a condition that no layer is for': `${HEAD}${SLOPE}${onSlope('hill')}`,
-  'one condition': `${HEAD}conditions: { question: Where?, titles: { hill: Hill } }\n${onSlope('hill')}`,
-  'titles that are the same': `${HEAD}conditions: { question: Where?, titles: { hill: Top, foot: top } }\n${onSlope('hill', 'foot')}`,
-  'a landscape that is not used': `${HEAD}${SLOPE.replace(' }', ` }, raster: { file: ${FILE}, codes: { 1: hill } }`)}${onSlope('hill', 'foot')}`,
-  'a landscape that is missing': `${HEAD}${SLOPE.replace(' }', ' }, default: from raster')}${onSlope('hill', 'foot')}`,
-  'codes that are no numbers, and mean nothing': `${HEAD}${SLOPE.replace(' }', ` }, default: from raster, raster: { file: ${FILE}, codes: { one: hill, 2: valley } }`)}${onSlope('hill', 'foot')}`,
 }
 
 test('manifests are refused with the line and what would be right', async () => {

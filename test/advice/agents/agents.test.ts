@@ -20,7 +20,7 @@ const use = (tool: string, input?: object) => (agents[2026] as Agent).call(tool,
 const asked = async (request: string, payload?: object) =>
   (await call(service.app, request, { by: service.person, payload })).body
 
-const BYTES_OF_LIST = 7_000
+const BYTES_OF_LIST = 7_200
 const BYTES_OF_ANSWER = 2000
 
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
