@@ -148,6 +148,63 @@ const DistrictScore = t.component('DistrictScore', 'The same in an area.', {
   ...Scores,
 })
 
+const Bin = t.component('ReliabilityBin', {
+  count: t.count('How many forecasts had odds in it.'),
+  forecast: t.orNull(Type.Number(), 'Their mean; null where there are too few accounts.'),
+  observed: t.orNull(Type.Number(), 'How often it came so, from 0 to 1.'),
+})
+
+const Reliability = t.component('Reliability', 'How well the odds of a scenario are calibrated.', {
+  scenario: Type.String(),
+  term: t.number('The reliability term of the Brier score (Murphy, 1973); 0 is best.'),
+  bins: t.array(Bin, 'Of odds from 0 to below 0.1, and so on to 0.9 to 1.'),
+})
+
+const BRIER = 'Brier score of the three scenarios, from 0 to 2; 0 is best.'
+const RPSS = 'Ranked probability skill score: 1 is best, 0 as good as a third each.'
+
+const OddsScore = t.component('OddsScore', 'How good the odds of the three scenarios were.', {
+  count: Type.Integer({ minimum: 1, description: 'How many observations.' }),
+  told: t.count('Of these, how many seasons a file has told. The others are the nearest value.'),
+  brier: t.number(BRIER),
+  rps: t.number('Ranked probability score, from 0 to 2; 0 is best.'),
+  rpss: t.number(RPSS),
+  reliability: Type.Array(t.ref(Reliability)),
+})
+
+const Figures = {
+  n: Type.Integer({ minimum: 1, description: 'How many observations.' }),
+  bias: t.number('The mean of predicted minus observed, of the most likely scenario.'),
+  mae: Type.Number({ minimum: 0, description: 'The mean of the sizes.' }),
+}
+const FurtherFigures = {
+  within: t.orNull(
+    Type.Object({
+      count: t.count('How many had a range.'),
+      share: t.number('How many of these lay in it, from 0 to 1.'),
+    }),
+    'Null without ranges.',
+  ),
+  brier: t.orNull(Type.Number(), `${BRIER} Null without odds.`),
+  rpss: t.orNull(Type.Number(), RPSS),
+}
+
+const AreaSkill = t.component('AreaSkill', 'How well an area was predicted.', {
+  code: Type.String(),
+  name: Type.String(),
+  ...Figures,
+  ...FurtherFigures,
+})
+
+const KeptSkill = t.component('KeptSkill', 'The same of an area, as it is kept with the release.', {
+  level: t.count('0 is the country.'),
+  code: Type.String(),
+  observers: t.count('Of how many accounts; each row of a file counts as one.'),
+  ...Figures,
+  ...FurtherFigures,
+  kept_at: t.Time,
+})
+
 export const Scorecard = t.component('Scorecard', 'The predictions of a release against observations.', {
   release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
   product: Type.String({ examples: ['yield'] }),
@@ -155,12 +212,20 @@ export const Scorecard = t.component('Scorecard', 'The predictions of a release 
   level: t.integer('Of the areas.'),
   from_feedback: t.count('How many observations were given in feedback to answers of the release.'),
   from_file: t.count('How many were given in a file; 0 in answers of the API.'),
-  without_value: t.count('Of all these, how many the release has no value for.'),
+  without_value: t.count(
+    'Of all these, how many the release has no value for, or values for several conditions.',
+  ),
   smallest_group: t.integer('Of fewer accounts nothing is shown; each row of a file counts as one.', 5),
   scenarios: Type.Array(t.ref(ScenarioScore)),
   districts: t.array(DistrictScore, 'In the order of their codes.'),
   withheld_groups: t.count('How many scenarios of areas have too few, or would give away those that have.'),
+  odds: t.orNull(t.ref(OddsScore), 'Null without odds.'),
+  skill: t.array(AreaSkill, 'Of areas of the level, in the order of their codes.'),
+  kept: t.array(KeptSkill, 'What `agro scorecard --keep` has kept: the country, then its areas of level 1.'),
 })
 export type Scorecard = Static<typeof Scorecard>
 
-export const scorecardSchemas = [ScenarioScore, DistrictScore, Scorecard]
+export const scorecardSchemas = [
+  ...[ScenarioScore, DistrictScore, Bin, Reliability, OddsScore, AreaSkill, KeptSkill],
+  Scorecard,
+]

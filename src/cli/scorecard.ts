@@ -2,17 +2,21 @@ import { readFile } from 'node:fs/promises'
 import { SCORECARD_DEFAULTS, type Scorecard } from '#schemas/feedback.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { type ReleaseRow, requireComplete } from '#src/catalog/release-queries.ts'
+import { lockReleases, type ReleaseRow, requireComplete } from '#src/catalog/release-queries.ts'
+import { recordOperation } from '#src/data/audit-queries.ts'
 import type { Database } from '#src/data/client.ts'
+import { inTransaction } from '#src/data/sql.ts'
 import { OperatorError } from '#src/errors.ts'
-import { computeScorecard, isObservable } from '#src/history/scorecard.ts'
-import type { Observation } from '#src/history/scorecard-queries.ts'
+import { describeScorecard, type Gathered, gatherObservations, sumToKeep } from '#src/history/scorecard.ts'
+import { type Observation, SMALLEST_GROUP } from '#src/history/scorecard-queries.ts'
+import { readSeason, SEASONS, type Seen } from '#src/history/scores.ts'
+import { isObservable, KEPT_LEVEL, listKept, replaceKept } from '#src/history/skill-queries.ts'
 import { readNumber } from '#src/http/parameters.ts'
 import { countLineEnds, readCsv } from '#src/lib/csv.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { valuesInRelease } from '#src/lookup/pixels.ts'
-import { command } from './command.ts'
+import { type CommandAnswer, command, lookInDatabase, withDatabase } from './command.ts'
 import { levelOption } from './comparison.ts'
 import { formatTable } from './table.ts'
 import { type Output, pathNamed } from './terminal.ts'
@@ -21,6 +25,9 @@ interface RowError {
   line: number
   error: string
 }
+
+/** A row of a file. The columns `scenario`, the season that it was, and `condition` may be absent or empty. */
+type FileRow = Pick<Observation, 'lat' | 'lng'> & Seen
 
 /** Other columns are ignored. @throws {OperatorError} for a file without these columns */
 export function readObservations(text: string, key: string, maximum: number) {
@@ -33,10 +40,11 @@ export function readObservations(text: string, key: string, maximum: number) {
   ]
   const missing = columns.flatMap(({ name }) => (names.includes(name) ? [] : [name]))
   if (missing.length > 0) throw new OperatorError(`The observations have no column ${missing.join(', ')}.`)
-  const rows: { lat: number; lng: number; observed: number }[] = []
+  const rows: FileRow[] = []
   const errors: RowError[] = []
   for (const { record, line } of records) {
-    const cells = columns.map(({ name }) => record[names.indexOf(name)]?.trim() ?? '')
+    const cellOf = (name: string) => record[names.indexOf(name)]?.trim() ?? ''
+    const cells = columns.map(({ name }) => cellOf(name))
     const numbers = cells.map(readNumber)
     const isWithin = ({ least, most }: (typeof columns)[number], value: number | string | undefined) =>
       typeof value === 'number' && value >= least && value <= most
@@ -48,10 +56,21 @@ export function readObservations(text: string, key: string, maximum: number) {
         line,
         error: `${name} must be a number from ${least} to ${most}, and is "${cells[wrong]}"`,
       })
-    } else {
-      const [lat, lng, observed] = numbers as [number, number, number]
-      rows.push({ lat, lng, observed })
+      continue
     }
+    const [season, condition] = [cellOf('scenario'), cellOf('condition')]
+    if (season !== '' && readSeason(season) === undefined) {
+      errors.push({ line, error: `scenario must be one of ${SEASONS.join(', ')}, and is "${season}"` })
+      continue
+    }
+    const [lat, lng, observed] = numbers as [number, number, number]
+    rows.push({
+      lat,
+      lng,
+      observed,
+      ...(season !== '' && { season }),
+      ...(condition !== '' && { condition }),
+    })
   }
   return { rows, errors }
 }
@@ -79,40 +98,74 @@ export const scorecardCommand = command({
   options: [
     [
       '--observations <file>',
-      'CSV with the columns lat, lng and an observation such as yield_kg_ha; invalid rows are listed and skipped',
+      'CSV with the columns lat, lng and an observation such as yield_kg_ha, perhaps also scenario (what the season was) and condition (such as foot slope); invalid rows are listed and skipped',
     ],
+    ['--keep', 'keep the sums of the country and its areas of level 1 with the release, for answers'],
     levelOption(),
   ],
   help: `
 Bias is the mean of predicted minus observed, RMSE the root of the mean square of these differences, MAE the
 mean of their sizes, and RANK the correlation of the ranks (Spearman), equal values having the mean of theirs.
+WITHIN is the share of observations in the range of the most likely scenario, BRIER and RPSS score its odds.
 Groups of fewer than 5 accounts are not shown, where each row of a file counts as one, nor are areas that would
 give them away.`,
   examples: [
     'agro scorecard yield-eth-wheat-2026-07-v1',
     'agro scorecard yield-eth-wheat-2026-07-v1 --observations trials.csv --level 1 --json',
   ],
-  async look(
-    database,
-    {
-      observations: file,
-      level = SCORECARD_DEFAULTS.level,
-    }: Output & { observations?: string; level?: number },
-    code: string,
-  ) {
-    const release = await requireComplete(database.writer, code)
-    const product = PRODUCTS.of(release.product)
-    if (!isObservable(product)) {
-      throw new OperatorError(`Product ${product.code} has no observations: ${code} has no scorecard.`)
-    }
-    const { given, errors } =
-      file === undefined
-        ? { given: [], errors: [] }
-        : await readFileObservations(database, release, product, file)
-    const card = await computeScorecard(database.writer, release, product, level, given)
-    return [{ ...card, row_errors: errors }, cardText(card, errors)]
+  run({ keep = false, ...options }: Output & ScorecardOptions & { keep?: boolean }, code: string) {
+    const open = keep ? withDatabase<CommandAnswer> : lookInDatabase<CommandAnswer>
+    return open((database) => answerScorecard(database, code, options, keep))
   },
 })
+
+interface ScorecardOptions {
+  observations?: string
+  level?: number
+}
+
+async function answerScorecard(
+  database: Database,
+  code: string,
+  { observations: file, level = SCORECARD_DEFAULTS.level }: ScorecardOptions,
+  keep: boolean,
+): Promise<CommandAnswer> {
+  const { writer } = database
+  const release = await requireComplete(writer, code)
+  const product = PRODUCTS.of(release.product)
+  if (!isObservable(product)) {
+    throw new OperatorError(`Product ${product.code} has no observations: ${code} has no scorecard.`)
+  }
+  if (keep && release.synthetic) {
+    throw new OperatorError(`${code} is demonstration data: no skill is kept of it.`)
+  }
+  const { given, errors } =
+    file === undefined
+      ? { given: [], errors: [] }
+      : await readFileObservations(database, release, product, file)
+  const finest = Math.max(level, KEPT_LEVEL)
+  const gathered = await gatherObservations(writer, release, product, finest, given)
+  if (keep) await keepSkill(database, release, gathered)
+  const card = describeScorecard(release, product, level, gathered, await listKept(writer, release.id))
+  return [{ ...card, row_errors: errors }, cardText(card, errors)]
+}
+
+/** Keeps the sums that may be shown, and records it. @throws {OperatorError} where none may */
+async function keepSkill({ writer }: Database, release: ReleaseRow, gathered: Gathered): Promise<void> {
+  const rows = sumToKeep(release.countryCode, gathered)
+  if (rows.length === 0) {
+    throw new OperatorError(
+      `The observations are of fewer than ${SMALLEST_GROUP} accounts: nothing of ${release.code} is kept.`,
+    )
+  }
+  await inTransaction(writer, async (trx) => {
+    await lockReleases(trx)
+    const { id, code } = await requireComplete(trx, release.code)
+    await replaceKept(trx, id, rows)
+    const detail = { release: code, areas: rows.length, observations: gathered.judged.length }
+    await recordOperation(trx, { kind: 'skill_kept', detail })
+  })
+}
 
 async function readFileObservations(
   database: Database,
@@ -129,7 +182,7 @@ async function readFileObservations(
   const values = await valuesInRelease(database, product, release.id, positions)
   const given = rows.map((row, index) => ({
     ...row,
-    predictions: (values[index] ?? []).map(({ scenario, value }) => ({ scenario, predicted: value })),
+    predictions: (values[index] ?? []).map(({ value, ...layer }) => ({ ...layer, predicted: value })),
   }))
   return { given, errors }
 }
@@ -154,6 +207,7 @@ function cardText(card: Scorecard, errors: readonly RowError[]): string {
           ),
         ]
       : []),
+    ...skillText(card),
     ...(card.withheld_groups > 0
       ? [
           '',
@@ -163,6 +217,66 @@ function cardText(card: Scorecard, errors: readonly RowError[]): string {
     ...(errors.length > 0 ? ['', 'Rows that were left out:'] : []),
     ...errors.map(({ line, error }) => `line ${line}: ${error}.`),
   ].join('\n')
+}
+
+const SKILL_HEAD = ['NUMBER', 'BIAS', 'MAE', 'WITHIN', 'BRIER', 'RPSS']
+
+function skillText({ odds, skill, kept, level }: Scorecard): string[] {
+  return [
+    ...(odds ? ['', `Odds of ${odds.count}: ${oddsText(odds)}`] : []),
+    ...(odds
+      ? [
+          '',
+          'Odds, and how often it came so:',
+          formatTable(['SCENARIO', 'TERM', ...BINS], odds.reliability.map(binCells)),
+        ]
+      : []),
+    ...(skill.length > 0
+      ? [
+          '',
+          `The most likely scenario in areas of level ${level}:`,
+          formatTable(
+            ['AREA', 'NAME', ...SKILL_HEAD],
+            skill.map((row) => [row.code, row.name, ...skillCells(row)]),
+          ),
+        ]
+      : []),
+    ...(kept.length > 0
+      ? [
+          '',
+          'Kept with the release:',
+          formatTable(
+            ['AREA', ...SKILL_HEAD, 'AT'],
+            kept.map((row) => [row.code, ...skillCells(row), row.kept_at]),
+          ),
+        ]
+      : []),
+  ]
+}
+
+type OddsScore = NonNullable<Scorecard['odds']>
+
+function oddsText({ brier, rps, rpss, told }: OddsScore): string {
+  const scores = `Brier score ${brier.toFixed(3)}, RPS ${rps.toFixed(3)}, RPSS ${rpss.toFixed(3)}`
+  return `${scores}. The file has told ${told} seasons, the nearest value the others.`
+}
+
+const BINS = Array.from({ length: 10 }, (_, bin) => `${10 * bin}-${10 * bin + 10} %`)
+
+function binCells({ scenario, term, bins }: OddsScore['reliability'][number]): string[] {
+  const share = ({ count, observed }: (typeof bins)[number]) =>
+    observed === null ? `(${count})` : `${(100 * observed).toFixed(0)} % (${count})`
+  return [scenario, term.toFixed(4), ...bins.map((bin) => (bin.count === 0 ? '' : share(bin)))]
+}
+
+function skillCells(row: Omit<Scorecard['skill'][number], 'code' | 'name'>): string[] {
+  const score = (value: number | null) => (value === null ? '' : value.toFixed(3))
+  return [
+    String(row.n),
+    ...[row.bias, row.mae].map(shortNumber),
+    row.within ? `${(100 * row.within.share).toFixed(0)} % (${row.within.count})` : '',
+    ...[row.brier, row.rpss].map(score),
+  ]
 }
 
 function cells({ scenario, count, rank_correlation: rank, ...scores }: Scorecard['scenarios'][number]) {

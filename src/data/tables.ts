@@ -165,13 +165,6 @@ interface AdvisoryFeedbackTable {
   observed: object | null
 }
 
-interface HistoryShareTable {
-  history_id: string
-  user_id: string
-  token: string
-  shared_at: Generated<Date>
-}
-
 interface FieldCollectionTable {
   id: Generated<number>
   user_id: string
@@ -235,6 +228,23 @@ interface ReleaseTable {
   tile_store: Generated<'postgis' | 'files'>
   deleted_at: Date | null
   conditions: Conditions | null
+}
+
+interface SkillTable {
+  release_id: number
+  level: number
+  area_code: string
+  n: number
+  observers: number
+  sum_difference: number
+  sum_absolute: number
+  n_range: number
+  n_within: number
+  n_odds: number
+  sum_brier: number
+  sum_rps: number
+  sum_rps_climatology: number
+  kept_at: Generated<Date>
 }
 
 interface ReleasePeriodTable {
@@ -360,6 +370,7 @@ export interface Tables {
   granule: GranuleTable
   tile_summary: { coverage_id: number; level: number; block_row: number; block_column: number; bands: Buffer }
   area_result: AreaResultTable
+  skill: SkillTable
   area_claim: { release_id: number; admin_area_id: number; leased_until: Date }
   plausible_range: { product: string; crop_code: string | null; minimum: number; maximum: number }
   boundary_set: BoundarySetTable
@@ -384,7 +395,7 @@ export interface Tables {
   history_subject: { id: Generated<number>; product: string; kind: 'point' | 'polygon'; country_code: string }
   answer_template: AnswerTemplateTable
   advisory_feedback: AdvisoryFeedbackTable
-  history_share: HistoryShareTable
+  history_share: { history_id: string; user_id: string; token: string; shared_at: Generated<Date> }
   field_collection: FieldCollectionTable
   field: FieldTable
   field_weights: { collection_id: number; page: number; grid: string; ids: Buffer; weights: Buffer }

@@ -1,61 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Tables } from '#src/data/tables.ts'
-
-interface Pair {
-  predicted: number
-  observed: number
-}
-
-/** @param pairs one at least */
-export function computeScores(pairs: readonly Pair[]) {
-  const count = pairs.length
-  const differences = pairs.map(({ predicted, observed }) => predicted - observed)
-  const meanOf = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0) / count
-  return {
-    count,
-    /** Above 0 where too much is predicted. */
-    bias: meanOf(differences),
-    rmse: Math.sqrt(meanOf(differences.map((difference) => difference ** 2))),
-    /** Single large differences change it less (Willmott and Matsuura, 2005). */
-    mae: meanOf(differences.map(Math.abs)),
-    /** Spearman (1904), equal values with the mean of their ranks; null where all of a side are equal. */
-    rank_correlation: rankCorrelation(pairs),
-  }
-}
-
-/** Twice the rank of each number, from 2: whole numbers also where equal ones share the mean of theirs. */
-function doubledRanks(numbers: readonly number[]): number[] {
-  const order = numbers
-    .map((_, index) => index)
-    .sort((a, b) => (numbers[a] as number) - (numbers[b] as number))
-  const ranks = new Array<number>(numbers.length)
-  for (let first = 0; first < order.length; ) {
-    let last = first
-    while (
-      last + 1 < order.length &&
-      numbers[order[last + 1] as number] === numbers[order[first] as number]
-    ) {
-      last++
-    }
-    for (let at = first; at <= last; at++) ranks[order[at] as number] = first + last + 2
-    first = last + 1
-  }
-  return ranks
-}
-
-/** Sums of whole numbers, which are exact up to 100,000 pairs. */
-function rankCorrelation(pairs: readonly Pair[]): number | null {
-  // Around their mean, which is that of the numbers from 1 on.
-  const center = pairs.length + 1
-  const one = doubledRanks(pairs.map(({ predicted }) => predicted)).map((rank) => rank - center)
-  const other = doubledRanks(pairs.map(({ observed }) => observed)).map((rank) => rank - center)
-  const products = (a: number[], b: number[]) =>
-    a.reduce((sum, rank, index) => sum + rank * (b[index] as number), 0)
-  const [ofOne, ofOther] = [products(one, one), products(other, other)]
-  if (ofOne === 0 || ofOther === 0) return null
-  return products(one, other) / Math.sqrt(ofOne) / Math.sqrt(ofOther)
-}
+import type { Judgement, Prediction, Seen } from './scores.ts'
 
 /** Groups of fewer accounts are not shown: they would tell of single farmers, and are chance. */
 export const SMALLEST_GROUP = 5
@@ -66,16 +12,18 @@ export interface District {
 }
 
 export interface Observed {
-  pair: Pair
   /** An account; each row of a file counts as one. */
   observer: string
   /** The areas that it lies in, by their levels from 0 on; undefined for none. */
   areas: readonly (District | undefined)[]
 }
 
-interface DistrictGroup {
+/** An observation with its place and its scores. */
+export type Judged = Observed & Judgement & { predictions: readonly Prediction[] }
+
+interface DistrictGroup<One extends Observed = Observed> {
   district: District
-  observed: Observed[]
+  observed: One[]
 }
 
 export function isLarge(observed: readonly Observed[]): boolean {
@@ -83,9 +31,9 @@ export function isLarge(observed: readonly Observed[]): boolean {
 }
 
 /** Areas that may be shown: no difference of shown groups, also of levels above, is smaller than a group. */
-export function shownAt(level: number, all: readonly Observed[]): DistrictGroup[] {
-  let parts: (readonly Observed[])[] = [all]
-  let shown: DistrictGroup[] = []
+export function shownAt<One extends Observed>(level: number, all: readonly One[]): DistrictGroup<One>[] {
+  let parts: (readonly One[])[] = [all]
+  let shown: DistrictGroup<One>[] = []
   for (let at = 0; at <= level; at++) {
     const wholes = groupsAt(at, all)
     const divided = parts.map((part) => dividePart(part, wholes, at))
@@ -96,8 +44,11 @@ export function shownAt(level: number, all: readonly Observed[]): DistrictGroup[
 }
 
 /** By the codes of the areas. */
-export function groupsAt(level: number, all: readonly Observed[]): Map<string, DistrictGroup> {
-  const groups = new Map<string, DistrictGroup>()
+export function groupsAt<One extends Observed>(
+  level: number,
+  all: readonly One[],
+): Map<string, DistrictGroup<One>> {
+  const groups = new Map<string, DistrictGroup<One>>()
   for (const one of all) {
     const district = one.areas[level]
     if (!district) continue
@@ -108,7 +59,11 @@ export function groupsAt(level: number, all: readonly Observed[]): Map<string, D
   return groups
 }
 
-function dividePart(part: readonly Observed[], wholes: ReadonlyMap<string, DistrictGroup>, level: number) {
+function dividePart<One extends Observed>(
+  part: readonly One[],
+  wholes: ReadonlyMap<string, DistrictGroup<One>>,
+  level: number,
+) {
   const inPart = [...groupsAt(level, part).values()]
   const shown = shownAmong(
     inPart.filter(({ district, observed }) => wholes.get(district.code)?.observed.length === observed.length),
@@ -119,7 +74,10 @@ function dividePart(part: readonly Observed[], wholes: ReadonlyMap<string, Distr
 }
 
 /** The large ones, less those of them, the smallest first, without which the others of a part would be too few. */
-function shownAmong(groups: readonly DistrictGroup[], part: readonly Observed[]): DistrictGroup[] {
+function shownAmong<One extends Observed>(
+  groups: readonly DistrictGroup<One>[],
+  part: readonly One[],
+): DistrictGroup<One>[] {
   const sized = groups.map((group) => ({ group, observers: selectObservers(group.observed) }))
   const shown = sized
     .filter(({ observers }) => observers.size >= SMALLEST_GROUP)
@@ -134,17 +92,16 @@ function shownAmong(groups: readonly DistrictGroup[], part: readonly Observed[])
   return shown.map(({ group }) => group)
 }
 
-function selectObservers(observed: readonly Observed[]): Set<string> {
+export function selectObservers(observed: readonly Observed[]): Set<string> {
   return new Set(observed.map(({ observer }) => observer))
 }
 
-export interface Observation {
+export interface Observation extends Seen {
   lat: number
   lng: number
-  observed: number
   /** The account of the feedback; undefined for observations from files. */
   observer?: string
-  predictions: { scenario: string | null; predicted: number }[]
+  predictions: Prediction[]
 }
 
 /** So much feedback is looked at, the newest: more tells no more. */
@@ -165,7 +122,9 @@ export async function listObserved(
       (
         select coalesce(
           json_agg(json_build_object(
-            'scenario', entry ->> 'scenario', 'predicted', (entry ->> ${value.key})::float8
+            'scenario', entry ->> 'scenario', 'predicted', (entry ->> ${value.key})::float8,
+            'probability', (entry ->> 'probability')::float8, 'range', entry -> 'range',
+            'condition', entry ->> 'condition'
           )),
           '[]'
         )

@@ -16,46 +16,84 @@ import { ApiError, answers } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import {
-  computeScores,
   type District,
   findAreas,
   groupsAt,
   isLarge,
+  type Judged,
   listObserved,
   type Observation,
-  type Observed,
   SMALLEST_GROUP,
+  selectObservers,
   shownAt,
 } from './scorecard-queries.ts'
+import {
+  computeReliability,
+  computeScores,
+  describeSkill,
+  findBin,
+  judge,
+  SEASONS,
+  scoreOdds,
+  selectPredictions,
+  sumSkill,
+} from './scores.ts'
+import { isObservable, KEPT_LEVEL, listKept, type SkillRow } from './skill-queries.ts'
 
 /** Areas are looked up in pieces. */
 const PIECE = 1000
 
-/** Whether observations can be compared with a product: with several inputs, the used one is unknown. */
-export function isObservable({ observed, input }: ProductDefinition): boolean {
-  return observed !== null && input === null
+/** The observations of a release with their scores. */
+export interface Gathered {
+  fromFeedback: number
+  fromFile: number
+  withoutValue: number
+  judged: Judged[]
 }
 
-/** Compares a release with the observations of feedback and others. @param level of the districts */
-export async function computeScorecard(
+/** Finds the observations of feedback, and what the release had told. @param level of the finest areas to find */
+export async function gatherObservations(
   db: Kysely<Tables>,
   { code, countryCode }: Pick<ReleaseRow, 'code' | 'countryCode'>,
   product: ProductDefinition,
   level: number,
   given: readonly Observation[] = [],
-): Promise<Scorecard> {
+): Promise<Gathered> {
   const told = await listObserved(db, code, product)
-  const observations = [...told, ...given].filter(({ predictions }) => predictions.length > 0)
+  const observations = [...told, ...given]
+    .map((one) => ({ ...one, predictions: selectPredictions(one.predictions, one.condition) }))
+    .filter(({ predictions }) => predictions.length > 0)
   const areas: (District | undefined)[][] = []
   for (let from = 0; from < observations.length; from += PIECE) {
     areas.push(...(await findAreas(db, countryCode, level, observations.slice(from, from + PIECE))))
   }
-  const scenarios = new Map<string | null, Observed[]>()
-  for (const [index, { observed, predictions, observer = `row ${index}` }] of observations.entries()) {
+  return {
+    fromFeedback: told.length,
+    fromFile: given.length,
+    withoutValue: told.length + given.length - observations.length,
+    judged: observations.map((one, index) => ({
+      ...judge(one.predictions, one),
+      predictions: one.predictions,
+      observer: one.observer ?? `row ${index}`,
+      areas: areas[index] ?? [],
+    })),
+  }
+}
+
+/** @param level of the districts @param kept the skill that is kept with the release */
+export function describeScorecard(
+  { code }: Pick<ReleaseRow, 'code'>,
+  product: ProductDefinition,
+  level: number,
+  { judged, ...gathered }: Gathered,
+  kept: Scorecard['kept'],
+): Scorecard {
+  const scenarios = new Map<string | null, Pick<Judged, 'pair' | 'observer' | 'areas'>[]>()
+  for (const { pair, predictions, observer, areas } of judged) {
     for (const { scenario, predicted } of predictions) {
       const all = scenarios.get(scenario) ?? []
       scenarios.set(scenario, all)
-      all.push({ pair: { predicted, observed }, observer, areas: areas[index] ?? [] })
+      all.push({ pair: { predicted, observed: pair.observed }, observer, areas })
     }
   }
   const shown = [...scenarios]
@@ -67,9 +105,9 @@ export async function computeScorecard(
     product: product.code,
     unit: product.unit,
     level,
-    from_feedback: told.length,
-    from_file: given.length,
-    without_value: told.length + given.length - observations.length,
+    from_feedback: gathered.fromFeedback,
+    from_file: gathered.fromFile,
+    without_value: gathered.withoutValue,
     smallest_group: SMALLEST_GROUP,
     scenarios: [...scenarios]
       .filter(([, all]) => isLarge(all))
@@ -80,7 +118,62 @@ export async function computeScorecard(
       ...computeScores(observed.map(({ pair }) => pair)),
     })),
     withheld_groups: groups - shown.length,
+    odds: describeOdds(judged),
+    skill: sumShown(level, judged)
+      .map(({ district, sums }) => ({ ...district, ...describeSkill(sums) }))
+      .sort((a, b) => compareText(a.code, b.code)),
+    kept,
   }
+}
+
+/** The scores of odds; bins of few accounts, and those that would give them away, have their number alone. */
+function describeOdds(judged: readonly Judged[]): Scorecard['odds'] {
+  const scored = judged.flatMap(({ season, ...one }) => (season ? [{ ...one, season }] : []))
+  if (!isLarge(scored)) return null
+  const seasons = scored.map(({ season }) => season)
+  const reliability = SEASONS.map((scenario, index) => {
+    const inBins = scored.map(({ observer, season }) => {
+      const code = `${findBin(season.odds[index] as number)}`
+      return { observer, areas: [{ code, name: code }] }
+    })
+    const shown = new Set(shownAt(0, inBins).map(({ district }) => Number(district.code)))
+    const { term, bins } = computeReliability(seasons, index)
+    const told = bins.map((bin, at) => (shown.has(at) ? bin : { ...bin, forecast: null, observed: null }))
+    return { scenario, term, bins: told }
+  })
+  return { ...scoreOdds(seasons), told: scored.filter(({ told }) => told).length, reliability }
+}
+
+/** The sums of the areas that may be shown. Ranges and odds count where those that have them may be shown by themselves. */
+function sumShown(level: number, judged: readonly Judged[]) {
+  const codesOf = (some: readonly Judged[]) =>
+    new Set(shownAt(level, some).map(({ district }) => district.code))
+  const [ranged, odds] = [codesOf(judged.filter(hasRange)), codesOf(judged.filter(hasSeason))]
+  return shownAt(level, judged).map(({ district, observed }) => ({
+    district,
+    observers: selectObservers(observed).size,
+    sums: sumSkill(observed, { range: ranged.has(district.code), odds: odds.has(district.code) }),
+  }))
+}
+
+const hasRange = ({ within }: Judged) => within !== null
+const hasSeason = ({ season }: Judged) => season !== null
+
+/** The sums to keep: of the country, under its code in capitals, and of its areas of the first level. */
+export function sumToKeep(countryCode: string, { judged }: Gathered): SkillRow[] {
+  const areas = sumShown(KEPT_LEVEL, judged).map(({ district, observers, sums }) => ({
+    level: KEPT_LEVEL,
+    area_code: district.code,
+    observers,
+    ...sums,
+  }))
+  if (!isLarge(judged)) return areas
+  const counted = { range: isLarge(judged.filter(hasRange)), odds: isLarge(judged.filter(hasSeason)) }
+  const observers = selectObservers(judged).size
+  return [
+    { level: 0, area_code: countryCode.toUpperCase(), observers, ...sumSkill(judged, counted) },
+    ...areas,
+  ]
 }
 
 function compareText(a: string, b: string): number {
@@ -89,6 +182,8 @@ function compareText(a: string, b: string): number {
 
 const DESCRIPTION = `
 Compares observations (\`observed\` of feedback) with the predictions of the release: their number, bias, RMSE, MAE and Spearman's rank correlation, by scenario and area of a level. For admins. Groups of fewer than ${SMALLEST_GROUP} accounts, and areas that would reveal them, are left out. The newest 50,000 feedbacks count.
+
+\`odds\` has the scores of probabilities, \`skill\` the figures of the most likely scenario by area, \`kept\` what \`agro scorecard --keep\` has kept.
 
 Only products whose layers differ in their scenario alone can be observed, such as yields. \`agro scorecard\` also takes observations from a file.`
 
@@ -132,7 +227,12 @@ export async function scorecard(app: App): Promise<void> {
       if (!observable.includes(release.product)) {
         throw ApiError.invalid('code', `must be the code of a release of ${observable.join(', ')}`)
       }
-      return computeScorecard(db, release, app.products.of(release.product), level)
+      const product = app.products.of(release.product)
+      const [gathered, kept] = [
+        await gatherObservations(db, release, product, level),
+        await listKept(db, release.id),
+      ]
+      return describeScorecard(release, product, level, gathered, kept)
     },
   )
 }

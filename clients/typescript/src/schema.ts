@@ -2044,6 +2044,61 @@ export interface components {
       mae: components["schemas"]["Mae"];
       rank_correlation: components["schemas"]["RankCorrelation"];
     };
+    ReliabilityBin: {
+      /** @description How many forecasts had odds in it. */
+      count: number;
+      /** @description Their mean; null where there are too few accounts. */
+      forecast: number | null;
+      /** @description How often it came so, from 0 to 1. */
+      observed: number | null;
+    };
+    /** @description How well the odds of a scenario are calibrated. */
+    Reliability: {
+      scenario: string;
+      /** @description The reliability term of the Brier score (Murphy, 1973); 0 is best. */
+      term: number;
+      /** @description Of odds from 0 to below 0.1, and so on to 0.9 to 1. */
+      bins: components["schemas"]["ReliabilityBin"][];
+    };
+    /** @description How good the odds of the three scenarios were. */
+    OddsScore: {
+      count: components["schemas"]["OddsScoreCount"];
+      /** @description Of these, how many seasons a file has told. The others are the nearest value. */
+      told: number;
+      /** @description Brier score of the three scenarios, from 0 to 2; 0 is best. */
+      brier: number;
+      /** @description Ranked probability score, from 0 to 2; 0 is best. */
+      rps: number;
+      /** @description Ranked probability skill score: 1 is best, 0 as good as a third each. */
+      rpss: number;
+      reliability: components["schemas"]["Reliability"][];
+    };
+    /** @description How well an area was predicted. */
+    AreaSkill: {
+      code: string;
+      name: string;
+      n: components["schemas"]["OddsScoreCount"];
+      bias: components["schemas"]["AreaSkillBias"];
+      mae: components["schemas"]["AreaSkillMae"];
+      within: components["schemas"]["Within"];
+      brier: components["schemas"]["Brier"];
+      rpss: components["schemas"]["Rpss"];
+    };
+    /** @description The same of an area, as it is kept with the release. */
+    KeptSkill: {
+      /** @description 0 is the country. */
+      level: number;
+      code: string;
+      /** @description Of how many accounts; each row of a file counts as one. */
+      observers: number;
+      n: components["schemas"]["OddsScoreCount"];
+      bias: components["schemas"]["AreaSkillBias"];
+      mae: components["schemas"]["AreaSkillMae"];
+      within: components["schemas"]["Within"];
+      brier: components["schemas"]["Brier"];
+      rpss: components["schemas"]["Rpss"];
+      kept_at: components["schemas"]["CreatedAt"];
+    };
     /** @description The predictions of a release against observations. */
     Scorecard: {
       release: string;
@@ -2056,7 +2111,7 @@ export interface components {
       from_feedback: number;
       /** @description How many were given in a file; 0 in answers of the API. */
       from_file: number;
-      /** @description Of all these, how many the release has no value for. */
+      /** @description Of all these, how many the release has no value for, or values for several conditions. */
       without_value: number;
       /** @description Of fewer accounts nothing is shown; each row of a file counts as one. */
       smallest_group: number;
@@ -2065,6 +2120,12 @@ export interface components {
       districts: components["schemas"]["DistrictScore"][];
       /** @description How many scenarios of areas have too few, or would give away those that have. */
       withheld_groups: number;
+      /** @description Null without odds. */
+      odds: components["schemas"]["OddsScore"] | null;
+      /** @description Of areas of the level, in the order of their codes. */
+      skill: components["schemas"]["AreaSkill"][];
+      /** @description What `agro scorecard --keep` has kept: the country, then its areas of level 1. */
+      kept: components["schemas"]["KeptSkill"][];
     };
     /** @description The meaning of a colour of the map. */
     MapClass: {
@@ -2741,6 +2802,13 @@ export interface components {
     LocationRequestCountryCode: string | null;
     /** @description The crop, in any case; `GET /catalog` lists those of a country. By default `wheat`, or the crop of the place's country. */
     Crop: string | null;
+    /** @description Null without ranges. */
+    Within: {
+      /** @description How many had a range. */
+      count: number;
+      /** @description How many of these lay in it, from 0 to 1. */
+      share: number;
+    } | null;
     /** @description Where changes are sent: a public `https` address at port 443. Redirects are not followed. */
     Url: string;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area. */
@@ -2868,6 +2936,8 @@ export interface components {
     Format: "json" | "ndjson" | "csv" | "geojson" | "dhis2" | null;
     /** @description The mean, weighted by area; null where there was no value. */
     MeanBefore: number | null;
+    /** @description Brier score of the three scenarios, from 0 to 2; 0 is best. Null without odds. */
+    Brier: number | null;
     /** @description Answer with a histogram of so many bins, or classes. */
     Histogram: number | null;
     /** @description The code of the release that answered, as in `GET /catalog`. */
@@ -2880,6 +2950,8 @@ export interface components {
     ExpiresAt: string | null;
     /** Format: uuid @description The id of this answer in the history of the caller. For callers with a valid token. */
     HistoryId: string;
+    /** @description Ranked probability skill score: 1 is best, 0 as good as a third each. */
+    Rpss: number | null;
     /** @description Of a polygon that is not valid: its name, if it has one. */
     PolygonYieldItemSent: { name?: string; };
     /** @description The mean of predicted minus observed: above 0 where too much is predicted. */
@@ -2948,6 +3020,8 @@ export interface components {
     CoveredPercent: number;
     /** @description How much: at most 1000000 ha. */
     Value: number;
+    /** @description The mean of predicted minus observed, of the most likely scenario. */
+    AreaSkillBias: number;
     /** @description The code of the country that was answered for. */
     YieldResponseCountryCode: string;
     /** @description Of the values, and of an absolute threshold. */
@@ -3007,8 +3081,12 @@ export interface components {
     ErrorError: string;
     YieldResponseExpected: components["schemas"]["YieldExpected"][];
     IsfmResponseExpected: components["schemas"]["IsfmExpected"][];
+    /** @description How many observations. */
+    OddsScoreCount: number;
     Providers: components["schemas"]["StacProvider"][];
     Details: components["schemas"]["ErrorDetail"][];
+    /** @description The mean of the sizes. */
+    AreaSkillMae: number;
     ProvenanceLayerScenario: string | null;
     CoverageOfProductCrop: string | null;
     /** @description Always null: there are never more. */

@@ -2,8 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { yieldPrediction } from '#schemas/products/yield.ts'
 import { readObservations } from '#src/cli/scorecard.ts'
-import { computeScores, isLarge, type Observed, shownAt } from '#src/history/scorecard-queries.ts'
+import { describeScorecard, type Gathered } from '#src/history/scorecard.ts'
+import { isLarge, type Observed, shownAt } from '#src/history/scorecard-queries.ts'
+import { computeScores } from '#src/history/scores.ts'
 
 /** Made by SciPy's `spearmanr`, and by fractions of Python for the rest. */
 const CASES: { pairs: [number, number][]; bias: number; rmse: number; mae: number; rank: number }[] =
@@ -38,7 +41,7 @@ function observedIn(sizes: readonly number[], nowhere = 0): Observed[] {
 
 function observedBy(observer: string, codes: readonly (string | undefined)[]): Observed {
   const areas = codes.map((code) => (code === undefined ? undefined : { code, name: code }))
-  return { pair: { predicted: 1, observed: 1 }, observer, areas }
+  return { observer, areas }
 }
 
 test.each([
@@ -104,4 +107,51 @@ test('rows that say nothing are told by their lines, and the others are read', (
   expect(() => readObservations('lat,lon\n1,2\n', 'yield_kg_ha', 1)).toThrow(
     'The observations have no column lng, yield_kg_ha.',
   )
+})
+
+test('a row may say what the season was, and for which place of the slope; a season of another name is a mistake', () => {
+  const text =
+    'condition,lat,lng,yield_kg_ha,scenario\nhill,9.5,38.5,3100,above normal\n,9.5,38.5,3100,\n,9.5,38.5,3100,wet\n'
+  expect(readObservations(text, 'yield_kg_ha', 200_000)).toEqual({
+    rows: [
+      { lat: 9.5, lng: 38.5, observed: 3100, season: 'above normal', condition: 'hill' },
+      { lat: 9.5, lng: 38.5, observed: 3100 },
+    ],
+    errors: [{ line: 4, error: 'scenario must be one of Below Normal, Normal, Above Normal, and is "wet"' }],
+  })
+})
+
+/** Five accounts whose odds of a normal season are of one bin, and others with their own. */
+function gatherOdds(normal: readonly number[]): Gathered {
+  const judged = normal.map((odds, index) => ({
+    pair: { predicted: 1, observed: 1 },
+    within: null,
+    season: { odds: [0.95 - odds, odds, 0.05], outcome: index % 2 },
+    told: index === 0,
+    predictions: [{ scenario: 'Normal', predicted: 1 }],
+    observer: `account ${index}`,
+    areas: [],
+  }))
+  return { fromFeedback: normal.length, fromFile: 0, withoutValue: 0, judged }
+}
+
+const oddsOf = (normal: readonly number[]) =>
+  describeScorecard({ code: 'a release' }, yieldPrediction, 0, gatherOdds(normal), []).odds
+
+test('bins of fewer than five accounts have their number alone, and the bin that would tell them as well', () => {
+  expect(oddsOf([0.3, 0.3, 0.3, 0.3])).toBeNull()
+  const told = (normal: readonly number[]) =>
+    oddsOf(normal)?.reliability[1]?.bins.map(({ count, observed }) => [count, observed])
+  const of = (count: number, odds: number) => Array.from({ length: count }, () => odds)
+  const alone = told(of(6, 0.3))
+  expect(alone?.[3]).toEqual([6, 0.5])
+  const [three, four, five] = [3, 4, 5].map(
+    (bin) => told([...of(6, 0.3), ...of(5, 0.4), ...of(1, 0.5)])?.[bin],
+  )
+  expect([three, four, five]).toEqual([
+    [6, 0.5],
+    [5, null],
+    [1, null],
+  ])
+  expect(oddsOf(of(6, 0.3))).toMatchObject({ count: 6, told: 1 })
 })

@@ -1,0 +1,103 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Scorecard } from '#schemas/feedback.ts'
+import type { ProductDefinition, Series } from '#schemas/products/define.ts'
+import { isoTime } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { describeSkill, type SkillSums } from './scores.ts'
+
+/** Whether observations can be compared with a product: with several inputs, the used one is unknown. */
+export function isObservable({ observed, input }: ProductDefinition): boolean {
+  return observed !== null && input === null
+}
+
+/** Of the areas that skill is kept for, beside the country: finer ones have few observations. */
+export const KEPT_LEVEL = 1
+
+/** Of fewer observations nothing is told: chance alone would explain it. */
+export const LEAST_OBSERVATIONS = 30
+
+export interface SkillRow extends SkillSums {
+  level: number
+  area_code: string
+  observers: number
+}
+
+/** Puts rows, one at least, in the place of those of the release. */
+export async function replaceKept(
+  trx: Transaction<Tables>,
+  releaseId: number,
+  rows: readonly SkillRow[],
+): Promise<void> {
+  await trx.deleteFrom('skill').where('release_id', '=', releaseId).execute()
+  await trx
+    .insertInto('skill')
+    .values(rows.map((row) => ({ release_id: releaseId, ...row })))
+    .execute()
+}
+
+/** The kept sums of a release as figures: the country first. */
+export async function listKept(db: Kysely<Tables>, releaseId: number): Promise<Scorecard['kept']> {
+  const rows = await db
+    .selectFrom('skill')
+    .selectAll()
+    .select(isoTime('kept_at').as('keptAt'))
+    .where('release_id', '=', releaseId)
+    .orderBy('level')
+    .orderBy(sql`area_code collate "C"`)
+    .execute()
+  return rows.map((row) => ({
+    level: row.level,
+    code: row.area_code,
+    observers: row.observers,
+    ...describeSkill(row),
+    kept_at: row.keptAt,
+  }))
+}
+
+interface PlaceSkill extends SkillSums {
+  area_code: string
+  first_year: number
+  last_year: number
+}
+
+/** The sums of all releases of a series at a position: of its area of the first level, or else of the country. */
+export async function findSkill(
+  db: Kysely<Tables>,
+  { product, countryCode, cropCode }: Omit<Series, 'forecastPeriod'>,
+  { longitude, latitude }: { longitude: number; latitude: number },
+): Promise<PlaceSkill | undefined> {
+  const { rows } = await sql<PlaceSkill>`
+    select
+      area_code,
+      extract(year from min(forecast_period))::integer as first_year,
+      extract(year from max(forecast_period))::integer as last_year,
+      sum(n)::integer as n,
+      sum(sum_difference) as sum_difference,
+      sum(sum_absolute) as sum_absolute,
+      sum(n_range)::integer as n_range,
+      sum(n_within)::integer as n_within,
+      sum(n_odds)::integer as n_odds,
+      sum(sum_brier) as sum_brier,
+      sum(sum_rps) as sum_rps,
+      sum(sum_rps_climatology) as sum_rps_climatology
+    from skill
+    join release on release.id = skill.release_id
+    where product = ${product} and country_code = ${countryCode}
+      and crop_code is not distinct from ${cropCode}::text
+      and not synthetic
+      and (
+        skill.level = 0
+        or (
+          skill.level = ${KEPT_LEVEL}::integer and area_code in (
+            select area.code
+            from admin_areas_at(${longitude}::float8, ${latitude}::float8) as area
+            where area.country_code = ${countryCode} and area.level = ${KEPT_LEVEL}::integer
+          )
+        )
+      )
+    group by skill.level, area_code
+    having sum(n) >= ${LEAST_OBSERVATIONS}::integer
+    order by skill.level desc, area_code collate "C"
+    limit 1`.execute(db)
+  return rows[0]
+}
