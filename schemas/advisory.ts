@@ -72,6 +72,30 @@ export const ProvenanceMember = Type.Optional(
   ),
 )
 
+export const Skill = t.component(
+  'Skill',
+  'How well forecasts of the series have done: the value of the most likely scenario against observations of the area, or else of the country.',
+  {
+    n: t.integer('How many observations, 30 at least.'),
+    bias: t.number('The mean of predicted minus observed, in the unit of the values.'),
+    mae: t.number('The mean of the sizes of these differences.'),
+    within: Type.Optional(t.number('How many observations lay in the range, from 0 to 1.')),
+    rpss: Type.Optional(
+      t.number('Ranked probability skill score of the odds: 1 is best, 0 as good as a third each.'),
+    ),
+    of: t.string('The area, the crop and the years.'),
+  },
+  { n: 412, bias: -112.5, mae: 340.7, within: 0.78, rpss: 0.12, of: 'ETH-04, wheat, 2023 to 2025' },
+)
+export type Skill = Static<typeof Skill>
+
+export const SkillMember = Type.Optional(
+  t.orNull(
+    t.ref(Skill),
+    'Where the request has `skill: true`. Null for demonstration data and with fewer than 30 observations.',
+  ),
+)
+
 export const Location = t.component('Location', {
   name: t.string('The label of the request.', 'My field'),
   lat: Type.Number({ examples: [9.5] }),
@@ -251,6 +275,7 @@ function defineResponse(product: ProductContract, entry: TObject, expected: TObj
       [entries]: Type.Array(t.ref(entry)),
       ...certaintyOfAnswer(product, expected),
       provenance: ProvenanceMember,
+      skill: SkillMember,
       ...quantitiesOfAnswer(product),
       history_id: Type.Optional(HistoryId),
       ignored: t.Ignored,
@@ -265,7 +290,7 @@ function defineResponse(product: ProductContract, entry: TObject, expected: TObj
 
 const { error, code, details } = t.ErrorBody.properties
 
-const OF_WHOLE_ANSWERS = ['location', 'history_id', 'provenance', 'ignored']
+const OF_WHOLE_ANSWERS = ['location', 'history_id', 'provenance', 'skill', 'ignored']
 
 /** The values of one of many answers, or the reason for none. */
 export function dataOrReason({
@@ -308,7 +333,7 @@ export function listPointComponents(schemas: readonly PointSchemas[]): TSchema[]
     ...new Set([PointRemainder, ...schemas.map(({ remainder }) => remainder)]),
     Location,
     t.IgnoredName,
-    ...[ProvenanceLayer, ProvenancePixel, Provenance],
+    ...[ProvenanceLayer, ProvenancePixel, Provenance, Skill],
     ...quantityComponents,
     ShortText,
     ...certaintyComponents,
@@ -323,7 +348,7 @@ function defineSection(point: PointSchemas): TObject {
   return t.component(
     `${componentOf(product)}Section`,
     `The answer of \`POST /advisory/${product.code}/point\`, or \`error\` and \`code\`.`,
-    dataOrReason(point),
+    { ...dataOrReason(point), skill: SkillMember },
   )
 }
 

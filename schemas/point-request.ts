@@ -71,6 +71,10 @@ export const Condition = t.text(
   'foot slope',
 )
 
+export const SkillField = t.boolean(
+  'Whether the answer says how well such forecasts have done at the place (`skill`).',
+)
+
 export const PointRequest = t.component(
   'PointRequest',
   'A point and what to answer for. Fields that are not listed are ignored, and named in `ignored`.',
@@ -88,6 +92,7 @@ export const PointRequest = t.component(
         'Whether the answer has the pixels and sources of its values (`provenance`), as with `Prefer: return=provenance`.',
       ),
     ),
+    skill: t.optional(SkillField),
     ...QuantityFields,
     max_segments: t.optional(
       Type.Integer({

@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { exampleMembers, HistoryId, type PointSchemas, releaseMembers } from './advisory.ts'
+import { exampleMembers, HistoryId, type PointSchemas, releaseMembers, SkillMember } from './advisory.ts'
 import { AdvisedArea, areaLevel } from './areas.ts'
 import { certaintyOfAnswer } from './certainty.ts'
 import * as t from './common.ts'
@@ -103,7 +103,7 @@ export const AdminSelection = t.component('AdminSelection', 'An administrative a
   ),
 })
 
-const { crop, country_code, name, forecast_period, release, condition } = PointRequest.properties
+const { crop, country_code, name, forecast_period, release, condition, skill } = PointRequest.properties
 
 const Label = Type.Optional({
   ...name,
@@ -150,6 +150,7 @@ const MEMBERS = {
   forecast_period,
   release,
   condition,
+  skill,
   ...DistributionParameters,
   ...PolygonQuantityFields,
 }
@@ -182,6 +183,7 @@ export type PlainPolygonRequest = Pick<
   | 'name'
   | 'release'
   | 'condition'
+  | 'skill'
   | 'quantiles'
   | 'histogram'
 > &
@@ -243,6 +245,7 @@ function defineResponse({ product, expected }: PointSchemas, entry: TObject): TO
       country_source: t.CountrySource,
       [entries]: Type.Array(t.ref(entry)),
       ...certaintyOfAnswer(product, expected),
+      skill: SkillMember,
       ...quantitiesOfAnswer(product),
       history_id: Type.Optional(HistoryId),
       ignored: t.Ignored,

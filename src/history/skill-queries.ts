@@ -1,8 +1,11 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Skill } from '#schemas/advisory.ts'
 import type { Scorecard } from '#schemas/feedback.ts'
 import type { ProductDefinition, Series } from '#schemas/products/define.ts'
 import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { round } from '#src/lib/round.ts'
 import { describeSkill, type SkillSums } from './scores.ts'
 
 /** Whether observations can be compared with a product: with several inputs, the used one is unknown. */
@@ -84,7 +87,7 @@ export async function findSkill(
     join release on release.id = skill.release_id
     where product = ${product} and country_code = ${countryCode}
       and crop_code is not distinct from ${cropCode}::text
-      and not synthetic
+      and not synthetic and status = 'ready'
       and (
         skill.level = 0
         or (
@@ -100,4 +103,61 @@ export async function findSkill(
     order by skill.level desc, area_code collate "C"
     limit 1`.execute(db)
   return rows[0]
+}
+
+/** Decimals of shares and scores. */
+const SHARE_DECIMALS = 3
+
+/** A release that has answered, as far as its skill depends on it. */
+interface Answering {
+  countryCode: string
+  cropCode: string | null
+  synthetic: boolean
+  layers: { decimals: number }[]
+}
+
+/**
+ * How well such forecasts have done at the place of an answer. Null below {@link LEAST_OBSERVATIONS}, for demonstration
+ * data and for products that are not observed.
+ */
+export async function readSkill(
+  product: ProductDefinition,
+  release: Answering,
+  position: { longitude: number; latitude: number },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Skill | null> {
+  if (release.synthetic || !isObservable(product)) return null
+  const { database, inTurn } = request.server
+  const { countryCode, cropCode } = release
+  const found = await inTurn(request, reply, () =>
+    findSkill(database.reader, { product: product.code, countryCode, cropCode }, position),
+  )
+  if (!found) return null
+  const { n, bias, mae, within, rpss } = describeSkill(found)
+  const decimals = Math.max(...release.layers.map((layer) => layer.decimals))
+  const { area_code, first_year, last_year, n_range, n_odds } = found
+  const years = first_year === last_year ? `${first_year}` : `${first_year} to ${last_year}`
+  return {
+    n,
+    bias: round(bias, decimals),
+    mae: round(mae, decimals),
+    ...(within && n_range >= LEAST_OBSERVATIONS && { within: round(within.share, SHARE_DECIMALS) }),
+    ...(rpss !== null && n_odds >= LEAST_OBSERVATIONS && { rpss: round(rpss, SHARE_DECIMALS) }),
+    of: `${area_code}, ${cropCode}, ${years}`,
+  }
+}
+
+/** The same for each product that has answered. */
+export async function readSkills(
+  answered: readonly { product: ProductDefinition; release: Answering }[],
+  position: { longitude: number; latitude: number },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Map<ProductDefinition, Skill | null>> {
+  const skills = new Map<ProductDefinition, Skill | null>()
+  for (const { product, release } of answered) {
+    skills.set(product, await readSkill(product, release, position, request, reply))
+  }
+  return skills
 }

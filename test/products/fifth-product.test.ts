@@ -274,7 +274,7 @@ describe('the document of a service with more products', () => {
     expect(PolygonLimeEntry?.properties.total_tons).toMatchObject({ type: 'number' })
     expect(Observed?.properties.lime_tons_ha).toMatchObject({ minimum: 0, maximum: 50 })
     expect(keysOf(SoilPointRequest)).toEqual([
-      ...['lat', 'lng', 'country_code', 'name', 'release', 'provenance', 'max_segments'],
+      ...['lat', 'lng', 'country_code', 'name', 'release', 'provenance', 'skill', 'max_segments'],
     ])
     expect(CatalogCountry?.properties.crops).toMatchObject({
       description: 'Codes of the crops it offers; forage and soil need none.',

@@ -329,6 +329,7 @@ export interface components {
       release?: components["schemas"]["Release"];
       condition?: components["schemas"]["Condition"];
       provenance?: components["schemas"]["PointRequestProvenance"];
+      skill?: components["schemas"]["PointRequestSkill"];
       area?: components["schemas"]["Area"];
       max_segments?: components["schemas"]["MaxSegments"];
     } & components["schemas"]["QuantityParameters"];
@@ -341,6 +342,7 @@ export interface components {
       release?: components["schemas"]["Release"];
       condition?: components["schemas"]["Condition"];
       provenance?: components["schemas"]["PointRequestProvenance"];
+      skill?: components["schemas"]["PointRequestSkill"];
       max_segments?: components["schemas"]["MaxSegments"];
     };
     /** @description Some fields of a request, where the query has the others. */
@@ -354,6 +356,7 @@ export interface components {
       release?: components["schemas"]["Release"];
       condition?: components["schemas"]["Condition"];
       provenance?: components["schemas"]["PointRequestProvenance"];
+      skill?: components["schemas"]["PointRequestSkill"];
       area?: components["schemas"]["Area"];
       max_segments?: components["schemas"]["MaxSegments"];
     } & components["schemas"]["QuantityParameters"];
@@ -366,6 +369,7 @@ export interface components {
       release?: components["schemas"]["Release"];
       condition?: components["schemas"]["Condition"];
       provenance?: components["schemas"]["PointRequestProvenance"];
+      skill?: components["schemas"]["PointRequestSkill"];
       max_segments?: components["schemas"]["MaxSegments"];
     };
     Location: {
@@ -432,6 +436,21 @@ export interface components {
       checksum: components["schemas"]["Checksum"];
       /** @description One for each grid that has a value at the point. */
       pixels: components["schemas"]["ProvenancePixel"][];
+    };
+    /** @description How well forecasts of the series have done: the value of the most likely scenario against observations of the area, or else of the country. */
+    Skill: {
+      /** @description How many observations, 30 at least. */
+      n: number;
+      /** @description The mean of predicted minus observed, in the unit of the values. */
+      bias: number;
+      /** @description The mean of the sizes of these differences. */
+      mae: number;
+      /** @description How many observations lay in the range, from 0 to 1. */
+      within?: number;
+      /** @description Ranked probability skill score of the odds: 1 is best, 0 as good as a third each. */
+      rpss?: number;
+      /** @description The area, the crop and the years. */
+      of: string;
     };
     /** @description Kilograms of nutrients. */
     Nutrients: {
@@ -599,6 +618,7 @@ export interface components {
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["YieldResponseExpected"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
+      skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
@@ -617,6 +637,7 @@ export interface components {
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["Expected"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
+      skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
@@ -635,6 +656,7 @@ export interface components {
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["IsfmResponseExpected"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
+      skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
@@ -650,6 +672,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
+      skill?: components["schemas"]["YieldResponseSkill"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
     };
@@ -670,6 +693,7 @@ export interface components {
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
       details?: components["schemas"]["Details"];
+      skill?: components["schemas"]["YieldResponseSkill"];
     };
     /** @description The answer of `POST /advisory/fertilizer/point`, or `error` and `code`. */
     FertilizerSection: {
@@ -688,6 +712,7 @@ export interface components {
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
       details?: components["schemas"]["Details"];
+      skill?: components["schemas"]["YieldResponseSkill"];
     };
     /** @description The answer of `POST /advisory/isfm/point`, or `error` and `code`. */
     IsfmSection: {
@@ -706,6 +731,7 @@ export interface components {
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
       details?: components["schemas"]["Details"];
+      skill?: components["schemas"]["YieldResponseSkill"];
     };
     /** @description The answer of `POST /advisory/forage/point`, or `error` and `code`. */
     ForageSection: {
@@ -720,6 +746,7 @@ export interface components {
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
       details?: components["schemas"]["Details"];
+      skill?: components["schemas"]["YieldResponseSkill"];
     };
     EverythingResponse: {
       location: components["schemas"]["Location"];
@@ -912,6 +939,7 @@ export interface components {
       forecast_period?: components["schemas"]["ForecastPeriod"];
       release?: components["schemas"]["Release"];
       condition?: components["schemas"]["Condition"];
+      skill?: components["schemas"]["PointRequestSkill"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
       area?: components["schemas"]["PolygonRequestArea"];
@@ -923,6 +951,7 @@ export interface components {
       forecast_period?: components["schemas"]["ForecastPeriod"];
       release?: components["schemas"]["Release"];
       condition?: components["schemas"]["Condition"];
+      skill?: components["schemas"]["PointRequestSkill"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
       area?: components["schemas"]["PolygonRequestArea"];
@@ -934,6 +963,7 @@ export interface components {
       forecast_period?: components["schemas"]["ForecastPeriod"];
       release?: components["schemas"]["Release"];
       condition?: components["schemas"]["Condition"];
+      skill?: components["schemas"]["PointRequestSkill"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
       area?: components["schemas"]["PolygonRequestArea"];
@@ -945,6 +975,7 @@ export interface components {
       name?: components["schemas"]["Name"];
       release?: components["schemas"]["Release"];
       condition?: components["schemas"]["Condition"];
+      skill?: components["schemas"]["PointRequestSkill"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
     } | {
@@ -953,6 +984,7 @@ export interface components {
       name?: components["schemas"]["Name"];
       release?: components["schemas"]["Release"];
       condition?: components["schemas"]["Condition"];
+      skill?: components["schemas"]["PointRequestSkill"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
     } | {
@@ -961,6 +993,7 @@ export interface components {
       name?: components["schemas"]["Name"];
       release?: components["schemas"]["Release"];
       condition?: components["schemas"]["Condition"];
+      skill?: components["schemas"]["PointRequestSkill"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
     };
@@ -1075,6 +1108,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["YieldResponseExpected"];
+      skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
@@ -1093,6 +1127,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["Expected"];
+      skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
@@ -1111,6 +1146,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["IsfmResponseExpected"];
+      skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
@@ -1126,6 +1162,7 @@ export interface components {
       forage_data: components["schemas"]["PolygonForageEntry"][];
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
+      skill?: components["schemas"]["YieldResponseSkill"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
     };
@@ -2889,6 +2926,8 @@ export interface components {
     ChangedPercentLeast: number | null;
     /** @description As it was loaded, where that may be a code of SPDX; `other` where it is a text, which `GET /catalog` has. */
     License: string;
+    /** @description Where the request has `skill: true`. Null for demonstration data and with fewer than 30 observations. */
+    YieldResponseSkill: components["schemas"]["Skill"] | null;
     /** @description The code that the authenticator app shows: six digits, for 30 seconds. It works once. */
     Totp: string | null;
     /** @description The secret that signs deliveries (Standard Webhooks). It is shown once; it can be renewed. */
@@ -2960,6 +2999,8 @@ export interface components {
     ForecastMonth: string;
     /** @description From the smallest values to the largest. */
     PolygonYieldEntryHistogram: components["schemas"]["HistogramBin"][];
+    /** @description Whether the answer says how well such forecasts have done at the place (`skill`). */
+    PointRequestSkill: boolean | null;
     /** @description The `cursor` of the next page; null where this is the last one. */
     CoverageListNextCursor: string | null;
     /** Format: date-time @description Accurate to a minute. */
@@ -3188,6 +3229,8 @@ export interface components {
     GetStacCollectionCollection: string;
     /** @description Whether to tell the nutrients of products whose composition the service knows. */
     Nutrients: boolean;
+    /** @description Whether the answer says how well such forecasts have done at the place (`skill`). */
+    Skill: boolean;
     /** @description Answer with a histogram of so many bins, or classes. */
     Histogram: number;
     /** @description Only this product. */
@@ -3227,6 +3270,7 @@ export interface operations {
         release?: components["parameters"]["Release"];
         condition?: components["parameters"]["Condition"];
         provenance?: components["parameters"]["Provenance"];
+        skill?: components["parameters"]["Skill"];
         area?: components["parameters"]["GetYieldAtPointArea"];
         bags?: components["parameters"]["Bags"];
         prices?: components["parameters"]["Prices"];
@@ -3324,6 +3368,7 @@ export interface operations {
         release?: components["parameters"]["Release"];
         condition?: components["parameters"]["Condition"];
         provenance?: components["parameters"]["Provenance"];
+        skill?: components["parameters"]["Skill"];
         max_segments?: components["parameters"]["MaxSegments"];
         format?: components["parameters"]["GetYieldAtPointFormat"];
       };
@@ -3375,6 +3420,7 @@ export interface operations {
         release?: components["parameters"]["Release"];
         condition?: components["parameters"]["Condition"];
         provenance?: components["parameters"]["Provenance"];
+        skill?: components["parameters"]["Skill"];
         area?: components["parameters"]["GetYieldAtPointArea"];
         bags?: components["parameters"]["Bags"];
         prices?: components["parameters"]["Prices"];
@@ -3480,6 +3526,7 @@ export interface operations {
         forecast_period?: components["parameters"]["ForecastPeriod"];
         release?: components["parameters"]["Release"];
         condition?: components["parameters"]["Condition"];
+        skill?: components["parameters"]["Skill"];
         quantiles?: components["parameters"]["Quantiles"];
         histogram?: components["parameters"]["Histogram"];
         area?: components["parameters"]["YieldInPolygonArea"];
@@ -3525,6 +3572,7 @@ export interface operations {
         name?: components["parameters"]["Name"];
         release?: components["parameters"]["Release"];
         condition?: components["parameters"]["Condition"];
+        skill?: components["parameters"]["Skill"];
         quantiles?: components["parameters"]["Quantiles"];
         histogram?: components["parameters"]["Histogram"];
       };

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { unnamedReason } from '#schemas/advisory.ts'
+import { type Skill, unnamedReason } from '#schemas/advisory.ts'
 import type { ErrorDetail } from '#schemas/common.ts'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import { ALL_PRODUCTS } from '#schemas/product.ts'
@@ -8,6 +8,7 @@ import { hasQuantities } from '#schemas/quantities.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { RecordAdvisory, TemplatedAnswer } from '#src/history/queries.ts'
 import { sayHistoryFull } from '#src/history/recorded-answer.ts'
+import { readSkills } from '#src/history/skill-queries.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { CSV, csvRow } from '#src/http/formats.ts'
 import { ignoredMember } from '#src/http/parameters.ts'
@@ -70,6 +71,8 @@ export class PointAnswer {
   readonly #rules: QuantityRules | null
   #data: Record<string, unknown> | undefined
   #members: Record<string, unknown> | undefined
+  /** Of the products that have a section with values; undefined where the request does not ask. */
+  #skills: Map<ProductDefinition, Skill | null> | undefined
   /** The text without further members and the bracket at its end. */
   #open: string | undefined
 
@@ -98,6 +101,18 @@ export class PointAnswer {
 
   add(members: Record<string, unknown>): void {
     this.#members = { ...this.#members, ...members }
+  }
+
+  addSkills(skills: Map<ProductDefinition, Skill | null>): void {
+    if (this.#source.hasSections) this.#skills = skills
+    else this.add({ skill: [...skills.values()][0] })
+  }
+
+  /** The products that have values. */
+  get answered(): { product: ProductDefinition; release: PointAdvice['release'] }[] {
+    return this.#outcomes.flatMap(({ product, outcome }) =>
+      outcome instanceof ApiError ? [] : [{ product, release: outcome.release }],
+    )
   }
 
   text(): string {
@@ -141,9 +156,10 @@ export class PointAnswer {
     const sections = this.#outcomes.map(({ product, outcome }) => {
       if (outcome instanceof ApiError) return createReason(product, outcome)
       const { release, values } = outcome
-      return this.#rules
+      const data = this.#rules
         ? dataWithQuantities(this.#rules, product, release, values, this.#rules.plan.area as FieldArea)
         : makePointData(product, release, values)
+      return this.#skills ? { ...data, skill: this.#skills.get(product) } : data
     })
     if (!this.#source.hasSections) return { location, ...sections[0] }
     const named = this.#outcomes.map(({ product }, index) => [product.code, sections[index]])
@@ -166,9 +182,14 @@ export class PointAnswer {
         outcome instanceof ApiError
           ? JSON.stringify(createReason(product, outcome))
           : outcome.release.writer.section(outcome.values)
-      text += `,"${product.code}":${section}`
+      text += `,"${product.code}":${this.#withSkill(product, section)}`
     }
     return `${text}}`
+  }
+
+  #withSkill(product: ProductDefinition, section: string): string {
+    const skill = this.#skills?.get(product)
+    return skill === undefined ? section : closedWith(openText(section), `"skill":${JSON.stringify(skill)}`)
   }
 
   #describePlace() {
@@ -327,9 +348,8 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory) {
         reply: FastifyReply,
       ) => {
         const { format = prefersText(request, 'text/plain') ? 'text' : 'json', ...point } = request.query
-        if (format === 'csv' && point.provenance) {
-          throw ApiError.invalid('provenance', 'must be left out for CSV, which has no columns for it')
-        }
+        const further = (['provenance', 'skill'] as const).find((name) => format === 'csv' && point[name])
+        if (further) throw ApiError.invalid(further, 'must be left out for CSV, which has no columns for it')
         if (format !== 'text') varyBy(reply, 'Accept')
         return handle({ lookup, record, source, point, format, request, reply })
       },
@@ -340,7 +360,8 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory) {
 function isPlain({ point, format, request }: PointContext): boolean {
   if (prefers(request, 'server-timing') || (request.user !== null && point.release !== undefined))
     return false
-  return format === 'csv' || (point.provenance !== true && !prefers(request, 'return=provenance'))
+  if (format === 'csv') return true
+  return point.provenance !== true && point.skill !== true && !prefers(request, 'return=provenance')
 }
 
 function answerOnce(context: PointContext): Promise<PointAnswer['body']> {
@@ -377,6 +398,10 @@ async function findAndStore(context: PointContext): Promise<PointAnswer> {
   const answer = await answerPoint(lookup, source, point, request, reply)
   if (point.provenance) {
     answer.add({ provenance: await findProvenance(lookup, point, answer.advice, request, reply) })
+  }
+  // A text message has no room for it.
+  if (point.skill && format !== 'text') {
+    answer.addSkills(await readSkills(answer.answered, positionOf(point), request, reply))
   }
   if (isTimed) sayTimes(reply, released - started, performance.now() - released)
   return store(context, answer)
@@ -463,6 +488,7 @@ function mayBeShared({ method, headers }: FastifyRequest, reply: FastifyReply): 
 /** Links the answer itself, if the request names a release. The address is relative, so that caches may store it. */
 function cite({ point, request, reply }: PointContext): void {
   const { basePath, url, server, method } = request
-  if (point.release === undefined || method === 'POST') return
+  // Skill changes with each season.
+  if (point.release === undefined || point.skill || method === 'POST') return
   reply.header('link', `<${basePath}${url.slice(server.config.BASE_PATH.length)}>; rel="cite-as"`)
 }

@@ -15,6 +15,7 @@ import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import { sayHistoryFull } from '#src/history/recorded-answer.ts'
+import { readSkill } from '#src/history/skill-queries.ts'
 import type { App } from '#src/http/app.ts'
 import { ignoredMember } from '#src/http/parameters.ts'
 import { permits, requireCaller } from '#src/http/plugins/authentication.ts'
@@ -147,7 +148,8 @@ function polygonRoute(
         const series = readSeries(product, asked)
         const { release } = advice
         reply.header('advisory-release', release.code)
-        const answered = createAnswer(product, asked, advice, rules)
+        const skill = body.skill ? await readSkill(product, release, advice.position, call, reply) : undefined
+        const answered = { ...createAnswer(product, asked, advice, rules), ...(body.skill && { skill }) }
         const ignored = ignoredMember(call)
         const caller = requireCaller(call)
         if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return { ...answered, ...ignored }

@@ -1,0 +1,277 @@
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Scorecard } from '#schemas/feedback.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import { createUuidMaker } from '#src/lib/uuid.ts'
+import { call, type Sent } from '#test/setup/calls.ts'
+import { runAgro } from '#test/setup/cli.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { createTestAppWithPerson, makeAdmin, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { operatorOf, realYield } from '#test/setup/releases.ts'
+import { rectangle } from '#test/setup/square.ts'
+import { createDice, drawSeasons } from './seasons.ts'
+
+// Runs on a server alone: commands open the database beside the service.
+
+const CODE = 'yield-eth-wheat-2026-07-v1'
+const EARLIER = 'yield-eth-wheat-2025-07-v1'
+const SYNTHETIC = 'synthetic-yield-eth-wheat-2026-07-v1'
+
+/** Places in the pixel of the release, in three areas of the first level. */
+const PLACES = {
+  'ETH-09': { lat: 9.5, lng: 38.5 },
+  'ETH-01': { lat: 9.1, lng: 38.9 },
+  'ETH-03': { lat: 9.9, lng: 38.1 },
+} as const
+
+const SEASONS = 10_000
+/** So many of them were seen in ETH-01, and all others in ETH-09. */
+const FEW = 20
+
+/** What was told of each season, and what was harvested: within 300 kg/ha of the value of the season that came. */
+const roll = createDice(7)
+const seen = drawSeasons('sharp', SEASONS).map(({ percents, outcome }, index) => ({
+  area: index < FEW ? ('ETH-01' as const) : ('ETH-09' as const),
+  observed: 1000 * (outcome + 1) + roll(601) - 300,
+  entries: ['Below Normal', 'Normal', 'Above Normal'].map((scenario, at) => ({
+    scenario,
+    yield_kg_ha: 1000 * (at + 1),
+    probability: (percents[at] as number) / 100,
+    range: { low: 1000 * (at + 1) - 250, high: 1000 * (at + 1) + 250, level: 0.8 },
+  })),
+}))
+
+let service: TestAppWithPerson
+beforeAll(async () => {
+  service = await createTestAppWithPerson({ ownDatabase: true, settings: { RELEASE_MAX_AGE_MS: '0' } })
+  await makeAdmin(service)
+  await loadRelease(service.database, realYield({ forecastPeriod: '2025-07-01' }))
+  await loadRelease(service.database, realYield())
+  await keepSeen()
+})
+afterAll(async () => {
+  await service.close()
+})
+
+const get = (path: string, sent?: Sent) => call(service.app, `GET ${path}`, sent)
+const ask = async (area: keyof typeof PLACES, query = 'skill=true') => {
+  const { lat, lng } = PLACES[area]
+  return get(`/advisory/yield/point?lat=${lat}&lng=${lng}&${query}`)
+}
+const skillAt = async (area: keyof typeof PLACES) => (await ask(area)).body.skill
+
+/** Stores these answers as the service stores an answer with odds, with feedback of eight accounts. */
+async function keepSeen(): Promise<void> {
+  const { writer } = service.database
+  const payload = { ...PLACES['ETH-09'], provenance: true }
+  const { body } = await call(service.app, 'POST /advisory/yield/point', { by: service.person, payload })
+  const { history_id: stored, provenance: _, ...answer } = body
+  const people = await Promise.all(Array.from({ length: 8 }, () => newPerson(service.app)))
+  const { rows: users } = await sql<{ id: string }>`
+    select id from app_user where email = any(${people.map(({ email }) => email)}::text[])`.execute(writer)
+  const newUuid = createUuidMaker()
+  const rows = seen.map(({ area, observed, entries }, index) => ({
+    id: newUuid(),
+    user_id: users[index % users.length]?.id,
+    answer: JSON.stringify({
+      ...answer,
+      location: { ...answer.location, ...PLACES[area] },
+      yield_data: entries,
+    }),
+    observed: { yield_kg_ha: observed },
+  }))
+  await sql`
+    insert into history_item (id, user_id, template_id, bytes, subject_id, crop_code, request, answer)
+    select one.id, one.user_id, template_id, bytes, subject_id, crop_code, request, one.answer
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as one (id uuid, user_id uuid, answer text)
+    cross join history_item where history_item.id = ${stored}`.execute(writer)
+  await sql`
+    insert into advisory_feedback (history_id, user_id, rating, observed)
+    select id, user_id, 4, observed
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as one (id uuid, user_id uuid, observed jsonb)`.execute(
+    writer,
+  )
+}
+
+const cardOf = async (query = ''): Promise<Scorecard> =>
+  (await get(`/releases/${CODE}/scorecard${query}`, { by: service.person })).body
+
+const agro = (...parameters: string[]) => runAgro(service.testDatabase, ...parameters)
+
+/** Of the value of the most likely season; of equal ones that is the normal, then the below normal one. */
+function expectedOf(some: typeof seen) {
+  const differences = some.map(({ entries, observed }) => {
+    const [below, normal, above] = entries.map(({ probability }) => probability) as [number, number, number]
+    const most = Math.max(below, normal, above)
+    return (normal === most ? 2000 : below === most ? 1000 : 3000) - observed
+  })
+  const mean = (numbers: number[]) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length
+  return {
+    n: some.length,
+    bias: mean(differences),
+    mae: mean(differences.map(Math.abs)),
+    within: mean(differences.map((one) => Number(Math.abs(one) <= 250))),
+  }
+}
+
+test('the scores of 10,000 seasons in feedback are those that numpy had found of them, to a billionth', async () => {
+  const { sharp } = JSON.parse(readFileSync(join(import.meta.dirname, 'odds.json'), 'utf8'))
+  const { odds } = await cardOf('?level=0')
+  if (!odds) throw new Error('there are no scores')
+  const near = (value: number) => expect.closeTo(value, 9)
+  const { brier, rps, rpss, reliability } = sharp
+  expect(odds).toMatchObject({
+    ...{ count: SEASONS, told: 0, brier: near(brier), rps: near(rps), rpss: near(rpss) },
+  })
+  expect(odds.reliability.map(({ scenario }) => scenario)).toEqual(['Below Normal', 'Normal', 'Above Normal'])
+  for (const [index, { term, bins }] of odds.reliability.entries()) {
+    const theirs = reliability[index]
+    expect(term).toBeCloseTo(theirs.term, 9)
+    expect(bins.map(({ count }) => count)).toEqual(theirs.counts)
+    for (const [at, bin] of bins.entries()) {
+      if (bin.forecast !== null) expect(bin.forecast).toBeCloseTo(theirs.forecast[at], 9)
+      if (bin.observed !== null) expect(bin.observed).toBeCloseTo(theirs.observed[at], 9)
+    }
+    // Every account has odds in each bin that is not nearly empty.
+    for (const bin of bins) if (bin.count >= 100) expect(bin.observed).not.toBeNull()
+  }
+})
+
+test('an area has the figures of the most likely scenario; the command says the same, for people as well', async () => {
+  const card = await cardOf('?level=1')
+  expect(card.skill.map(({ code }) => code)).toEqual(['ETH-01', 'ETH-09'])
+  for (const [index, area] of ['ETH-01', 'ETH-09'].entries()) {
+    const { within, ...expected } = expectedOf(seen.filter((one) => one.area === area))
+    expect(card.skill[index]).toMatchObject({ n: expected.n, within: { count: expected.n } })
+    expect(card.skill[index]?.bias).toBeCloseTo(expected.bias, 8)
+    expect(card.skill[index]?.mae).toBeCloseTo(expected.mae, 8)
+    expect(card.skill[index]?.within?.share).toBeCloseTo(within, 12)
+  }
+  expect(card.kept).toEqual([])
+  const { stdout } = await agro('scorecard', CODE, '--level', '1', '--json')
+  expect(JSON.parse(stdout)).toEqual({ ...card, row_errors: [] })
+  const text = (await agro('scorecard', CODE, '--level', '1')).stdout
+  expect(text).toContain(`Odds of ${SEASONS}: Brier score ${card.odds?.brier.toFixed(3)}`)
+})
+
+test('nothing is told before it is kept, and without the option answers are as before', async () => {
+  const plain = await ask('ETH-09', '')
+  const asked = await ask('ETH-09')
+  expect(asked.body).toEqual({ ...plain.body, skill: null })
+  expect(plain.text).not.toContain('skill')
+  expect((await ask('ETH-09', 'skill=false')).text).toBe(plain.text)
+})
+
+describe('once it is kept', () => {
+  beforeAll(async () => {
+    const { code, stderr } = await agro('scorecard', CODE, '--keep')
+    expect([code, stderr]).toEqual([0, ''])
+  })
+
+  test('the scorecard has the sums of the country and of its areas, and the audit record says who kept them', async () => {
+    const { kept, skill } = await cardOf('?level=1')
+    expect(kept.map(({ level, code, n, observers }) => [level, code, n, observers])).toEqual([
+      [0, 'ETH', SEASONS, 8],
+      [1, 'ETH-01', FEW, 8],
+      [1, 'ETH-09', SEASONS - FEW, 8],
+    ])
+    const { name: _, ...figures } = skill[1] as NonNullable<(typeof skill)[number]>
+    expect(kept[2]).toMatchObject(figures)
+    const { stdout } = await agro('audit', '--kind', 'skill_kept', '--json')
+    expect(stdout).toContain(CODE)
+  })
+
+  test('an answer has that of its area, and of the country where the area has fewer than 30', async () => {
+    const area = expectedOf(seen.slice(FEW))
+    const { rpss } = (await cardOf('?level=1')).skill[1] as Scorecard['skill'][number]
+    expect(await skillAt('ETH-09')).toEqual({
+      n: SEASONS - FEW,
+      bias: expect.closeTo(area.bias, 2),
+      mae: expect.closeTo(area.mae, 2),
+      within: Number(area.within.toFixed(3)),
+      rpss: Number(rpss?.toFixed(3)),
+      of: 'ETH-09, wheat, 2026',
+    })
+    for (const place of ['ETH-01', 'ETH-03'] as const) {
+      expect(await skillAt(place)).toMatchObject({ n: SEASONS, of: 'ETH, wheat, 2026' })
+    }
+  })
+
+  test('all doors to a place tell it, each product for itself; tables refuse it, and texts leave it out', async () => {
+    const skill = await skillAt('ETH-09')
+    const { lat, lng } = PLACES['ETH-09']
+    const payload = { lat, lng, skill: true }
+    const post = (path: string, body: object, query = '') =>
+      call(service.app, `POST /advisory/${path}${query}`, { by: service.person, payload: body })
+    const posted = await post('yield/point', payload)
+    expect(posted.body.skill).toEqual(skill)
+    expect((await get(`/history/${posted.body.history_id}`, { by: service.person })).body).toMatchObject({
+      request: { skill: true },
+      answer: { skill },
+    })
+    const all = await post('point', payload)
+    expect(all.body.yield.skill).toEqual(skill)
+    expect(all.body.fertilizer.skill).toBeNull()
+    expect(all.body).not.toHaveProperty('skill')
+    const anonymous = await call(service.app, `GET /advisory/point?lat=${lat}&lng=${lng}&skill=true`)
+    expect(anonymous.body).toEqual({ ...all.body, history_id: undefined })
+    const withQuantities = await post('point', { ...payload, area: { value: 1 } })
+    expect(withQuantities.body.yield).toMatchObject({ skill, quantities: expect.anything() })
+    const item = await get(`/history/${all.body.history_id}`, { by: service.person })
+    expect(item.body.answer.yield.skill).toEqual(skill)
+
+    const geometry = rectangle(38.49, 9.49, 38.51, 9.51)
+    expect((await post('yield', { geometry, skill: true })).body.skill).toEqual(skill)
+    expect((await post('yield', { geometry }, '?skill=true')).body.skill).toEqual(skill)
+    expect((await post('yield', { geometry })).body).not.toHaveProperty('skill')
+    expect((await post('forage', { geometry, skill: true })).body.skill).toBeNull()
+    expect((await post('yield/points', { points: [{ lat, lng }], skill: true })).body.ignored).toEqual([
+      expect.objectContaining({ name: 'skill' }),
+    ])
+
+    const table = await ask('ETH-09', 'skill=true&format=csv')
+    expect([table.status, table.body.details[0].field]).toEqual([400, 'skill'])
+    const headers = { accept: 'text/plain' }
+    const [text, plain] = await Promise.all(
+      ['&skill=true', ''].map((query) =>
+        get(`/advisory/yield/point?lat=${lat}&lng=${lng}${query}`, { headers }),
+      ),
+    )
+    expect([text?.status, text?.text]).toEqual([200, plain?.text])
+    // What is known of the skill changes: the address is none to cite.
+    const cited = await ask('ETH-09', `release=${CODE}`)
+    expect(cited.headers.link).toContain('cite-as')
+    expect((await ask('ETH-09', `release=${CODE}&skill=true`)).headers.link ?? '').not.toContain('cite-as')
+  })
+
+  test('demonstration data have none, and none is kept of them', async () => {
+    expect((await ask('ETH-09', `release=${SYNTHETIC}&skill=true`)).body.skill).toBeNull()
+    const { code, stderr } = await agro('scorecard', SYNTHETIC, '--keep')
+    expect([code, stderr]).toEqual([1, `${SYNTHETIC} is demonstration data: no skill is kept of it.\n`])
+  })
+
+  test('releases of several years add up; a later call replaces what it had kept, and goes with the release', async () => {
+    const file = join(await newFolder(), 'trials.csv')
+    const { lat, lng } = PLACES['ETH-03']
+    const keep = async (count: number) => {
+      const rows = Array.from({ length: count }, (_, index) => `${lat},${lng},${2000 + index}`)
+      await writeFile(file, ['lat,lng,yield_kg_ha', ...rows].join('\n'))
+      return agro('scorecard', EARLIER, '--keep', '--observations', file)
+    }
+    expect(await keep(4)).toMatchObject({
+      code: 1,
+      stderr: `The observations are of fewer than 5 accounts: nothing of ${EARLIER} is kept.\n`,
+    })
+    expect((await keep(29)).code).toBe(0)
+    const country = { n: SEASONS + 29, of: 'ETH, wheat, 2025 to 2026' }
+    expect(await skillAt('ETH-03')).toMatchObject(country)
+    expect((await keep(30)).code).toBe(0)
+    // 2464 less the mean of 2000 to 2029; these had neither ranges nor odds.
+    expect(await skillAt('ETH-03')).toEqual({ n: 30, bias: 449.5, mae: 449.5, of: 'ETH-03, wheat, 2025' })
+    await operatorOf(service.database).remove(EARLIER, true)
+    expect(await skillAt('ETH-03')).toMatchObject({ n: SEASONS, of: 'ETH, wheat, 2026' })
+  })
+})
