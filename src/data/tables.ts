@@ -1,10 +1,19 @@
 import type { Generated } from 'kysely'
-import type { CompanionRole, Conditions } from '#schemas/certainty.ts'
 import type { ChangeKind } from '#schemas/feed.ts'
 import type { Scope } from '#schemas/keys.ts'
 import type { DisabledReason, ThresholdKind } from '#schemas/subscriptions.ts'
 import type { Role } from '#schemas/user.ts'
 import type { AuditKind } from './audit-kinds.ts'
+import type {
+  CompanionTable,
+  CoverageTable,
+  GranuleTable,
+  LayerTable,
+  PublicationTable,
+  ReleasePeriodTable,
+  ReleaseTable,
+  SkillTable,
+} from './release-tables.ts'
 
 interface UserTable {
   id: Generated<string>
@@ -205,77 +214,7 @@ interface UsageOfAllTable {
   advisories: number
 }
 
-interface ReleaseTable {
-  id: Generated<number>
-  code: string
-  product: string
-  country_code: string
-  crop_code: string | null
-  /** ISO date of the first day of the month: the driver leaves dates as text. */
-  forecast_period: string | null
-  version: number
-  synthetic: Generated<boolean>
-  lossy: Generated<boolean>
-  source: string
-  licence: string
-  checksum: string
-  status: Generated<'loading' | 'ready' | 'deleted'>
-  created_at: Generated<Date>
-  findings: object | null
-  load_lock: number | null
-  /** ISO date. */
-  valid_until: string | null
-  tile_store: Generated<'postgis' | 'files'>
-  deleted_at: Date | null
-  conditions: Conditions | null
-}
-
-interface SkillTable {
-  release_id: number
-  level: number
-  area_code: string
-  n: number
-  observers: number
-  sum_difference: number
-  sum_absolute: number
-  n_range: number
-  n_within: number
-  n_odds: number
-  sum_brier: number
-  sum_rps: number
-  sum_rps_climatology: number
-  kept_at: Generated<Date>
-}
-
-interface ReleasePeriodTable {
-  id: Generated<number>
-  release_id: number
-  published_from: Date
-  published_to: Date | null
-}
-
 /** Where the tiles of a release are. */
-export type TileStoreName = 'postgis' | 'files'
-
-interface GranuleTable {
-  coverage_id: number
-  granule_row: number
-  granule_column: number
-  name: string
-  header_bytes: number
-  bytes: number
-}
-
-interface PublicationTable {
-  product: string
-  country_code: string
-  crop_code: string | null
-  forecast_period: string | null
-  release_id: number
-  previous_release_id: number | null
-  published_at: Generated<Date>
-}
-
 interface ChangeEntryTable {
   id: Generated<number>
   at: Generated<Date>
@@ -426,54 +365,6 @@ interface CountryTable {
   east: number | null
   north: number | null
   ordinal: Generated<number>
-}
-
-interface CoverageTable {
-  id: Generated<number>
-  release_id: number
-  srid: number
-  origin_x: number
-  origin_y: number
-  pixel_width: number
-  pixel_height: number
-  width: number
-  height: number
-  tile_size: number
-  summarised: Generated<boolean>
-  summary_version: Generated<number>
-  west: number
-  south: number
-  east: number
-  north: number
-}
-
-interface BandTable {
-  release_id: number
-  ordinal: number
-  coverage_id: number
-  band: number
-  input: string | null
-  scenario: string | null
-  condition: string | null
-  unit: string
-  scale: number
-  offset: number
-  decimals: number
-  pixel_type: string
-  valid_count: number
-  minimum: number | null
-  maximum: number | null
-  mean: number | null
-}
-
-interface LayerTable extends BandTable {
-  probability: number | null
-  range_from: number | null
-  range_to: number | null
-}
-
-interface CompanionTable extends BandTable {
-  role: CompanionRole
 }
 
 interface AreaResultTable {

@@ -1,7 +1,8 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { lockReleases, requireComplete } from '#src/catalog/release-queries.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
-import type { Tables, TileStoreName } from '#src/data/tables.ts'
+import type { TileStoreName } from '#src/data/release-tables.ts'
+import type { Tables } from '#src/data/tables.ts'
 import type { TiledGrid } from '#src/raster/grid.ts'
 import { GRID } from './queries.ts'
 

@@ -1,6 +1,6 @@
 import type { Database } from '#src/data/client.ts'
 import type { FileStore } from '#src/data/files/store.ts'
-import type { TileStoreName } from '#src/data/tables.ts'
+import type { TileStoreName } from '#src/data/release-tables.ts'
 import type { EncodedGranule, GranuleCoverage } from '#src/data/tiles/granule.ts'
 import { GranuleBuilder } from '#src/data/tiles/granule-builder.ts'
 import { fileNameOf } from '#src/data/tiles/granule-reader.ts'

@@ -2,8 +2,9 @@ import { type Kysely, sql } from 'kysely'
 import type { AnsweredRelease } from '#schemas/advisory.ts'
 import type { CompanionRole, Conditions } from '#schemas/certainty.ts'
 import type { Series } from '#schemas/products/define.ts'
+import type { TileStoreName } from '#src/data/release-tables.ts'
 import { formatArray, isoTime } from '#src/data/sql.ts'
-import type { Tables, TileStoreName } from '#src/data/tables.ts'
+import type { Tables } from '#src/data/tables.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
 
 /** Decimal degrees, WGS 84. */

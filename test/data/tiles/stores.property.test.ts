@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { type FileStore, openFolder } from '#src/data/files/store.ts'
-import type { TileStoreName } from '#src/data/tables.ts'
+import type { TileStoreName } from '#src/data/release-tables.ts'
 import { createTileStores, type TileStores } from '#src/data/tiles/stores.ts'
 import type { StoredWindow } from '#src/data/tiles/tile-queries.ts'
 import { createPixelWriter } from '#src/ingest/pixel-writing.ts'

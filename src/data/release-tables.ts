@@ -1,0 +1,122 @@
+import type { Generated } from 'kysely'
+import type { CompanionRole, Conditions } from '#schemas/certainty.ts'
+
+/** The tables of releases; `tables.ts` has all. */
+
+export type TileStoreName = 'postgis' | 'files'
+
+export interface ReleaseTable {
+  id: Generated<number>
+  code: string
+  product: string
+  country_code: string
+  crop_code: string | null
+  /** ISO date of the first day of the month: the driver leaves dates as text. */
+  forecast_period: string | null
+  version: number
+  synthetic: Generated<boolean>
+  lossy: Generated<boolean>
+  source: string
+  licence: string
+  checksum: string
+  status: Generated<'loading' | 'ready' | 'deleted'>
+  created_at: Generated<Date>
+  findings: object | null
+  load_lock: number | null
+  /** ISO date. */
+  valid_until: string | null
+  tile_store: Generated<'postgis' | 'files'>
+  deleted_at: Date | null
+  conditions: Conditions | null
+}
+
+export interface SkillTable {
+  release_id: number
+  level: number
+  area_code: string
+  n: number
+  observers: number
+  sum_difference: number
+  sum_absolute: number
+  n_range: number
+  n_within: number
+  n_odds: number
+  sum_brier: number
+  sum_rps: number
+  sum_rps_climatology: number
+  kept_at: Generated<Date>
+}
+
+export interface ReleasePeriodTable {
+  id: Generated<number>
+  release_id: number
+  published_from: Date
+  published_to: Date | null
+}
+
+export interface GranuleTable {
+  coverage_id: number
+  granule_row: number
+  granule_column: number
+  name: string
+  header_bytes: number
+  bytes: number
+}
+
+export interface PublicationTable {
+  product: string
+  country_code: string
+  crop_code: string | null
+  forecast_period: string | null
+  release_id: number
+  previous_release_id: number | null
+  published_at: Generated<Date>
+}
+
+export interface CoverageTable {
+  id: Generated<number>
+  release_id: number
+  srid: number
+  origin_x: number
+  origin_y: number
+  pixel_width: number
+  pixel_height: number
+  width: number
+  height: number
+  tile_size: number
+  summarised: Generated<boolean>
+  summary_version: Generated<number>
+  west: number
+  south: number
+  east: number
+  north: number
+}
+
+interface BandTable {
+  release_id: number
+  ordinal: number
+  coverage_id: number
+  band: number
+  input: string | null
+  scenario: string | null
+  condition: string | null
+  unit: string
+  scale: number
+  offset: number
+  decimals: number
+  pixel_type: string
+  valid_count: number
+  minimum: number | null
+  maximum: number | null
+  mean: number | null
+}
+
+export interface LayerTable extends BandTable {
+  probability: number | null
+  range_from: number | null
+  range_to: number | null
+}
+
+export interface CompanionTable extends BandTable {
+  role: CompanionRole
+}
