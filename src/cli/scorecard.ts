@@ -9,7 +9,7 @@ import { inTransaction } from '#src/data/sql.ts'
 import { OperatorError } from '#src/errors.ts'
 import { describeScorecard, type Gathered, gatherObservations, sumToKeep } from '#src/history/scorecard.ts'
 import { type Observation, SMALLEST_GROUP } from '#src/history/scorecard-queries.ts'
-import { readSeason, SEASONS, type Seen } from '#src/history/scores.ts'
+import { readSeason, type Seen, TERCILES } from '#src/history/scores.ts'
 import { isObservable, KEPT_LEVEL, listKept, replaceKept } from '#src/history/skill-queries.ts'
 import { readNumber } from '#src/http/parameters.ts'
 import { countLineEnds, readCsv } from '#src/lib/csv.ts'
@@ -60,7 +60,7 @@ export function readObservations(text: string, key: string, maximum: number) {
     }
     const [season, condition] = [cellOf('scenario'), cellOf('condition')]
     if (season !== '' && readSeason(season) === undefined) {
-      errors.push({ line, error: `scenario must be one of ${SEASONS.join(', ')}, and is "${season}"` })
+      errors.push({ line, error: `scenario must be one of ${TERCILES.join(', ')}, and is "${season}"` })
       continue
     }
     const [lat, lng, observed] = numbers as [number, number, number]
@@ -178,9 +178,10 @@ async function readFileObservations(
   })
   const { key, maximum } = product.observed as NonNullable<ProductDefinition['observed']>
   const { rows, errors } = readObservations(text, key, maximum)
-  const positions = rows.map(({ lat, lng }) => ({ latitude: lat, longitude: lng }))
-  const values = await valuesInRelease(database, product, release.id, positions)
-  const given = rows.map((row, index) => ({
+  const places = rows.map(({ lat, lng, condition }) => ({ latitude: lat, longitude: lng, condition }))
+  const values = await valuesInRelease(database, product, release.id, places)
+  // The values are of the condition.
+  const given = rows.map(({ condition: _, ...row }, index) => ({
     ...row,
     predictions: (values[index] ?? []).map(({ value, ...layer }) => ({ ...layer, predicted: value })),
   }))

@@ -33,10 +33,10 @@ import {
   describeSkill,
   findBin,
   judge,
-  SEASONS,
   scoreOdds,
   selectPredictions,
   sumSkill,
+  TERCILES,
 } from './scores.ts'
 import { isObservable, KEPT_LEVEL, listKept, type SkillRow } from './skill-queries.ts'
 
@@ -131,7 +131,7 @@ function describeOdds(judged: readonly Judged[]): Scorecard['odds'] {
   const scored = judged.flatMap(({ season, ...one }) => (season ? [{ ...one, season }] : []))
   if (!isLarge(scored)) return null
   const seasons = scored.map(({ season }) => season)
-  const reliability = SEASONS.map((scenario, index) => {
+  const reliability = TERCILES.map((scenario, index) => {
     const inBins = scored.map(({ observer, season }) => {
       const code = `${findBin(season.odds[index] as number)}`
       return { observer, areas: [{ code, name: code }] }

@@ -1,3 +1,5 @@
+import { SEASONS } from '#schemas/glossary.ts'
+
 interface Pair {
   predicted: number
   observed: number
@@ -54,7 +56,7 @@ function rankCorrelation(pairs: readonly Pair[]): number | null {
 }
 
 /** The scenarios that have odds, from the poorest season to the best: the RPS depends on their order. */
-export const SEASONS = ['Below Normal', 'Normal', 'Above Normal'] as const
+export const TERCILES = SEASONS.toReversed()
 
 /** The odds of the three, which sum to 1, and the index of the one that the season was. */
 export interface Season {
@@ -87,7 +89,7 @@ export function rankedScore({ odds, outcome }: Season): number {
 }
 
 /** A forecast that knows the terciles of the past alone. */
-const CLIMATOLOGY = SEASONS.map(() => 1 / SEASONS.length)
+const CLIMATOLOGY = TERCILES.map(() => 1 / TERCILES.length)
 
 /** The ranked probability score of a third each. */
 export function climatologyScore({ outcome }: Pick<Season, 'outcome'>): number {
@@ -111,7 +113,7 @@ export function findBin(probability: number): number {
  * reliability term of Murphy's (1973) partition of the Brier score, `sum(n (mean - frequency)^2) / sum(n)`: 0 is best.
  *
  * @param seasons one at least
- * @param scenario index in {@link SEASONS}
+ * @param scenario index in {@link TERCILES}
  */
 export function computeReliability(seasons: readonly Season[], scenario: number) {
   const sums = Array.from({ length: BINS }, () => ({ count: 0, odds: 0, came: 0 }))
@@ -194,7 +196,7 @@ export interface Judgement {
 
 /** @param predictions one at least, of one condition */
 export function judge(predictions: readonly Prediction[], { observed, season }: Seen): Judgement {
-  const terciles = SEASONS.map((name) => predictions.find(({ scenario }) => scenario === name))
+  const terciles = TERCILES.map((name) => predictions.find(({ scenario }) => scenario === name))
   const odds = readOdds(terciles)
   const main = findLikeliest(predictions, terciles, odds)
   const outcome = odds && findOutcome(terciles, observed, season)
@@ -210,7 +212,7 @@ export function judge(predictions: readonly Prediction[], { observed, season }: 
 /** The odds, where each of the three has one. */
 function readOdds(terciles: readonly (Prediction | undefined)[]): number[] | null {
   const odds = terciles.flatMap((one) => one?.probability ?? [])
-  return odds.length === SEASONS.length ? normalise(odds) : null
+  return odds.length === TERCILES.length ? normalise(odds) : null
 }
 
 /** The order in which equally likely scenarios are taken, as indices. */
@@ -230,7 +232,7 @@ function findLikeliest(
 
 /** The index of a season by its name, in any case. */
 export function readSeason(text: string): number | undefined {
-  const index = SEASONS.findIndex((name) => isNamed(name, text))
+  const index = TERCILES.findIndex((name) => isNamed(name, text))
   return index < 0 ? undefined : index
 }
 
@@ -244,7 +246,7 @@ function findOutcome(
   const distances = terciles.flatMap((one) => (one ? [Math.abs(one.predicted - observed)] : []))
   const least = Math.min(...distances)
   const nearest = distances.flatMap((distance, index) => (distance === least ? [index] : []))
-  return distances.length === SEASONS.length && nearest.length === 1 ? nearest[0] : undefined
+  return distances.length === TERCILES.length && nearest.length === 1 ? nearest[0] : undefined
 }
 
 /** Sums over observations, which add up over areas and releases. */

@@ -24,17 +24,26 @@ function findLandscape({ layers, companions }: ConditionedRelease): number | und
   return at < 0 ? undefined : layers.length + at
 }
 
+/** Whether a release has values of a condition: any has those of none. */
+export function hasCondition({ conditions }: ConditionedRelease, requested: string | undefined): boolean {
+  return !conditions || requested === undefined || nameCondition(conditions, requested) !== undefined
+}
+
+function nameCondition({ list }: Conditions, requested: string): string | undefined {
+  const key = wordKey(requested)
+  return list.find(({ condition, title }) => wordKey(condition) === key || wordKey(title) === key)?.condition
+}
+
 /**
  * A condition of a release by its name or title, in any case. Undefined where the request names none.
  *
  * @throws {ApiError} INVALID_PARAMETERS with the names that there are
  */
-function findCondition({ list }: Conditions, requested: string | undefined): string | undefined {
+function findCondition(conditions: Conditions, requested: string | undefined): string | undefined {
   if (requested === undefined) return undefined
-  const key = wordKey(requested)
-  const meant = list.find(({ condition, title }) => wordKey(condition) === key || wordKey(title) === key)
-  if (meant) return meant.condition
-  const names = list.map(({ condition }) => condition)
+  const meant = nameCondition(conditions, requested)
+  if (meant !== undefined) return meant
+  const names = conditions.list.map(({ condition }) => condition)
   throw ApiError.invalid('condition', `must be one of ${names.join(', ')}`, names)
 }
 

@@ -8,6 +8,8 @@ import type { TileAddress, TileStore } from '#src/data/tiles/tile-queries.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import { Cache } from '#src/lib/cache.ts'
 import { createInterleaver, type InterleavedTile } from '#src/raster/tiles.ts'
+import { describeEntry, type EntryCertainty, figuresOfPoint } from './certainty.ts'
+import { hasCondition } from './conditions.ts'
 import { findCells, findPixels, findReleases, type PixelAddress, type Position } from './queries.ts'
 import {
   assembleValues,
@@ -226,33 +228,43 @@ export function createPixelReader(
 
 const PIECE = 5000
 
-interface ReleaseValue {
+interface ReleaseValue extends EntryCertainty {
   scenario: string | null
+  condition: string | null
   value: number
 }
 
-/** The layers with a value at each position. @throws {ReplacedMeanwhile} where the release was deleted */
+/**
+ * The layers with a value at each position, of its condition where that is known; none for a condition that the release
+ * does not have.
+ *
+ * @throws {ReplacedMeanwhile} where the release was deleted
+ */
 export async function valuesInRelease(
   database: Database,
   product: ProductDefinition,
   releaseId: number,
-  positions: readonly Position[],
+  places: readonly (Position & { condition: string | undefined })[],
 ): Promise<ReleaseValue[][]> {
   const [found] = await findReleases(database.writer, [releaseId])
   if (!found) throw new ReplacedMeanwhile()
   const release = createNumbering()(found, product)
   const pixels = createPixelReader(database, createTileStores(database), { cacheBytes: 0, concurrency: 1 })
-  const readValues = async (position: Position): Promise<ReleaseValue[]> => {
+  const { certainty } = release
+  const readValues = async ({ condition, ...position }: (typeof places)[number]): Promise<ReleaseValue[]> => {
+    if (!hasCondition(release, condition)) return []
     const stored = release.coverages.map((coverage) => pixels.read(coverage, position))
-    const found = assembleValues(release, await Promise.all(stored), undefined)
-    return release.layers.flatMap(({ scenario }, index) => {
-      const value = found?.[index] ?? Number.NaN
-      return Number.isNaN(value) ? [] : [{ scenario, value }]
+    const found = assembleValues(release, await Promise.all(stored), condition) ?? []
+    const figures = figuresOfPoint(found)
+    return release.layers.flatMap(({ scenario, condition }, index) => {
+      const value = found[index] ?? Number.NaN
+      if (Number.isNaN(value)) return []
+      return [{ scenario, condition, value, ...(certainty && describeEntry(certainty, index, figures)) }]
     })
   }
   const values: ReleaseValue[][] = []
-  for (let from = 0; from < positions.length; from += PIECE) {
-    values.push(...(await Promise.all(positions.slice(from, from + PIECE).map(readValues))))
+  for (let from = 0; from < places.length; from += PIECE) {
+    values.push(...(await Promise.all(places.slice(from, from + PIECE).map(readValues))))
   }
   return values
 }
