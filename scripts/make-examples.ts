@@ -8,7 +8,8 @@ import type { MultiPolygon, Position } from 'geojson'
 import { intersection } from 'polyclip-ts'
 import { randomNumbers } from '#bench/load/random.ts'
 import { writeGeoTiff } from '#bench/rasters/geotiff.ts'
-import { crossings, measureOutline, readOutline } from '#src/ingest/demo/outlines.ts'
+import { crossings, demoTerrain, measureOutline, readOutline } from '#src/ingest/demo/outlines.ts'
+import { describeLand, type Terrain } from '#src/ingest/demo/relief.ts'
 import { DEMO_SCENARIOS, type DemoQuantity, demoValue } from '#src/ingest/demo/source.ts'
 import type { PixelGrid } from '#src/raster/grid.ts'
 
@@ -20,15 +21,35 @@ const NODATA = -9999
 const RWANDA = rounded(readOutline('646'))
 const TANZANIA = rounded(readOutline('834'))
 
-const UREA: DemoQuantity = { input: 'Urea', range: [60, 180], response: 0.8, phase: 0.4, step: 1 }
-const MAIZE: DemoQuantity = { input: null, range: [800, 4200], response: 1, phase: 1.2, step: 1 }
+const RWANDAN = demoTerrain('rwa')
+const TANZANIAN: Terrain = {
+  bounds: measureOutline(TANZANIA),
+  ...{ grain: 4, low: 100, high: 1300, rugged: 1500, rift: 300 },
+}
+
+const UREA: DemoQuantity = {
+  input: 'Urea',
+  range: [60, 180],
+  response: 0.8,
+  optimum: [1900, 0.7],
+  seed: 40_000,
+  step: 1,
+}
+const MAIZE: DemoQuantity = {
+  input: null,
+  range: [800, 4200],
+  response: 1,
+  optimum: [1200, 0.6],
+  seed: 41_000,
+  step: 1,
+}
 
 const folder = process.argv[2] ?? 'examples'
 for (const name of ['rwanda', 'tanzania']) await mkdir(join(folder, name), { recursive: true })
 await Promise.all([
-  writeSeason('rwanda/urea-normal.tif', RWANDA, 0.02, UREA, 'Normal'),
-  writeSeason('rwanda/urea-below-normal.tif', RWANDA, 0.02, UREA, 'Below Normal'),
-  writeSeason('tanzania/yield-normal.tif', TANZANIA, 0.1, MAIZE, 'Normal'),
+  writeSeason('rwanda/urea-normal.tif', RWANDA, RWANDAN, 0.02, UREA, 'Normal'),
+  writeSeason('rwanda/urea-below-normal.tif', RWANDA, RWANDAN, 0.02, UREA, 'Below Normal'),
+  writeSeason('tanzania/yield-normal.tif', TANZANIA, TANZANIAN, 0.1, MAIZE, 'Normal'),
   write('rwanda/farms.csv', farms()),
   write('rwanda/fields.ndjson', fields()),
   write('tanzania/tza_adm0.geojson', collectionOf([areaOf('TZA', 'Tanzania', TANZANIA)])),
@@ -43,11 +64,13 @@ function write(name: string, text: string): Promise<void> {
 async function writeSeason(
   name: string,
   outline: MultiPolygon,
+  terrain: Terrain,
   pixel: number,
   quantity: DemoQuantity,
   scenario: string,
 ): Promise<void> {
   const grid = gridOver(outline, pixel)
+  const season = DEMO_SCENARIOS[scenario] as number
   await writeGeoTiff(join(folder, name), {
     grid,
     nodata: NODATA,
@@ -56,7 +79,7 @@ async function writeSeason(
       for (let column = 0; column < grid.width; column++) {
         const longitude = grid.originX + (column + 0.5) * grid.pixelWidth
         values[column] = isInside(outline, longitude, latitude)
-          ? demoValue(quantity, DEMO_SCENARIOS[scenario] as number, longitude, latitude)
+          ? demoValue(quantity, season, describeLand(terrain, longitude, latitude))
           : NODATA
       }
     },

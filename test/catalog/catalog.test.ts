@@ -95,7 +95,7 @@ test('the catalog tells of each published release what it holds and where it com
     inputs: ['DAP', 'Urea'],
     scenarios: ['Above Normal', 'Normal', 'Below Normal', 'Dominant'],
     units: ['kg/ha'],
-    range: { min: 45, max: 213 },
+    range: { min: 51, max: 216 },
     grids: [
       {
         srid: 4326,

@@ -3,6 +3,7 @@ import type { MultiPolygon } from 'geojson'
 import { feature } from 'topojson-client'
 import type { GeometryCollection, Topology } from 'topojson-specification'
 import { type Bounds, measureBounds } from '#src/raster/rings.ts'
+import type { Terrain } from './relief.ts'
 
 /** Natural Earth at 1:10 million, as packed by world-atlas. */
 export const OUTLINE_SOURCE = {
@@ -18,10 +19,11 @@ export function readOutline(numericCode: string | undefined): MultiPolygon {
   const world = createRequire(import.meta.url)('world-atlas/countries-10m.json') as Topology<{
     countries: GeometryCollection
   }>
-  const country = feature(world, world.objects.countries).features.find(({ id }) => id === numericCode)
-  const geometry = country?.geometry
-  if (geometry?.type === 'Polygon') return { type: 'MultiPolygon', coordinates: [geometry.coordinates] }
-  if (geometry?.type === 'MultiPolygon') return geometry
+  const country = world.objects.countries.geometries.find(({ id }) => id === numericCode)
+  if (country?.type === 'MultiPolygon') return feature(world, country).geometry
+  if (country?.type === 'Polygon') {
+    return { type: 'MultiPolygon', coordinates: [feature(world, country).geometry.coordinates] }
+  }
   throw new Error(`world-atlas has no outline for ${numericCode}`)
 }
 
@@ -52,12 +54,38 @@ export interface DemoCountry {
   crop: string | null
   /** About 5 km, and 1 km for the small Rwanda. */
   pixelDegrees: number
+  relief: Omit<Terrain, 'bounds'>
 }
 
-/** A country needs seats, an outline and formulas. */
+/** A country needs seats, an outline, a relief and formulas. */
 export const DEMO_COUNTRIES: Record<string, DemoCountry> = {
-  eth: { numericCode: '231', crop: 'wheat', pixelDegrees: 0.05 },
-  gha: { numericCode: '288', crop: null, pixelDegrees: 0.05 },
-  ken: { numericCode: '404', crop: null, pixelDegrees: 0.05 },
-  rwa: { numericCode: '646', crop: 'potato', pixelDegrees: 0.01 },
+  eth: {
+    numericCode: '231',
+    crop: 'wheat',
+    pixelDegrees: 0.05,
+    relief: { grain: 4, low: 300, high: 2300, rugged: 2000, rift: 1300 },
+  },
+  gha: {
+    numericCode: '288',
+    crop: null,
+    pixelDegrees: 0.05,
+    relief: { grain: 3, low: 20, high: 250, rugged: 700, rift: 0 },
+  },
+  ken: {
+    numericCode: '404',
+    crop: null,
+    pixelDegrees: 0.05,
+    relief: { grain: 4, low: 100, high: 1500, rugged: 1900, rift: 800 },
+  },
+  rwa: {
+    numericCode: '646',
+    crop: 'potato',
+    pixelDegrees: 0.01,
+    relief: { grain: 0.6, low: 1000, high: 1500, rugged: 2000, rift: 0 },
+  },
+}
+
+export function demoTerrain(countryCode: string): Terrain {
+  const { relief } = DEMO_COUNTRIES[countryCode] as DemoCountry
+  return { bounds: measureOutline(countryOutline(countryCode)), ...relief }
 }

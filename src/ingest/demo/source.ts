@@ -6,11 +6,19 @@ import { type Pixels, storedNodata } from '#src/raster/pixels.ts'
 import type { Bounds } from '#src/raster/rings.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { CoverageSource, LayerSource, ReleaseSource } from '../source.ts'
-import { countryOutline, crossings, DEMO_COUNTRIES, type DemoCountry, measureOutline } from './outlines.ts'
+import {
+  countryOutline,
+  crossings,
+  DEMO_COUNTRIES,
+  type DemoCountry,
+  demoTerrain,
+  measureOutline,
+} from './outlines.ts'
+import { between, describeLand, type Land, sumOctaves } from './relief.ts'
 
 /**
- * Invented values, smooth and reproducible: a suitability from 0 to 1, the sum of waves over longitude and latitude,
- * moves each quantity within a plausible range. No agronomist has checked them; they are not advice.
+ * Invented values, reproducible to the last bit: how well a place suits, from 0 to 1 by its relief and moisture, moves
+ * each quantity within a plausible range. No agronomist has checked them; they are not advice.
  */
 
 export interface DemoQuantity {
@@ -19,8 +27,10 @@ export interface DemoQuantity {
   range: [number, number]
   /** To a better season: 1 rises, -1 falls, 0 stays. */
   response: number
-  /** Shifts the waves, so that patterns differ. */
-  phase: number
+  /** The coolness in metres, and the moisture, where it is highest. */
+  optimum: [coolness: number, moisture: number]
+  /** Of its own noise, so that patterns differ: an integer from 1000 on. */
+  seed: number
   /** Rounding step, in the product's unit. */
   step: number
 }
@@ -39,74 +49,83 @@ type Quantities = DemoQuantity[]
 
 /** Yields: national averages are near 3 t/ha (wheat, Ethiopia) and 8 t/ha (potato, Rwanda; FAOSTAT). */
 export const DEMO_QUANTITIES: Record<string, Quantities> = {
-  'yield eth wheat': [{ input: null, range: [1200, 5400], response: 1, phase: 0, step: 1 }],
-  'yield rwa potato': [{ input: null, range: [6000, 24000], response: 1, phase: 0.7, step: 1 }],
+  'yield eth wheat': [
+    { input: null, range: [1200, 5400], response: 1, optimum: [2500, 0.7], seed: 1000, step: 1 },
+  ],
+  'yield rwa potato': [
+    { input: null, range: [6000, 24000], response: 1, optimum: [2200, 0.7], seed: 2000, step: 1 },
+  ],
   'fertilizer eth wheat': [
-    { input: 'DAP', range: [60, 160], response: 0.5, phase: 1.3, step: 1 },
-    { input: 'Urea', range: [50, 200], response: 0.8, phase: 2.1, step: 1 },
+    { input: 'DAP', range: [60, 160], response: 0.5, optimum: [2300, 0.6], seed: 3000, step: 1 },
+    { input: 'Urea', range: [50, 200], response: 0.8, optimum: [2100, 0.75], seed: 4800, step: 1 },
   ],
   'fertilizer rwa potato': [
-    { input: 'DAP', range: [100, 250], response: 0.5, phase: 1.9, step: 1 },
-    { input: 'Urea', range: [60, 180], response: 0.8, phase: 2.6, step: 1 },
+    { input: 'DAP', range: [100, 250], response: 0.5, optimum: [2100, 0.6], seed: 5000, step: 1 },
+    { input: 'Urea', range: [60, 180], response: 0.8, optimum: [1900, 0.75], seed: 6000, step: 1 },
   ],
   'isfm eth wheat': [
-    { input: 'Compost', range: [3, 10], response: -0.3, phase: 3.2, step: 0.1 },
-    { input: 'Vermicompost', range: [1.5, 5], response: -0.3, phase: 3.9, step: 0.1 },
+    { input: 'Compost', range: [3, 10], response: -0.3, optimum: [1500, 0.4], seed: 7000, step: 0.1 },
+    { input: 'Vermicompost', range: [1.5, 5], response: -0.3, optimum: [1800, 0.5], seed: 8000, step: 0.1 },
   ],
   'isfm rwa potato': [
-    { input: 'Compost', range: [5, 15], response: -0.3, phase: 4.4, step: 0.1 },
-    { input: 'Vermicompost', range: [2, 7], response: -0.3, phase: 4.8, step: 0.1 },
+    { input: 'Compost', range: [5, 15], response: -0.3, optimum: [1500, 0.4], seed: 9000, step: 0.1 },
+    { input: 'Vermicompost', range: [2, 7], response: -0.3, optimum: [1700, 0.5], seed: 10_000, step: 0.1 },
   ],
   forage: [
-    'Brachiaria brizantha',
-    'Cenchrus purpureus',
-    'Chloris gayana',
-    'Desmodium intortum',
-    'Lablab purpureus',
-    'Medicago sativa',
-    'Megathyrsus maximus',
-  ].map((species, index) => ({
+    ['Brachiaria brizantha', 1100, 0.65] as const,
+    ['Cenchrus purpureus', 1400, 0.75] as const,
+    ['Chloris gayana', 1300, 0.45] as const,
+    ['Desmodium intortum', 1700, 0.8] as const,
+    ['Lablab purpureus', 800, 0.5] as const,
+    ['Medicago sativa', 2200, 0.5] as const,
+    ['Megathyrsus maximus', 600, 0.7] as const,
+  ].map(([species, coolness, moisture], index) => ({
     input: species,
     range: [0, 1],
     response: 0,
-    phase: index * 0.9,
+    optimum: [coolness, moisture],
+    seed: 20_000 + 1000 * index,
     step: 0.001,
   })),
 }
 
+/** Half of the suitability is left at these distances from the optimum, in metres and in moisture. */
+const TOLERANCE = { coolness: 900, moisture: 0.35 }
+
+/** Rational bells over coolness and moisture, and noise of a tenth of the grain: from 0.02 to 0.98. */
+function suitability({ optimum: [coolness, moisture], seed }: DemoQuantity, land: Land): number {
+  const cooler = (land.coolness - coolness) / TOLERANCE.coolness
+  const wetter = (land.moisture - moisture) / TOLERANCE.moisture
+  const fit = 1 / ((1 + cooler * cooler) * (1 + wetter * wetter))
+  const own = sumOctaves(seed, land.x * 3, land.y * 3, 3)
+  return between(0.02, 0.98, fit * (0.82 + 0.18 * own))
+}
+
+type DemoSeason = 'Normal' | 'Below Normal' | 'Above Normal'
+
 /**
- * s = 0.5 + 0.22 sin(1.1 x + p) cos(0.9 y - p) + 0.16 sin(2.3 x - 1.7 y + 2 p) + 0.10 cos(5.1 x + 4.3 y - p), with
- * longitude x, latitude y and phase p. The amplitudes sum to 0.48, so s stays within 0.02 and 0.98.
+ * The odds of the coming season in percent, from 5 to 80; together 100. They change over one to three degrees. Sharp odds
+ * are those of a certain or an extreme outlook.
  */
-function suitability(longitude: number, latitude: number, phase: number): number {
-  return (
-    0.5 +
-    0.22 * Math.sin(1.1 * longitude + phase) * Math.cos(0.9 * latitude - phase) +
-    0.16 * Math.sin(2.3 * longitude - 1.7 * latitude + 2 * phase) +
-    0.1 * Math.cos(5.1 * longitude + 4.3 * latitude - phase)
-  )
+export function demoOdds({ outlook, certainty }: Land): Record<DemoSeason, number> {
+  const normal = Math.round(37 - 17 * between(-1, 1, 1.5 * certainty))
+  const above = Math.round((100 - normal) * (0.5 + 0.4 * between(-1, 1, 1.4 * outlook)))
+  return { Normal: normal, 'Below Normal': 100 - normal - above, 'Above Normal': above }
 }
 
-/** High waves mean above normal, low ones below. */
-const LIKELIEST = { phase: 6.1, above: 0.58, below: 0.42 }
-
-function likeliestSeason(longitude: number, latitude: number): string {
-  const outlook = suitability(longitude, latitude, LIKELIEST.phase)
-  if (outlook > LIKELIEST.above) return 'Above Normal'
-  return outlook < LIKELIEST.below ? 'Below Normal' : 'Normal'
+/** Of equal odds, the first in the order of `demoOdds`. */
+function likeliestSeason(land: Land): DemoSeason {
+  const odds = demoOdds(land)
+  const seasons = Object.keys(odds) as DemoSeason[]
+  return seasons.reduce((best, season) => (odds[season] > odds[best] ? season : best))
 }
 
-/** In the product's unit; a null season is the likeliest one. */
-export function demoValue(
-  quantity: DemoQuantity,
-  season: number | null,
-  longitude: number,
-  latitude: number,
-): number {
+/** In the product's unit; a null season is the likeliest one. Dry places respond up to 1.4 times as much, wet ones 0.6. */
+export function demoValue(quantity: DemoQuantity, season: number | null, land: Land): number {
   const [low, high] = quantity.range
-  const part = season ?? (DEMO_SCENARIOS[likeliestSeason(longitude, latitude)] as number)
-  const normal = low + (high - low) * suitability(longitude, latitude, quantity.phase)
-  const value = normal * (1 + part * quantity.response)
+  const gain = season ?? (DEMO_SCENARIOS[likeliestSeason(land)] as number)
+  const normal = low + (high - low) * suitability(quantity, land)
+  const value = normal * (1 + gain * quantity.response * (1.4 - 0.8 * land.moisture))
   return Math.round(value / quantity.step) * quantity.step
 }
 
@@ -182,6 +201,7 @@ export function demoSource(release: DemoRelease): ReleaseSource {
 function createCoverage(countryCode: string, layers: DemoLayer[]): CoverageSource {
   const { pixelDegrees } = DEMO_COUNTRIES[countryCode] as DemoCountry
   const outline = countryOutline(countryCode)
+  const terrain = demoTerrain(countryCode)
   const grid = gridOver(measureOutline(outline), pixelDegrees)
   return {
     grid,
@@ -198,9 +218,9 @@ function createCoverage(countryCode: string, layers: DemoLayer[]): CoverageSourc
     },
   }
 
-  /** Pixels with their centre in the country: index, longitude and latitude. */
-  function findInside(window: Window): [number, number, number][] {
-    const pixels: [number, number, number][] = []
+  /** Pixels with their centre in the country: index and nature. */
+  function findInside(window: Window): [number, Land][] {
+    const pixels: [number, Land][] = []
     for (let row = 0; row < window.height; row++) {
       const latitude = grid.originY + (window.row + row + 0.5) * grid.pixelHeight
       const ends = crossings(outline, latitude)
@@ -208,17 +228,19 @@ function createCoverage(countryCode: string, layers: DemoLayer[]): CoverageSourc
       for (let column = 0; column < window.width; column++) {
         const longitude = grid.originX + (window.column + column + 0.5) * grid.pixelWidth
         while (passed < ends.length && (ends[passed] as number) < longitude) passed++
-        if (passed % 2 === 1) pixels.push([row * window.width + column, longitude, latitude])
+        if (passed % 2 === 1) {
+          pixels.push([row * window.width + column, describeLand(terrain, longitude, latitude)])
+        }
       }
     }
     return pixels
   }
 }
 
-function computeValues(layer: DemoLayer, window: Window, inside: [number, number, number][]): Pixels {
+function computeValues(layer: DemoLayer, window: Window, inside: [number, Land][]): Pixels {
   const pixels = new Float32Array(window.width * window.height).fill(layer.nodata as number)
-  for (const [index, longitude, latitude] of inside) {
-    pixels[index] = demoValue(layer.quantity, layer.season, longitude, latitude)
+  for (const [index, land] of inside) {
+    pixels[index] = demoValue(layer.quantity, layer.season, land)
   }
   return pixels
 }

@@ -315,7 +315,7 @@ describe('a call may have so many points', () => {
     expect(statusCode).toBe(200)
     const rows = rowsOf(body)
     expect(rows.map(({ id }) => Number(id))).toEqual(sent.map(({ id }) => id))
-    expect(new Set(rows.map((row) => row['yield_kg_ha Normal']))).toEqual(new Set(['3694']))
+    expect(new Set(rows.map((row) => row['yield_kg_ha Normal']))).toEqual(new Set(['4229']))
 
     const refused = await answerTo(of(20_001))
     const error = 'The call has more than 20000 points. A call may have 20000 points: send several.'

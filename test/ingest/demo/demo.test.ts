@@ -1,0 +1,267 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { countryOutline, crossings, DEMO_COUNTRIES, demoTerrain } from '#src/ingest/demo/outlines.ts'
+import { describeLand, type Land } from '#src/ingest/demo/relief.ts'
+import {
+  DEMO_QUANTITIES,
+  DEMO_SCENARIOS,
+  type DemoQuantity,
+  demoOdds,
+  demoValue,
+} from '#src/ingest/demo/source.ts'
+
+const COUNTRIES = Object.keys(DEMO_COUNTRIES)
+const QUANTITIES = Object.entries(DEMO_QUANTITIES).flatMap(([name, quantities]) =>
+  quantities.map((quantity) => ({ name: [name, quantity.input].filter(Boolean).join(', '), quantity })),
+)
+const WHEAT = DEMO_QUANTITIES['yield eth wheat']?.[0] as DemoQuantity
+const GAINS = [DEMO_SCENARIOS['Below Normal'], 0, DEMO_SCENARIOS['Above Normal']] as number[]
+
+/** Rows from the south, cells from the west: the pixels of a country, every `step`th; null outside. */
+function landsOf(country: string, step: number): (Land | null)[][] {
+  const terrain = demoTerrain(country)
+  const outline = countryOutline(country)
+  const pixel = (DEMO_COUNTRIES[country]?.pixelDegrees as number) * step
+  const [west, south, east, north] = terrain.bounds.map((degrees) => Math.round(degrees / pixel) * pixel)
+  const centres = (from = 0, to = 0) =>
+    Array.from({ length: Math.round((to - from) / pixel) }, (_, at) => from + (at + 0.5) * pixel)
+  return centres(south, north).map((latitude) => {
+    const ends = crossings(outline, latitude)
+    return centres(west, east).map((longitude) =>
+      ends.filter((end) => end < longitude).length % 2 === 1
+        ? describeLand(terrain, longitude, latitude)
+        : null,
+    )
+  })
+}
+
+const placesOf = (country: string, step: number) =>
+  landsOf(country, step)
+    .flat()
+    .filter((land) => land !== null)
+
+const everywhere = COUNTRIES.flatMap((country) => placesOf(country, country === 'rwa' ? 10 : 5))
+
+const mean = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length
+
+/** Pearson's, of the pairs that have both. */
+function correlation(pairs: (readonly [number, number])[]): number {
+  const [meanX, meanY] = [mean(pairs.map(([x]) => x)), mean(pairs.map(([, y]) => y))]
+  const products = (part: (x: number, y: number) => number) =>
+    mean(pairs.map(([x, y]) => part(x - meanX, y - meanY)))
+  return products((x, y) => x * y) / Math.sqrt(products((x) => x * x) * products((_, y) => y * y))
+}
+
+/** How alike a raster is to itself at the most, moved by 6 to 18 cells in one of 24 directions. */
+function findLikeness(values: (number | null)[][]): number {
+  const likenesses = Array.from({ length: 13 * 24 }, (_, index) => {
+    const [length, angle] = [6 + Math.floor(index / 24), ((index % 24) * Math.PI) / 24]
+    const [right, up] = [Math.round(length * Math.cos(angle)), Math.round(length * Math.sin(angle))]
+    const pairs = values.flatMap((row, y) =>
+      row.flatMap((value, x) => {
+        const other = values[y + up]?.[x + right] ?? null
+        return value === null || other === null ? [] : [[value, other] as const]
+      }),
+    )
+    return pairs.length < 200 ? 0 : correlation(pairs)
+  })
+  return Math.max(...likenesses)
+}
+
+describe('the demo is made by a formula', () => {
+  const DIGEST = '311be4a26dd8c4dfeea1b1543387f89f832e09a7950bf1ec038c0b4b4539040c'
+  const hasPython = spawnSync('python3', ['--version']).status === 0
+
+  test('that has the same bits on every machine, those of another language among them', () => {
+    const terrain = { ...demoTerrain('eth'), bounds: [33, 3, 48, 15] as [number, number, number, number] }
+    const compost = DEMO_QUANTITIES['isfm eth wheat']?.[0] as DemoQuantity
+    const numbers = Array.from({ length: 2000 }, (_, place) => {
+      const land = describeLand(terrain, 33 + (place % 50) * 0.3, 3 + Math.floor(place / 50) * 0.3)
+      const values = [WHEAT, compost].flatMap((quantity) =>
+        GAINS.toReversed().map((gain) => demoValue(quantity, gain, land)),
+      )
+      return [land.coolness, land.moisture, land.x, land.y, ...values]
+    })
+    const bytes = new Uint8Array(Float64Array.from(numbers.flat()).buffer)
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(DIGEST)
+  })
+
+  test.skipIf(!hasPython)('and Python computes them', () => {
+    expect(execFileSync('python3', [join(import.meta.dirname, 'relief.py')], { encoding: 'utf8' })).toBe(
+      DIGEST,
+    )
+  })
+})
+
+describe('the relief looks like land', () => {
+  test.each(COUNTRIES)('%s is higher inside than at its borders', (country) => {
+    const rows = landsOf(country, country === 'rwa' ? 5 : 2)
+    const isInner = (y: number, x: number) =>
+      [-1, 1].every(
+        (side) => rows[y + side * (rows.length >> 2)]?.[x] && rows[y]?.[x + side * (rows.length >> 2)],
+      )
+    const heights = (inner: boolean) =>
+      rows.flatMap((row, y) =>
+        row.flatMap((land, x) => (land && isInner(y, x) === inner ? [land.coolness] : [])),
+      )
+    expect(mean(heights(true))).toBeGreaterThan(mean(heights(false)))
+  })
+
+  test('Ethiopia and Rwanda are highlands, Kenya is lower and Ghana low', () => {
+    const heights = Object.fromEntries(
+      COUNTRIES.map((country) => [country, mean(placesOf(country, 5).map(({ coolness }) => coolness))]),
+    ) as Record<'eth' | 'gha' | 'ken' | 'rwa', number>
+    expect(Math.min(heights.eth, heights.rwa)).toBeGreaterThan(heights.ken)
+    expect(heights.ken).toBeGreaterThan(2 * heights.gha)
+  })
+
+  test('Rwanda is hilly everywhere: heights differ by 100 m and more within a fifth of a degree', () => {
+    const heights = new Map<string, number[]>()
+    landsOf('rwa', 2).forEach((row, y) => {
+      row.forEach((land, x) => {
+        const square = `${Math.floor(y / 10)} ${Math.floor(x / 10)}`
+        if (land) heights.set(square, [...(heights.get(square) ?? []), land.coolness])
+      })
+    })
+    const squares = [...heights.values()].filter(({ length }) => length > 60)
+    expect(squares.length).toBeGreaterThan(40)
+    expect(Math.min(...squares.map((square) => Math.max(...square) - Math.min(...square)))).toBeGreaterThan(
+      100,
+    )
+  })
+
+  test.each(COUNTRIES)('neighbouring pixels of %s are alike, and not the same', (country) => {
+    const [species] = DEMO_QUANTITIES.forage as [DemoQuantity]
+    const values = landsOf(country, 1).map((row) => row.map((land) => land && demoValue(species, 0, land)))
+    const steps = values.flatMap((row, y) =>
+      row.flatMap((value, x) =>
+        [row[x + 1], values[y + 1]?.[x]].flatMap((next) =>
+          value === null || next === null || next === undefined ? [] : [Math.abs(next - value)],
+        ),
+      ),
+    )
+    steps.sort((a, b) => a - b)
+    const stepBelow = (share: number) => steps[Math.floor(share * steps.length)] as number
+    expect([stepBelow(0.5) > 0.002, stepBelow(0.5) < 0.03, stepBelow(0.95) < 0.1]).toEqual([true, true, true])
+  })
+
+  test.each(COUNTRIES)(
+    'nothing in %s repeats itself at a distance, as a chessboard of waves does',
+    (country) => {
+      const lands = landsOf(country, country === 'gha' ? 4 : 6)
+      for (const species of (DEMO_QUANTITIES.forage ?? []).slice(0, 3)) {
+        const values = lands.map((row) => row.map((land) => land && demoValue(species, 0, land)))
+        expect(findLikeness(values)).toBeLessThan(0.6)
+      }
+      const waves = lands.map((row, y) =>
+        row.map((land, x) => land && Math.sin((2 * Math.PI * x) / 9) * Math.cos((2 * Math.PI * y) / 11)),
+      )
+      expect(findLikeness(waves)).toBeGreaterThan(0.9)
+    },
+  )
+})
+
+describe('values', () => {
+  test.each(QUANTITIES)(
+    '$name lie in their range, at steps, and differ from place to place',
+    ({ quantity }) => {
+      const [low, high] = quantity.range
+      const values = everywhere.map((land) => demoValue(quantity, 0, land))
+      expect(values.filter((value) => value < low || value > high)).toEqual([])
+      expect(
+        values.filter((value) => Math.abs(value / quantity.step - Math.round(value / quantity.step)) > 1e-9),
+      ).toEqual([])
+      expect(Math.max(...values) - Math.min(...values)).toBeGreaterThan(0.5 * (high - low))
+    },
+  )
+
+  test.each(QUANTITIES)('$name follow the season as far as they respond', ({ quantity }) => {
+    for (const land of everywhere) {
+      const [worse, normal, better] = GAINS.map((gain) => demoValue(quantity, gain, land)) as [
+        number,
+        number,
+        number,
+      ]
+      const rise = Math.sign(quantity.response)
+      expect(
+        [Math.sign(normal - worse), Math.sign(better - normal)].filter((sign) => sign && sign !== rise),
+      ).toEqual([])
+      if (Math.abs(quantity.response) === 1) expect(worse < normal && normal < better).toBe(true)
+      if (rise === 0) expect([worse, better]).toEqual([normal, normal])
+    }
+  })
+
+  test('dry places respond more to a season than wet ones', () => {
+    const losses = everywhere.map((land) => {
+      const [worse, normal] = GAINS.map((gain) => demoValue(WHEAT, gain, land)) as [number, number]
+      return [land.moisture, (normal - worse) / normal] as const
+    })
+    expect(correlation(losses)).toBeLessThan(-0.99)
+    expect(Math.max(...losses.map(([, loss]) => loss))).toBeGreaterThan(
+      1.5 * Math.min(...losses.map(([, loss]) => loss)),
+    )
+  })
+
+  test('no two quantities of a country have the same pattern', () => {
+    const lands = placesOf('eth', 5)
+    const patterns = QUANTITIES.filter(({ name }) => /eth|forage/.test(name)).map(({ quantity }) =>
+      lands.map((land) => demoValue(quantity, 0, land)),
+    )
+    const alike = patterns.flatMap((pattern, index) =>
+      patterns
+        .slice(index + 1)
+        .map((other) => correlation(pattern.map((value, at) => [value, other[at] as number]))),
+    )
+    expect(Math.max(...alike)).toBeLessThan(0.95)
+  })
+})
+
+describe('the odds of the season', () => {
+  test('are whole percents from 5 to 80 that sum to 100', () => {
+    const odds = everywhere.map((land) => Object.values(demoOdds(land)))
+    expect(odds.filter((three) => three.reduce((sum, one) => sum + one) !== 100)).toEqual([])
+    expect(odds.flat().filter((one) => !Number.isInteger(one) || one < 5 || one > 80)).toEqual([])
+  })
+
+  test.each(COUNTRIES)(
+    'change in %s over degrees, and make each season the most likely somewhere',
+    (country) => {
+      const rows = landsOf(country, country === 'rwa' ? 10 : 2).map((row) =>
+        row.map((land) => land && demoOdds(land)),
+      )
+      const changes = rows.flatMap((row, y) =>
+        row.flatMap((odds, x) =>
+          [row[x + 1], rows[y + 1]?.[x]].flatMap((next) =>
+            odds && next
+              ? Object.entries(odds).map(([season, percent]) => Math.abs(next[season as 'Normal'] - percent))
+              : [],
+          ),
+        ),
+      )
+      // A tenth of a degree.
+      expect(Math.max(...changes)).toBeLessThanOrEqual(10)
+      const likeliest = rows
+        .flat()
+        .flatMap((odds) => (odds ? [Object.entries(odds).sort((a, b) => b[1] - a[1])[0]?.[0]] : []))
+      expect(new Set(likeliest).size).toBe(3)
+    },
+  )
+
+  test('Dominant has the value of the most likely season, of equal ones that of Normal', () => {
+    const ties = everywhere.filter((land) => {
+      const { Normal, ...others } = demoOdds(land)
+      return Math.max(...Object.values(others)) === Normal
+    })
+    expect(ties.length).toBeGreaterThan(10)
+    expect(ties.filter((land) => demoValue(WHEAT, null, land) !== demoValue(WHEAT, 0, land))).toEqual([])
+    for (const land of everywhere) {
+      const odds = demoOdds(land)
+      const most = Math.max(...Object.values(odds))
+      const seasons = Object.entries(odds).flatMap(([season, percent]) => (percent === most ? [season] : []))
+      const values = seasons.map((season) => demoValue(WHEAT, DEMO_SCENARIOS[season] as number, land))
+      expect(values).toContain(demoValue(WHEAT, null, land))
+    }
+  })
+})
