@@ -26,6 +26,8 @@ export interface Land {
   coolness: number
   /** From 0, dry, to 1, wet. */
   moisture: number
+  /** How the place lies among its hills: from about -1, at their feet, to about 1, on top. */
+  hills: number
   /** Of the coming season: from about -1, dry, to about 1, wet. */
   outlook: number
   /** How much is known of the season: from about -1, little, to about 1, much. */
@@ -74,6 +76,7 @@ export function describeLand(terrain: Terrain, longitude: number, latitude: numb
   return {
     coolness: Math.max(0, elevation) + METRES_A_DEGREE * Math.abs(latitude),
     moisture: between(0, 1, wet - 0.015 * Math.abs(latitude)),
+    hills,
     outlook: sumOctaves(SEEDS.outlook, turnedX / 2.5, turnedY / 2.5, 2),
     certainty: noise(SEEDS.certainty, turnedX / 2.4, turnedY / 2.4),
     x,

@@ -120,13 +120,53 @@ function likeliestSeason(land: Land): DemoSeason {
   return seasons.reduce((best, season) => (odds[season] > odds[best] ? season : best))
 }
 
-/** In the product's unit; a null season is the likeliest one. Dry places respond up to 1.4 times as much, wet ones 0.6. */
-export function demoValue(quantity: DemoQuantity, season: number | null, land: Land): number {
+/**
+ * In the product's unit; a null season is the likeliest one. Dry places respond up to 1.4 times as much, wet ones 0.6.
+ *
+ * @param factor of the position on the slope, for rates
+ */
+export function demoValue(quantity: DemoQuantity, season: number | null, land: Land, factor = 1): number {
   const [low, high] = quantity.range
   const gain = season ?? (DEMO_SCENARIOS[likeliestSeason(land)] as number)
   const normal = low + (high - low) * suitability(quantity, land)
-  const value = normal * (1 + gain * quantity.response * (1.4 - 0.8 * land.moisture))
+  const value = factor * normal * (1 + gain * quantity.response * (1.4 - 0.8 * land.moisture))
   return Math.round(value / quantity.step) * quantity.step
+}
+
+/**
+ * Within which the value of a season lies with odds of 80 %: the quantiles 0.1 and 0.9, rounded to the step, invented like
+ * the rest. Low < value < high, of the value 0 all three are 0. Wet places have 10 % below their value, dry ones 35 %.
+ */
+export function demoRange(
+  quantity: DemoQuantity,
+  season: number | null,
+  land: Land,
+  factor = 1,
+): { low: number; high: number } {
+  const steps = Math.round(demoValue(quantity, season, land, factor) / quantity.step)
+  if (steps === 0) return { low: 0, high: 0 }
+  const spread = steps * (0.35 - 0.25 * land.moisture)
+  const below = Math.max(1, Math.round(spread))
+  const above = Math.max(1, Math.round(0.8 * spread))
+  // A score has an end, as nothing else has that no season moves.
+  const most = quantity.response === 0 ? Math.round(quantity.range[1] / quantity.step) : steps + above
+  return {
+    low: (steps - below) * quantity.step,
+    high: Math.min(most, steps + above) * quantity.step,
+  }
+}
+
+/** Positions on the slope, by their values in a raster; the soil of foot slopes holds more nitrogen, that of hills less. */
+export const DEMO_POSITIONS = [
+  { value: 1, name: 'foot slope', rateFactor: 0.85 },
+  { value: 2, name: 'mid slope', rateFactor: 1 },
+  { value: 3, name: 'hill', rateFactor: 1.2 },
+]
+
+/** A value of `DEMO_POSITIONS`, in patches of several pixels. */
+export function demoPosition({ hills }: Land): number {
+  if (hills < -0.21) return 1
+  return hills > 0.21 ? 3 : 2
 }
 
 interface DemoRelease {

@@ -5,10 +5,13 @@ import { describe, expect, test } from 'vitest'
 import { countryOutline, crossings, DEMO_COUNTRIES, demoTerrain } from '#src/ingest/demo/outlines.ts'
 import { describeLand, type Land } from '#src/ingest/demo/relief.ts'
 import {
+  DEMO_POSITIONS,
   DEMO_QUANTITIES,
   DEMO_SCENARIOS,
   type DemoQuantity,
   demoOdds,
+  demoPosition,
+  demoRange,
   demoValue,
 } from '#src/ingest/demo/source.ts'
 
@@ -68,6 +71,27 @@ function findLikeness(values: (number | null)[][]): number {
     return pairs.length < 200 ? 0 : correlation(pairs)
   })
   return Math.max(...likenesses)
+}
+
+/** The sizes of what is connected by sides and has one value. */
+function findPatches(rows: (number | null)[][]): number[] {
+  const left = rows.map((row) => [...row])
+  return rows.flatMap((row, y) =>
+    row.flatMap((value, x) => {
+      if (value === null || left[y]?.[x] === null) return []
+      const open = [[y, x] as const]
+      let size = 0
+      for (let place = open.pop(); place; place = open.pop()) {
+        const [down, right] = place
+        const line = left[down]
+        if (line?.[right] !== value) continue
+        line[right] = null
+        size++
+        open.push([down + 1, right], [down - 1, right], [down, right + 1], [down, right - 1])
+      }
+      return [size]
+    }),
+  )
 }
 
 describe('the demo is made by a formula', () => {
@@ -178,19 +202,18 @@ describe('values', () => {
   )
 
   test.each(QUANTITIES)('$name follow the season as far as they respond', ({ quantity }) => {
-    for (const land of everywhere) {
+    const rise = Math.sign(quantity.response)
+    const wrong = everywhere.filter((land) => {
       const [worse, normal, better] = GAINS.map((gain) => demoValue(quantity, gain, land)) as [
         number,
         number,
         number,
       ]
-      const rise = Math.sign(quantity.response)
-      expect(
-        [Math.sign(normal - worse), Math.sign(better - normal)].filter((sign) => sign && sign !== rise),
-      ).toEqual([])
-      if (Math.abs(quantity.response) === 1) expect(worse < normal && normal < better).toBe(true)
-      if (rise === 0) expect([worse, better]).toEqual([normal, normal])
-    }
+      const steps = [rise * (normal - worse), rise * (better - normal)]
+      if (rise === 0) return worse !== normal || better !== normal
+      return quantity.response === 1 ? !steps.every((step) => step > 0) : !steps.every((step) => step >= 0)
+    })
+    expect(wrong).toEqual([])
   })
 
   test('dry places respond more to a season than wet ones', () => {
@@ -256,12 +279,72 @@ describe('the odds of the season', () => {
     })
     expect(ties.length).toBeGreaterThan(10)
     expect(ties.filter((land) => demoValue(WHEAT, null, land) !== demoValue(WHEAT, 0, land))).toEqual([])
-    for (const land of everywhere) {
+    const wrong = everywhere.filter((land) => {
       const odds = demoOdds(land)
       const most = Math.max(...Object.values(odds))
       const seasons = Object.entries(odds).flatMap(([season, percent]) => (percent === most ? [season] : []))
       const values = seasons.map((season) => demoValue(WHEAT, DEMO_SCENARIOS[season] as number, land))
-      expect(values).toContain(demoValue(WHEAT, null, land))
+      return !values.includes(demoValue(WHEAT, null, land))
+    })
+    expect(wrong).toEqual([])
+  })
+})
+
+describe('the range of a value', () => {
+  const seasons = [...GAINS, null]
+
+  test.each(QUANTITIES)('$name: contains the value and both ends are steps', ({ quantity }) => {
+    const isStep = (value: number) =>
+      Math.abs(value / quantity.step - Math.round(value / quantity.step)) < 1e-9
+    const most = quantity.response === 0 ? quantity.range[1] : Number.POSITIVE_INFINITY
+    const wrong = seasons.flatMap((season) =>
+      everywhere.filter((land) => {
+        const value = demoValue(quantity, season, land)
+        const { low, high } = demoRange(quantity, season, land)
+        // Rasters have 32 bits.
+        const contains = Math.fround(low) < Math.fround(value) && Math.fround(value) < Math.fround(high)
+        return low < 0 || !contains || high > most || !isStep(low) || !isStep(high)
+      }),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test('is wider where it is dry', () => {
+    const widths = everywhere.map((land) => {
+      const { low, high } = demoRange(WHEAT, 0, land)
+      return [land.moisture, (high - low) / demoValue(WHEAT, 0, land)] as const
+    })
+    expect(correlation(widths)).toBeLessThan(-0.99)
+  })
+
+  test('has no width where there is no value', () => {
+    const none: DemoQuantity = { ...WHEAT, range: [0, 0] }
+    expect(demoRange(none, 0, everywhere[0] as Land)).toEqual({ low: 0, high: 0 })
+  })
+})
+
+describe('the position on the slope', () => {
+  test.each(COUNTRIES)('is each of three on a fifth to nine twentieths of %s, in patches', (country) => {
+    const rows = landsOf(country, 1).map((row) => row.map((land) => land && demoPosition(land)))
+    const positions = rows.flat().filter((position) => position !== null)
+    for (const { value } of DEMO_POSITIONS) {
+      const share = positions.filter((position) => position === value).length / positions.length
+      expect([share >= 0.2, share <= 0.45]).toEqual([true, true])
     }
+    const inPatches = findPatches(rows).filter((size) => size >= 10)
+    expect(inPatches.reduce((sum, size) => sum + size) / positions.length).toBeGreaterThan(0.95)
+  })
+
+  test('raises the rate of a fertilizer from the foot of the slope to the hill', () => {
+    const urea = DEMO_QUANTITIES['fertilizer eth wheat']?.[1] as DemoQuantity
+    const wrong = everywhere.filter((land) => {
+      const [foot, mid, hill] = DEMO_POSITIONS.map(({ rateFactor }) =>
+        demoValue(urea, 0, land, rateFactor),
+      ) as [number, number, number]
+      const { low, high } = demoRange(urea, 0, land, 1.2)
+      const isNear = Math.abs(foot - 0.85 * mid) < 1 && Math.abs(hill - 1.2 * mid) < 1.2
+      return mid !== demoValue(urea, 0, land) || !isNear || low >= hill || high <= hill
+    })
+    expect(wrong).toEqual([])
   })
 })
