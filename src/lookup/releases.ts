@@ -197,14 +197,13 @@ export function itemWriter(
   const start = ({ id, name, lat, lng }: BatchPoint, after: string) =>
     `${id === undefined && name === undefined ? PLAIN_START : namedStart(id, name)}${numberText(lat)},"lng":${numberText(lng)}${after}`
   const templateOf = createTemplates((layers) => [
-    '{"location":{"name":',
-    ',"lat":',
-    ',"lng":',
+    ...TEMPLATE_START,
     ...layers.map((layer, place) =>
       place === 0 ? `${afterLngWithValues}${first[layer]}` : (further[layer] as string),
     ),
     '}]}',
   ])
+  const templateOfText = createTextTemplates()
   /** Entries and the members behind them, without the closing bracket. */
   function withEntries(before: string, values: LayerValues): string {
     let text = before
@@ -230,11 +229,20 @@ export function itemWriter(
     answered: (point, values) => `${open(point, values)}}`,
     section: (values) => `${withEntries(sectionStart, values)},${sectionMembers}}`,
     templated(point, values) {
-      // Texts between the numbers would differ from place to place.
-      const template = certainty ? undefined : templateOf(values)
-      if (!template) return undefined
       const { name = POINT_DEFAULTS.name, lat, lng } = point
       let filling = `${JSON.stringify(name)}\n${numberText(lat)}\n${numberText(lng)}`
+      if (certainty) {
+        const text = `${withEntries(afterLngWithValues, values)}}`
+        const template = templateOfText(text.split(NUMBERS))
+        if (!template) return undefined
+        return new TemplatedAnswer(
+          open(point, values),
+          template,
+          [filling, ...(text.match(NUMBERS) ?? [])].join('\n'),
+        )
+      }
+      const template = templateOf(values)
+      if (!template) return undefined
       for (const value of values) if (!Number.isNaN(value)) filling += `\n${numberText(value)}`
       return new TemplatedAnswer(open(point, values), template, filling)
     },
@@ -260,6 +268,24 @@ export function locationStart({ name, lat, lng }: Pick<BatchPoint, 'name' | 'lat
 
 /** Each template has a row in the database; beyond this number answers are stored whole. */
 const MOST_TEMPLATES = 100
+
+const TEMPLATE_START = ['{"location":{"name":', ',"lat":', ',"lng":']
+
+/** The numbers of an answer as JSON. A label may have such a text, too: it is put together again. */
+const NUMBERS = /(?<=":)-?\d[^,}\]]*/g
+
+/** The templates of a release whose answers have further members, by the texts around the numbers. */
+function createTextTemplates() {
+  const templates = new Map<string, AnswerTemplate>()
+  return (pieces: string[]): AnswerTemplate | undefined => {
+    const key = pieces.join('\n')
+    const stored = templates.get(key)
+    if (stored || templates.size >= MOST_TEMPLATES) return stored
+    const template = new AnswerTemplate([...TEMPLATE_START, ...pieces])
+    templates.set(key, template)
+    return template
+  }
+}
 
 /** The templates of a release, one for each set of layers with values, by the texts around them. */
 function createTemplates(piecesOf: (layers: number[]) => string[]) {
