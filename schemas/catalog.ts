@@ -117,6 +117,7 @@ function releaseOf(products: readonly ProductContract[]) {
       examples: [['DAP', 'Urea']],
     }),
     scenarios: Type.Array(Type.String(), { examples: [['Normal', 'Below Normal']] }),
+    conditions: Type.Optional(t.ref(Conditions)),
     units: Type.Array(Type.String(), { examples: [['kg/ha']] }),
     range: t.orNull(t.ref(CatalogRange), 'Null where it has no value.'),
     grids: Type.Array(t.ref(CatalogGrid)),
@@ -142,7 +143,7 @@ export function defineCatalogSchemas(products: readonly ProductContract[]) {
   })
   const components = [
     ...[country, CatalogCrop, CatalogValue, product, CatalogScenario, CatalogTerm],
-    ...[CatalogGrid, CatalogRange, release, CatalogBoundaries, catalog],
+    ...[Conditions, CatalogGrid, CatalogRange, release, CatalogBoundaries, catalog],
   ]
   return { catalog, components }
 }
@@ -278,7 +279,7 @@ export function defineReleasesSchemas(products: readonly ProductContract[]) {
   return {
     release,
     list,
-    components: [Conditions, ReleaseLayer, ReleasePeriod, summary, release, list],
+    components: [ReleaseLayer, ReleasePeriod, summary, release, list],
   }
 }
 type ReleasesSchemas = ReturnType<typeof defineReleasesSchemas>

@@ -115,6 +115,7 @@ export async function listPublishedReleases(db: Kysely<Tables>): Promise<Catalog
       ${MEMBERS},
       layers.inputs,
       layers.scenarios,
+      release.conditions,
       layers.units,
       ranges.range,
       grids.grids,

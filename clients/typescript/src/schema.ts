@@ -1801,6 +1801,15 @@ export interface components {
     CatalogScenario: { scenario: string; description: string; };
     /** @description The meaning of a word in answers. */
     CatalogTerm: { term: string; description: string; };
+    /** @description The conditions of a field that a release has values for. */
+    Conditions: {
+      /** @description For people, where a request names none. */
+      question: string;
+      /** @description In the order of answers. */
+      list: { condition: string; title: string; }[];
+      /** @description Conditions by the pixels of its landscape raster, which decides where a request names none. */
+      codes?: { [key: string]: string; };
+    };
     /** @description A grid that layers of the release are on. */
     CatalogGrid: {
       /** @description EPSG code of the CRS. */
@@ -1841,6 +1850,7 @@ export interface components {
       /** @description Fertilizers, organic inputs or species. */
       inputs: string[];
       scenarios: string[];
+      conditions?: components["schemas"]["Conditions"];
       units: string[];
       /** @description Null where it has no value. */
       range: components["schemas"]["CatalogRange"] | null;
@@ -1871,15 +1881,6 @@ export interface components {
       glossary: components["schemas"]["CatalogTerm"][];
       releases: components["schemas"]["CatalogRelease"][];
       boundaries: components["schemas"]["CatalogBoundaries"][];
-    };
-    /** @description The conditions of a field that a release has values for. */
-    Conditions: {
-      /** @description For people, where a request names none. */
-      question: string;
-      /** @description In the order of answers. */
-      list: { condition: string; title: string; }[];
-      /** @description Conditions by the pixels of its landscape raster, which decides where a request names none. */
-      codes?: { [key: string]: string; };
     };
     /** @description A layer of a release. */
     ReleaseLayer: {
