@@ -108,6 +108,7 @@ export const StacAsset = t.component('StacAsset', {
   }),
   type: Type.String({ examples: [COG_TYPE] }),
   title: Type.String({ examples: ['Normal'] }),
+  description: Type.Optional(Type.String()),
   roles: Type.Array(t.oneOf(['data', 'visual'], '`data`: the values; `visual`: a map of them.')),
   bands: Type.Optional(Type.Array(t.ref(StacBand))),
   'proj:code': Type.Optional(
@@ -168,7 +169,7 @@ export const StacItem = t.component('StacItem', 'A STAC Item: a release, and its
     synthetic: t.boolean('Whether its values are made by a formula: they are no advice.'),
   }),
   links: Links,
-  assets: Type.Record(Type.String({ pattern: '^(layer|map)-[0-9]+$' }), t.ref(StacAsset), {
+  assets: Type.Record(Type.String({ pattern: '^(layer|map)-([0-9]+|most-likely)$' }), t.ref(StacAsset), {
     description:
       '`layer-1`: the first layer as GeoTIFF, where the service allows downloads; `map-1`: its tiles as TileJSON.',
   }),

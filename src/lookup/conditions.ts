@@ -15,6 +15,12 @@ export function conditionMember({ condition }: { condition?: string | null }): {
   return condition ? { condition } : {}
 }
 
+/** Asks for the values of all conditions, whichever the place has. */
+export const ALL_CONDITIONS = Symbol('all conditions')
+
+/** A name, or all; undefined for the condition of the place where a raster has it, and else for all. */
+export type ConditionWish = string | typeof ALL_CONDITIONS | undefined
+
 /** Of answers whose condition is that of the place. */
 export const LANDSCAPE_SOURCE = 'landscape layer'
 
@@ -72,9 +78,10 @@ export interface ConditionChoice {
  */
 export function chooseCondition(
   release: ConditionedRelease,
-  requested: string | undefined,
+  requested: ConditionWish,
   readPixel: (band: number) => number,
 ): ConditionChoice {
+  if (requested === ALL_CONDITIONS) return { others: [], unused: undefined }
   const { layers, conditions } = release
   const named = conditions ? findCondition(conditions, requested) : undefined
   const landscape = findLandscape(release)

@@ -9,6 +9,7 @@ import { swapped } from '#src/lib/names.ts'
 import { fillMissing } from '#src/lib/promises.ts'
 import { type Pauses, retry } from '#src/lib/retry.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
+import type { ConditionWish } from './conditions.ts'
 import { createPixelReader, type PixelReader } from './pixels.ts'
 import { type AreaFinder, createAreaFinder, createRequestLocator, listDistinctCountries } from './places.ts'
 import type { PointQuery, Position } from './queries.ts'
@@ -244,14 +245,14 @@ function createValueReader(readerOf: (release: PublishedRelease) => PixelReader)
   const storedAt = (release: PublishedRelease, position: Position): Promise<StoredPixels[]> =>
     Promise.all(release.coverages.map((coverage) => readerOf(release).read(coverage, position)))
 
-  const valuesOfPoint = async (release: PublishedRelease, position: Position, condition?: string) =>
+  const valuesOfPoint = async (release: PublishedRelease, position: Position, condition?: ConditionWish) =>
     assembleValues(release, await storedAt(release, position), condition)
 
   /** Hit path; null without any value, undefined for a miss. */
   function valuesFromMemory(
     release: PublishedRelease,
     position: Position,
-    condition: string | undefined,
+    condition: ConditionWish,
   ): LayerValues | null | undefined {
     const reader = readerOf(release)
     const found: StoredPixels[] = []
@@ -271,7 +272,7 @@ function createValueReader(readerOf: (release: PublishedRelease) => PixelReader)
     valuesAt: (
       release: PublishedRelease,
       positions: Position[],
-      condition?: string,
+      condition?: ConditionWish,
     ): Promise<(LayerValues | null)[]> =>
       fillMissing(
         positions.map((position) => valuesFromMemory(release, position, condition)),

@@ -20,7 +20,7 @@ import {
   listExpected,
   prepareCertainty,
 } from './certainty.ts'
-import { chooseCondition, conditionMembers } from './conditions.ts'
+import { type ConditionWish, chooseCondition, conditionMembers } from './conditions.ts'
 import type { Band, Companion, Coverage, Layer, LayerLabel, Position, Release } from './queries.ts'
 
 /** A stored pixel of each band, NaN for none; empty without a tile. */
@@ -51,13 +51,12 @@ export interface ReleaseLabels extends Omit<AnsweredRelease, 'forecastMonth' | '
 /**
  * Values of the pixels of a release's coverages; null without any of a layer. An infinite number is none.
  *
- * @param condition the requested one; undefined for none
  * @throws {ApiError} INVALID_PARAMETERS for a condition that the release does not have
  */
 export function assembleValues(
   release: Pick<PublishedRelease, 'layers' | 'companions' | 'conditions'>,
   pixels: StoredPixels[],
-  condition: string | undefined,
+  condition: ConditionWish,
 ): LayerValues | null {
   const { layers, companions, conditions } = release
   const values: LayerValues = []

@@ -131,7 +131,9 @@ function meet([west, south, east, north]: Rectangle, [left, bottom, right, top]:
 
 /** The percentage of the layer that covers most; 0 where none has a value. */
 function coveredPercent(columns: readonly string[], found: RegionValues): number {
-  const percents = columns.map((column, at) => (column.startsWith('covered_percent') ? (found[at] ?? 0) : 0))
+  const percents = columns.map((column, at) =>
+    column.startsWith('covered_percent') ? (found.statistics[at] ?? 0) : 0,
+  )
   return Math.max(0, ...percents)
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
 import { rectangle } from '#schemas/geojson.ts'
+import { MOST_LIKELY } from '#schemas/map.ts'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import {
   COG_TYPE,
@@ -31,6 +32,8 @@ import { countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
 import { PIXEL_TYPES, type PixelType, storedNodata } from '#src/raster/pixels.ts'
 import {
   boundReleases,
+  describeCompanion,
+  findSeasonOdds,
   type Layer,
   labelLayer,
   layersAddress,
@@ -177,15 +180,23 @@ function writeItem(
 const LARGEST_EPSG = 32_766
 
 /** A layer as a file, where the service offers it, and as a map. */
-function describeAssets({ config }: App, root: string, code: string, layer: Layer): [string, StacAsset][] {
+function describeAssets(
+  { config }: App,
+  root: string,
+  release: PublishedRelease,
+  layer: Layer,
+): [string, StacAsset][] {
+  const { code } = release
   const { number, coverage, pixelType } = layer
   const { srid, width, height, originX, originY, pixelWidth, pixelHeight } = coverage
   const address = `${layersAddress(root, code)}/${number}`
   const label = labelLayer(layer) || `Layer ${number}`
+  const description = describeCompanion(release, layer)
   const file: StacAsset = {
     href: `${address}.tif`,
     type: COG_TYPE,
     title: label,
+    ...(description !== undefined && { description }),
     roles: ['data'],
     bands: [describeBand(layer, label)],
     'proj:code': srid <= LARGEST_EPSG ? `EPSG:${srid}` : null,
@@ -202,6 +213,16 @@ function describeAssets({ config }: App, root: string, code: string, layer: Laye
     ? [[`layer-${number}`, file]]
     : []
   return [...files, [`map-${number}`, map]]
+}
+
+function describeMostLikely(root: string, code: string): [string, StacAsset] {
+  const map: StacAsset = {
+    href: `${layersAddress(root, code)}/${MOST_LIKELY}/tiles.json`,
+    type: JSON_TYPE,
+    title: 'Most likely season: a map, as TileJSON',
+    roles: ['visual'],
+  }
+  return [`map-${MOST_LIKELY}`, map]
 }
 
 /** STAC's name of a type of pixels, such as `int16`. */
@@ -314,7 +335,9 @@ function addItem(app: App, lookup: Lookup): void {
     const release = selectPublished(snapshot, code, message)
     if (nameSeries(release) !== id) throw new ApiError('NOT_FOUND', message)
     const { rootUrl } = request
-    const assets = listLayers(release).flatMap((layer) => describeAssets(app, rootUrl, code, layer))
+    const layers = listLayers(release)
+    const assets = layers.flatMap((layer) => describeAssets(app, rootUrl, release, layer))
+    if (findSeasonOdds(layers)) assets.push(describeMostLikely(rootUrl, code))
     const title = nameRelease(app.products.of(release.product).names.title, release, snapshot)
     return send(request, reply, GEOJSON_TYPE, writeItem(rootUrl, { id, title }, release, assets))
   })

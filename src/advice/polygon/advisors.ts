@@ -9,6 +9,7 @@ import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { cacheValue } from '#src/lib/cache.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
+import { ALL_CONDITIONS, type ConditionWish } from '#src/lookup/conditions.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
 import { type PublishedRelease, type RequestedSeries, readSeries } from '#src/lookup/releases.ts'
@@ -21,6 +22,7 @@ import {
   hasValues,
   listStatisticColumns,
   listStatisticKeys,
+  readMeans,
   readStatistics,
 } from './answer.ts'
 import { type Computation, createComputing, sharingTiles, type Waiting } from './computing.ts'
@@ -150,7 +152,7 @@ export function createAdvisors(app: App, lookup: Lookup) {
     region: Region,
     distribution: Distribution,
     { wait, compute }: Waiting,
-    condition?: string,
+    condition?: ConditionWish,
   ): Promise<Advice> {
     const find = () => compute((task) => findOrCompute(task, release.id, region, distribution))
     if (isPolygons(region)) {
@@ -321,27 +323,36 @@ function meetsAny(countries: CountryExtent[], polygons: Rings[], isSwapped: bool
   )
 }
 
-/** The statistics of a release in a region, in the order of its columns; null where a layer has no value. */
-export type RegionValues = readonly (number | null)[]
+/** The statistics of a release in a region, of all conditions; null where a layer has no value. */
+export interface RegionValues {
+  /** In the order of the columns. */
+  statistics: readonly (number | null)[]
+  /** Of the layers, then of the companions. */
+  means: readonly (number | null)[]
+}
 
 /** The statistics of releases in areas and polygons, for tables and maps. */
 export function createRegionStatistics({ database, products }: App, advisors: Advisors) {
   function listFigures(release: PublishedRelease, advice: Pick<Advice, 'statistics'>): RegionValues {
     const product = products.of(release.product)
-    return readStatistics(product, release, listStatisticKeys(product), advice)
+    return {
+      statistics: readStatistics(product, release, listStatisticKeys(product), advice),
+      means: readMeans(release, advice),
+    }
   }
 
   const describeArea = (release: PublishedRelease, area: AreaInRelease) => ({
     /** The version of the boundaries of its level. */
     version: area.version,
     /** Null where nothing is stored. */
-    stored: () => area.statistics && listFigures(release, adviceFrom(release, area.statistics)),
+    stored: () =>
+      area.statistics && listFigures(release, adviceFrom(release, area.statistics, ALL_CONDITIONS)),
     /** Computes and stores. @throws {ReplacedMeanwhile} where the release or the area was deleted */
     compute: async (request: FastifyRequest, reply: FastifyReply) =>
       listFigures(
         release,
         await advisors.adviseWithTimeout(request, reply, (waiting) =>
-          advisors.adviseIn(release, area, null, waiting),
+          advisors.adviseIn(release, area, null, waiting, ALL_CONDITIONS),
         ),
       ),
   })
@@ -366,7 +377,7 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
     ) {
       const { polygons } = readGeoJson(polygon)
       const advice = await advisors.adviseWithTimeout(request, reply, (waiting) =>
-        advisors.adviseIn(release, polygons, null, waiting),
+        advisors.adviseIn(release, polygons, null, waiting, ALL_CONDITIONS),
       )
       return listFigures(release, advice)
     },

@@ -7,7 +7,7 @@ import { quotient, times, toDecimal } from '#src/lib/decimal.ts'
 import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
 import { round, roundDegrees, roundVisibly } from '#src/lib/round.ts'
 import { describeEntry, type Figures, readOutlook } from '#src/lookup/certainty.ts'
-import { chooseCondition } from '#src/lookup/conditions.ts'
+import { type ConditionWish, chooseCondition } from '#src/lookup/conditions.ts'
 import { makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
 import type { LayerLabel, Position } from '#src/lookup/queries.ts'
 import {
@@ -188,7 +188,7 @@ export function figuresOfRegion(
 function keepCondition<Found extends ZonalStatistics>(
   release: ReleaseLabels,
   statistics: Found,
-  condition: string | undefined,
+  condition: ConditionWish,
 ): Found {
   const { others, unused } = chooseCondition(release, condition, (band) => {
     const { minimum, maximum } = statistics.layers[band] ?? { minimum: Number.NaN, maximum: Number.NaN }
@@ -206,7 +206,11 @@ export interface Advice {
   admin?: AdvisedArea
 }
 
-export function adviceFrom(release: ReleaseLabels, located: LocatedStatistics, condition?: string): Advice {
+export function adviceFrom(
+  release: ReleaseLabels,
+  located: LocatedStatistics,
+  condition?: ConditionWish,
+): Advice {
   const { longitude, latitude, ...statistics } = release.conditions
     ? keepCondition(release, located, condition)
     : located
@@ -228,6 +232,18 @@ export function describeRegion(name: string | undefined, advice: Advice) {
 
 export function hasValues({ release, statistics }: Advice): boolean {
   return release.layers.some((_, index) => statistics.layers[index])
+}
+
+/** The means of a release's layers, then of its companions, as answers have them; null for none. Codes have no mean. */
+export function readMeans(
+  release: ReleaseLabels,
+  { statistics }: Pick<Advice, 'statistics'>,
+): (number | null)[] {
+  const { read, least, most } = figuresOfRegion(release, statistics)
+  return [...release.layers, ...release.companions].map((band, at) => {
+    const isMixed = 'role' in band && band.role === 'landscape' && least(at) !== most(at)
+    return isMixed || Number.isNaN(read(at)) ? null : read(at)
+  })
 }
 
 /** The columns of all numbers of a release in a region: those of each layer, then odds, ranges and expected values. */

@@ -88,6 +88,8 @@ export interface GeotiffLayer {
   type: PixelType
   /** Undefined where each pixel has a value. */
   nodata: number | undefined
+  /** Overviews have some of the pixels where these are codes, which have no mean. */
+  sampled?: boolean
   /** A value is a pixel times the scale, plus the offset. */
   scale: number
   offset: number
@@ -197,7 +199,7 @@ interface PixelRows {
 
 /**
  * Writes the means of squares of two by two pixels, of those that have values. A mean of whole numbers is rounded; where
- * that would be the nodata value, the first value stands for all.
+ * that would be the nodata value, and in overviews of codes, the first value stands for all.
  *
  * @param size of the pixels: at the edge, a square may have two or one
  * @param start index of the first mean
@@ -208,7 +210,7 @@ function halve(
   { width, height }: GridSize,
   to: PixelRows,
   start: number,
-  nodata: number | undefined,
+  { nodata, sampled }: Pick<Writing, 'nodata' | 'sampled'>,
 ): void {
   const isExact = isFloat(to.pixels)
   for (let row = 0; row < height; row += 2) {
@@ -227,7 +229,7 @@ function halve(
       }
       const mean = isExact ? sum / count : Math.round(sum / count)
       to.pixels[start + (row / 2) * to.stride + column / 2] =
-        count === 0 || mean === nodata || !Number.isFinite(sum) ? first : mean
+        sampled || count === 0 || mean === nodata || !Number.isFinite(sum) ? first : mean
     }
   }
 }
@@ -237,6 +239,7 @@ const compress = promisify(deflate)
 interface Writing {
   type: PixelType
   nodata: number | undefined
+  sampled?: boolean
   /** Comes between two blocks. */
   pause: () => Promise<void>
 }
@@ -315,7 +318,7 @@ class LevelWriter {
     await this.#goTo(Math.floor(row / 2))
     const start = (row % 2) * (GEOTIFF_BLOCK / 2) * this.#stride + left / 2
     const to = { pixels: this.#strip, stride: this.#stride }
-    halve({ pixels: from, stride }, left, size, to, start, this.#writing.nodata)
+    halve({ pixels: from, stride }, left, size, to, start, this.#writing)
   }
 }
 

@@ -27,7 +27,8 @@ import { TimeBudget } from '#src/lib/time-budget.ts'
 import { type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { findPixelType, storedNodata, withType } from '#src/raster/pixels.ts'
 import { type Layer, labelLayer, nameMonth } from '../published.ts'
-import type { MapSubject, Maps } from './maps.ts'
+import type { MapSubject } from './legends.ts'
+import type { Maps } from './maps.ts'
 
 /** Writes the stored pixels of a layer. @throws {ApiError} OVERLOADED where some are missing: they may be on their way */
 async function writeLayerFile(
@@ -68,7 +69,7 @@ function describeLayer(
   { code, product, countryCode, cropCode, forecastPeriod, synthetic, source, licence }: PublishedRelease,
   layer: Layer,
 ): Omit<GeotiffLayer, 'type' | 'nodata'> {
-  const { coverage, number, input, scenario, unit, scale, offset } = layer
+  const { coverage, number, input, scenario, condition, role, unit, scale, offset } = layer
   const { title } = products.of(product).names
   const name = labelLayer(layer) || title
   const subject = [title, cropCode, countryCode].filter((part) => part !== null).join(', ')
@@ -76,6 +77,7 @@ function describeLayer(
   return {
     grid: coverage,
     geographic: coverage.geographic,
+    sampled: role === 'landscape',
     unit,
     scale,
     offset,
@@ -91,6 +93,8 @@ function describeLayer(
       ...(forecastPeriod !== null && { FORECAST_PERIOD: forecastPeriod.slice(0, 7) }),
       ...(input !== null && { INPUT: input }),
       ...(scenario !== null && { SCENARIO: scenario }),
+      ...(condition !== null && { CONDITION: condition }),
+      ...(role !== undefined && { ROLE: role }),
       SYNTHETIC: synthetic ? 'YES' : 'NO',
       SOURCE: source,
       LICENCE: licence,

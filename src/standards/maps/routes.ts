@@ -18,7 +18,7 @@ import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { geotiffRoute } from './geotiff.ts'
-import { createMaps, type Maps } from './maps.ts'
+import { createMaps, listMaps, type Maps } from './maps.ts'
 
 type Call<Params extends TObject> = FastifyRequest<{
   Params: Static<Params>
@@ -77,7 +77,7 @@ function refuseBeyond(field: 'x' | 'y', number: number, zoom: number): void {
 }
 
 const LAYERS = `
-Each layer of a published release as a map: the address of its tiles, their extent, the unit and the legend. Quantiles are those of the means of blocks of pixels, weighted by area. Layers of one input share a legend, so that their scenarios compare.`
+Each layer of a published release as a map: the address of its tiles, their extent, the unit and the legend. Quantiles are those of the means of blocks of pixels, weighted by area. Layers of one input and condition share a legend, so that their scenarios compare. Bands about layers follow them: odds with fixed classes, ends and spreads of ranges, and codes of conditions. Where the odds of the three seasons are rasters of one grid, \`most-likely\` names a map of the likeliest.`
 
 function layerListRoute(app: App, maps: Maps): void {
   app.get(
@@ -104,8 +104,8 @@ function layerListRoute(app: App, maps: Maps): void {
       const { release, layers } = await maps.findSubject(request, reply, { ...wanted, layer: 1 })
       if (isCached(request, reply, release)) return reply.code(304).send()
       const tilesets: Tileset[] = []
-      for (const { number } of layers) {
-        tilesets.push(await maps.tileset(request, reply, { ...wanted, layer: number }))
+      for (const layer of listMaps(layers)) {
+        tilesets.push(await maps.tileset(request, reply, { ...wanted, layer }))
       }
       return { release: release.code, layers: tilesets }
     },

@@ -169,14 +169,35 @@ const MOST_PIXELS = 4
 /** Blocks have at most so many pixels of the map on a side: larger ones are seen as such. */
 const MOST_SEEN = 4
 
-/** Reads the values at the pixels of a map, or the means of blocks where most would be passed over; NaN for none. */
+/**
+ * Reads the values at the pixels of a map, or the means of blocks where most would be passed over; NaN for none. Codes have
+ * no means: one of so many is read.
+ */
 export async function readValues(source: MapSource, layer: Layer, cells: Cells): Promise<Float64Array> {
-  const values = await (cells.density <= MOST_PIXELS
-    ? readPixels(source, layer, cells)
-    : readBlockMeans(source, layer, cells))
+  const isDense = cells.density > MOST_PIXELS
+  const values = await (isDense && layer.role !== 'landscape'
+    ? readBlockMeans(source, layer, cells)
+    : readPixels(source, layer, isDense ? await sampleCells(source, layer, cells) : cells))
   await source.pause()
   const { scale, offset } = layer
   return values.map((value) => value * scale + offset)
+}
+
+/** One pixel for each square of the grid that takes as many pixels of the map as blocks do at most. */
+async function sampleCells({ pause }: MapSource, { coverage }: Layer, cells: Cells): Promise<Cells> {
+  const side = Math.ceil(cells.density * MOST_SEEN)
+  const middleOf = (at: number, size: number) =>
+    Math.min(size - 1, Math.floor(at / side) * side + Math.floor(side / 2))
+  const [columns, rows] = [new Int32Array(cells.columns), new Int32Array(cells.rows)]
+  for (const { from, to } of partsOf(columns.length)) {
+    await pause()
+    for (let at = from; at < to; at++) {
+      if ((columns[at] as number) < 0) continue
+      columns[at] = middleOf(columns[at] as number, coverage.width)
+      rows[at] = middleOf(rows[at] as number, coverage.height)
+    }
+  }
+  return { ...cells, columns, rows }
 }
 
 /** Tiles that are read at a time: half a megabyte where a tile has one Float32 band. */

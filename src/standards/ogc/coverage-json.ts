@@ -1,11 +1,12 @@
 import { DEFAULT_CRS } from './parameters.ts'
 
-/** A layer of a release as EDR has it. */
+/** A layer of a release, or a band about layers, as EDR has it. */
 export interface ReleaseParameter {
   id: string
-  /** The place of its layer in the release. */
+  /** The place of its band among the layers and companions of the release. */
   layer: number
   title: string
+  description: string
   unit: string
 }
 
@@ -40,10 +41,10 @@ export function writeCoverageJson(frame: CoverageFrame, located: readonly Locate
 }
 
 /** Texts say their language. */
-function describeParameter({ title, unit }: ReleaseParameter) {
+function describeParameter({ title, description, unit }: ReleaseParameter) {
   return {
     type: 'Parameter',
-    description: { en: title },
+    description: { en: description },
     unit: { label: { en: unit }, symbol: unit },
     observedProperty: { label: { en: title } },
   }

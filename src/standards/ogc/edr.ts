@@ -1,15 +1,24 @@
 import type { Products } from '#schemas/products/define.ts'
-import type { RegionStatistics, RegionValues } from '#src/advice/polygon/advisors.ts'
+import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import { readWkt } from '#src/advice/wkt.ts'
 import type { AreaRow } from '#src/catalog/area-queries.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
+import { ALL_CONDITIONS } from '#src/lookup/conditions.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import { nameColumn, type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
 import { countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
 import { type Areas, chooseShapeFormat } from '../areas.ts'
-import { boundReleases, nameRelease, selectPublished, sortByCode } from '../published.ts'
+import {
+  boundReleases,
+  describeCompanion,
+  labelLayer,
+  listLayers,
+  nameRelease,
+  selectPublished,
+  sortByCode,
+} from '../published.ts'
 import {
   type Api,
   addOperation,
@@ -50,18 +59,19 @@ export const EDR_PATH = '/edr'
 const CRS84_WKT =
   'GEOGCS["WGS 84 (CRS84)",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433],AXIS["Longitude",EAST],AXIS["Latitude",NORTH]]'
 
-/** A parameter a layer. Ids are words that need no escaping. */
+/** A parameter a layer, and one for each band about layers. Ids are words that need no escaping. */
 function listParameters({ of }: Products, release: PublishedRelease): ReleaseParameter[] {
   const product = of(release.product)
   const taken = new Set<string>()
-  return release.layers.map((layer, at) => {
-    const word = nameColumn(product, layer, product.value.key)
+  return listLayers(release).map((layer, at) => {
+    const word = nameColumn(product, layer, layer.role ?? product.value.key)
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, '_')
     const id = taken.has(word) ? `${word}_${at + 1}` : word
     taken.add(id)
-    const labels = [layer.input, layer.scenario].filter((label) => label !== null)
-    return { id, layer: at, title: [product.names.title, ...labels].join(', '), unit: product.unit }
+    const title = [product.names.title, labelLayer(layer)].filter((part) => part !== '').join(', ')
+    const unit = layer.role === undefined ? product.unit : layer.unit
+    return { id, layer: at, title, description: describeCompanion(release, layer) ?? title, unit }
   })
 }
 
@@ -192,11 +202,11 @@ export function declareReleases({ app: { products } }: Api): CollectionApi<Publi
   }
 }
 
-function describeParameter({ id, title, unit }: ReleaseParameter) {
+function describeParameter({ id, title, description, unit }: ReleaseParameter) {
   return {
     id,
     type: 'Parameter',
-    description: title,
+    description,
     'data-type': 'float',
     unit: { label: unit, symbol: unit },
     observedProperty: { label: title },
@@ -210,7 +220,7 @@ const COLLECTION = `${EDR_PATH}/collections/{releaseId}`
 /** The names of the one system of positions and answers. */
 const CRS_NAMES = ['CRS84', DEFAULT_CRS.uri]
 
-/** Values of all layers of a release at places, and what names the places. */
+/** Values of all bands of a release, of all conditions, at places, and what names the places. */
 type FindValues = (
   call: Call,
   release: PublishedRelease,
@@ -278,14 +288,14 @@ const MOST_POLYGONS = 10
 function addPosition(api: Api, edr: Edr): void {
   const { lookup } = api
 
-  addValues(api, edr, 'position', async ({ request, reply, pause, query }, { code, layers }) => {
+  addValues(api, edr, 'position', async ({ request, reply, pause, query }, { code, layers, companions }) => {
     const positions = readPositions(query.coords)
     const [{ longitude, latitude }] = positions as [Position]
     const found = await withTimeout(request, reply, () =>
       lookup.inSnapshotQueued(clientKeyOf(request), async (snapshot) => {
         const release = findCollectionRelease(snapshot, code)
         await pause()
-        const ofPoints = await lookup.valuesAt(release, [...positions])
+        const ofPoints = await lookup.valuesAt(release, [...positions], ALL_CONDITIONS)
         // The reason for a missing value is the answer to one point; of several, each is null.
         if (positions.length > 1 || ofPoints[0]) return ofPoints
         throw await lookup.reasons.noValue(snapshot, release, { longitude, latitude }, 'point')
@@ -295,7 +305,7 @@ function addPosition(api: Api, edr: Edr): void {
     const located = positions.map(
       (position, at): Located => ({
         place: { type: 'Point', coordinates: [position.longitude, position.latitude] },
-        values: layers.map((_, layer) => {
+        values: [...layers, ...companions].map((_, layer) => {
           const value = found[at]?.[layer] ?? Number.NaN
           return Number.isNaN(value) ? null : value
         }),
@@ -328,16 +338,10 @@ function addArea(api: Api, edr: Edr, figures: RegionStatistics): void {
       const place = { type: 'Polygon', coordinates } as const
       const sent = { value: place, at: 'coords' }
       const found = await refuseIfReplaced(() => figures.inPolygon(release, sent, request, reply))
-      located.push({ place, values: meansOf(found, release.layers.length) })
+      located.push({ place, values: found.means })
     }
     return { label: 'Area', located }
   })
-}
-
-/** The means of layers, each of which has its mean first. */
-function meansOf(statistics: RegionValues, layers: number): (number | null)[] {
-  const columns = statistics.length / layers
-  return Array.from({ length: layers }, (_, layer) => statistics[layer * columns] ?? null)
 }
 
 /** By how many degrees the borders of locations in their list may be off: about a kilometre. */
@@ -409,10 +413,10 @@ function addLocation(api: Api, edr: Edr, { collections, areas }: LocationSource)
       throw new ApiError('NOT_FOUND', sentence)
     }
     const { longitude, latitude, name } = area
-    const [found = []] = await areas.statistics(release, [area], call, 0)
+    const [found] = await areas.statistics(release, [area], call, 0)
     // Of the whole area, which may have several parts: a coverage of polygons would have a value for each.
     const place = { type: 'Point', coordinates: [longitude, latitude] } as const
-    return { label: name, located: [{ place, values: meansOf(found, release.layers.length) }] }
+    return { label: name, located: [{ place, values: found?.means ?? [] }] }
   })
 }
 

@@ -162,9 +162,9 @@ export async function readProperties(
   if (release === null) return ofAreas
   const members = makeReleaseMembers(release)
   const columns = areas.columnsOf(release)
-  const statistics = await areas.statistics(release, found, call, performance.now() + COMPUTING_MS)
+  const regions = await areas.statistics(release, found, call, performance.now() + COMPUTING_MS)
   const properties: Properties[] = []
-  for (const [at, values] of statistics.entries()) {
+  for (const [at, { statistics: values }] of regions.entries()) {
     if (at % FEATURES_A_SLICE === 0) await call.pause()
     const ofRelease = Object.fromEntries(columns.map((column, index) => [column, values[index] ?? null]))
     properties.push({ ...ofAreas[at], ...members, ...ofRelease })

@@ -26,3 +26,11 @@ export function readPng(png: Buffer): { width: number; height: number; colourAt:
     },
   }
 }
+
+/** The place of a pixel of a tile of the web's maps (OpenStreetMap's formula, with asinh). */
+export function centreOf(zoom: number, column: number, row: number, x: number, y: number) {
+  const world = 256 * 2 ** zoom
+  const lng = ((column * 256 + x + 0.5) / world) * 360 - 180
+  const north = Math.PI - (2 * Math.PI * (row * 256 + y + 0.5)) / world
+  return { lng, lat: (180 / Math.PI) * (2 * Math.atan(Math.exp(north)) - Math.PI / 2) }
+}

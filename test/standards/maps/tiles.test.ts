@@ -3,7 +3,7 @@ import { loadRelease } from '#src/ingest/load.ts'
 import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { layerOf, operatorOf, releaseOn } from '#test/setup/releases.ts'
-import { readPng } from './palette-png.ts'
+import { centreOf, readPng } from './palette-png.ts'
 
 const WIDTH = 200
 const HEIGHT = 160
@@ -63,14 +63,6 @@ async function legend(release: string, query = ''): Promise<Class[]> {
 
 function colourIn(classes: Class[], value: number): string {
   return (classes.findLast(({ from }) => value >= from) ?? (classes[0] as Class)).color
-}
-
-/** The tile of the web's maps that a place lies in, and the place of its pixel (OpenStreetMap's formula, with asinh). */
-function centreOf(zoom: number, column: number, row: number, x: number, y: number) {
-  const world = 256 * 2 ** zoom
-  const lng = ((column * 256 + x + 0.5) / world) * 360 - 180
-  const north = Math.PI - (2 * Math.PI * (row * 256 + y + 0.5)) / world
-  return { lng, lat: (180 / Math.PI) * (2 * Math.atan(Math.exp(north)) - Math.PI / 2) }
 }
 
 interface Item {
