@@ -1,4 +1,4 @@
-import type { Cut } from '#schemas/map.ts'
+import type { Cut, LayerName } from '#schemas/map.ts'
 
 // The members of answers that pages read; the OpenAPI document has all of them.
 
@@ -47,12 +47,21 @@ export interface Tileset {
   bounds: Bounds
   attribution: string
   release: string
-  layer: number
+  layer: LayerName
   input: string | null
   scenario: string | null
+  condition?: string
+  /** Of a band about layers. */
+  role?: string
   unit: string
   cut: Cut
-  classes: { from: number; to: number; color: string }[]
+  classes: { from: number; to: number; color: string; title?: string }[]
+}
+
+/** The conditions of a field that a release has layers for. */
+export interface Conditions {
+  question: string
+  list: { condition: string; title: string }[]
 }
 
 /** Of an account. */

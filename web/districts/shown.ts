@@ -70,7 +70,14 @@ export function districtsShown(
   function drawMap(whole: boolean) {
     const { layer } = layers
     if (!found || !layer) return
-    const rows = rowsOf(found.areas, found.figures, product.value.key, layer.input, [layer.scenario])
+    const rows = rowsOf(
+      found.areas,
+      found.figures,
+      product.value.key,
+      layer.input,
+      [layer.scenario],
+      layer.condition,
+    )
     map?.show(featuresOf(rows, layer, area), whole).catch(() => {})
   }
 

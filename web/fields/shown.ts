@@ -167,7 +167,8 @@ async function askAll(
 }
 
 /** As entries of answers are called. */
-const labelOfLayer = ({ input, scenario }: Tileset) => [input, scenario].filter(Boolean).join(', ')
+const labelOfLayer = ({ input, scenario, condition }: Tileset) =>
+  [input, scenario, condition].filter(Boolean).join(', ')
 
 /** The shape of a field, and a point that stands for it from far away. */
 function featuresOf(shape: FieldShape, properties: { at: number; color: string }): Feature[] {

@@ -1,8 +1,8 @@
 import type { Cut } from '#schemas/map.ts'
-import type { Catalog, CatalogRelease, Tileset } from '../api-types.ts'
+import type { Catalog, CatalogRelease, Conditions, Tileset } from '../api-types.ts'
 import { normalFirst } from '../parts/values.ts'
 import { cacheOf, get } from '../shell/api.ts'
-import { nameOfMonth } from '../texts/names.ts'
+import { MOST_LIKELY, nameOfMonth, nameOfOdds } from '../texts/names.ts'
 import type { View } from './view.ts'
 
 /** The options of each kind, and the chosen release: the view's option where it exists, else the first. */
@@ -79,8 +79,15 @@ export function placeChoicesOf({ countries, releases }: Catalog, view: Pick<View
   return { countries: offered, country, crops, crop: oneOf(crops, view.crop) ?? null, releases: ofCountry }
 }
 
-/** The inputs and scenarios of the layers of a release, the normal season first, and the layer of those that are chosen. */
-export function layerOf(layers: Tileset[], view: Pick<View, 'input' | 'scenario'>) {
+/** What of the layers of a release is chosen. */
+export type ChosenLayer = Pick<View, 'input' | 'scenario'> & Partial<Pick<View, 'condition' | 'odds'>>
+
+/**
+ * The inputs, scenarios and conditions of the layers of a release, the normal season first, and the layer of those that are
+ * chosen; the maps of odds, and the one that is shown in place of the layer.
+ */
+export function layerOf(tilesets: Tileset[], view: ChosenLayer) {
+  const layers = tilesets.filter(({ role, layer }) => role === undefined && layer !== MOST_LIKELY)
   const inputs = different(layers.map(({ input }) => input))
   const input = oneOf(inputs, view.input) ?? null
   const ofInput = layers.filter((layer) => layer.input === input)
@@ -88,7 +95,22 @@ export function layerOf(layers: Tileset[], view: Pick<View, 'input' | 'scenario'
     scenario,
   }))
   const scenario = oneOf(scenarios, view.scenario) ?? null
-  return { inputs, scenarios, layer: ofInput.find((layer) => layer.scenario === scenario) }
+  const ofScenario = ofInput.filter((layer) => layer.scenario === scenario)
+  const conditions = different(ofScenario.map((layer) => layer.condition ?? null))
+  const condition = oneOf(conditions, view.condition ?? null)
+  const layer = ofScenario.find((one) => one.condition === condition)
+  const odds = [
+    ...tilesets.filter((one) => one.layer === MOST_LIKELY),
+    ...tilesets.filter(({ role }) => role === 'probability'),
+  ]
+  const chosen = odds.find((one) => nameOdds(one) === view.odds)
+  return { inputs, scenarios, conditions, layer, odds, shown: chosen ?? layer }
+}
+
+/** How the address names a map of odds; null for another one. */
+export function nameOdds({ layer, role, scenario }: Tileset): string | null {
+  if (layer === MOST_LIKELY) return MOST_LIKELY
+  return role === 'probability' ? scenario : null
 }
 
 export type Layers = ReturnType<typeof layerOf>
@@ -108,29 +130,47 @@ export interface Compared {
 }
 
 /**
- * @param layer the one that is shown
  * @returns undefined where nothing is, or there is no such layer
  */
 export async function comparedWith(
   catalog: Catalog,
   view: View,
-  layer: Tileset | undefined,
+  { layer, shown }: Layers,
   layersOf: (release: string, cut: Cut) => Promise<Tileset[]>,
 ): Promise<Compared | undefined> {
   const [, kind, name = ''] = /^(scenario|month):(.+)$/.exec(view.compare ?? '') ?? []
-  if (!layer || !kind) return undefined
+  if (!layer || !shown || !kind) return undefined
   const ofMonth = kind === 'month'
   const choices = choicesOf(catalog, ofMonth ? { ...view, month: name } : view)
   if (!choices) return undefined
   const { release } = choices
-  const wanted = { input: layer.input, scenario: ofMonth ? layer.scenario : name }
-  const { layer: other } = layerOf(await layersOf(release.release, view.cut), wanted)
-  if (!other || (other.release === layer.release && other.layer === layer.layer)) return undefined
-  const shown = catalog.releases.find((one) => one.release === layer.release)
+  const { input, condition = null } = layer
+  const wanted = ofMonth
+    ? { input, condition, scenario: layer.scenario, odds: nameOdds(shown) }
+    : { input, condition, scenario: name }
+  const { shown: other } = layerOf(await layersOf(release.release, view.cut), wanted)
+  if (!other || (other.release === shown.release && other.layer === shown.layer)) return undefined
+  const own = catalog.releases.find((one) => one.release === layer.release)
   const names = ofMonth
-    ? { left: nameOfMonth(shown?.forecast_period ?? ''), right: nameOfMonth(name) }
-    : { left: layer.scenario ?? '', right: other.scenario ?? '' }
+    ? { left: nameOfMonth(own?.forecast_period ?? ''), right: nameOfMonth(name) }
+    : { left: nameOfShown(shown), right: nameOfShown(other) }
   return { release, layer: other, names }
+}
+
+/** A season, or odds, in words. */
+function nameOfShown(shown: Tileset): string {
+  const odds = nameOdds(shown)
+  return odds === null ? (shown.scenario ?? '') : nameOfOdds(odds)
+}
+
+/** Makes a cache of the conditions of releases. */
+export function createConditions() {
+  const cached = cacheOf<Conditions | undefined>()
+  return (release: string) =>
+    cached(release, async () => {
+      const path = `releases/${encodeURIComponent(release)}`
+      return (await get<{ conditions?: Conditions }>(path)).conditions
+    })
 }
 
 /** Makes a cache of the layers of releases. */

@@ -1,11 +1,18 @@
 import type { Cut } from '#schemas/map.ts'
-import type { Catalog, CatalogRelease, Tileset } from '../api-types.ts'
+import type { Catalog, CatalogRelease, Conditions, Tileset } from '../api-types.ts'
 import { syntheticNotice } from '../parts/blocks.ts'
 import { seasonNote } from '../parts/values.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { nameOfLayer, nameOfMonth, nameOfProduct, nameOfSource, numberText } from '../texts/names.ts'
-import type { Choices, Layers } from './choices.ts'
+import {
+  nameOfLayer,
+  nameOfMonth,
+  nameOfOdds,
+  nameOfProduct,
+  nameOfSource,
+  numberText,
+} from '../texts/names.ts'
+import { type Choices, type Layers, nameOdds } from './choices.ts'
 import type { View } from './view.ts'
 
 /** Narrower ones show the map first, and what to choose below it. */
@@ -65,21 +72,27 @@ export function modeChooser(chosen: 'map' | 'table', choose: (mode: 'map' | 'tab
   )
 }
 
-interface State {
-  catalog: Catalog
-  view: View
+/** What there is to choose from. */
+export interface Offered {
   choices: Choices
   layers: Layers
+  /** Undefined for a release without any. */
+  conditions: Conditions | undefined
+}
+
+interface State extends Offered {
+  catalog: Catalog
+  view: View
 }
 
 /** @param setOpacity called while the slider is drawn */
 export function choosers(
-  { catalog, view, choices, layers }: State,
+  { catalog, view, choices, layers, conditions }: State,
   change: (changes: Partial<View>) => void,
   setOpacity: (opacity: number) => void,
 ) {
   const { release } = choices
-  const { layer, inputs, scenarios } = layers
+  const { layer, inputs } = layers
   const texts = TEXTS.choosers
   const chooser = (
     label: string,
@@ -112,13 +125,22 @@ export function choosers(
       change({ month }),
     ),
     chooser(texts.input, named(inputs), layer?.input, (input) => change({ input })),
-    chooser(texts.scenario, named(scenarios), layer?.scenario, (scenario) => change({ scenario })),
+    chooser(texts.scenario, seasonOptions(layers), chosenSeason(layers), (chosen) =>
+      change(readSeason(chosen)),
+    ),
+    chooser(
+      conditions?.question ?? '',
+      named(layers.conditions, (name) => titleOf(conditions, name)),
+      layer?.condition,
+      (condition) => change({ condition }),
+    ),
     chooser(texts.compare, comparable(choices, layers), view.compare ?? '', (compare) =>
       change({ compare: compare || null }),
     ),
     chooser(
       texts.cut,
-      named(['quantiles', 'equal'], (cut) => texts.cuts[cut as Cut]),
+      // Those of odds are always the same.
+      named(layers.shown === layer ? ['quantiles', 'equal'] : [], (cut) => texts.cuts[cut as Cut]),
       view.cut,
       (cut) => change({ cut: cut as Cut }),
     ),
@@ -126,12 +148,39 @@ export function choosers(
   )
 }
 
+/** Before the name of odds among seasons. */
+const ODDS = 'odds:'
+
+/** The seasons, then the maps of odds. */
+function seasonOptions({ scenarios, odds }: Layers) {
+  return [
+    ...scenarios.map((scenario) => ({ value: scenario, text: scenario })),
+    ...odds.map((one) => {
+      const name = nameOdds(one) ?? ''
+      return { value: ODDS + name, text: nameOfOdds(name) }
+    }),
+  ]
+}
+
+function chosenSeason({ layer, shown }: Layers) {
+  const odds = shown && nameOdds(shown)
+  return odds ? ODDS + odds : layer?.scenario
+}
+
+function readSeason(chosen: string): Partial<View> {
+  return chosen.startsWith(ODDS) ? { odds: chosen.slice(ODDS.length) } : { scenario: chosen, odds: null }
+}
+
+function titleOf(conditions: Conditions | undefined, name: string) {
+  return conditions?.list.find(({ condition }) => condition === name)?.title ?? name
+}
+
 /** Options to compare a layer with: its other scenarios, and other releases of the same series. */
-function comparable({ months, release }: Choices, { layer, scenarios }: Layers) {
+function comparable({ months, release }: Choices, { layer, shown, scenarios }: Layers) {
   const texts = TEXTS.choosers
   const others = [
     ...scenarios
-      .filter((scenario) => scenario !== layer?.scenario)
+      .filter((scenario) => shown !== layer || scenario !== layer?.scenario)
       .map((scenario) => ({ value: `scenario:${scenario}`, text: texts.otherScenario(scenario) })),
     ...months
       .filter((month) => month !== release.forecast_period)
@@ -156,33 +205,59 @@ function opacity(chosen: number, set: (opacity: number) => void) {
 /** The legend of a layer: unit, classes and how they were cut. */
 export function legend(layer: Tileset, release: CatalogRelease, catalog: Catalog) {
   const texts = TEXTS.legend
-  const rows = layer.classes.map(({ from, to, color }, at) => {
-    const swatch = element('span', { className: 'swatch' })
-    swatch.style.backgroundColor = color
-    const range = element('span', { className: 'unseen' }, texts.range(numberText(from), numberText(to)))
-    const ends = [numberText(from), ...(at === layer.classes.length - 1 ? [numberText(to)] : [])]
+  const odds = nameOdds(layer)
+  const isOfKinds = layer.classes.some(({ title }) => title !== undefined)
+  const rows = isOfKinds ? kindRows(layer) : classRows(layer, odds === null ? 1 : PERCENT)
+  const unit = odds === null ? layer.unit : isOfKinds ? '' : TEXTS.odds.unit
+  const title = odds === null ? nameOfLayer(release.product, layer) : nameOfOdds(odds)
+  return element(
+    'section',
+    { className: 'legend', 'aria-label': texts.title },
+    element('h2', {}, title, element('span', { className: 'unit' }, ` ${unit}`)),
+    rows.length > 0
+      ? element('ol', isOfKinds ? { className: 'kinds' } : {}, ...rows)
+      : element('p', {}, texts.empty),
+    element('p', { className: 'small' }, [explainClasses(layer, isOfKinds), texts.none].join(' ')),
+    seasonNote(catalog, odds === null ? [layer.scenario] : []),
+    element('p', { className: 'small' }, nameOfSource(release)),
+  )
+}
+
+const PERCENT = 100
+
+function explainClasses(layer: Tileset, isOfKinds: boolean) {
+  const texts = TEXTS.legend
+  if (nameOdds(layer) !== null) return isOfKinds ? TEXTS.odds.mostLikelyNote : TEXTS.odds.note
+  return [texts[layer.cut], layer.scenario !== null && texts.shared].filter(Boolean).join(' ')
+}
+
+/** @param factor of the numbers */
+function classRows({ classes }: Tileset, factor: number) {
+  const numbers = classes.map(({ from, to }) => [from, to].map((one) => numberText(factor * one)))
+  return classes.map(({ color }, at) => {
+    const [from = '', to = ''] = numbers[at] as string[]
+    const range = element('span', { className: 'unseen' }, TEXTS.legend.range(from, to))
+    const ends = at === classes.length - 1 ? [from, to] : [from]
     const ticks = ends.map((end) => element('span', {}, end))
     return element(
       'li',
       {},
-      swatch,
+      swatchOf(color),
       range,
       element('span', { className: 'ticks', 'aria-hidden': 'true' }, ...ticks),
     )
   })
-  const said = [texts[layer.cut], layer.scenario !== null && texts.shared, texts.none].filter(Boolean)
-  return element(
-    'section',
-    { className: 'legend', 'aria-label': texts.title },
-    element(
-      'h2',
-      {},
-      nameOfLayer(release.product, layer),
-      element('span', { className: 'unit' }, ` ${layer.unit}`),
-    ),
-    rows.length > 0 ? element('ol', {}, ...rows) : element('p', {}, texts.empty),
-    element('p', { className: 'small' }, said.join(' ')),
-    seasonNote(catalog, [layer.scenario]),
-    element('p', { className: 'small' }, nameOfSource(release)),
+}
+
+/** Classes that have no order. */
+function kindRows({ classes }: Tileset) {
+  return classes.map(({ color, title }) =>
+    element('li', {}, swatchOf(color), element('span', {}, title ?? '')),
   )
+}
+
+function swatchOf(color: string) {
+  const swatch = element('span', { className: 'swatch' })
+  swatch.style.backgroundColor = color
+  return swatch
 }

@@ -16,16 +16,16 @@ import { element } from '../shell/element.ts'
 import { frame } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
 import {
-  type Choices,
   type Compared,
   choicesOf,
   comparedWith,
+  createConditions,
   createLayers,
-  type Layers,
   layerOf,
+  nameOdds,
   releaseIn,
 } from './choices.ts'
-import { choosers, layout, legend, modeChooser, replaceControls } from './controls.ts'
+import { choosers, layout, legend, modeChooser, type Offered, replaceControls } from './controls.ts'
 import { searchForm } from './search.ts'
 import { createStage } from './stage.ts'
 import { readView, type View, writeView } from './view.ts'
@@ -44,6 +44,7 @@ class MapPage {
   #view = readView(location.hash)
   #updates = 0
   #layersOf = createLayers()
+  #conditionsOf = createConditions()
   #parts
   #source
   #namesOf
@@ -96,10 +97,17 @@ class MapPage {
     try {
       const tilesets = await this.#layersOf(release.release, this.#view.cut)
       const layers = layerOf(tilesets, this.#view)
-      const compared = await comparedWith(catalog, this.#view, layers.layer, this.#layersOf)
+      const compared = await comparedWith(catalog, this.#view, layers, this.#layersOf)
+      const conditions = layers.conditions.length > 0 && (await this.#conditionsOf(release.release))
       if (mine !== this.#updates) return
-      this.#say({ input: layers.layer?.input ?? null, scenario: layers.layer?.scenario ?? null })
-      this.#draw(choices, layers, compared)
+      const { layer, shown } = layers
+      this.#say({
+        input: layer?.input ?? null,
+        scenario: layer?.scenario ?? null,
+        condition: layer?.condition ?? null,
+        odds: shown ? nameOdds(shown) : null,
+      })
+      this.#draw({ choices, layers, conditions: conditions || undefined }, compared)
       const staged = this.#stage.show({ view: this.#view, release, layers, compared })
       await Promise.all([staged, this.#drawPlace()])
     } catch (error) {
@@ -107,8 +115,9 @@ class MapPage {
     }
   }
 
-  #draw(choices: Choices, layers: Layers, compared: Compared | undefined) {
-    const { release } = choices
+  #draw(offered: Offered, compared: Compared | undefined) {
+    const { layers } = offered
+    const { release } = offered.choices
     const view = this.#view
     const { catalog } = this.#source
     const change = (changes: Partial<View>) => this.change(changes)
@@ -118,14 +127,14 @@ class MapPage {
     )
     replaceControls(
       this.#parts.choosers,
-      choosers({ catalog, view, choices, layers }, change, (opacity) => {
+      choosers({ catalog, view, ...offered }, change, (opacity) => {
         this.#say({ opacity })
         this.#stage.setOpacity(opacity)
       }),
     )
-    const legends = layers.layer ? [legend(layers.layer, release, catalog)] : []
-    // Layers of one release share their classes, those of two do not.
-    if (compared && compared.release !== release)
+    const legends = layers.shown ? [legend(layers.shown, release, catalog)] : []
+    // Values of one release share their classes; those of two, and odds, do not.
+    if (compared && (compared.release !== release || layers.shown !== layers.layer))
       legends.push(legend(compared.layer, compared.release, catalog))
     this.#parts.legend.replaceChildren(...legends)
     this.#parts.notice.hidden = !(release.synthetic || compared?.release.synthetic)

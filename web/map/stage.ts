@@ -50,7 +50,7 @@ export function createStage(
     const pixelOf = (of: CatalogRelease) => (view.at ? pixelAt(of.grids, view.at) : undefined)
     const draw = () =>
       drawn.show(
-        { ...base, ...marks, layer: layers.layer, pixel: pixelOf(release) },
+        { ...base, ...marks, layer: layers.shown, pixel: pixelOf(release) },
         compared && { ...base, ...marks, layer: compared.layer, pixel: pixelOf(compared.release) },
         compared?.names,
       )
@@ -69,7 +69,7 @@ export function createStage(
   }
 
   async function tabulate({ release, layers }: Staged) {
-    const wanted = `${release.release} ${layers.layer?.input}`
+    const wanted = `${release.release} ${layers.layer?.input} ${layers.layer?.condition}`
     if (wanted === tabled) return
     tabled = wanted
     const product = catalog.products.find((one) => one.product === release.product)

@@ -15,6 +15,10 @@ export interface View {
   month: string | null
   input: string | null
   scenario: string | null
+  /** Of a field, where the release has several. */
+  condition: string | null
+  /** The odds that are shown in place of values: a scenario, or {@link MOST_LIKELY}. */
+  odds: string | null
   cut: Cut
   /** In percent. */
   opacity: number
@@ -27,7 +31,17 @@ export interface View {
   hectares: number | null
 }
 
-const TEXTS = ['product', 'country', 'crop', 'month', 'input', 'scenario', 'compare'] as const
+const TEXTS = [
+  'product',
+  'country',
+  'crop',
+  'month',
+  'input',
+  'scenario',
+  'condition',
+  'odds',
+  'compare',
+] as const
 
 /**
  * @param hash as `location.hash` has it

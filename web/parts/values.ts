@@ -88,9 +88,9 @@ export function entriesOf(answer: object): Entry[] {
   return normalFirst(entries, ({ scenario, ...entry }) => ({ input: labelOf(entry), scenario }))
 }
 
-/** The labels of an entry in one text, such as Urea and Normal. */
-export function labelOf(entry: Entry) {
-  return Object.values(entry)
+/** The labels of an entry in one text, such as Urea and Normal, as those of its layer. */
+export function labelOf({ scenario_of: _, ...labels }: Entry) {
+  return Object.values(labels)
     .filter((value) => typeof value === 'string')
     .join(', ')
 }

@@ -40,7 +40,8 @@ export async function showTable(
       ...figureTable(found, { catalog, release, layers, figure }, ({ place }) => open(place)),
     )
   }
-  const title = nameOfLayer(release.product, { input: layers.layer?.input ?? null, scenario: null })
+  const { input = null, condition = null } = layers.layer ?? {}
+  const title = nameOfLayer(release.product, { input, scenario: null, condition })
   const countryName = catalog.countries.find(({ code }) => code === country)?.name ?? country
   const options = levels.map((level) => ({ value: String(level), text: String(level) }))
   container.replaceChildren(
@@ -119,7 +120,7 @@ export function figureTable(
   const texts = TEXTS.table
   const input = layers.layer?.input ?? null
   const scenarios = layers.scenarios.length > 0 ? layers.scenarios : [null]
-  const rows = rowsOf(areas, figures, figure.key, input, scenarios)
+  const rows = rowsOf(areas, figures, figure.key, input, scenarios, layers.layer?.condition)
   const columns = scenarios.map((scenario) => scenario ?? input ?? layers.layer?.unit ?? '')
   const download = () => save(csvOf(columns, rows), `${release.release}.csv`)
   return [

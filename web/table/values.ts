@@ -58,6 +58,7 @@ export async function figuresIn(
  *
  * @param figure the name that its properties begin with
  * @param scenarios the columns
+ * @param condition of the field
  */
 export function rowsOf(
   areas: Area[],
@@ -65,8 +66,9 @@ export function rowsOf(
   figure: string,
   input: string | null,
   scenarios: readonly (string | null)[],
+  condition: string | null = null,
 ): Row[] {
-  const columns = scenarios.map((scenario) => [figure, input, scenario].filter(Boolean).join(' '))
+  const columns = scenarios.map((scenario) => [figure, input, scenario, condition].filter(Boolean).join(' '))
   return areas.map((area) => ({
     area,
     place: placeInside(area),

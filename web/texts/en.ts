@@ -73,6 +73,14 @@ export const TEXTS = {
     table: 'Table',
   },
 
+  odds: {
+    mostLikely: 'Most likely season',
+    of: (scenario: string) => `Odds: ${scenario}`,
+    unit: '%',
+    note: 'How probable the season is.',
+    mostLikelyNote: 'The season with the greatest odds.',
+  },
+
   legend: {
     title: 'Legend',
     range: (from: string, to: string) => `${from} – ${to}`,

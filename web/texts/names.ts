@@ -1,4 +1,8 @@
+import type { LayerName } from '#schemas/map.ts'
 import { TEXTS } from './en.ts'
+
+/** The name of the map of the likeliest season. */
+export const MOST_LIKELY = 'most-likely' satisfies LayerName
 
 /** @param code of a product that the texts may not know */
 export function nameOfProduct(code: string) {
@@ -14,9 +18,18 @@ export function nameOfMonth(month: string) {
 /** A layer in words. */
 export function nameOfLayer(
   product: string,
-  { input, scenario }: { input: string | null; scenario: string | null },
+  {
+    input,
+    scenario,
+    condition = null,
+  }: { input: string | null; scenario: string | null; condition?: string | null },
 ) {
-  return [nameOfProduct(product), input, scenario].filter((part) => part !== null).join(', ')
+  return [nameOfProduct(product), input, scenario, condition].filter((part) => part !== null).join(', ')
+}
+
+/** @param odds a season, or that of the map of the likeliest */
+export function nameOfOdds(odds: string) {
+  return odds === MOST_LIKELY ? TEXTS.odds.mostLikely : TEXTS.odds.of(odds)
 }
 
 /** Where a release comes from. Of demonstration data the page says so already. */

@@ -82,3 +82,42 @@ test('the layer is that of the input and the scenario, or else the normal season
   ]).toEqual([1, 3, 1, 1])
   expect(layerOf([], { input: null, scenario: null }).layer).toBeUndefined()
 })
+
+test('bands about layers are no layers, but their odds are shown where they are chosen', () => {
+  const band = (role: string, scenario: string, layer: number) => ({
+    ...tilesetOf(null, scenario, layer),
+    role,
+  })
+  const likely = { ...tilesetOf(null, null, 9), layer: 'most-likely' as const }
+  const layers = [
+    tilesetOf(null, 'Normal', 1),
+    tilesetOf(null, 'Below Normal', 2),
+    band('low', 'Normal', 3),
+    band('probability', 'Normal', 4),
+    likely,
+  ]
+  const shown = (odds: string | null) => {
+    const { layer, shown: drawn } = layerOf(layers, { input: null, scenario: 'Below Normal', odds })
+    return [layer?.layer, drawn?.layer]
+  }
+  const { odds, scenarios } = layerOf(layers, { input: null, scenario: null })
+  expect(scenarios).toEqual(['Normal', 'Below Normal'])
+  expect(odds.map(({ layer }) => layer)).toEqual(['most-likely', 4])
+  expect([shown(null), shown('most-likely'), shown('Normal'), shown('Below Normal')]).toEqual([
+    [2, 2],
+    [2, 'most-likely'],
+    [2, 4],
+    [2, 2],
+  ])
+})
+
+test('the layer is that of the condition, or else of the first', () => {
+  const layers = ['foot slope', 'hill'].map((condition, at) => ({
+    ...tilesetOf('Urea', 'Normal', at + 1),
+    condition,
+  }))
+  const chosen = (condition: string | null) =>
+    layerOf(layers, { input: null, scenario: null, condition }).layer?.layer
+  expect([chosen(null), chosen('hill'), chosen('valley')]).toEqual([1, 2, 1])
+  expect(layerOf(layers, { input: null, scenario: null }).conditions).toEqual(['foot slope', 'hill'])
+})

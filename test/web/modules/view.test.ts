@@ -10,6 +10,8 @@ test('the address says all that is shown', () => {
     month: '2026-07',
     input: 'Urea & more',
     scenario: 'Below Normal',
+    condition: 'foot slope',
+    odds: 'most-likely',
     compare: 'scenario:Above Normal',
     cut: 'equal' as const,
     opacity: 40,
