@@ -1,5 +1,7 @@
+import type { Database } from '#src/data/client.ts'
 import type { CoverageSource, LayerSource, ReleaseSource } from '#src/ingest/source.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
+import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { gridOf, layerOf, releaseDescription } from '#test/setup/releases.ts'
 
 export const SEASONS = ['Above Normal', 'Normal', 'Below Normal']
@@ -133,4 +135,12 @@ export const MOUNTAINS: ReleaseSource = {
       [LANDSCAPE, Uint8Array.from({ length: 180_000 }, (_, at) => (at % 600 < 301 ? 1 : 3))],
     ]),
   ],
+}
+
+/** Loads the country and a region of four pixels of these releases, in two columns and rows. */
+export async function loadRegion(database: Database) {
+  const outline = feature({ code: 'ETH', name: 'Ethiopia' }, rectangle(33, 3, 48, 15))
+  const region = feature({ code: 'A', name: 'A region', parent_code: 'ETH' }, rectangle(38, 9, 38.5, 9.5))
+  await loadFile(database, await boundaryFile([outline]), 'eth', 0)
+  await loadFile(database, await boundaryFile([region]), 'eth', 1)
 }

@@ -6,7 +6,6 @@ import type { Tileset } from '#schemas/map.ts'
 import type { Database } from '#src/data/client.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { readTiff, valuesOf } from '#test/data/tiles/tiff-reader.ts'
-import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { call } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { openService } from '#test/setup/open-service.ts'
@@ -16,6 +15,7 @@ import {
   codeAt,
   FERTILIZER,
   GRID,
+  loadRegion,
   MOUNTAINS,
   NO_ODDS,
   oddsAt,
@@ -36,10 +36,7 @@ const service = openService({
   template: 'empty',
   settings: { RELEASE_MAX_AGE_MS: '0' },
   prepare: async (database: Database) => {
-    const outline = feature({ code: 'ETH', name: 'Ethiopia' }, rectangle(33, 3, 48, 15))
-    const region = feature({ code: 'A', name: 'A region', parent_code: 'ETH' }, rectangle(38, 9, 38.5, 9.5))
-    await loadFile(database, await boundaryFile([outline]), 'eth', 0)
-    await loadFile(database, await boundaryFile([region]), 'eth', 1)
+    await loadRegion(database)
     yields = (await loadRelease(database, YIELD)).code
     rates = (await loadRelease(database, FERTILIZER)).code
     mountains = (await loadRelease(database, MOUNTAINS)).code

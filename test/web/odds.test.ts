@@ -4,7 +4,7 @@ import type { Database } from '#src/data/client.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createTestApp } from '#test/setup/app.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
-import { FERTILIZER, YIELD } from '#test/standards/certain-releases.ts'
+import { FERTILIZER, loadRegion, YIELD } from '#test/standards/certain-releases.ts'
 import { allFaultsOf } from './looks.ts'
 import { drawn, openPages } from './pages.ts'
 
@@ -12,13 +12,14 @@ const start = () =>
   createTestApp({
     template: 'empty',
     prepare: async (database: Database) => {
+      await loadRegion(database)
       await loadRelease(database, YIELD)
       await loadRelease(database, FERTILIZER)
     },
   })
 
 describe.skipIf(!CHROMIUM)('the map of a release with odds and conditions, in a browser', () => {
-  const { visit } = openPages(start, '/')
+  const { visitors, visit } = openPages(start, '/')
 
   const hash = () => decodeURIComponent(new URL(visit.page.url()).hash.replaceAll('+', ' '))
   const choose = (name: string, option: string) =>
@@ -80,5 +81,22 @@ describe.skipIf(!CHROMIUM)('the map of a release with odds and conditions, in a 
     await legendOf('Fertilizer, Urea, Normal, hill').waitFor()
     expect(hash()).toContain('condition=hill')
     expect(visit.complaints).toEqual([])
+  })
+  test('tables of areas have the means of the condition', async () => {
+    const { page } = visit
+    await page.getByText('Table', { exact: true }).click()
+    await page.locator('.areas-table tbody tr').first().waitFor()
+    expect(await page.locator('.areas-table tbody td').allInnerTexts()).toContain('90.5')
+    const districts = await visitors.open('/districts#product=fertilizer&country=eth&level=1')
+    await districts.page.locator('tbody tr').first().waitFor()
+    expect(await districts.page.locator('.areas-table tbody td').allInnerTexts()).toContain('50.5')
+    await districts.page.getByLabel('Condition').selectOption('mid slope')
+    expect(await districts.page.locator('.areas-table tbody td').allInnerTexts()).toContain('70.5')
+    expect(await districts.page.locator('.legend h2').innerText()).toBe(
+      'Fertilizer, Urea, Normal, mid slope kg/ha',
+    )
+    expect(districts.page.url()).toContain('condition=mid')
+    expect(districts.complaints).toEqual([])
+    await districts.close()
   })
 })

@@ -32,6 +32,7 @@ async function open({ session, view, remember, note, left }: Page) {
     level,
     input: view.get('input'),
     scenario: view.get('scenario'),
+    condition: view.get('condition'),
     area: view.get('area'),
   }
 

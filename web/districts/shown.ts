@@ -32,7 +32,8 @@ export function districtsShown(
 ) {
   const { catalog, product, release, level, tilesets, areasOf, left } = wanted
   let { area = null } = view
-  let layers = layerOf(tilesets, { input: view.input ?? null, scenario: view.scenario ?? null })
+  const { input = null, scenario = null, condition = null } = view
+  let layers = layerOf(tilesets, { input, scenario, condition })
   let found: Found | undefined
   const key = element('div', { class: 'legends' })
   const table = element('div')
@@ -41,7 +42,7 @@ export function districtsShown(
 
   function choose(chosen: Parameters<typeof layerOf>[1]) {
     layers = layerOf(tilesets, chosen)
-    keep({ input: layers.layer?.input ?? null, scenario: layers.layer?.scenario ?? null })
+    keep(labelsOf(layers.layer))
     drawLegend()
     draw()
     drawMap(false)
@@ -119,23 +120,33 @@ function featuresOf(rows: Row[], layer: Tileset, chosen: string | null) {
   }))
 }
 
-/** The choosers of the input and the season, as far as there are any. */
+/** What tells a layer apart from the others of its release, as addresses have it. */
+export type LayerLabels = Record<'input' | 'scenario' | 'condition', string | null>
+
+export function labelsOf(layer: Tileset | undefined): LayerLabels {
+  const { input = null, scenario = null, condition = null } = layer ?? {}
+  return { input, scenario, condition }
+}
+
+/** The choosers of the input, the season and the condition, as far as there are any. */
 export function layerChoosers(
-  { inputs, scenarios, layer }: Layers,
-  choose: (chosen: { input: string | null; scenario: string | null }) => void,
+  { inputs, scenarios, conditions, layer }: Layers,
+  choose: (chosen: LayerLabels) => void,
 ) {
-  let chosen = { input: layer?.input ?? null, scenario: layer?.scenario ?? null }
-  return Object.entries({ input: inputs, scenario: scenarios }).flatMap(([name, values]) => {
-    if (values.length === 0) return []
-    const kind = name as keyof typeof chosen
-    const options = values.map((value) => ({ value, text: value }))
-    const control = select(options, chosen[kind], (value) => {
-      chosen = { ...chosen, [kind]: value }
-      choose(chosen)
-    })
-    control.name = name
-    return [labelled(TEXTS.choosers[kind], control)]
-  })
+  let chosen = labelsOf(layer)
+  return Object.entries({ input: inputs, scenario: scenarios, condition: conditions }).flatMap(
+    ([name, values]) => {
+      if (values.length === 0) return []
+      const kind = name as keyof typeof chosen
+      const options = values.map((value) => ({ value, text: value }))
+      const control = select(options, chosen[kind], (value) => {
+        chosen = { ...chosen, [kind]: value }
+        choose(chosen)
+      })
+      control.name = name
+      return [labelled(TEXTS.choosers[kind], control)]
+    },
+  )
 }
 
 /** @returns as the map has it */

@@ -27,7 +27,11 @@ async function open({ session, view, remember, note, left }: Page) {
     shapesOf(`${user.id} ${collection}`, () => loadShapes(session, collection)),
   ])
   const wanted = view.has('country') ? seriesIn(view) : await seriesAt(catalog, shapes, seriesIn(view))
-  let layer = { input: view.get('input'), scenario: view.get('scenario') }
+  let layer = {
+    input: view.get('input'),
+    scenario: view.get('scenario'),
+    condition: view.get('condition'),
+  }
   const { release, place } = seriesChoosers(catalog, wanted, (chosen) =>
     remember({ collection, ...chosen, ...layer }),
   )

@@ -1,6 +1,6 @@
 import type { Session } from '../account/session.ts'
 import type { Catalog, CatalogProduct, CatalogRelease, Position, Tileset } from '../api-types.ts'
-import { colorIn, layerChoosers } from '../districts/shown.ts'
+import { colorIn, type LayerLabels, labelsOf, layerChoosers } from '../districts/shown.ts'
 import { fieldText, type Shape } from '../field/shape.ts'
 import { layerOf } from '../map/choices.ts'
 import { legend } from '../map/controls.ts'
@@ -40,14 +40,12 @@ export interface Source {
   left: AbortSignal
 }
 
-type Chosen = { input: string | null; scenario: string | null }
-
 /** The fields on a map, coloured by a layer that is chosen, and all values in a table, as they come. */
 export function fieldsShown(
   source: Source & { tilesets: Tileset[]; shapes: FieldShape[] },
-  view: Chosen,
+  view: LayerLabels,
   map: FeaturesMap | null,
-  keep: (chosen: Chosen) => void,
+  keep: (chosen: LayerLabels) => void,
 ) {
   const { catalog, release, tilesets, shapes } = source
   let { layer, ...offered } = layerOf(tilesets, view)
@@ -59,9 +57,9 @@ export function fieldsShown(
 
   const readValue = ({ values }: Found) => layer && values.get(labelOfLayer(layer))
 
-  function choose(wanted: Chosen) {
+  function choose(wanted: LayerLabels) {
     layer = layerOf(tilesets, wanted).layer
-    keep({ input: layer?.input ?? null, scenario: layer?.scenario ?? null })
+    keep(labelsOf(layer))
     chosen.replaceChildren()
     drawLegend()
     draw(false)

@@ -61,6 +61,7 @@ export const TEXTS = {
     month: 'Forecast for',
     input: 'Input',
     scenario: 'Season',
+    condition: 'Condition',
     compare: 'Compare with',
     nothing: 'Nothing',
     otherScenario: (scenario: string) => `${scenario}`,
