@@ -120,7 +120,7 @@ function releaseOf(products: readonly ProductContract[]) {
     conditions: Type.Optional(t.ref(Conditions)),
     units: Type.Array(Type.String(), { examples: [['kg/ha']] }),
     range: t.orNull(t.ref(CatalogRange), 'Null where it has no value.'),
-    grids: Type.Array(t.ref(CatalogGrid)),
+    grids: t.array(CatalogGrid, 'Of its values.'),
     source: Type.String({ examples: ['Ministry of Agriculture, agronomy model 4.2'] }),
     licence: Type.String({ examples: ['CC BY 4.0'] }),
     published_at: t.Time,

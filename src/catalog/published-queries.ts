@@ -80,8 +80,8 @@ function metresBetween(x: RawBuilder<unknown>, y: RawBuilder<unknown>): RawBuild
   return sql`round(st_distance(${center}, ${longitudeAndLatitude(x, y)}))`
 }
 
-/** SQL for the grids of `release`, as `grids`: null where it has none. */
-const GRIDS = sql`(
+/** SQL for the grids of `release`, as `grids`: null where it has none. @param which a condition for `coverage` */
+const gridsWhere = (which: RawBuilder<unknown>) => sql`(
   select jsonb_agg(
     jsonb_build_object(
       'srid', coverage.srid,
@@ -106,8 +106,13 @@ const GRIDS = sql`(
     from coverage
   ) as coverage
   left join spatial_ref_sys as crs on crs.srid = coverage.srid
-  where coverage.release_id = release.id
+  where coverage.release_id = release.id and ${which}
 )`
+
+const GRIDS = gridsWhere(sql`true`)
+
+/** Without grids of odds alone: they do not say where a value holds. */
+const GRIDS_OF_VALUES = gridsWhere(sql`exists (select from layer where coverage_id = coverage.id)`)
 
 export async function listPublishedReleases(db: Kysely<Tables>): Promise<CatalogRelease[]> {
   const { rows } = await sql<InRow<CatalogRelease>>`
@@ -146,7 +151,7 @@ export async function listPublishedReleases(db: Kysely<Tables>): Promise<Catalog
       from layer
       where release_id = release.id
     ) as ranges
-    cross join lateral ${GRIDS} as grids
+    cross join lateral ${GRIDS_OF_VALUES} as grids
     order by release.product, release.country_code, release.crop_code, release.forecast_period desc`.execute(
     db,
   )

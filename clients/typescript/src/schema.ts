@@ -394,8 +394,7 @@ export interface components {
       input: string | null;
       scenario: components["schemas"]["ProvenanceLayerScenario"];
       condition?: components["schemas"]["EntryCondition"];
-      /** @description Of a band about layers. */
-      role?: "probability" | "low" | "high" | "stddev" | "landscape";
+      role?: components["schemas"]["Role"];
       /** @description The number that is stored of the pixel, unrounded. The value is `raw` * `scale` + `offset`, rounded. */
       raw: number;
       scale: number;
@@ -1854,6 +1853,7 @@ export interface components {
       units: string[];
       /** @description Null where it has no value. */
       range: components["schemas"]["CatalogRange"] | null;
+      /** @description Of its values. */
       grids: components["schemas"]["CatalogGrid"][];
       source: components["schemas"]["Source"];
       licence: string;
@@ -1889,8 +1889,7 @@ export interface components {
       /** @description The fertilizer, organic input or species; null where the product has none. */
       input: string | null;
       scenario: string | null;
-      /** @description Of the field, where it is for one. */
-      condition?: string;
+      condition?: components["schemas"]["ReleaseLayerCondition"];
       /** @description Of a band about layers: the `probability` of a scenario; `low` and `high` end or `stddev` of the layer with its names; the `landscape` that a condition comes from. */
       role?: "probability" | "low" | "high" | "stddev" | "landscape";
       /** @description Of its scenario, where the release has one for all places. */
@@ -2172,6 +2171,8 @@ export interface components {
       /** @description Where it ends: the next one begins there. The last one has its end, too. */
       to: number;
       color: string;
+      /** @description Of a class that is one number. */
+      title?: string;
     };
     /** @description A layer of a release as a map: TileJSON 2.2.0, with a legend. */
     Tileset: {
@@ -2189,22 +2190,24 @@ export interface components {
       /** @description Source and licence. */
       attribution: string;
       release: components["schemas"]["TilesetRelease"];
-      /** @description Which of its layers, from 1. */
-      layer: number;
+      /** @description Which of its layers, from 1, or `most-likely`: the season with the greatest odds. */
+      layer: number | "most-likely";
       /** @description The fertilizer, organic input or species; null for yields. */
       input: string | null;
       /** @description The season; null for forage. */
       scenario: string | null;
+      condition?: components["schemas"]["ReleaseLayerCondition"];
+      role?: components["schemas"]["Role"];
       unit: string;
       /** @description How its values are cut into classes. */
       cut: "quantiles" | "equal";
-      /** @description The legend, from low values to high. Layers of one input share it, so that their scenarios compare. Empty where none of them has a value. */
+      /** @description The legend, from low values to high. Layers of one input and condition share it, so that their scenarios compare. Empty where none of them has a value. */
       classes: components["schemas"]["MapClass"][];
     };
     /** @description The layers of a release as maps. */
     LayerList: {
       release: components["schemas"]["TilesetRelease"];
-      /** @description In the order of the answers. */
+      /** @description In the order of the answers; then the bands about them, and `most-likely`. */
       layers: components["schemas"]["Tileset"][];
     };
     /** Format: binary @description A cloud-optimised GeoTIFF of one band. */
@@ -2260,6 +2263,7 @@ export interface components {
       href: string;
       type: string;
       title: string;
+      description?: string;
       roles: ("data" | "visual")[];
       bands?: components["schemas"]["StacBand"][];
       /** @description Its CRS; null where that has no code of the EPSG. */
@@ -3032,6 +3036,8 @@ export interface components {
     Currency: string;
     /** @description Latitude in decimal degrees (WGS 84). */
     Lat: number;
+    /** @description Of a band about layers. */
+    Role: "probability" | "low" | "high" | "stddev" | "landscape";
     /** @description The standard deviation of the population, each pixel weighed by its area inside. */
     Stddev: number;
     /** @description The root of the mean square of these differences. */
@@ -3076,6 +3082,8 @@ export interface components {
     SubscriptionName: string;
     /** @description The proceeds of the harvest. To the hundredth, in `currency`. */
     Return: number;
+    /** @description Of the field, where it is for one. */
+    ReleaseLayerCondition: string;
     /** @description The smallest value of the pixels that the polygon overlaps. */
     Min: number;
     /** @description Its product. */
@@ -3174,6 +3182,8 @@ export interface components {
     Pass: string[];
     /** @description The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. For all products: a code of each, separated by commas as in `Advisory-Release`; others have no answer then. */
     Release: string;
+    /** @description Which of its layers, from 1, or `most-likely`: the season with the greatest odds. */
+    Layer: number | "most-likely";
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. By default `eth`; for all products, many points and polygons, the country of the place. With `admin` it is that of the areas. */
     CountryCode: string;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. By default `eth`; for all products, many points and polygons, the country of the place. */
@@ -3248,8 +3258,6 @@ export interface components {
     GetYieldAtPointLat: number;
     /** @description The id of the subscription. */
     Id: string;
-    /** @description Which of its layers, from 1. */
-    Layer: number;
     /** @description The id of the item. */
     GetHistoryItemId: string;
   };
