@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import type { CompanionRole } from '#schemas/certainty.ts'
 import type { ChangeKind } from '#schemas/feed.ts'
 import type { Scope } from '#schemas/keys.ts'
 import type { DisabledReason, ThresholdKind } from '#schemas/subscriptions.ts'
@@ -27,9 +28,9 @@ const SAMPLES: Record<string, string> = {
   uuid: 'gen_random_uuid()',
 }
 
-/** The named types in `tables.ts` that are strings: the compiler refuses another one here. */
-const NAMED = /\b(?:Role|Scope|AuditKind|ChangeKind|DisabledReason|ThresholdKind)\b/
-const named: (Role | Scope | AuditKind | ChangeKind | DisabledReason | ThresholdKind)[] = []
+/** The named types of columns that are strings: the compiler refuses another one here. */
+const NAMED = /\b(?:Role|CompanionRole|Scope|AuditKind|ChangeKind|DisabledReason|ThresholdKind)\b/
+const named: (Role | CompanionRole | Scope | AuditKind | ChangeKind | DisabledReason | ThresholdKind)[] = []
 void (named satisfies string[])
 
 /** The types of columns in TypeScript, by their names, by the names of tables. */
@@ -68,15 +69,20 @@ function typeOf(value: unknown): string {
   return value instanceof Date ? 'Date' : typeof value
 }
 
-/** What `tables.ts` says: one interface with the tables, each an interface with a column a line, or in braces. */
+/** What the files say: one interface with the tables, each an interface with a column a line, or in braces. */
 function declaredSchema(): Schema {
-  const text = readFileSync('src/data/tables.ts', 'utf8').replaceAll(/\/\*\*.*?\*\//gs, '')
-  const interfaces: Schema = Object.fromEntries(
-    [...text.matchAll(/^(?:export )?interface (\w+) \{\n(.*?)^\}/gms)].map(([, name, body = '']) => [
-      name,
-      membersOf(body.split('\n')),
-    ]),
-  )
+  const text = ['release-tables', 'tables']
+    .map((name) => readFileSync(`src/data/${name}.ts`, 'utf8'))
+    .join('\n')
+    .replaceAll(/\/\*\*.*?\*\//gs, '')
+    // An object of JSON.
+    .replaceAll('Conditions', 'object')
+  const interfaces: Schema = {}
+  for (const [, name = '', base = '', body = ''] of text.matchAll(
+    /^(?:export )?interface (\w+)(?: extends (\w+))? \{\n(.*?)^\}/gms,
+  )) {
+    interfaces[name] = { ...interfaces[base], ...membersOf(body.split('\n')) }
+  }
   return Object.fromEntries(
     Object.entries(interfaces.Tables ?? {}).map(([table, type]) => [
       table,
