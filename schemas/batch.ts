@@ -63,6 +63,7 @@ export const BatchPoint = t.component(
     lat: PointRequest.properties.lat,
     lng: PointRequest.properties.lng,
     name: PointRequest.properties.name,
+    condition: PointRequest.properties.condition,
   },
 )
 export type BatchPoint = t.WithoutNulls<Static<typeof BatchPoint>>

@@ -31,8 +31,8 @@ function findLandscape({ layers, companions }: ConditionedRelease): number | und
 }
 
 /** Whether a release has values of a condition: any has those of none. */
-export function hasCondition({ conditions }: ConditionedRelease, requested: string | undefined): boolean {
-  return !conditions || requested === undefined || nameCondition(conditions, requested) !== undefined
+export function hasCondition({ conditions }: ConditionedRelease, requested: ConditionWish): boolean {
+  return !conditions || typeof requested !== 'string' || nameCondition(conditions, requested) !== undefined
 }
 
 function nameCondition({ list }: Conditions, requested: string): string | undefined {
@@ -49,16 +49,21 @@ function findCondition(conditions: Conditions, requested: string | undefined): s
   if (requested === undefined) return undefined
   const meant = nameCondition(conditions, requested)
   if (meant !== undefined) return meant
-  const names = conditions.list.map(({ condition }) => condition)
-  throw ApiError.invalid('condition', `must be one of ${names.join(', ')}`, names)
+  throw unknownCondition(conditions)
 }
 
-/** @throws {ApiError} INVALID_PARAMETERS for a condition that the release does not have */
-export function refuseUnknownCondition(
-  { conditions }: ConditionedRelease,
+function unknownCondition({ list }: Conditions): ApiError {
+  const names = list.map(({ condition }) => condition)
+  return ApiError.invalid('condition', `must be one of ${names.join(', ')}`, names)
+}
+
+/** The error for a condition that a release does not have; undefined for any other. */
+export function conditionError(
+  release: ConditionedRelease,
   requested: string | undefined,
-): void {
-  if (conditions) findCondition(conditions, requested)
+): ApiError | undefined {
+  const { conditions } = release
+  return conditions && !hasCondition(release, requested) ? unknownCondition(conditions) : undefined
 }
 
 /** The bands that answer for one condition. */

@@ -268,18 +268,20 @@ function createValueReader(readerOf: (release: PublishedRelease) => PixelReader)
     storedAt,
     valuesOfPoint,
     valuesFromMemory,
-    /** Values in the order of the positions; null without any. @throws {ReplacedMeanwhile} */
-    valuesAt: (
-      release: PublishedRelease,
-      positions: Position[],
-      condition?: ConditionWish,
-    ): Promise<(LayerValues | null)[]> =>
+    /** Values in the order of the places; null without any. @throws {ReplacedMeanwhile} */
+    valuesAt: (release: PublishedRelease, places: ConditionedPosition[]): Promise<(LayerValues | null)[]> =>
       fillMissing(
-        positions.map((position) => valuesFromMemory(release, position, condition)),
-        (index) => valuesOfPoint(release, positions[index] as Position, condition),
+        places.map((place) => valuesFromMemory(release, place, place.condition)),
+        (index) => {
+          const place = places[index] as ConditionedPosition
+          return valuesOfPoint(release, place, place.condition)
+        },
       ),
   }
 }
+
+/** A position, and the condition of the field there, where it is known. */
+export type ConditionedPosition = Position & { condition?: ConditionWish }
 
 export interface PointAdvice {
   release: PublishedRelease

@@ -8,7 +8,7 @@ import { Cache } from '#src/lib/cache.ts'
 import { fillMissing } from '#src/lib/promises.ts'
 import { type BoundedPolygon, boundedPolygon, clip, isWithinAny, type Rings } from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/tiles.ts'
-import { refuseUnknownCondition } from './conditions.ts'
+import { conditionError } from './conditions.ts'
 import {
   type Area,
   type CellToFind,
@@ -326,7 +326,8 @@ export function createSources(
   ): SourceRelease {
     const series = readSeries(product, placed)
     const found = releaseOf(series)
-    if (found) refuseUnknownCondition(found, series.condition)
+    const error = found && conditionError(found, series.condition)
+    if (error) throw error
     const members = found
       ? makeReleaseMembers(found)
       : { country_code: series.countryCode, crop: snapshot.cropNamed(series.cropCode) }

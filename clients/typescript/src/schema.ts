@@ -766,6 +766,7 @@ export interface components {
       lat: components["schemas"]["Lat"];
       lng: components["schemas"]["Lng"];
       name?: components["schemas"]["PointRequestName"];
+      condition?: components["schemas"]["Condition"];
     };
     /** @description Points, and what to answer for at all of them. */
     PointsRequest: {

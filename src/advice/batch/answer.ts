@@ -8,14 +8,15 @@ import { readNumber } from '#src/http/parameters.ts'
 import { closedWith, openText } from '#src/lib/json.ts'
 import type { ClientKey, Pause } from '#src/lib/limiter.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
-import type { Lookup, Reasons, WorkInRelease } from '#src/lookup/lookup.ts'
+import { conditionError, hasCondition } from '#src/lookup/conditions.ts'
+import type { ConditionedPosition, Lookup, Reasons, WorkInRelease } from '#src/lookup/lookup.ts'
 import { createSources, makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
-import type { Position } from '#src/lookup/queries.ts'
 import {
   describeLocation,
   idMember,
   itemWriter,
   type LayerValues,
+  type PublishedRelease,
   positionOf,
   type ReleaseLabels,
   type ReleaseWriter,
@@ -251,7 +252,7 @@ export function adviseBatch(
       await pause()
       const length = Math.min(sliceLength, count - from)
       const points = Array.from({ length }, (_, index) => pointAt(from + index))
-      const positions = points.flatMap(validIn).map(positionOf)
+      const positions = points.flatMap(validIn).map((point) => placeOf(point, request.condition))
       const slice = await wait(async () => {
         const found = sources.byPlace
           ? (await lookup.places.findCountries(snapshot, positions)).map(sources.of)
@@ -259,7 +260,7 @@ export function adviseBatch(
         return {
           points,
           sources: found,
-          values: await findValues(lookup, found, positions, request.condition),
+          values: await findValues(lookup, found, positions),
         }
       })
       for (const source of slice.sources) used.add(source)
@@ -275,22 +276,27 @@ export function adviseBatch(
 }
 
 /** The values at positions; null for none. */
-async function findValues(
-  lookup: Lookup,
-  sources: SourceRelease[],
-  positions: Position[],
-  condition: string | undefined,
-) {
+async function findValues(lookup: Lookup, sources: SourceRelease[], positions: ConditionedPosition[]) {
   const values: (LayerValues | null)[] = positions.map(() => null)
+  const isKnown = (release: PublishedRelease, place: number) =>
+    release.conditions === null || hasCondition(release, positions[place]?.condition)
   const fill = async (source: SourceRelease) => {
-    if (!source.release) return
-    const places = [...positions.keys()].filter((place) => sources[place] === source)
-    const own = places.map((place) => positions[place] as Position)
-    const found = await lookup.valuesAt(source.release, own, condition)
+    const { release } = source
+    if (!release) return
+    const places = [...positions.keys()].filter(
+      (place) => sources[place] === source && isKnown(release, place),
+    )
+    const own = places.map((place) => positions[place] as ConditionedPosition)
+    const found = await lookup.valuesAt(release, own)
     for (const [index, place] of places.entries()) values[place] = found[index] as LayerValues | null
   }
   await Promise.all([...new Set(sources)].map(fill))
   return values
+}
+
+/** A point's own condition comes before that of all. */
+function placeOf({ lat, lng, condition }: BatchPoint, ofAll: string | undefined) {
+  return { longitude: lng, latitude: lat, condition: condition ?? ofAll }
 }
 
 function validIn({ point }: ReadPoint): BatchPoint[] {
@@ -309,7 +315,10 @@ export async function* listItems(
     const without = [...valid.keys()].filter((index) => !values[index])
     const findReason = (index: number) => {
       const { series, release } = sources[index] as SourceRelease
-      const position = positionOf(valid[index] as BatchPoint)
+      const point = valid[index] as BatchPoint
+      const position = positionOf(point)
+      const error = release && conditionError(release, point.condition)
+      if (error) return error
       return release ? noValue(snapshot, series, position, 'point') : noRelease(snapshot, series)
     }
     const found = without.length > 0 ? await wait(() => Promise.all(without.map(findReason))) : []

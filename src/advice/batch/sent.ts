@@ -7,9 +7,10 @@ import { readCsv } from '#src/lib/csv.ts'
 import { isObject } from '#src/lib/json.ts'
 import { GEOJSON_TYPE, JSON_TYPE, readCollection, type Validator } from '../bodies.ts'
 
-const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name'>([
+const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name' | 'condition'>([
   ['id', 'id'],
   ['name', 'name'],
+  ['condition', 'condition'],
   ['lat', 'lat'],
   ['latitude', 'lat'],
   ['lng', 'lng'],
@@ -160,7 +161,7 @@ function pointsOfTable(header: string[], records: string[][]): SentPoints {
       for (const [index, name] of columns.entries()) {
         const cell = record[index]
         if (!name || !cell) continue
-        if (name === 'id' || name === 'name') point[name] = cell
+        if (name === 'id' || name === 'name' || name === 'condition') point[name] = cell
         else if (cell.trim() !== '') point[name] = readNumber(cell.trim())
       }
       return point
@@ -192,6 +193,7 @@ function readPointFeature(feature: unknown): unknown {
   if (!isObject(properties)) return ApiError.invalid('properties', 'must be an object or null')
   const id = feature.id ?? properties.id ?? undefined
   const name = properties.name ?? undefined
+  const condition = properties.condition ?? undefined
   const { geometry } = feature
   if (!isObject(geometry) || geometry.type !== 'Point' || !Array.isArray(geometry.coordinates)) {
     return ApiError.invalid('geometry', 'must be a Point')
@@ -203,6 +205,7 @@ function readPointFeature(feature: unknown): unknown {
   return {
     ...(id !== undefined && { id }),
     ...(name !== undefined && { name }),
+    ...(condition !== undefined && { condition }),
     ...(lat !== undefined && { lat }),
     ...(lng !== undefined && { lng }),
   }
@@ -281,8 +284,9 @@ export function readPoint(
   if (isObject(sent) && isPlainPoint(sent) && !missing) return sent as BatchPoint
   const error = findError(sent, validate) ?? missing
   if (error) return new RefusedPoint(error, points.membersOf(index, ['id', ...LABELS]))
-  const { id, name, ...place } = sent as Record<string, unknown>
-  return { ...place, id: id ?? undefined, name: name ?? undefined } as BatchPoint
+  const { id, name, condition, ...place } = sent as Record<string, unknown>
+  const labels = { id: id ?? undefined, name: name ?? undefined, condition: condition ?? undefined }
+  return { ...place, ...labels } as BatchPoint
 }
 
 function findError(sent: unknown, validate: Validator): ApiError | undefined {
@@ -292,7 +296,7 @@ function findError(sent: unknown, validate: Validator): ApiError | undefined {
 }
 
 /** Whether a point is certainly valid. A long text may be valid all the same. */
-function isPlainPoint({ id, lat, lng, name }: Record<string, unknown>): boolean {
+function isPlainPoint({ id, lat, lng, name, condition }: Record<string, unknown>): boolean {
   return (
     typeof lat === 'number' &&
     lat >= -90 &&
@@ -301,7 +305,8 @@ function isPlainPoint({ id, lat, lng, name }: Record<string, unknown>): boolean 
     lng >= -180 &&
     lng <= 180 &&
     (id === undefined || isId(id)) &&
-    (name === undefined || isShort(name, MOST_CHARACTERS))
+    (name === undefined || isShort(name, MOST_CHARACTERS)) &&
+    condition === undefined
   )
 }
 

@@ -295,7 +295,8 @@ function addPosition(api: Api, edr: Edr): void {
       lookup.inSnapshotQueued(clientKeyOf(request), async (snapshot) => {
         const release = findCollectionRelease(snapshot, code)
         await pause()
-        const ofPoints = await lookup.valuesAt(release, [...positions], ALL_CONDITIONS)
+        const places = positions.map((position) => ({ ...position, condition: ALL_CONDITIONS }) as const)
+        const ofPoints = await lookup.valuesAt(release, places)
         // The reason for a missing value is the answer to one point; of several, each is null.
         if (positions.length > 1 || ofPoints[0]) return ofPoints
         throw await lookup.reasons.noValue(snapshot, release, { longitude, latitude }, 'point')

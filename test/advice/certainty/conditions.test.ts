@@ -92,6 +92,35 @@ describe.each([
     }
   })
 
+  test('each of many points may have a condition of its own, in each format', async () => {
+    const points = [
+      { id: 1, ...FOOT, condition: 'Hill' },
+      { id: 2, ...FOOT, condition: undefined },
+      { id: 3, ...FOOT, condition: 'valley' },
+    ]
+    const csv = `id,lat,lng,condition\n1,9.5,38.2,Hill\n2,9.5,38.2,\n3,9.5,38.2,valley\n`
+    const features = points.map(({ id, lat, lng, condition }) => ({
+      type: 'Feature',
+      id,
+      properties: { condition },
+      geometry: { type: 'Point', coordinates: [lng, lat] },
+    }))
+    const bodies: [type: string, payload: string][] = [
+      ['application/json', JSON.stringify({ points, condition: 'mid slope' })],
+      ['text/csv', csv],
+      ['application/geo+json', JSON.stringify({ type: 'FeatureCollection', features })],
+    ]
+    for (const [type, payload] of bodies) {
+      const headers = { 'content-type': type, accept: 'application/json' }
+      const url = `/advisory/fertilizer/points${type === 'application/json' ? '' : '?condition=mid+slope'}`
+      const { body } = await ask(`POST ${url}`, { payload, headers })
+      const [hill, mid, valley] = body.items
+      expect(hill.fertilizer_data, type).toEqual([entry('DAP', null, 5), entry('Urea', 'hill', 30)])
+      expect(mid.fertilizer_data, type).toEqual([entry('DAP', null, 5), entry('Urea', 'mid slope', 20)])
+      expect(valley, type).toMatchObject({ fertilizer_data: null, code: 'INVALID_PARAMETERS' })
+    }
+  })
+
   test('a polygon of one condition has its values, one of several has all', async () => {
     const advise = async (west: number, east: number, more = {}) => {
       const payload = { geometry: rectangle(west, 9.2, east, 9.8), ...more }
