@@ -11,6 +11,7 @@ import {
   nameOfProduct,
   nameOfSource,
   numberText,
+  titleOfCondition,
 } from '../texts/names.ts'
 import { type Choices, type Layers, nameOdds } from './choices.ts'
 import type { View } from './view.ts'
@@ -43,10 +44,10 @@ export function layout(main: HTMLElement) {
 }
 
 /** Puts new controls where others are; whoever was at one of them is at the new one of its name. */
-export function replaceControls(room: HTMLElement, content: HTMLElement) {
+export function replaceControls(room: HTMLElement, ...content: (Node | string)[]) {
   const active = document.activeElement
   const name = active && room.contains(active) ? active.getAttribute('name') : null
-  room.replaceChildren(content)
+  room.replaceChildren(...content)
   const again =
     name &&
     [...room.querySelectorAll('[name]')].find(
@@ -118,7 +119,7 @@ export function choosers(
       change({ product, input: null, compare: null }),
     ),
     chooser(texts.country, named(choices.countries, countryName), release.country_code, (country) =>
-      change({ country, crop: null, month: null, compare: null, camera: null, at: null }),
+      change({ country, crop: null, month: null, condition: null, compare: null, camera: null, at: null }),
     ),
     chooser(texts.crop, named(choices.crops, cropName), release.crop, (crop) => change({ crop })),
     chooser(texts.month, named(choices.months, nameOfMonth), release.forecast_period, (month) =>
@@ -130,7 +131,7 @@ export function choosers(
     ),
     chooser(
       conditions?.question ?? '',
-      named(layers.conditions, (name) => titleOf(conditions, name)),
+      named(layers.conditions, (name) => titleOfCondition(conditions, name)),
       layer?.condition,
       (condition) => change({ condition }),
     ),
@@ -169,10 +170,6 @@ function chosenSeason({ layer, shown }: Layers) {
 
 function readSeason(chosen: string): Partial<View> {
   return chosen.startsWith(ODDS) ? { odds: chosen.slice(ODDS.length) } : { scenario: chosen, odds: null }
-}
-
-function titleOf(conditions: Conditions | undefined, name: string) {
-  return conditions?.list.find(({ condition }) => condition === name)?.title ?? name
 }
 
 /** Options to compare a layer with: its other scenarios, and other releases of the same series. */

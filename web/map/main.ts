@@ -58,6 +58,7 @@ class MapPage {
     this.#room = createPlaceRoom(parts.place, source, {
       close: () => this.change({ at: null }),
       setHectares: (hectares) => this.#say({ hectares }),
+      setCondition: (condition) => this.change({ condition }),
     })
     this.#stage = createStage(parts, source, {
       camera: this.#view.camera,
@@ -104,7 +105,6 @@ class MapPage {
       this.#say({
         input: layer?.input ?? null,
         scenario: layer?.scenario ?? null,
-        condition: layer?.condition ?? null,
         odds: shown ? nameOdds(shown) : null,
       })
       this.#draw({ choices, layers, conditions: conditions || undefined }, compared)

@@ -15,7 +15,7 @@ export interface View {
   month: string | null
   input: string | null
   scenario: string | null
-  /** Of a field, where the release has several. */
+  /** Of a field, where the release has several; null unless somebody has chosen one. */
   condition: string | null
   /** The odds that are shown in place of values: a scenario, or {@link MOST_LIKELY}. */
   odds: string | null

@@ -1,5 +1,6 @@
 import type { Catalog, CatalogProduct as Product } from '../api-types.ts'
 import { element } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
 
 // How people read the numbers of answers, on pages and in the files that pages offer. JSON has all of their digits.
 
@@ -88,11 +89,56 @@ export function entriesOf(answer: object): Entry[] {
   return normalFirst(entries, ({ scenario, ...entry }) => ({ input: labelOf(entry), scenario }))
 }
 
+/** Names that no input has, as {@link inputOf} finds it. */
+const OTHER_LABELS = ['scenario', 'condition', 'scenario_of']
+
+/** What an entry is of, such as Urea: products name the member as they like. Null without one, as of a harvest. */
+export function inputOf(entry: Entry): string | null {
+  const [, input] =
+    Object.entries(entry).find(
+      ([name, value]) => typeof value === 'string' && !OTHER_LABELS.includes(name),
+    ) ?? []
+  return (input as string | undefined) ?? null
+}
+
 /** The labels of an entry in one text, such as Urea and Normal, as those of its layer. */
-export function labelOf({ scenario_of: _, ...labels }: Entry) {
-  return Object.values(labels)
-    .filter((value) => typeof value === 'string')
+export function labelOf(entry: Entry) {
+  return [inputOf(entry), entry.scenario, entry.condition]
+    .filter((label) => typeof label === 'string')
     .join(', ')
+}
+
+/** For how many conditions of a field entries are, apart from those for all. */
+export function countConditions(entries: { condition?: unknown }[]) {
+  return new Set(entries.flatMap(({ condition }) => condition ?? [])).size
+}
+
+/** Between which values one lies, with a probability. */
+export interface Range {
+  low: number
+  high: number
+  level: number
+}
+
+/** How sure an entry is. */
+export interface Certainty {
+  probability: number | null
+  range: Range | null
+  /** The season that the entry has the values of. */
+  scenarioOf: string | null
+}
+
+export function certaintyOf({ probability, range, scenario_of }: Entry): Certainty {
+  return {
+    probability: (probability as number | undefined) ?? null,
+    range: (range as Range | undefined) ?? null,
+    scenarioOf: (scenario_of as string | undefined) ?? null,
+  }
+}
+
+/** The name of a season, and of which one it has the values. */
+export function seasonText(scenario: string, { scenarioOf }: Pick<Certainty, 'scenarioOf'>) {
+  return scenarioOf === null ? scenario : TEXTS.place.restated(scenario, scenarioOf)
 }
 
 /** The values of an answer by what they are of. */

@@ -1,57 +1,14 @@
 import type { Area, Catalog, Grid, Place } from '../api-types.ts'
 import { short } from '../geo/areas.ts'
 import { syntheticNotice, watchLink } from '../parts/blocks.ts'
-import { lengthText, type NumberText, seasonNote, valueFormat } from '../parts/values.ts'
+import { lengthText, seasonNote } from '../parts/values.ts'
 import { addressOf, type Query } from '../shell/api.ts'
 import { copyButton, element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { nameOfProduct, nameOfSource } from '../texts/names.ts'
+import { nameOfProduct, nameOfSource, titleOfCondition } from '../texts/names.ts'
+import { chart, chartNote } from './chart.ts'
 import { quantities } from './quantities.ts'
 import type { Section } from './sections.ts'
-
-/** A table of the values of a product, each with a bar: what a chart shows is read from the same place. */
-function chart({ product, unit, entries }: Section) {
-  const most = Math.max(...entries.map(({ value }) => value), 0)
-  const text = valueFormat(entries.map(({ value }) => value))
-  const seasonal = entries.some(({ scenario }) => scenario !== null)
-  const inputs = [...new Set(entries.map(({ input }) => input))]
-  // Without seasons, inputs are what is compared.
-  const groups = seasonal ? inputs : [null]
-  const bodies = groups.map((group) =>
-    element(
-      'tbody',
-      {},
-      group !== null && element('tr', {}, element('th', { colSpan: 3, scope: 'rowgroup' }, group)),
-      ...entries
-        .filter(({ input }) => !seasonal || input === group)
-        .map(({ input, scenario, value }) => row(scenario ?? input ?? '', value, most, text)),
-    ),
-  )
-  const caption = element('caption', { className: 'unseen' }, `${nameOfProduct(product)}, ${unit}`)
-  const head = [seasonal ? TEXTS.place.season : TEXTS.choosers.input, '', unit].map((text) =>
-    text ? element('th', { scope: 'col' }, text) : element('td', {}),
-  )
-  return element(
-    'table',
-    { className: 'chart' },
-    caption,
-    element('thead', { className: 'unseen' }, element('tr', {}, ...head)),
-    ...bodies,
-  )
-}
-
-/** @param most the value whose bar is as long as can be */
-function row(name: string, value: number, most: number, text: NumberText) {
-  const bar = element('span', { className: 'bar' })
-  bar.style.inlineSize = `${most > 0 ? (Math.max(value, 0) / most) * 100 : 0}%`
-  return element(
-    'tr',
-    {},
-    element('th', { scope: 'row' }, name),
-    element('td', { className: 'bars', 'aria-hidden': 'true' }, bar),
-    element('td', { className: 'number' }, text(value)),
-  )
-}
 
 /** The same call in the languages that people copy it in. */
 export const CALLS: Record<string, (url: string) => string> = {
@@ -113,6 +70,13 @@ interface PlaceShown {
   synthetic: boolean
 }
 
+export interface PlaceActions {
+  close: () => void
+  setHectares: (hectares: number | null) => void
+  /** @param condition of the field; null for that of the map of the landscape, or for all */
+  setCondition: (condition: string | null) => void
+}
+
 /** The panel without a place. */
 export function emptyPanel() {
   return [element('h2', {}, TEXTS.place.title), element('p', { className: 'small' }, TEXTS.place.empty)]
@@ -121,7 +85,7 @@ export function emptyPanel() {
 /** The panel of a place. */
 export function placePanel(
   { place, areas, product, sections, query, catalog, grid, hectares, synthetic }: PlaceShown,
-  { close, setHectares }: { close: () => void; setHectares: (hectares: number | null) => void },
+  { close, setHectares, setCondition }: PlaceActions,
 ) {
   const texts = TEXTS.place
   const [lat, lng] = [String(short(place.lat)), String(short(place.lng))]
@@ -159,7 +123,9 @@ export function placePanel(
       catalog,
       sections.flatMap(({ entries }) => entries.map(({ scenario }) => scenario)),
     ),
-    ...sections.map((section) => sectionOf(section, catalog)),
+    ...sections.map((section) =>
+      sectionOf(section, catalog, conditionChooser(section, asText(query.condition), setCondition)),
+    ),
     quantities(sections, hectares, setHectares),
     calls(addressOfPlace(query)),
     element('p', { className: 'small' }, watchLink(watched)),
@@ -182,7 +148,29 @@ function districtsLink(area: Area | undefined, product: string | null): HTMLElem
   )
 }
 
-function sectionOf(section: Section, { releases }: Catalog) {
+/** The choice of the condition of the field, where the release has any. */
+function conditionChooser(
+  { product, conditions, byLandscape, entries }: Section,
+  wanted: string | null,
+  choose: (condition: string | null) => void,
+) {
+  if (!conditions) return false
+  const texts = TEXTS.place
+  const { question, list, codes } = conditions
+  const found = entries.find(({ condition }) => condition !== null)?.condition ?? ''
+  const chosen = list.find(({ condition }) => condition === wanted)?.condition ?? ''
+  // Without a choice all answer at a place that the map of the landscape does not have.
+  const otherwise = chosen && codes ? texts.byLandscape : texts.allConditions
+  const unchosen = byLandscape ? texts.ofLandscape(titleOfCondition(conditions, found)) : otherwise
+  const options = list.map(({ condition, title }) => ({ value: condition, text: title }))
+  const control = select([{ value: '', text: unchosen }, ...options], chosen, (value) =>
+    choose(value || null),
+  )
+  control.name = `condition of ${product}`
+  return labelled(question, control)
+}
+
+function sectionOf(section: Section, { releases }: Catalog, chooser: HTMLElement | false) {
   const texts = TEXTS.place
   const { product, unit, period, entries, reason, stale } = section
   const release = releases.find((one) => one.release === section.release)
@@ -195,12 +183,15 @@ function sectionOf(section: Section, { releases }: Catalog) {
       element('p', {}, element('strong', {}, texts.noValue), reason ? `: ${reason}` : ''),
     )
   }
+  const note = chartNote(section)
   const said = [period, release?.valid_until && texts.validUntil(release.valid_until)].filter(Boolean)
   return element(
     'section',
     { className: 'product' },
     title,
+    chooser,
     chart(section),
+    note !== undefined && element('p', { className: 'small' }, note),
     stale && element('p', { className: 'small notice' }, texts.stale),
     element('p', { className: 'small' }, said.join(', ')),
     element(

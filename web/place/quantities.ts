@@ -1,8 +1,8 @@
-import { amountFormat } from '../parts/values.ts'
+import { amountFormat, type Certainty } from '../parts/values.ts'
 import { element, labelled } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { nameOfProduct, numberText } from '../texts/names.ts'
-import type { Section } from './sections.ts'
+import { nameOfProduct, numberText, titleOfCondition } from '../texts/names.ts'
+import type { Section, SectionEntry } from './sections.ts'
 
 /** Where nothing else is typed. */
 export const BAG_KG = 50
@@ -14,14 +14,18 @@ const PER_HECTARE: Record<string, { unit: string; kilograms: number }> = {
 }
 
 /** Rates times an area. */
-export function quantitiesOf({ unit, entries }: Section, hectares: number, bagKilograms: number) {
+export function quantitiesOf(
+  { unit, entries }: { unit: string; entries: Omit<SectionEntry, keyof Certainty>[] },
+  hectares: number,
+  bagKilograms: number,
+) {
   const per = PER_HECTARE[unit]
   if (!per) return []
-  return entries.map(({ input, scenario, value }) => {
+  return entries.map(({ input, condition, scenario, value }) => {
     const total = value * hectares
     // Rates have two decimals, so that what lies behind is of the arithmetic.
     const bags = Math.ceil(Number(((total * per.kilograms) / bagKilograms).toFixed(6)))
-    return { input, scenario, total, unit: per.unit, bags: input === null ? null : bags }
+    return { input, condition, scenario, total, unit: per.unit, bags: input === null ? null : bags }
   })
 }
 
@@ -77,29 +81,32 @@ export function quantities(
 const isRate = ({ unit, entries }: Section) => unit in PER_HECTARE && entries.length > 0
 
 function tableOf(
-  { product }: Section,
+  { product, conditions }: Section,
   rows: ReturnType<typeof quantitiesOf>,
   priceOf: (input: string | null) => number | undefined,
 ) {
   const texts = TEXTS.quantities
   const inBags = rows.some(({ bags }) => bags !== null)
+  const byCondition = rows.some(({ condition }) => condition !== null)
   const text = amountFormat(rows.map(({ total }) => total))
   const priced = rows.some(({ input }) => priceOf(input) !== undefined)
   const columns = [
     inBags && texts.input,
     texts.season,
+    byCondition && texts.condition,
     texts.total,
     inBags && texts.bags,
     priced && texts.cost,
   ]
   const head = columns.map((text) => text && element('th', { scope: 'col' }, text))
-  const lines = rows.map(({ input, scenario, total, unit, bags }) => {
+  const lines = rows.map(({ input, condition, scenario, total, unit, bags }) => {
     const price = priceOf(input)
     return element(
       'tr',
       {},
       inBags && element('td', {}, input ?? ''),
       element('th', { scope: 'row' }, scenario ?? ''),
+      byCondition && element('td', {}, condition === null ? '' : titleOfCondition(conditions, condition)),
       element('td', { className: 'number' }, `${text(total)} ${unit}`),
       inBags && element('td', { className: 'number' }, bags === null ? '' : numberText(bags)),
       priced &&

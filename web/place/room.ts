@@ -1,17 +1,20 @@
 import type { Catalog, Place } from '../api-types.ts'
 import { type AreasOf, contains, listLevels, orNone } from '../geo/areas.ts'
+import { createConditions } from '../map/choices.ts'
+import { replaceControls } from '../map/controls.ts'
 import type { View } from '../map/view.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { emptyPanel, placePanel } from './panel.ts'
+import { emptyPanel, type PlaceActions, placePanel } from './panel.ts'
 import { askAt } from './sections.ts'
 
 /** Shows the place that is chosen. */
 export function createPlaceRoom(
   container: HTMLElement,
   { catalog, areasOf }: { catalog: Catalog; areasOf: AreasOf },
-  actions: { close: () => void; setHectares: (hectares: number | null) => void },
+  actions: PlaceActions,
 ) {
+  const conditionsOf = createConditions()
   let asking = new AbortController()
   let shown = ''
   let hectares: number | null = null
@@ -39,8 +42,9 @@ export function createPlaceRoom(
     const { country, areas } = await areasAt(place, view.country)
     const crops = catalog.countries.find(({ code }) => code === country)?.crops ?? []
     const crop = crops.find((one) => one === view.crop) ?? crops[0]
-    const query = { lat: place.lat, lng: place.lng, country_code: country, crop, forecast_period: month }
-    const sections = await askAt(catalog, query, asking.signal)
+    const { lat, lng } = place
+    const query = { lat, lng, country_code: country, crop, forecast_period: month, condition: view.condition }
+    const sections = await askAt(catalog, query, conditionsOf, asking.signal)
     const release = sections.find(({ product }) => product === view.product)?.release
     const grid = catalog.releases.find((one) => one.release === release)?.grids[0]
     return { place, areas, product: view.product, sections, query, catalog, grid }
@@ -49,8 +53,8 @@ export function createPlaceRoom(
   return {
     /** @param synthetic whether the page says so */
     async show(view: View & { at: Place }, synthetic: boolean) {
-      const { at, country, crop, month, product } = view
-      const wanted = JSON.stringify([at, country, crop, month, product, synthetic])
+      const { at, country, crop, month, product, condition } = view
+      const wanted = JSON.stringify([at, country, crop, month, product, condition, synthetic])
       hectares = view.hectares
       if (wanted === shown && container.querySelector('.place-head')) return fillHectares()
       shown = wanted
@@ -60,7 +64,7 @@ export function createPlaceRoom(
       try {
         const found = await load(view)
         if (wanted !== shown) return
-        container.replaceChildren(...placePanel({ ...found, hectares, synthetic }, actions))
+        replaceControls(container, ...placePanel({ ...found, hectares, synthetic }, actions))
       } catch (error) {
         if (wanted !== shown) return
         const { message } = error as Error

@@ -1,5 +1,5 @@
-import type { Catalog, CatalogProduct } from '../api-types.ts'
-import { normalFirst } from '../parts/values.ts'
+import type { Catalog, CatalogProduct, Conditions } from '../api-types.ts'
+import { type Certainty, certaintyOf, type Entry, inputOf, normalFirst } from '../parts/values.ts'
 import { ApiFailure, get, type Query } from '../shell/api.ts'
 
 /** The answer of a product at a place, in the same form for all products. */
@@ -11,9 +11,26 @@ export interface Section {
   period: string | null
   synthetic: boolean
   stale: boolean
-  entries: { input: string | null; scenario: string | null; value: number }[]
+  entries: SectionEntry[]
+  /** The mean of the seasons by their odds, of each input and condition. */
+  expected: ExpectedEntry[]
+  /** Whether a map of the landscape says the condition of the place. */
+  byLandscape: boolean
+  /** Those of the release; undefined for a release without any. */
+  conditions: Conditions | undefined
   /** Why there is no value. */
   reason: string | null
+}
+
+interface ExpectedEntry {
+  input: string | null
+  /** Of the field; null for all. */
+  condition: string | null
+  value: number
+}
+
+export interface SectionEntry extends ExpectedEntry, Certainty {
+  scenario: string | null
 }
 
 /** A product's part of an answer about all products. */
@@ -23,6 +40,8 @@ interface Answered {
   synthetic?: boolean
   stale?: boolean
   error?: string
+  expected?: Entry[]
+  condition_source?: string
   [entries: string]: unknown
 }
 
@@ -38,6 +57,9 @@ export function sectionsOf(products: CatalogProduct[], answer: Record<string, An
       synthetic: section.synthetic === true,
       stale: section.stale === true,
       entries: entriesOf(section, value.key),
+      expected: (section.expected ?? []).map((entry) => labelsOf(entry, value.key)),
+      byLandscape: section.condition_source !== undefined,
+      conditions: undefined,
       reason: section.error ?? null,
     }
   })
@@ -49,25 +71,74 @@ export function sectionsOf(products: CatalogProduct[], answer: Record<string, An
  * @param key of values
  */
 function entriesOf(section: object, key: string): Section['entries'] {
-  const entries =
-    Object.values(section).find((member) => Array.isArray(member) && key in (member[0] ?? {})) ?? []
-  const read: Section['entries'] = entries.map((entry: Record<string, unknown>) => {
-    const input = Object.entries(entry).find(([name]) => name !== key && name !== 'scenario')?.[1]
-    return { input: input ?? null, scenario: entry.scenario ?? null, value: entry[key] }
-  })
-  return normalFirst(read, (entry) => entry)
+  const [, entries] =
+    Object.entries(section).find(
+      ([name, member]) => name !== 'expected' && Array.isArray(member) && key in (member[0] ?? {}),
+    ) ?? []
+  const read = ((entries ?? []) as Entry[]).map((entry) => ({
+    ...labelsOf(entry, key),
+    scenario: (entry.scenario as string | undefined) ?? null,
+    ...certaintyOf(entry),
+  }))
+  return normalFirst(read, ({ input, condition, scenario }) => ({
+    input: JSON.stringify([input, condition]),
+    scenario,
+  }))
+}
+
+function labelsOf(entry: Entry, key: string): ExpectedEntry {
+  const condition = (entry.condition as string | undefined) ?? null
+  return { input: inputOf(entry), condition, value: entry[key] as number }
 }
 
 /** Where no product has a value the answer is an error, whose details say why of each. */
 export function sectionsOfFailure(products: CatalogProduct[], failure: ApiFailure): Section[] {
-  return products.map(({ product, unit }) => {
-    const reason = failure.details.find(({ field }) => field === product)?.message ?? failure.message
-    return { product, unit, release: null, period: null, synthetic: false, stale: false, entries: [], reason }
-  })
+  return sectionsOf(products, {}).map((section) => ({
+    ...section,
+    reason: failure.details.find(({ field }) => field === section.product)?.message ?? failure.message,
+  }))
 }
 
-/** Asks what all products say at a place. */
-export async function askAt({ products }: Catalog, query: Query, signal: AbortSignal) {
+type ConditionsOf = (release: string) => Promise<Conditions | undefined>
+
+/**
+ * Asks what all products say at a place.
+ *
+ * @param query its `condition` may be one that only some releases have, or none
+ */
+export async function askAt(
+  { products }: Catalog,
+  query: Query,
+  conditionsOf: ConditionsOf,
+  signal: AbortSignal,
+): Promise<Section[]> {
+  const find = async (asked: Query) =>
+    Promise.all(
+      (await askAll(products, asked, signal)).map(async (section) => ({
+        ...section,
+        conditions: hasConditions(section) ? await conditionsOf(section.release ?? '') : undefined,
+      })),
+    )
+  try {
+    return await find(query)
+  } catch (error) {
+    if (!isAboutCondition(error)) throw error
+    const { condition, ...others } = query
+    const sections = await find(others)
+    // One by one, releases that have it are asked for it.
+    return Promise.all(
+      sections.map(async (section) => {
+        const product = products.find((one) => one.product === section.product)
+        if (!product || !section.conditions?.list.some((one) => one.condition === condition)) return section
+        const answer = await get<Answered>(`advisory/${product.product}/point`, query, { signal })
+        const [own = section] = sectionsOf([product], { [product.product]: answer })
+        return { ...own, conditions: section.conditions }
+      }),
+    )
+  }
+}
+
+async function askAll(products: CatalogProduct[], query: Query, signal: AbortSignal) {
   try {
     return sectionsOf(products, await get('advisory/point', query, { signal }))
   } catch (error) {
@@ -76,3 +147,8 @@ export async function askAt({ products }: Catalog, query: Query, signal: AbortSi
     throw error
   }
 }
+
+const hasConditions = ({ entries }: Section) => entries.some(({ condition }) => condition !== null)
+
+const isAboutCondition = (error: unknown) =>
+  error instanceof ApiFailure && error.details.some(({ field }) => field === 'condition')

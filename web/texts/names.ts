@@ -1,4 +1,5 @@
 import type { LayerName } from '#schemas/map.ts'
+import type { Conditions } from '../api-types.ts'
 import { TEXTS } from './en.ts'
 
 /** The name of the map of the likeliest season. */
@@ -26,6 +27,19 @@ export function nameOfLayer(
 ) {
   return [nameOfProduct(product), input, scenario, condition].filter((part) => part !== null).join(', ')
 }
+
+/** A condition of a field as people call it. */
+export function titleOfCondition(conditions: Conditions | undefined, name: string) {
+  return conditions?.list.find(({ condition }) => condition === name)?.title ?? name
+}
+
+const YEARS = 10
+
+/** A probability as people count: of ten years. */
+export const yearsText = (probability: number) => TEXTS.odds.years(Math.round(probability * YEARS))
+
+/** A share in percent, with a decimal where it has one. */
+export const percentText = (share: number) => TEXTS.odds.percent(numberText(Math.round(share * 1000) / 10))
 
 /** @param odds a season, or that of the map of the likeliest */
 export function nameOfOdds(odds: string) {

@@ -104,20 +104,18 @@ test('the normal season is the first of each input, for people', () => {
 })
 
 test('rates come to whole bags of an area', () => {
-  const section = {
-    ...{ product: 'x', release: null, period: null, synthetic: false, stale: false, reason: null },
-    entries: [
-      { input: 'Urea', scenario: 'Normal', value: 101 },
-      { input: 'DAP', scenario: 'Normal', value: 0 },
-      { input: null, scenario: 'Normal', value: 50.2 },
-    ],
-  }
+  const rate = (input: string | null, value: number, condition: string | null = null) => ({
+    ...{ input, condition, scenario: 'Normal', value },
+  })
+  const section = { entries: [rate('Urea', 101), rate('DAP', 0, 'hill'), rate(null, 50.2)] }
   expect(
-    quantitiesOf({ ...section, unit: 'kg/ha' }, 2.5, 50).map(({ total, bags }) => [total, bags]),
+    quantitiesOf({ ...section, unit: 'kg/ha' }, 2.5, 50).map(({ condition, total, bags }) => [
+      ...[condition, total, bags],
+    ]),
   ).toEqual([
-    [252.5, 6],
-    [0, 0],
-    [125.5, null],
+    [null, 252.5, 6],
+    ['hill', 0, 0],
+    [null, 125.5, null],
   ])
   expect(quantitiesOf({ ...section, unit: 't/ha' }, 0.1, 50)[0]).toMatchObject({
     total: expect.closeTo(10.1, 9),

@@ -1,0 +1,194 @@
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { labelOf, valuesOf } from '../../../web/parts/values.ts'
+import { chartNote, groupsOf } from '../../../web/place/chart.ts'
+import { askAt, type Section, sectionsOf } from '../../../web/place/sections.ts'
+import { percentText, yearsText } from '../../../web/texts/names.ts'
+import { catalogOf } from './catalog.ts'
+
+const catalog = catalogOf([])
+const { products } = catalog
+const [YIELD] = products as [(typeof products)[0]]
+
+const CONDITIONS = {
+  question: 'Where on the slope is the field?',
+  list: [
+    { condition: 'foot slope', title: 'Foot slope, with deep soil' },
+    { condition: 'hill', title: 'Hill' },
+  ],
+}
+
+/** Members of an answer come in any order. */
+const ANSWER = {
+  expected: [{ yield_kg_ha: 2300 }],
+  yield_data: [
+    { probability: 0.5, scenario: 'Above Normal', yield_kg_ha: 3000 },
+    { range: { low: 1500, high: 2600, level: 0.9 }, scenario: 'Normal', probability: 0.3, yield_kg_ha: 2000 },
+    { scenario_of: 'Above Normal', scenario: 'Dominant', yield_kg_ha: 3000 },
+  ],
+}
+
+const rates = (...entries: [input: string, scenario: string | null, condition: string | null][]) =>
+  entries.map(([fertilizer, scenario, condition], at) => ({
+    ...(condition && { condition }),
+    ...(scenario && { scenario }),
+    ...{ fertilizer, yield_kg_ha: at },
+  }))
+
+const sectionOf = (answer: object): Section => {
+  const [section] = sectionsOf([YIELD], { yield: answer as Record<string, unknown> })
+  return { ...(section as Section), conditions: CONDITIONS }
+}
+
+/** The headings, names and values of groups. */
+const readGroups = (section: Section) =>
+  groupsOf(section).map(({ heading, rows, expected }) => [
+    heading,
+    rows.map(({ name, entry }) => `${name} ${entry.value}`).join('; '),
+    expected,
+  ])
+
+test('odds, ranges and expected values are read of an answer, and are no inputs', () => {
+  const section = sectionOf(ANSWER)
+  expect(section.entries).toEqual([
+    {
+      ...{ input: null, condition: null, scenario: 'Normal', value: 2000 },
+      ...{ probability: 0.3, range: { low: 1500, high: 2600, level: 0.9 }, scenarioOf: null },
+    },
+    {
+      ...{ input: null, condition: null, scenario: 'Above Normal', value: 3000 },
+      ...{ probability: 0.5, range: null, scenarioOf: null },
+    },
+    {
+      ...{ input: null, condition: null, scenario: 'Dominant', value: 3000 },
+      ...{ probability: null, range: null, scenarioOf: 'Above Normal' },
+    },
+  ])
+  expect(section.expected).toEqual([{ input: null, condition: null, value: 2300 }])
+})
+
+test('a label names the condition, and not the season that a value is of', () => {
+  const entry = { condition: 'hill', scenario_of: 'Normal', scenario: 'Dominant', fertilizer: 'Urea' }
+  expect(labelOf({ ...entry, yield_kg_ha: 1 })).toBe('Urea, Dominant, hill')
+  expect([...valuesOf(ANSWER, YIELD)]).toEqual([
+    ['Normal', 2000],
+    ['Above Normal', 3000],
+    ['Dominant', 3000],
+  ])
+})
+
+describe('the rows of a chart', () => {
+  test('are seasons with the expected value, and Dominant says which it is', () => {
+    expect(readGroups(sectionOf(ANSWER))).toEqual([
+      [null, 'Normal 2000; Above Normal 3000; Dominant (Above Normal) 3000', 2300],
+    ])
+  })
+
+  test('are inputs by the condition of the field where there is one season, those for all first', () => {
+    const yield_data = rates(
+      ['Urea', 'Normal', 'hill'],
+      ['DAP', 'Normal', null],
+      ['Urea', 'Normal', 'foot slope'],
+    )
+    expect(readGroups(sectionOf({ yield_data }))).toEqual([
+      [null, 'DAP, Normal 1', undefined],
+      ['Hill', 'Urea, Normal 0', undefined],
+      ['Foot slope, with deep soil', 'Urea, Normal 2', undefined],
+    ])
+  })
+
+  test('are seasons by input and condition where there are several of each', () => {
+    const yield_data = rates(
+      ['Urea', 'Below Normal', 'hill'],
+      ['Urea', 'Normal', 'hill'],
+      ['Urea', 'Normal', 'foot slope'],
+      ['Urea', 'Below Normal', 'foot slope'],
+    )
+    const expected = [{ fertilizer: 'Urea', condition: 'foot slope', yield_kg_ha: 7 }]
+    expect(readGroups(sectionOf({ yield_data, expected }))).toEqual([
+      ['Urea, Hill', 'Normal 1; Below Normal 0', undefined],
+      ['Urea, Foot slope, with deep soil', 'Normal 2; Below Normal 3', 7],
+    ])
+  })
+
+  test('do not name the one condition that answers', () => {
+    const one = sectionOf({ yield_data: rates(['Urea', 'Normal', 'hill'], ['DAP', 'Normal', 'hill']) })
+    expect(readGroups(one)).toEqual([
+      ['Urea', 'Normal 0', undefined],
+      ['DAP', 'Normal 1', undefined],
+    ])
+    const unseasonal = sectionOf({ yield_data: rates(['Urea', null, 'hill'], ['DAP', null, 'hill']) })
+    expect(readGroups(unseasonal)).toEqual([[null, 'Urea 0; DAP 1', undefined]])
+  })
+})
+
+test('a note says what a line over a bar means, for each level', () => {
+  expect(chartNote(sectionOf(ANSWER))).toBe(
+    'The line over a bar is the range: the value lies in it in 90 % of cases. Expected is the mean of the seasons by their odds.',
+  )
+  const range = { low: 2500, high: 3500, level: 0.8 }
+  const [above, ...others] = ANSWER.yield_data
+  expect(chartNote(sectionOf({ yield_data: [{ ...above, range }, ...others] }))).toBe(
+    'The line over a bar is the range: the value lies in it in 90 % of cases (Normal) and in 80 % of cases (Above Normal).',
+  )
+  expect(chartNote(sectionOf({ yield_data: [above] }))).toBeUndefined()
+})
+
+test.each([
+  [0.42, '4 of 10 years', '42 %'],
+  [0.333, '3 of 10 years', '33.3 %'],
+  [0.04, 'less than 1 of 10 years', '4 %'],
+  [1, '10 of 10 years', '100 %'],
+])('odds are said in years and in percent: %d', (probability, years, percent) => {
+  expect([yearsText(probability), percentText(probability)]).toEqual([years, percent])
+})
+
+describe('a condition that is asked for', () => {
+  afterEach(() => {
+    vi.unstubAllGlobals()
+  })
+
+  /** A service of two products, of which the second has conditions. */
+  const serve = (refuses: boolean) => {
+    const asked: string[] = []
+    const forage = (condition: string) => ({
+      release: 'forage-v1',
+      forage_data: [{ forage_variety: 'Chloris gayana', condition, suitability_score: 1 }],
+    })
+    vi.stubGlobal('document', { baseURI: 'http://service.test/' })
+    vi.stubGlobal('fetch', async ({ pathname, searchParams }: URL) => {
+      asked.push(`${pathname}?${searchParams}`)
+      const condition = searchParams.get('condition')
+      if (pathname === '/advisory/forage/point') return Response.json(forage(condition ?? 'foot slope'))
+      if (condition === null || !refuses)
+        return Response.json({ yield: ANSWER, forage: forage(condition ?? 'foot slope') })
+      return Response.json({ error: 'No.', code: 'X', details: [{ field: 'condition' }] }, { status: 400 })
+    })
+    return asked
+  }
+  const ask = (condition: string | null) => {
+    const conditionsOf = async (release: string) => (release === 'forage-v1' ? CONDITIONS : undefined)
+    return askAt(catalog, { lat: 1, condition }, conditionsOf, new AbortController().signal)
+  }
+
+  test('is asked of all products, and those that have conditions say them', async () => {
+    const asked = serve(false)
+    const [grain, forage] = await ask('hill')
+    expect(asked).toEqual(['/advisory/point?lat=1&condition=hill'])
+    expect([grain?.conditions, forage?.conditions]).toEqual([undefined, CONDITIONS])
+    expect(forage?.entries[0]).toMatchObject({ input: 'Chloris gayana', condition: 'hill' })
+  })
+
+  test('is asked of each that has it where another refuses it, and of none where none has it', async () => {
+    const asked = serve(true)
+    const [, forage] = await ask('hill')
+    expect(asked).toEqual([
+      '/advisory/point?lat=1&condition=hill',
+      '/advisory/point?lat=1',
+      '/advisory/forage/point?lat=1&condition=hill',
+    ])
+    expect(forage).toMatchObject({ entries: [{ condition: 'hill' }], conditions: CONDITIONS })
+    const [, other] = await ask('valley')
+    expect(other?.entries[0]?.condition).toBe('foot slope')
+    expect(asked.slice(3)).toEqual(['/advisory/point?lat=1&condition=valley', '/advisory/point?lat=1'])
+  })
+})

@@ -1,0 +1,165 @@
+import { countConditions, type NumberText, seasonText, valueFormat } from '../parts/values.ts'
+import { element } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
+import { nameOfProduct, percentText, titleOfCondition, yearsText } from '../texts/names.ts'
+import type { Section, SectionEntry } from './sections.ts'
+
+// The values of a product at a place as bars, with the odds of their seasons and their ranges.
+
+interface Group {
+  /** Null for one that needs no name. */
+  heading: string | null
+  rows: { name: string; entry: SectionEntry }[]
+  expected: number | undefined
+}
+
+/**
+ * The rows of a chart: those of one input and condition together, or, where all are of one season, of one condition. What is
+ * for all conditions comes first.
+ */
+export function groupsOf({ entries, expected, conditions }: Section): Group[] {
+  const severalConditions = countConditions(entries) > 1
+  const seasons = new Set(entries.map(({ scenario }) => scenario))
+  // Where nothing differs by season, inputs are what is compared.
+  const byInput = seasons.size > 1 || (!seasons.has(null) && !severalConditions)
+  const groups = new Map<string | null, Group>()
+  const ordered = [
+    ...entries.filter(({ condition }) => condition === null),
+    ...entries.filter(({ condition }) => condition !== null),
+  ]
+  for (const entry of ordered) {
+    const { input, condition, scenario } = entry
+    const title = severalConditions && condition !== null && titleOfCondition(conditions, condition)
+    const heading = [byInput && input, title].filter(Boolean).join(', ') || null
+    const season = scenario === null ? null : seasonText(scenario, entry)
+    const name = byInput ? (season ?? input ?? '') : [input, season].filter(Boolean).join(', ')
+    const group = groups.get(heading) ?? {
+      heading,
+      rows: [],
+      expected: byInput
+        ? expected.find((one) => one.input === input && one.condition === condition)?.value
+        : undefined,
+    }
+    group.rows.push({ name, entry })
+    groups.set(heading, group)
+  }
+  return [...groups.values()]
+}
+
+/** A table of the values of a product, each with a bar: what a chart shows is read from the same place. */
+export function chart(section: Section) {
+  const { product, unit, entries, expected } = section
+  const groups = groupsOf(section)
+  const values = entries.map(({ value }) => value)
+  const means = expected.map(({ value }) => value)
+  const ends = entries.flatMap(({ range }) => (range ? [range.low, range.high] : []))
+  const form: Form = {
+    most: Math.max(...values, ...means, ...ends, 0),
+    // Means have more decimals than what they are of.
+    text: valueFormat([...values, ...ends]),
+    withOdds: entries.some(({ probability }) => probability !== null),
+  }
+  const isSeasonal = entries.some(({ scenario }) => scenario !== null)
+  const head = [
+    isSeasonal ? TEXTS.place.season : TEXTS.choosers.input,
+    ...(form.withOdds ? [TEXTS.odds.title] : []),
+    '',
+    TEXTS.place.value(unit, ends.length > 0),
+  ]
+  const bodies = groups.map(({ heading, rows, expected: mean }) =>
+    element(
+      'tbody',
+      {},
+      heading !== null &&
+        element('tr', {}, element('th', { colSpan: head.length, scope: 'rowgroup' }, heading)),
+      ...rows.map(({ name, entry }) => rowOf(name, entry, form)),
+      mean !== undefined && rowOf(TEXTS.place.expected, { value: mean }, form, 'expected'),
+    ),
+  )
+  return element(
+    'table',
+    { className: 'chart' },
+    element('caption', { className: 'unseen' }, `${nameOfProduct(product)}, ${unit}`),
+    element(
+      'thead',
+      { className: 'unseen' },
+      element(
+        'tr',
+        {},
+        ...head.map((text) => (text ? element('th', { scope: 'col' }, text) : element('td', {}))),
+      ),
+    ),
+    ...bodies,
+  )
+}
+
+interface Form {
+  /** The value whose bar is as long as can be. */
+  most: number
+  text: NumberText
+  withOdds: boolean
+}
+
+function rowOf(
+  name: string,
+  { value, range = null, probability = null }: Partial<SectionEntry> & { value: number },
+  { most, text, withOdds }: Form,
+  className = '',
+) {
+  const share = (number: number) => (most > 0 ? (Math.max(number, 0) / most) * 100 : 0)
+  const bar = element('span', { className: 'bar' })
+  bar.style.inlineSize = `${share(value)}%`
+  const whisker = range && element('span', { className: 'whisker' })
+  if (range && whisker) {
+    whisker.style.insetInlineStart = `${share(range.low)}%`
+    whisker.style.inlineSize = `${share(range.high) - share(range.low)}%`
+  }
+  return element(
+    'tr',
+    { className },
+    element('th', { scope: 'row' }, name),
+    withOdds && oddsCell(probability),
+    element(
+      'td',
+      { className: 'bars', 'aria-hidden': 'true' },
+      element('span', { className: 'scale' }, bar, whisker),
+    ),
+    element(
+      'td',
+      { className: 'number' },
+      element('span', { className: 'value' }, text(value)),
+      range && ' ',
+      range && element('span', { className: 'range' }, TEXTS.place.range(text(range.low), text(range.high))),
+    ),
+  )
+}
+
+/** As people count, and in percent for who points at it or hears it. */
+function oddsCell(probability: number | null) {
+  if (probability === null) return element('td', { className: 'odds' })
+  const percent = percentText(probability)
+  return element(
+    'td',
+    { className: 'odds', title: percent },
+    yearsText(probability),
+    element('span', { className: 'unseen' }, ` (${percent})`),
+  )
+}
+
+/** What lines over bars and expected values mean; undefined where there are none. */
+export function chartNote({ entries, expected }: Section): string | undefined {
+  const seasons = new Map<number, Set<string>>()
+  for (const { range, scenario, input } of entries) {
+    if (!range) continue
+    const names = seasons.get(range.level) ?? new Set()
+    seasons.set(range.level, names.add(scenario ?? input ?? ''))
+  }
+  const levels = [...seasons].map(([level, names]) =>
+    TEXTS.place.level(percentText(level), seasons.size === 1 ? '' : [...names].join(', ')),
+  )
+  const said = [
+    levels.length > 0 && TEXTS.place.ranged(levels),
+    expected.length > 0 && TEXTS.place.expectedNote,
+  ]
+  return said.filter(Boolean).join(' ') || undefined
+}
