@@ -1,13 +1,18 @@
 import type { Session } from '../account/session.ts'
 import type { Catalog, CatalogProduct as Product } from '../api-types.ts'
+import type { Entry } from '../parts/values.ts'
 import { TEXTS } from '../texts/en.ts'
 import type { Shape } from './shape.ts'
 
-interface FieldAnswer {
+export interface FieldAnswer {
   location: { name: string; lat: number; lng: number; area_ha: number }
   release: string
   synthetic: boolean
   forecast_period?: string
+  expected?: Entry[]
+  condition_source?: string
+  /** Where several conditions of the field answer. */
+  question?: string
 }
 
 export type ProductAdvice = { product: Product; answer: FieldAnswer } | { product: Product; reason: string }

@@ -3,19 +3,23 @@ import { syntheticNotice } from '../parts/blocks.ts'
 import { sourceText } from '../parts/series.ts'
 import {
   amountFormat,
+  certaintyOf,
+  countConditions,
   type Entry,
   entriesOf,
   estimateText,
+  inputOf,
   labelOf,
   type NumberText,
   seasonNote,
+  seasonText,
   valueFormat,
 } from '../parts/values.ts'
 import { BAG_KG } from '../place/quantities.ts'
 import { element } from '../shell/element.ts'
-import { field } from '../texts/en.ts'
-import { nameOfProduct } from '../texts/names.ts'
-import type { ProductAdvice } from './advice.ts'
+import { field, TEXTS } from '../texts/en.ts'
+import { nameOfProduct, percentText, yearsText } from '../texts/names.ts'
+import type { FieldAnswer, ProductAdvice } from './advice.ts'
 import { boundsOf, type Shape } from './shape.ts'
 
 /** How the total of an entry is called, and its unit. */
@@ -102,27 +106,41 @@ function productPart(one: ProductAdvice) {
   const key = product.value.key
   // A field in one pixel has one value.
   const differs = entries.some((entry) => quantilesOf(entry).some((value) => value !== entry[key]))
+  const sure = entries.map(certaintyOf)
+  const ranged = sure.some(({ range }) => range !== null)
+  const withOdds = sure.some(({ probability }) => probability !== null)
+  // Means, ranges and quantiles are of one layer, and stand beside each other.
+  const value = valueFormat([
+    ...entries.flatMap((entry) => [entry[key], ...(differs ? quantilesOf(entry) : [])]),
+    ...sure.flatMap(({ range }) => (range ? [range.low, range.high] : [])),
+  ])
   // The number to buy comes first: a phone shows two.
   const columns = [
     ...(total ? [field.total(TOTALS[total])] : []),
     `${field.mean} (${product.unit})`,
+    ...(ranged ? [field.range] : []),
+    ...(withOdds ? [TEXTS.odds.title] : []),
     ...(differs ? field.quantiles : []),
     field.covered,
   ]
   const cells = (entry: Entry) => [
     ...(total ? [entry[total]] : []),
     entry[key],
+    ...(ranged ? [rangeOf(entry, value)] : []),
+    ...(withOdds ? [oddsOf(entry)] : []),
     ...(differs ? quantilesOf(entry) : []),
     entry.covered_percent,
   ]
-  const rows = entries.map((entry) => cells(entry))
-  // Means and quantiles are of one layer, and stand beside each other.
-  const value = valueFormat(entries.flatMap((entry) => [entry[key], ...(differs ? quantilesOf(entry) : [])]))
+  const expected = one.answer.expected ?? []
+  const rows = [...entries, ...expected].map((entry) => cells(entry))
+  const names = [...entries.map(nameOf), ...expected.map(nameOfExpected)]
   const covered = valueFormat(entries.map((entry) => entry.covered_percent))
   const amount = amountFormat(total ? entries.map((entry) => entry[total]) : [])
   const texts = [
     ...(total ? [amount] : []),
     value,
+    ...(ranged ? [value] : []),
+    ...(withOdds ? [value] : []),
     ...(differs ? field.quantiles.map(() => value) : []),
     covered,
   ]
@@ -131,6 +149,7 @@ function productPart(one: ProductAdvice) {
     'section',
     {},
     element('h4', {}, title),
+    conditionNote(one.answer, entries),
     element(
       'div',
       { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': title },
@@ -148,24 +167,60 @@ function productPart(one: ProductAdvice) {
             ...columns.map((name) => element('th', { scope: 'col', class: 'number' }, name)),
           ),
         ),
-        element('tbody', {}, ...entries.map((entry, at) => rowOf(labelOf(entry), rows[at] ?? [], texts))),
+        element('tbody', {}, ...rows.map((values, at) => rowOf(names[at] ?? '', values, texts))),
       ),
     ),
   )
+}
+
+/** The labels of an entry, and the season that it has the values of. */
+function nameOf(entry: Entry) {
+  const { scenario } = entry
+  return labelOf({
+    ...entry,
+    ...(typeof scenario === 'string' && { scenario: seasonText(scenario, certaintyOf(entry)) }),
+  })
+}
+
+function nameOfExpected(entry: Entry) {
+  return labelOf({ ...entry, scenario: TEXTS.place.expected })
+}
+
+/** Which condition of the field the values are for, where they do not say it, or that there are several. */
+function conditionNote({ condition_source, question }: FieldAnswer, entries: Entry[]) {
+  if (question !== undefined) return element('p', { class: 'small' }, field.severalConditions(question))
+  const found = entries.find(({ condition }) => condition !== undefined)?.condition
+  if (condition_source === undefined || typeof found !== 'string') return false
+  return element('p', { class: 'small' }, TEXTS.place.ofLandscape(found))
+}
+
+function rangeOf(entry: Entry, text: NumberText) {
+  const { range } = certaintyOf(entry)
+  if (range === null) return ''
+  return field.rangeAt(TEXTS.place.range(text(range.low), text(range.high)), percentText(range.level))
+}
+
+function oddsOf(entry: Entry) {
+  const { probability } = certaintyOf(entry)
+  return probability === null ? '' : yearsText(probability)
 }
 
 function quantilesOf({ quantiles }: Entry) {
   return ((quantiles ?? []) as { value: number }[]).map(({ value }) => value)
 }
 
-/** @param texts how each is written */
+/** @param texts how each number is written */
 function rowOf(label: string, values: unknown[], texts: NumberText[]) {
   return element(
     'tr',
     {},
     element('th', { scope: 'row' }, label),
     ...values.map((value, at) =>
-      element('td', { class: 'number' }, typeof value === 'number' ? texts[at]?.(value) : ''),
+      element(
+        'td',
+        { class: 'number' },
+        typeof value === 'number' ? texts[at]?.(value) : typeof value === 'string' && value,
+      ),
     ),
   )
 }
@@ -220,24 +275,32 @@ function summaryOf(advice: ProductAdvice[], crop: string) {
   )
   const [first] = answers
   if (!first) return false
-  const amounts = answers.flatMap(({ product, answer, area }) =>
-    entriesOf(answer)
-      .filter(({ scenario }) => scenario === SEASON)
-      .map((entry) => ({ input: inputOf(entry), kilograms: kilogramsOf(entry, product, area) })),
-  )
+  const amounts = answers.flatMap(({ product, answer, area }) => {
+    const entries = entriesOf(answer).filter(({ scenario }) => scenario === SEASON)
+    const severalConditions = countConditions(entries) > 1
+    return entries.map((entry) => ({
+      input: inputOf(entry),
+      condition: severalConditions && typeof entry.condition === 'string' ? entry.condition : null,
+      kilograms: kilogramsOf(entry, product, area),
+    }))
+  })
   const bought = amounts
-    .flatMap(({ input, kilograms }) =>
-      input === undefined ? [] : [{ input, bags: Math.ceil(Number((kilograms / BAG_KG).toFixed(6))) }],
-    )
+    .flatMap(({ input, condition, kilograms }) => {
+      if (input === null) return []
+      const bags = Math.ceil(Number((kilograms / BAG_KG).toFixed(6)))
+      return [{ input: field.onCondition(input, condition), bags }]
+    })
     .sort((one, other) => other.bags - one.bags)
-  const harvest = amounts.find(({ input }) => input === undefined)
+  const harvests = amounts.filter(({ input }) => input === null)
   const parts = [
     ...bought.map(({ input, bags }, at) => {
       const count = amountText(bags)
       return at > 0 ? field.more(count, input) : bags === 1 ? field.bag(input) : field.bags(count, input)
     }),
-    harvest && field.harvest(estimateText(harvest.kilograms / 1000), crop.toLowerCase()),
-  ].filter((part) => part !== undefined)
+    ...harvests.map(({ kilograms, condition }) =>
+      field.harvest(estimateText(kilograms / 1000), field.onCondition(crop.toLowerCase(), condition)),
+    ),
+  ]
   if (parts.length === 0) return false
   return element(
     'p',
@@ -245,13 +308,6 @@ function summaryOf(advice: ProductAdvice[], crop: string) {
     field.summary(amountText(first.area), parts.join(', ')),
     bought.length > 0 && element('span', { class: 'small' }, ` ${field.bagOf(BAG_KG)}`),
   )
-}
-
-/** @returns such as Urea; undefined of a harvest */
-function inputOf(entry: Entry): string | undefined {
-  const [, input] =
-    Object.entries(entry).find(([key, value]) => key !== 'scenario' && typeof value === 'string') ?? []
-  return input as string | undefined
 }
 
 function kilogramsOf(entry: Entry, { value }: CatalogProduct, hectares: number) {

@@ -20,6 +20,7 @@ interface Changes {
     changes: {
       input: string | null
       scenario: string | null
+      condition?: string
       before: number | null
       after: number | null
       change_percent: number | null
@@ -67,23 +68,30 @@ export async function changesForm({ session, collection, release, left }: Source
   return element('div', {}, form, result)
 }
 
+const LABELS = ['input', 'scenario', 'condition'] as const
+
 /** A row for each value that has changed, and for each field that cannot be compared. */
 function tableOfChanges({ unit, items }: Changes) {
   const { columns } = savedFields
   const text = valueFormat(
     items.flatMap(({ changes }) => changes.flatMap(({ before, after }) => [before, after])),
   )
+  const byCondition = items.some(({ changes }) => changes.some(({ condition }) => condition !== undefined))
+  const labels = byCondition ? LABELS : LABELS.filter((label) => label !== 'condition')
   const rows = items.flatMap(({ id, name, changes, error }) =>
     error === undefined
-      ? changes.map(({ input, scenario, before, after, change_percent }) => ({
-          cells: [id, name, input, scenario, before, after, change_percent],
+      ? changes.map((change) => ({
+          cells: [
+            ...[id, name, ...labels.map((label) => change[label])],
+            ...[change.before, change.after, change.change_percent],
+          ],
         }))
-      : [{ cells: [id, name, null, null, null, null, null, error], mark: 'wrong' }],
+      : [{ cells: [id, name, ...labels.map(() => null), null, null, null, error], mark: 'wrong' }],
   )
   return tableOf({
     caption: savedFields.changesCaption(unit),
     columns: [
-      ...[columns.id, columns.name, columns.input, columns.scenario].map((title) => ({ title })),
+      ...[columns.id, columns.name, ...labels.map((label) => columns[label])].map((title) => ({ title })),
       ...[columns.before, columns.after].map((title) => ({ title, number: true, text })),
       { title: columns.change, number: true },
       { title: columns.reason },

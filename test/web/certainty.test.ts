@@ -1,0 +1,217 @@
+// Runs on either database: pages ask for what other tests try on both.
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import type { Database } from '#src/data/client.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import { CODES, CONDITIONS, OUTLOOK, slopes } from '#test/advice/certainty/releases.ts'
+import { CHROMIUM } from '#test/setup/chromium.ts'
+import { createTestAppWithPerson, PASSWORD } from '#test/setup/people.ts'
+import { allFaultsOf } from './looks.ts'
+import { openPages, savedBy } from './pages.ts'
+
+const { question } = CONDITIONS
+
+/** In pixels of {@link OUTLOOK} in the west, and of a foot slope and of an unknown landscape. */
+const FOOT = 'at=9.5,38.2'
+const UNKNOWN = 'at=9.5,39.2'
+
+const NARROW = { width: 320, height: 800 }
+
+const start = () =>
+  createTestAppWithPerson({
+    template: 'empty',
+    prepare: async (database: Database) => {
+      await loadRelease(database, OUTLOOK)
+      await loadRelease(database, slopes(CODES))
+    },
+  })
+
+describe.skipIf(!CHROMIUM)('pages of releases with odds, ranges and conditions, in a browser', () => {
+  const { service, visitors, visit } = openPages(start, `/#product=yield&country=eth&${FOOT}`)
+
+  const sectionOf = (title: string, page = visit.page) => page.locator('.place .product', { hasText: title })
+  const rowsOf = async (title: string, page = visit.page) =>
+    Promise.all(
+      (await sectionOf(title, page).locator('tbody tr').all()).map(async (row) =>
+        (await row.locator('th, td:not(.bars)').allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ')),
+      ),
+    )
+  const chooser = () => visit.page.locator('.place').getByRole('combobox', { name: question })
+  const condition = () => new URLSearchParams(new URL(visit.page.url()).hash.slice(1)).get('condition')
+
+  test('the panel has the odds of seasons, their ranges and what is expected', async () => {
+    await sectionOf('Yield').waitFor()
+    expect(await rowsOf('Yield')).toEqual([
+      ['Normal', '3 of 10 years (30 %)', '2,000 1,500 to 2,600'],
+      ['Above Normal', '5 of 10 years (50 %)', '3,000 2,872 to 3,128'],
+      ['Below Normal', '2 of 10 years (20 %)', '1,000'],
+      ['Dominant (Above Normal)', '', '3,000'],
+      ['Expected', '', '2,300'],
+    ])
+    const head = await sectionOf('Yield').locator('thead th').allTextContents()
+    expect(head).toEqual(['Season', 'Odds', 'kg/ha, with its range'])
+    expect(await sectionOf('Yield').locator('.odds').first().getAttribute('title')).toBe('30 %')
+    expect(await sectionOf('Yield').innerText()).toContain(
+      'the value lies in it in 90 % of cases (Normal) and in 80 % of cases (Above Normal).',
+    )
+  })
+
+  test('lines and bars have one scale, which the highest end fills', async () => {
+    const shares = await sectionOf('Yield')
+      .locator('.scale')
+      .evaluateAll((scales) =>
+        scales.map((scale) =>
+          [...scale.children].map((one) => {
+            const [outer, inner] = [scale.getBoundingClientRect(), one.getBoundingClientRect()]
+            const shareOf = (x: number) => Math.round(((x - outer.left) / outer.width) * 1000) / 1000
+            return [shareOf(inner.left), shareOf(inner.right)]
+          }),
+        ),
+      )
+    const highest = 3128.16
+    const expected = [
+      [
+        [0, 2000],
+        [1500, 2600],
+      ],
+      [
+        [0, 3000],
+        [2871.84, highest],
+      ],
+      [[0, 1000]],
+      [[0, 3000]],
+      [[0, 2300]],
+    ]
+    expect(shares).toEqual(
+      expected.map((bars) => bars.map((ends) => ends.map((end) => expect.closeTo(end / highest, 2)))),
+    )
+  })
+
+  test('the condition is that of the landscape, until another one is chosen, which the address says', async () => {
+    const { page } = visit
+    const options = await chooser().locator('option').allInnerTexts()
+    const titles = CONDITIONS.list.map(({ title }) => title)
+    expect(options).toEqual([`As on the landscape map: ${titles[0]}`, ...titles])
+    expect(condition()).toBeNull()
+    expect(await rowsOf('Fertilizer')).toEqual([['DAP'], ['Normal', '5'], ['Urea'], ['Normal', '10']])
+    await chooser().focus()
+    await chooser().selectOption('Hill')
+    await sectionOf('Fertilizer').getByText('30', { exact: true }).waitFor()
+    expect(await rowsOf('Fertilizer')).toEqual([['DAP'], ['Normal', '5'], ['Urea'], ['Normal', '30']])
+    expect(condition()).toBe('hill')
+    // The keyboard stays where it was.
+    expect(await chooser().evaluate((one) => one === one.ownerDocument.activeElement)).toBe(true)
+    expect(await page.locator('.calls code').textContent()).toContain('condition=hill')
+    expect((await chooser().locator('option').allInnerTexts())[0]).toBe('As on the landscape map')
+  })
+
+  test('a link has the condition, and another place is asked for it', async () => {
+    const { page } = visit
+    await page.goto(`${visitors.url}/#product=yield&country=eth&condition=mid+slope&${UNKNOWN}`)
+    await sectionOf('Fertilizer').getByText('22', { exact: true }).waitFor()
+    expect(await chooser().inputValue()).toBe('mid slope')
+  })
+
+  test('all conditions are listed by their titles where nothing says which it is', async () => {
+    const { page } = visit
+    await chooser().selectOption('')
+    await sectionOf('Fertilizer').getByText('32', { exact: true }).waitFor()
+    expect(condition()).toBeNull()
+    expect(await chooser().locator('option:checked').innerText()).toBe('All')
+    expect(await rowsOf('Fertilizer')).toEqual([
+      ['DAP, Normal', '7'],
+      ['Foot slope, with deep soil'],
+      ['Urea, Normal', '12'],
+      ['Mid slope'],
+      ['Urea, Normal', '22'],
+      ['Hill'],
+      ['Urea, Normal', '32'],
+    ])
+    await page.getByText('For an area').click()
+    await page.getByLabel('Area in hectares').fill('2')
+    const table = page.locator('.quantities table', { hasText: 'Fertilizer' })
+    expect(await table.locator('tbody tr').last().locator('th, td').allInnerTexts()).toEqual([
+      ...['Urea', 'Normal', 'Hill', '64 kg', '2'],
+    ])
+    expect(visit.complaints).toEqual([])
+  })
+
+  test('a condition that no release has is as if none was asked for', async () => {
+    const { page, complaints, close } = await visitors.open(`/#country=eth&condition=valley&${FOOT}`)
+    await sectionOf('Fertilizer', page).getByText('10', { exact: true }).waitFor()
+    expect(complaints).toEqual([expect.stringContaining('status of 400')])
+    await close()
+  })
+
+  test('the panel fits a narrow phone without a serious fault of accessibility, in light and dark', async () => {
+    const { page, close } = await visitors.open(`/#country=eth&${UNKNOWN}&ha=1`, { viewport: NARROW })
+    await sectionOf('Fertilizer', page).waitFor()
+    expect(await allFaultsOf(page)).toEqual([])
+    await close()
+  })
+
+  test('the report of a field has odds, ranges and expected values, and asks for the condition', async () => {
+    const wanted = { country: 'eth', crop: 'wheat', outline: '9.2,38.25\n9.2,38.75\n9.8,38.75\n9.8,38.25' }
+    const { page, complaints, close } = await visitors.open(`/field#${new URLSearchParams(wanted)}`)
+    await page.getByRole('button', { name: 'Get the advice' }).click()
+    await logIn(page)
+    await page.locator('.report').waitFor()
+    const partOf = (title: string) => page.locator('.report section', { hasText: title })
+    const columnsOf = async (title: string, names: string[]) => {
+      const head = await partOf(title).locator('thead th').allInnerTexts()
+      const rows = await partOf(title).locator('tbody tr').all()
+      const cells = await Promise.all(rows.map((row) => row.locator('th, td').allInnerTexts()))
+      return cells.map((row) => names.map((name) => row[head.indexOf(name)]))
+    }
+    expect(await columnsOf('Yield', ['Of', 'Mean (kg/ha)', 'Range', 'Odds'])).toEqual([
+      ['Normal', '2,200', '1,700 to 2,750 (90 %)', '3 of 10 years'],
+      ['Above Normal', '2,800', '2,608 to 2,992 (80 %)', '4 of 10 years'],
+      ['Below Normal', '1,600', '', '4 of 10 years'],
+      ['Dominant', '2,600', '', ''],
+      ['Expected', '2,200', '', ''],
+    ])
+    expect(await columnsOf('Fertilizer', ['Of', 'Mean (kg/ha)'])).toEqual([
+      ['DAP, Normal', '5.5'],
+      ['Urea, Normal, foot slope', '10.5'],
+      ['Urea, Normal, mid slope', '20.5'],
+      ['Urea, Normal, hill', '30.5'],
+    ])
+    expect(await partOf('Fertilizer').innerText()).toContain(question)
+    expect(await page.locator('.summary').innerText()).toMatch(
+      /bags of Urea \(hill\), .* of Urea \(foot slope\), .* of DAP, about .* t of wheat\./,
+    )
+    expect(await allFaultsOf(page)).toEqual([])
+    expect(complaints).toEqual([])
+    // What the answers were is listed in the history.
+    await page.goto(`${visitors.url}/account/history`)
+    await page.getByText('Urea, Normal, hill 30.5 kg/ha').waitFor()
+    expect(await page.getByText(/Dominant 2,600 kg\/ha$/).count()).toBe(1)
+    await close()
+  })
+
+  test('points name the condition in the columns of the table and of the file', async () => {
+    const { page, complaints, close } = await visitors.open('/points#product=fertilizer&country=eth')
+    const buffer = Buffer.from('id,lat,lng\nfoot,9.5,38.2\nhill,9.5,38.8\n')
+    await page.locator('input[type=file]').setInputFiles({ name: 'farms.csv', mimeType: 'text/csv', buffer })
+    await page.getByRole('button', { name: 'Get the advice for 2 points' }).click()
+    await page.getByText('Done: 2 points with values.').waitFor()
+    const [head, ...lines] = (await savedBy(page.getByRole('button', { name: 'Download as CSV' })))
+      .trimEnd()
+      .split('\r\n')
+      .map((line) => line.split(',').slice(0, 6).join(','))
+    expect([head, ...lines].map((line) => line?.replaceAll('"', ''))).toEqual([
+      'id,lat,lng,rate_kg_ha DAP, Normal,rate_kg_ha Urea',
+      'foot,9.5,38.2,5,10,',
+      'hill,9.5,38.8,6,,31',
+    ])
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  async function logIn(page: Page) {
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('E-mail').fill(service.person.email)
+    await dialog.getByLabel('Password').fill(PASSWORD)
+    await dialog.getByRole('button', { name: 'Log in' }).click()
+  }
+})
