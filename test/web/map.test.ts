@@ -123,7 +123,10 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     const { page } = visit
     await page.getByText('For an area').click()
     await page.getByLabel('Area in hectares').fill('2')
-    const { fertilizer_data } = await answerOf(`/advisory/fertilizer/point?${FIELD}&country_code=eth`)
+    const { fertilizer_data, release } = await answerOf(
+      `/advisory/fertilizer/point?${FIELD}&country_code=eth`,
+    )
+    const { conditions } = await answerOf(`/releases/${release}`)
     await page.goto(`${visitors.url}/#${AT_FIELD}&ha=2`)
     // Until then the table is that of the place before.
     await page.locator('.place', { hasText: 'Latitude 9.5, longitude 38.5' }).waitFor()
@@ -134,6 +137,7 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     expect(cells).toEqual([
       first.fertilizer_type,
       first.scenario,
+      ...titlesOf(conditions?.list ?? [], first.condition),
       `${first.rate_kg_ha * 2} kg`,
       String(Math.ceil((first.rate_kg_ha * 2) / 50)),
     ])
@@ -325,6 +329,11 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await close()
   })
 })
+
+/** The title of a condition; nothing without one. */
+function titlesOf(conditions: { condition: string; title: string }[], name: string | undefined) {
+  return conditions.filter(({ condition }) => condition === name).map(({ title }) => title)
+}
 
 /** Holds calls back until they are told to go on, one after the other. */
 function hold(page: Page, pattern: string) {
