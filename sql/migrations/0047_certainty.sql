@@ -1,5 +1,6 @@
 -- How sure the values of a release are, and the condition of a field that they are for. Versions of before read the
--- values alone: rasters about other layers have a table of their own.
+-- values alone: rasters about other layers have a table of their own. They cannot tell conditions apart, so that releases
+-- with conditions wait for their end (docs/manifest.md).
 
 alter table release add column conditions jsonb;
 comment on column release.conditions is

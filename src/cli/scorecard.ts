@@ -10,7 +10,7 @@ import { OperatorError } from '#src/errors.ts'
 import { describeScorecard, type Gathered, gatherObservations, sumToKeep } from '#src/history/scorecard.ts'
 import { type Observation, SMALLEST_GROUP } from '#src/history/scorecard-queries.ts'
 import { readSeason, type Seen, TERCILES } from '#src/history/scores.ts'
-import { isObservable, KEPT_LEVEL, listKept, replaceKept } from '#src/history/skill-queries.ts'
+import { isObservable, KEPT_LEVEL, listKept, replaceKept, wouldReveal } from '#src/history/skill-queries.ts'
 import { readNumber } from '#src/http/parameters.ts'
 import { countLineEnds, readCsv } from '#src/lib/csv.ts'
 import { formatError } from '#src/lib/promises.ts'
@@ -161,6 +161,11 @@ async function keepSkill({ writer }: Database, release: ReleaseRow, gathered: Ga
   await inTransaction(writer, async (trx) => {
     await lockReleases(trx)
     const { id, code } = await requireComplete(trx, release.code)
+    if (await wouldReveal(trx, id, rows)) {
+      throw new OperatorError(
+        `Fewer than ${SMALLEST_GROUP} observations differ from those that are kept of ${code}, which would reveal them: keep it again when there are more.`,
+      )
+    }
     await replaceKept(trx, id, rows)
     const detail = { release: code, areas: rows.length, observations: gathered.judged.length }
     await recordOperation(trx, { kind: 'skill_kept', detail })

@@ -6,6 +6,7 @@ import type { ProductDefinition, Series } from '#schemas/products/define.ts'
 import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { round } from '#src/lib/round.ts'
+import { SMALLEST_GROUP } from './scorecard-queries.ts'
 import { describeSkill, type SkillSums } from './scores.ts'
 
 /** Whether observations can be compared with a product: with several inputs, the used one is unknown. */
@@ -36,6 +37,20 @@ export async function replaceKept(
     .insertInto('skill')
     .values(rows.map((row) => ({ release_id: releaseId, ...row })))
     .execute()
+}
+
+/** Whether the kept sums of an area with other ones would tell of fewer people than a group may have. */
+export async function wouldReveal(
+  db: Kysely<Tables>,
+  releaseId: number,
+  rows: readonly SkillRow[],
+): Promise<boolean> {
+  const before = await db.selectFrom('skill').selectAll().where('release_id', '=', releaseId).execute()
+  return rows.some((row) => {
+    const kept = before.find(({ area_code }) => area_code === row.area_code)
+    if (!kept || (kept.n === row.n && kept.sum_difference === row.sum_difference)) return false
+    return Math.abs(kept.n - row.n) < SMALLEST_GROUP
+  })
 }
 
 /** The kept sums of a release as figures: the country first. */
@@ -85,7 +100,16 @@ export async function findSkill(
       sum(sum_rps_climatology) as sum_rps_climatology
     from skill
     join release on release.id = skill.release_id
-    where product = ${product} and country_code = ${countryCode}
+    -- The same harvests may be kept with several releases of a month: the last one counts.
+    where not exists (
+      select from release as later
+      join skill as other on other.release_id = later.id
+      where later.product = release.product and later.country_code = release.country_code
+        and later.crop_code is not distinct from release.crop_code
+        and later.forecast_period = release.forecast_period
+        and not later.synthetic and later.status = 'ready' and later.version > release.version
+    )
+      and product = ${product} and country_code = ${countryCode}
       and crop_code is not distinct from ${cropCode}::text
       and not synthetic and status = 'ready'
       and (

@@ -24,11 +24,14 @@ export const BAND = {
   srs: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CRS_LENGTH })),
 }
 
-const Band = Type.Object(BAND, { additionalProperties: false })
-export type BandEntry = Static<typeof Band>
+/** Without a default, which would be the band of the layer. */
+const OWN_BAND = { ...BAND, band: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.String()])) }
+
+const Band = Type.Object(OWN_BAND, { additionalProperties: false })
+type BandEntry = Static<typeof Band>
 
 const ProbabilityBand = Type.Object(
-  { ...BAND, unit: Type.Optional(Type.Enum(['1', '%'])) },
+  { ...OWN_BAND, unit: Type.Optional(Type.Enum(['1', '%'])) },
   { additionalProperties: false },
 )
 
@@ -58,7 +61,7 @@ type LayerMembers = {
   [Name in keyof typeof LAYER_MEMBERS]?: Static<(typeof LAYER_MEMBERS)[Name]>
 }
 
-/** An SMS asks for a condition by its number. */
+/** A text message names them all. */
 const MOST_CONDITIONS = 9
 
 /** Conditions of a release: titles by name, in the order of the answers. */
@@ -92,24 +95,27 @@ export interface Problem {
   message: string
 }
 
-type LabelledLayer = BandEntry & LayerMembers & { input?: string; scenario?: string; unit: string }
+type LabelledLayer = BandEntry &
+  LayerMembers & { input?: string; scenario?: string; unit: string; decimals?: number }
 
 /** The quantiles of a range whose layer does not say otherwise. */
 const USUAL_RANGE = [0.1, 0.9] as const
 
 /** Decimals of bands about layers, where they are not those of the layer. Spreads are multiplied before rounding. */
-export const COMPANION_DECIMALS: Partial<Record<CompanionRole, number>> = {
-  probability: 3,
-  stddev: 10,
-  landscape: 0,
+export const COMPANION_DECIMALS: Partial<Record<CompanionRole, { decimals: number }>> = {
+  probability: { decimals: 3 },
+  stddev: { decimals: 10 },
+  landscape: { decimals: 0 },
 }
 
 /** How far odds may be from 1 in sum: published ones are rounded. */
 export const ODDS_TOLERANCE = 0.02
 
 /** A band about layers, as an entry of a manifest. */
-export type CompanionEntry = BandEntry & {
+export type CompanionEntry = Omit<BandEntry, 'band'> & {
   role: CompanionRole
+  band: number | string
+  decimals?: number
   input?: string
   scenario?: string
   condition?: string
@@ -122,14 +128,17 @@ export function listCompanions(
   conditions: ConditionsEntry | undefined,
 ): CompanionEntry[] {
   const ofLayers = layers.flatMap((layer): CompanionEntry[] => {
-    const { input, scenario, condition, unit } = layer
+    const { input, scenario, condition, unit, decimals } = layer
     const labels = {
       ...(input !== undefined && { input }),
       ...(scenario !== undefined && { scenario }),
       ...(condition !== undefined && { condition }),
     }
     const scaled = layer.scale === undefined ? {} : { scale: layer.scale }
-    const shifted = layer.offset === undefined ? {} : { offset: layer.offset }
+    const shifted = {
+      ...(layer.offset !== undefined && { offset: layer.offset }),
+      ...(decimals !== undefined && { decimals }),
+    }
     const { low, high, stddev } = layer
     return [
       ...(low
@@ -155,12 +164,17 @@ export function listCompanions(
   ]
 }
 
-function placed<Entry extends BandEntry>(layer: BandEntry, band: Entry): Entry {
-  if (band.file !== undefined || band.files !== undefined) return band
+function placed<Entry extends BandEntry>(layer: BandEntry, entry: Entry): Entry & { band: number | string } {
+  const { band = 1 } = entry
+  if (hasFile(entry)) return { ...entry, band }
   const { file, files, srid, srs, nodata, mask } = layer
   const own = { file, files, srid, srs, nodata, mask }
   const known = Object.entries(own).filter(([, value]) => value !== undefined)
-  return { ...Object.fromEntries(known), ...band }
+  return { ...Object.fromEntries(known), ...entry, band }
+}
+
+function hasFile({ file, files }: BandEntry): boolean {
+  return file !== undefined || files !== undefined
 }
 
 /** The attributes of a layer that have no band. */
@@ -202,7 +216,7 @@ export function findProblemsOfCompanions(
 }
 
 function findInLayer(
-  { condition, low, high, stddev, range }: LabelledLayer,
+  { condition, low, high, stddev, range, probability }: LabelledLayer,
   at: (string | number)[],
   conditions: ConditionsEntry | undefined,
 ): Problem[] {
@@ -218,6 +232,10 @@ function findInLayer(
       ? `must be one of ${known.join(', ')}`
       : 'is not allowed: the manifest has no conditions',
   )
+  for (const [key, band] of Object.entries({ low, high, stddev, probability })) {
+    const isNowhere = typeof band === 'object' && !hasFile(band) && band.band === undefined
+    says(key, isNowhere, "needs a file, or the band of the layer's file")
+  }
   says('low', low === undefined && high !== undefined, 'is missing: the layer has a high')
   says('high', high === undefined && low !== undefined, 'is missing: the layer has a low')
   says('stddev', stddev !== undefined && low !== undefined, 'is not allowed: low and high say it already')
@@ -280,6 +298,8 @@ function findInConditions(layers: readonly LabelledLayer[], entry: ConditionsEnt
   const names = Object.keys(titles)
   const unused = names.filter((name) => !layers.some(({ condition }) => condition === name))
   says(['titles'], unused.length > 0, `names ${unused.join(', ')}, which no layer is for`)
+  // Numbers would come first, in their own order.
+  for (const name of names) says(['titles', name], /^\d+$/.test(name), 'must not be a number')
   // Requests name a condition or its title, in any case.
   const keys = Object.entries(titles).map(([name, title]) => [...new Set([name, title].map(wordKey))])
   const twice = keys.flat().find((key, at, all) => all.indexOf(key) !== at)
@@ -290,7 +310,7 @@ function findInConditions(layers: readonly LabelledLayer[], entry: ConditionsEnt
   says(['raster', 'file'], raster.file === undefined && raster.files === undefined, 'is missing')
   for (const [code, name] of Object.entries(raster.codes)) {
     const path = ['raster', 'codes', code]
-    says(path, !/^-?\d{1,9}$/.test(code), 'must be the whole number of a pixel')
+    says(path, !/^(0|-?[1-9]\d{0,8})$/.test(code), 'must be the whole number of a pixel')
     says(path, !names.includes(name), `must be one of ${names.join(', ')}`)
   }
   return problems

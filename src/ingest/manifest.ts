@@ -187,7 +187,7 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
     found.push({ decimals, ...(await withPaths({ ...band, ...readAttributes(layer, layers) })) })
   }
   for (const companion of listCompanions(layers, conditions)) {
-    found.push({ decimals: COMPANION_DECIMALS[companion.role] ?? decimals, ...(await withPaths(companion)) })
+    found.push({ decimals, ...(await withPaths(companion)), ...COMPANION_DECIMALS[companion.role] })
   }
   return { ...rest, layers: found, conditions: describeConditions(conditions) }
 

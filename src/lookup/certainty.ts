@@ -115,7 +115,7 @@ function findOutlook(bands: Bands, { input, condition }: LayerLabel): Outlook {
 function findOdds(bands: Bands, scenario: string | null): Source | undefined {
   if (scenario === null) return undefined
   const constant = bands.layers.find((layer) => layer.scenario === scenario)?.probability
-  if (typeof constant === 'number') return { constant }
+  if (typeof constant === 'number') return { constant: round(constant, PROBABILITY_DECIMALS) }
   return findCompanion(bands, 'probability', (companion) => companion.scenario === scenario)
 }
 
@@ -191,11 +191,15 @@ export function readOdds({ layers }: Certainty, layer: number, figures: Figures)
   return source ? readSource(source, figures) : Number.NaN
 }
 
-/** The odds of the three seasons; undefined where one is missing. */
-export function readOutlook({ outlooks }: Certainty, figures: Figures): Map<string, number> | undefined {
+/** The odds of the three seasons; null where one is missing, undefined for a release without odds. */
+export function readOutlook(
+  { outlooks }: Certainty,
+  figures: Figures,
+): Map<string, number> | null | undefined {
   const [first] = outlooks
   const odds = first?.odds.map((source) => readSource(source, figures))
-  if (!odds || odds.some(Number.isNaN)) return undefined
+  if (!odds) return undefined
+  if (odds.some(Number.isNaN)) return null
   return new Map(SEASONS.map((season, index) => [season, odds[index] as number]))
 }
 
@@ -229,7 +233,7 @@ function findRestated({ layers, odds }: Outlook, layer: number, figures: Figures
   }
   const likeliest = isWhole(odds) ? findLikeliest(odds, figures) : undefined
   if (likeliest !== undefined) {
-    return isSame(likeliest) || isMissing(likeliest) ? SEASONS[likeliest] : undefined
+    return isSame(likeliest) ? SEASONS[likeliest] : undefined
   }
   const same = SEASONS.flatMap((name, season) => (isSame(season) ? [name] : []))
   return same.length === 1 && !SEASONS.some((_, season) => isMissing(season)) ? same[0] : undefined

@@ -9,7 +9,7 @@ import { swapped } from '#src/lib/names.ts'
 import { fillMissing } from '#src/lib/promises.ts'
 import { type Pauses, retry } from '#src/lib/retry.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
-import type { ConditionWish } from './conditions.ts'
+import { type ConditionWish, conditionError } from './conditions.ts'
 import { createPixelReader, type PixelReader } from './pixels.ts'
 import { type AreaFinder, createAreaFinder, createRequestLocator, listDistinctCountries } from './places.ts'
 import type { PointQuery, Position } from './queries.ts'
@@ -341,6 +341,8 @@ export function createLookup({ database, tiles, config, products }: LookupSource
       const snapshot = snapshots.known()
       const release = snapshot?.releaseOf(series)
       if (!snapshot || !release) return undefined
+      const error = conditionError(release, series.condition)
+      if (error) return error
       const found = values.valuesFromMemory(release, position, series.condition)
       if (found === undefined) return undefined
       return found ? { release, values: found } : reasons.noValueFromMemory(snapshot, series, position)
@@ -349,6 +351,8 @@ export function createLookup({ database, tiles, config, products }: LookupSource
     advise: (series: RequestedSeries, position: Position, clientKey = EVERYBODY): Promise<PointOutcome> =>
       answering.inReleaseQueued(series, clientKey, async (snapshot, release) => {
         if (!release) return reasons.noRelease(snapshot, { ...series, ...position }, 'point')
+        const error = conditionError(release, series.condition)
+        if (error) return error
         const found = await valuesOfPoint(release, position, series.condition)
         return found ? { release, values: found } : reasons.noValue(snapshot, series, position, 'point')
       }),

@@ -213,6 +213,10 @@ export function quantities({ list }: Products) {
         columns: COLUMNS,
         rows: rows.slice(0, most),
         ...(currency !== undefined && { currency, costs: costs.slice(0, most) }),
+        ...Object.assign(
+          {},
+          ...found.map(({ section }) => pickMembers({ ...section }, ['condition_source', 'question'])),
+        ),
         synthetic: found.some(({ section }) => section.synthetic),
         ...countLeftOut(most, rows.length, costs.length),
       })

@@ -126,18 +126,17 @@ export function describeSureness(product: ProductDefinition, body: AdviceBody, e
     ),
   )
   const ranged = sure.filter(({ range }) => range !== undefined)
-  const [restating] = sure.flatMap(({ scenario_of }) => scenario_of ?? [])
+  const [restating, ...others] = new Set(sure.flatMap(({ scenario_of }) => scenario_of ?? []))
   const expected = (body.expected ?? []) as Entry[]
   return {
     ...(odds.size > 0 && { odds: Object.fromEntries(odds) }),
     ...(ranged.length > 0 && {
-      ranges: groupValues(product, ranged, (entry) => {
-        const { low, high } = (entry as EntryCertainty).range as NonNullable<EntryCertainty['range']>
-        return [low, high]
+      low_high_level: groupValues(product, ranged, (entry) => {
+        const { low, high, level } = (entry as EntryCertainty).range as NonNullable<EntryCertainty['range']>
+        return [low, high, level]
       }),
-      level: ranged[0]?.range?.level,
     }),
-    ...(restating !== undefined && { dominant_is: restating }),
+    ...(restating !== undefined && others.length === 0 && { dominant_is: restating }),
     ...(expected.length > 0 && { expected: groupValues({ ...product, seasonal: false }, expected) }),
     ...pickMembers(body, ['condition_source', 'question']),
   }

@@ -223,8 +223,9 @@ function createAnswer(
       advice.push(outcome)
       continue
     }
-    // An invalid request is invalid for all products.
-    if (!source.hasSections || outcome.code === 'INVALID_PARAMETERS') return outcome
+    // An invalid request is invalid for all products, but each release has its own conditions.
+    const isOfAll = outcome.code === 'INVALID_PARAMETERS' && outcome.details?.[0]?.field !== 'condition'
+    if (!source.hasSections || isOfAll) return outcome
     reasons.push({ product, reason: outcome })
   }
   if (advice.length > 0) return new PointAnswer(source, point, outcomes, advice, rules)

@@ -78,8 +78,9 @@ type TextEntry = Omit<Entry, keyof EntryCertainty | 'condition'> &
 interface Part {
   head: string
   entries: TextPart[]
-  /** The question for the condition of the field, in place of the entries. */
+  /** The question for the condition of the field with the names to choose from, in place of the entries. */
   question?: string
+  names?: string
 }
 
 /** The texts of an entry, from short to long: the value, with its odds, and with its range. */
@@ -131,7 +132,8 @@ export function composeText(
     ].join(' ')
     if (countSegments(text) <= maxSegments) return text
   }
-  return TOO_LONG
+  const questions = parts.flatMap(({ question, names = '' }) => (question ? [question, names] : []))
+  return questions.find((text) => countSegments(text) <= maxSegments) ?? TOO_LONG
 }
 
 interface Shortening {
@@ -192,8 +194,9 @@ function createPart(product: ProductDefinition, section: Section): Part {
   const start = `${head.filter(Boolean).join(' ')}:`
   if (section.question !== undefined) {
     const conditions = [...new Set(entries.flatMap(({ condition }) => condition ?? []))].map(inOneLine)
+    const names = `${conditions.join(', ')}?`
     const question = `${inOneLine(section.question)} ${conditions.join(', ')}.`
-    return { head: start, entries: [], question }
+    return { head: start, entries: [], question, names }
   }
   return { head: start, entries: entries.map((entry) => entryTexts(product, entry, quantities?.currency)) }
 }
@@ -234,7 +237,8 @@ const YEARS = 10
 /** A probability as people count: of ten years. */
 function formatOdds(probability: number): string {
   const years = Math.round(probability * YEARS)
-  return years === 0 ? `less than 1 of ${YEARS} years` : `${years} of ${YEARS} years`
+  if (years === 0) return `less than 1 of ${YEARS} years`
+  return years === YEARS && probability < 1 ? `more than 9 of ${YEARS} years` : `${years} of ${YEARS} years`
 }
 
 function listAmounts(quantity: Quantity, currency: string | undefined): string[] {

@@ -9,7 +9,7 @@ import { round, roundDegrees, roundVisibly } from '#src/lib/round.ts'
 import { describeEntry, type Figures, readOutlook } from '#src/lookup/certainty.ts'
 import { type ConditionWish, chooseCondition } from '#src/lookup/conditions.ts'
 import { makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
-import type { LayerLabel, Position } from '#src/lookup/queries.ts'
+import type { Companion, LayerLabel, Position } from '#src/lookup/queries.ts'
 import {
   makeLabels,
   makeOutlookMembers,
@@ -165,16 +165,48 @@ function writeRegionEntries(
   return `${text}]`
 }
 
+const NO_STATISTICS: LayerStatistics = {
+  mean: Number.NaN,
+  minimum: Number.NaN,
+  maximum: Number.NaN,
+  deviation: Number.NaN,
+  covered: 0,
+}
+
+/** Parts of the same pixels differ by rounding. */
+const COVER_TOLERANCE = 1e-6
+
+type FoundLayers = ZonalStatistics['layers']
+
+/**
+ * Whether a companion says something of all values in a region: a mean over a part of their pixels would contradict them.
+ * A range has the pixels of its layer, odds and the landscape cover at least those of all layers.
+ */
+function coversValues({ layers, companions }: ReleaseLabels, found: FoundLayers, band: number): boolean {
+  const { role, input, scenario, condition } = companions[band - layers.length] as Companion
+  const covered = found[band]?.covered ?? 0
+  if (role === 'probability' || role === 'landscape') {
+    return layers.every((_, index) => (found[index]?.covered ?? 0) <= covered + COVER_TOLERANCE)
+  }
+  const layer = layers.findIndex(
+    (one) => one.input === input && one.scenario === scenario && one.condition === condition,
+  )
+  return Math.abs((found[layer]?.covered ?? 0) - covered) <= COVER_TOLERANCE
+}
+
 /** The numbers of a release's bands in a region: means, rounded as in answers. */
 export function figuresOfRegion(
-  { layers, companions }: ReleaseLabels,
+  release: ReleaseLabels,
   { layers: found }: Pick<ZonalStatistics, 'layers'>,
 ): Figures {
-  const decimalsOf = (band: number) => (layers[band] ?? companions[band - layers.length])?.decimals ?? 0
-  const NONE = { mean: Number.NaN, minimum: Number.NaN, maximum: Number.NaN, deviation: Number.NaN }
-  const at = (band: number) => found[band] ?? NONE
+  const { layers, companions } = release
+  const readDecimals = (band: number) => (layers[band] ?? companions[band - layers.length])?.decimals ?? 0
+  const at = (band: number) => {
+    const one = found[band]
+    return one && (band < layers.length || coversValues(release, found, band)) ? one : NO_STATISTICS
+  }
   return {
-    read: (band) => round(at(band).mean, decimalsOf(band)),
+    read: (band) => round(at(band).mean, readDecimals(band)),
     least: (band) => at(band).minimum,
     most: (band) => at(band).maximum,
     isSame(one, other) {
@@ -191,8 +223,9 @@ function keepCondition<Found extends ZonalStatistics>(
   condition: ConditionWish,
 ): Found {
   const { others, unused } = chooseCondition(release, condition, (band) => {
-    const { minimum, maximum } = statistics.layers[band] ?? { minimum: Number.NaN, maximum: Number.NaN }
-    return minimum === maximum ? minimum : Number.NaN
+    const { minimum, maximum } = statistics.layers[band] ?? NO_STATISTICS
+    const isOne = minimum === maximum && coversValues(release, statistics.layers, band)
+    return isOne ? minimum : Number.NaN
   })
   const left = new Set([...others, unused])
   return { ...statistics, layers: statistics.layers.map((layer, band) => (left.has(band) ? null : layer)) }

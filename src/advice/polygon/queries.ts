@@ -41,7 +41,7 @@ export interface ZonalStatistics {
 export type LocatedStatistics = ZonalStatistics & Position
 
 /** The version of stored results of areas. Each change of their format or computation raises it. */
-const STATISTICS_VERSION = 1
+const STATISTICS_VERSION = 2
 
 export interface AreaInRelease {
   id: number

@@ -302,8 +302,8 @@ function describeScenario({ scenario, condition, figures }: Measured) {
   return { scenario, ...conditionMember({ condition }), ...mapFigures(figures, roundFigure) }
 }
 
-/** Of the three seasons at the place; undefined where the release has none. */
-type Odds = Map<string, number> | undefined
+/** Of the three seasons at the place: null where one is missing, undefined for a release without odds. */
+type Odds = Map<string, number> | null | undefined
 
 /**
  * The first scenario with the least, the first with the most, and the mean by weights: those of the request, or the odds,
@@ -327,6 +327,12 @@ function compareScenarios(
     if (odds && !isAlone) return toDecimal(odds.get(scenario ?? '') ?? 0)
     return restates(scenario) && !isAlone ? ZERO : ONE
   }
+  // As the expected values of the answer: without a part of the odds, or a season, there is none.
+  const isIncomplete =
+    !weights &&
+    (odds === null ||
+      (odds !== undefined &&
+        [...odds.keys()].some((season) => !measured.some((one) => one.scenario === season))))
   const conditions = new Set(measured.map(({ condition }) => condition))
   const total = measured.map(findWeight).reduce(plus, ZERO)
   const findMean = (key: FigureKey) => {
@@ -336,7 +342,9 @@ function compareScenarios(
   return {
     least: describeScenario(least),
     most: describeScenario(most),
-    ...(total.digits > 0n && conditions.size === 1 && { expected: mapFigures(first.figures, findMean) }),
+    ...(total.digits > 0n &&
+      conditions.size === 1 &&
+      !isIncomplete && { expected: mapFigures(first.figures, findMean) }),
   }
 }
 

@@ -284,7 +284,7 @@ const notHonoured: Check = ({ notHonoured = [] }) =>
 /** Another unit, a missing scale, or an undeclared nodata value. */
 const range: Check = (release, { plausible }) =>
   listLayers(release)
-    .filter(isOfProduct)
+    .filter((layer) => isOfProduct(layer) || layer.role === 'stddev')
     .flatMap((layer) => {
       const { minimum, maximum } = layer.statistics ?? { minimum: null, maximum: null }
       if (minimum === null || maximum === null) return []
