@@ -8,9 +8,9 @@ import type { MultiPolygon, Position } from 'geojson'
 import { intersection } from 'polyclip-ts'
 import { randomNumbers } from '#bench/load/random.ts'
 import { writeGeoTiff } from '#bench/rasters/geotiff.ts'
+import { type DemoQuantity, type DemoSeason, demoValue } from '#src/ingest/demo/formula.ts'
 import { crossings, demoTerrain, measureOutline, readOutline } from '#src/ingest/demo/outlines.ts'
 import { describeLand, type Terrain } from '#src/ingest/demo/relief.ts'
-import { DEMO_SCENARIOS, type DemoQuantity, demoValue } from '#src/ingest/demo/source.ts'
 import type { PixelGrid } from '#src/raster/grid.ts'
 
 const FARMS = 500
@@ -67,10 +67,9 @@ async function writeSeason(
   terrain: Terrain,
   pixel: number,
   quantity: DemoQuantity,
-  scenario: string,
+  season: DemoSeason,
 ): Promise<void> {
   const grid = gridOver(outline, pixel)
-  const season = DEMO_SCENARIOS[scenario] as number
   await writeGeoTiff(join(folder, name), {
     grid,
     nodata: NODATA,

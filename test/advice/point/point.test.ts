@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest'
+import {
+  DEMO_POSITIONS,
+  DEMO_QUANTITIES,
+  type DemoQuantity,
+  type DemoSeason,
+  demoOdds,
+  demoPosition,
+  demoRange,
+  demoValue,
+} from '#src/ingest/demo/formula.ts'
 import { demoTerrain } from '#src/ingest/demo/outlines.ts'
 import { describeLand } from '#src/ingest/demo/relief.ts'
-import { DEMO_QUANTITIES, DEMO_SCENARIOS, demoValue } from '#src/ingest/demo/source.ts'
 import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { tellRefusals } from '#test/setup/refusals.ts'
@@ -9,53 +18,107 @@ import { FIELD, postPoint } from './ask.ts'
 
 const service = openService()
 
-/** The demo's value at the centre of the 0.05 degree pixel that FIELD lies in. */
-function expected(series: string, input: string | null, scenario: string, decimals: number): number {
+/** The centres of the pixel that FIELD lies in, and of its square of the seasonal forecast. */
+const LAND = describeLand(demoTerrain('eth'), 38.525, 9.525)
+const ODDS = demoOdds(describeLand(demoTerrain('eth'), 38.625, 9.625))
+
+const SEASONS: DemoSeason[] = ['Above Normal', 'Normal', 'Below Normal']
+const LIKELIEST = SEASONS.toSorted((one, other) => ODDS[other] - ODDS[one])[0] as DemoSeason
+
+const oddsOf = (season: DemoSeason) => ({ probability: ODDS[season] / 100 })
+
+function findQuantity(series: string, input: string | null): DemoQuantity {
   const quantity = DEMO_QUANTITIES[series]?.find((candidate) => candidate.input === input)
   if (!quantity) throw new Error(`no demo quantity ${series} ${input}`)
-  const land = describeLand(demoTerrain('eth'), 38.525, 9.525)
-  const value = demoValue(quantity, DEMO_SCENARIOS[scenario] as number | null, land)
-  return Number(Math.fround(value).toFixed(decimals))
+  return quantity
 }
 
-const SEASONS = ['Above Normal', 'Normal', 'Below Normal', 'Dominant']
+/** The demo's value, as a raster of 32 bits has it. */
+function expected(
+  series: string,
+  input: string | null,
+  season: DemoSeason,
+  decimals: number,
+  factor = 1,
+): number {
+  return Number(Math.fround(demoValue(findQuantity(series, input), season, LAND, factor)).toFixed(decimals))
+}
+
+/** By the odds, which sum to 1. */
+function findMean(read: (season: DemoSeason) => number, decimals: number): number {
+  const sum = SEASONS.reduce((total, season) => total + read(season) * ODDS[season], 0)
+  return Number((sum / 100).toFixed(decimals))
+}
+
+/** Entries of the three seasons, and of the likeliest. */
+function entriesOf(
+  key: string,
+  read: (season: DemoSeason) => number,
+  more = (_: DemoSeason): object => ({}),
+) {
+  const entries = SEASONS.map((scenario) => ({
+    scenario,
+    [key]: read(scenario),
+    ...oddsOf(scenario),
+    ...more(scenario),
+  }))
+  return [...entries, { scenario: 'Dominant', [key]: read(LIKELIEST), scenario_of: LIKELIEST }]
+}
+
+const YIELD = (season: DemoSeason) => expected('yield eth wheat', null, season, 2)
+const POSITION = DEMO_POSITIONS.find(
+  ({ value }) => value === demoPosition(LAND),
+) as (typeof DEMO_POSITIONS)[number]
+const RATE = (type: string) => (season: DemoSeason) =>
+  expected('fertilizer eth wheat', type, season, 2, POSITION.rateFactor)
+const MASS = (type: string) => (season: DemoSeason) => expected('isfm eth wheat', type, season, 3)
 
 describe('the four point endpoints answer as the interface says', () => {
   const WHEAT = { crop: 'wheat', forecast_period: 'July 2026', forecast_month: '2026-07' }
 
-  test.each<[string, object, string, object[]]>([
+  test.each<[string, object, string, object[], object]>([
     [
       'yield',
       WHEAT,
       'synthetic-yield-eth-wheat-2026-07-v1',
-      SEASONS.map((scenario) => ({
-        scenario,
-        yield_kg_ha: expected('yield eth wheat', null, scenario, 2),
+      entriesOf('yield_kg_ha', YIELD, (season) => ({
+        range: { ...demoRange(findQuantity('yield eth wheat', null), season, LAND), level: 0.8 },
       })),
+      { expected: [{ yield_kg_ha: findMean(YIELD, 2) }] },
     ],
     [
       'fertilizer',
       WHEAT,
       'synthetic-fertilizer-eth-wheat-2026-07-v1',
       ['DAP', 'Urea'].flatMap((type) =>
-        SEASONS.map((scenario) => ({
+        entriesOf('rate_kg_ha', RATE(type)).map((entry) => ({
           fertilizer_type: type,
-          scenario,
-          rate_kg_ha: expected('fertilizer eth wheat', type, scenario, 2),
+          condition: POSITION.name,
+          ...entry,
         })),
       ),
+      {
+        expected: ['DAP', 'Urea'].map((type) => ({
+          fertilizer_type: type,
+          condition: POSITION.name,
+          rate_kg_ha: findMean(RATE(type), 2),
+        })),
+        condition_source: 'landscape layer',
+      },
     ],
     [
       'isfm',
       WHEAT,
       'synthetic-isfm-eth-wheat-2026-07-v1',
       ['Compost', 'Vermicompost'].flatMap((type) =>
-        SEASONS.map((scenario) => ({
-          isfm_type: type,
-          scenario,
-          rate_tons_ha: expected('isfm eth wheat', type, scenario, 3),
-        })),
+        entriesOf('rate_tons_ha', MASS(type)).map((entry) => ({ isfm_type: type, ...entry })),
       ),
+      {
+        expected: ['Compost', 'Vermicompost'].map((type) => ({
+          isfm_type: type,
+          rate_tons_ha: findMean(MASS(type), 3),
+        })),
+      },
     ],
     [
       'forage',
@@ -65,22 +128,27 @@ describe('the four point endpoints answer as the interface says', () => {
         forage_variety: input,
         suitability_score: expected('forage', input, 'Normal', 4),
       })),
+      {},
     ],
-  ])('%s: place, series, release and entries in their order', async (product, series, release, entries) => {
-    const name = 'Tef & teff ፩'
-    const { status, headers, body } = await postPoint(service.app, product, { body: { ...FIELD, name } })
-    expect(status).toBe(200)
-    expect(headers['content-type']).toBe('application/json; charset=utf-8')
-    expect(headers['advisory-release']).toBe(release)
-    expect(body).toEqual({
-      location: { name, ...FIELD, type: 'point' },
-      country_code: 'eth',
-      ...series,
-      release,
-      synthetic: true,
-      [`${product}_data`]: entries,
-    })
-  })
+  ])(
+    '%s: place, series, release and entries in their order',
+    async (product, series, release, entries, beside) => {
+      const name = 'Tef & teff ፩'
+      const { status, headers, body } = await postPoint(service.app, product, { body: { ...FIELD, name } })
+      expect(status).toBe(200)
+      expect(headers['content-type']).toBe('application/json; charset=utf-8')
+      expect(headers['advisory-release']).toBe(release)
+      expect(body).toEqual({
+        location: { name, ...FIELD, type: 'point' },
+        country_code: 'eth',
+        ...series,
+        release,
+        synthetic: true,
+        [`${product}_data`]: entries,
+        ...beside,
+      })
+    },
+  )
 })
 
 describe('parameters come as a body, as a query or as both', () => {

@@ -2,25 +2,27 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { countryOutline, crossings, DEMO_COUNTRIES, demoTerrain } from '#src/ingest/demo/outlines.ts'
-import { describeLand, type Land } from '#src/ingest/demo/relief.ts'
 import {
   DEMO_POSITIONS,
   DEMO_QUANTITIES,
-  DEMO_SCENARIOS,
   type DemoQuantity,
+  type DemoSeason,
   demoOdds,
   demoPosition,
   demoRange,
   demoValue,
-} from '#src/ingest/demo/source.ts'
+  findLikeliest,
+} from '#src/ingest/demo/formula.ts'
+import { countryOutline, crossings, DEMO_COUNTRIES, demoTerrain } from '#src/ingest/demo/outlines.ts'
+import { describeLand, type Land } from '#src/ingest/demo/relief.ts'
 
 const COUNTRIES = Object.keys(DEMO_COUNTRIES)
 const QUANTITIES = Object.entries(DEMO_QUANTITIES).flatMap(([name, quantities]) =>
   quantities.map((quantity) => ({ name: [name, quantity.input].filter(Boolean).join(', '), quantity })),
 )
 const WHEAT = DEMO_QUANTITIES['yield eth wheat']?.[0] as DemoQuantity
-const GAINS = [DEMO_SCENARIOS['Below Normal'], 0, DEMO_SCENARIOS['Above Normal']] as number[]
+/** From the worst. */
+const SEASONS: DemoSeason[] = ['Below Normal', 'Normal', 'Above Normal']
 
 /** Rows from the south, cells from the west: the pixels of a country, every `step`th; null outside. */
 function landsOf(country: string, step: number): (Land | null)[][] {
@@ -104,7 +106,7 @@ describe('the demo is made by a formula', () => {
     const numbers = Array.from({ length: 2000 }, (_, place) => {
       const land = describeLand(terrain, 33 + (place % 50) * 0.3, 3 + Math.floor(place / 50) * 0.3)
       const values = [WHEAT, compost].flatMap((quantity) =>
-        GAINS.toReversed().map((gain) => demoValue(quantity, gain, land)),
+        SEASONS.toReversed().map((season) => demoValue(quantity, season, land)),
       )
       return [land.coolness, land.moisture, land.x, land.y, ...values]
     })
@@ -158,7 +160,9 @@ describe('the relief looks like land', () => {
 
   test.each(COUNTRIES)('neighbouring pixels of %s are alike, and not the same', (country) => {
     const [species] = DEMO_QUANTITIES.forage as [DemoQuantity]
-    const values = landsOf(country, 1).map((row) => row.map((land) => land && demoValue(species, 0, land)))
+    const values = landsOf(country, 1).map((row) =>
+      row.map((land) => land && demoValue(species, 'Normal', land)),
+    )
     const steps = values.flatMap((row, y) =>
       row.flatMap((value, x) =>
         [row[x + 1], values[y + 1]?.[x]].flatMap((next) =>
@@ -176,7 +180,7 @@ describe('the relief looks like land', () => {
     (country) => {
       const lands = landsOf(country, country === 'gha' ? 4 : 6)
       for (const species of (DEMO_QUANTITIES.forage ?? []).slice(0, 3)) {
-        const values = lands.map((row) => row.map((land) => land && demoValue(species, 0, land)))
+        const values = lands.map((row) => row.map((land) => land && demoValue(species, 'Normal', land)))
         expect(findLikeness(values)).toBeLessThan(0.6)
       }
       const waves = lands.map((row, y) =>
@@ -192,7 +196,7 @@ describe('values', () => {
     '$name lie in their range, at steps, and differ from place to place',
     ({ quantity }) => {
       const [low, high] = quantity.range
-      const values = everywhere.map((land) => demoValue(quantity, 0, land))
+      const values = everywhere.map((land) => demoValue(quantity, 'Normal', land))
       expect(values.filter((value) => value < low || value > high)).toEqual([])
       expect(
         values.filter((value) => Math.abs(value / quantity.step - Math.round(value / quantity.step)) > 1e-9),
@@ -204,7 +208,7 @@ describe('values', () => {
   test.each(QUANTITIES)('$name follow the season as far as they respond', ({ quantity }) => {
     const rise = Math.sign(quantity.response)
     const wrong = everywhere.filter((land) => {
-      const [worse, normal, better] = GAINS.map((gain) => demoValue(quantity, gain, land)) as [
+      const [worse, normal, better] = SEASONS.map((season) => demoValue(quantity, season, land)) as [
         number,
         number,
         number,
@@ -218,7 +222,7 @@ describe('values', () => {
 
   test('dry places respond more to a season than wet ones', () => {
     const losses = everywhere.map((land) => {
-      const [worse, normal] = GAINS.map((gain) => demoValue(WHEAT, gain, land)) as [number, number]
+      const [worse, normal] = SEASONS.map((season) => demoValue(WHEAT, season, land)) as [number, number]
       return [land.moisture, (normal - worse) / normal] as const
     })
     expect(correlation(losses)).toBeLessThan(-0.99)
@@ -230,7 +234,7 @@ describe('values', () => {
   test('no two quantities of a country have the same pattern', () => {
     const lands = placesOf('eth', 5)
     const patterns = QUANTITIES.filter(({ name }) => /eth|forage/.test(name)).map(({ quantity }) =>
-      lands.map((land) => demoValue(quantity, 0, land)),
+      lands.map((land) => demoValue(quantity, 'Normal', land)),
     )
     const alike = patterns.flatMap((pattern, index) =>
       patterns
@@ -272,32 +276,25 @@ describe('the odds of the season', () => {
     },
   )
 
-  test('Dominant has the value of the most likely season, of equal ones that of Normal', () => {
-    const ties = everywhere.filter((land) => {
-      const { Normal, ...others } = demoOdds(land)
+  test('make the greatest the likeliest season, and of equal ones Normal', () => {
+    const ties = everywhere.map(demoOdds).filter(({ Normal, ...others }) => {
       return Math.max(...Object.values(others)) === Normal
     })
     expect(ties.length).toBeGreaterThan(10)
-    expect(ties.filter((land) => demoValue(WHEAT, null, land) !== demoValue(WHEAT, 0, land))).toEqual([])
-    const wrong = everywhere.filter((land) => {
-      const odds = demoOdds(land)
-      const most = Math.max(...Object.values(odds))
-      const seasons = Object.entries(odds).flatMap(([season, percent]) => (percent === most ? [season] : []))
-      const values = seasons.map((season) => demoValue(WHEAT, DEMO_SCENARIOS[season] as number, land))
-      return !values.includes(demoValue(WHEAT, null, land))
-    })
+    expect(ties.filter((odds) => findLikeliest(odds) !== 'Normal')).toEqual([])
+    const wrong = everywhere
+      .map(demoOdds)
+      .filter((odds) => odds[findLikeliest(odds)] !== Math.max(...Object.values(odds)))
     expect(wrong).toEqual([])
   })
 })
 
 describe('the range of a value', () => {
-  const seasons = [...GAINS, null]
-
   test.each(QUANTITIES)('$name: contains the value and both ends are steps', ({ quantity }) => {
     const isStep = (value: number) =>
       Math.abs(value / quantity.step - Math.round(value / quantity.step)) < 1e-9
     const most = quantity.response === 0 ? quantity.range[1] : Number.POSITIVE_INFINITY
-    const wrong = seasons.flatMap((season) =>
+    const wrong = SEASONS.flatMap((season) =>
       everywhere.filter((land) => {
         const value = demoValue(quantity, season, land)
         const { low, high } = demoRange(quantity, season, land)
@@ -311,15 +308,15 @@ describe('the range of a value', () => {
 
   test('is wider where it is dry', () => {
     const widths = everywhere.map((land) => {
-      const { low, high } = demoRange(WHEAT, 0, land)
-      return [land.moisture, (high - low) / demoValue(WHEAT, 0, land)] as const
+      const { low, high } = demoRange(WHEAT, 'Normal', land)
+      return [land.moisture, (high - low) / demoValue(WHEAT, 'Normal', land)] as const
     })
     expect(correlation(widths)).toBeLessThan(-0.99)
   })
 
   test('has no width where there is no value', () => {
     const none: DemoQuantity = { ...WHEAT, range: [0, 0] }
-    expect(demoRange(none, 0, everywhere[0] as Land)).toEqual({ low: 0, high: 0 })
+    expect(demoRange(none, 'Normal', everywhere[0] as Land)).toEqual({ low: 0, high: 0 })
   })
 })
 
@@ -339,11 +336,11 @@ describe('the position on the slope', () => {
     const urea = DEMO_QUANTITIES['fertilizer eth wheat']?.[1] as DemoQuantity
     const wrong = everywhere.filter((land) => {
       const [foot, mid, hill] = DEMO_POSITIONS.map(({ rateFactor }) =>
-        demoValue(urea, 0, land, rateFactor),
+        demoValue(urea, 'Normal', land, rateFactor),
       ) as [number, number, number]
-      const { low, high } = demoRange(urea, 0, land, 1.2)
+      const { low, high } = demoRange(urea, 'Normal', land, 1.2)
       const isNear = Math.abs(foot - 0.85 * mid) < 1 && Math.abs(hill - 1.2 * mid) < 1.2
-      return mid !== demoValue(urea, 0, land) || !isNear || low >= hill || high <= hill
+      return mid !== demoValue(urea, 'Normal', land) || !isNear || low >= hill || high <= hill
     })
     expect(wrong).toEqual([])
   })
