@@ -203,11 +203,12 @@ export function readOutlook(
   return new Map(SEASONS.map((season, index) => [season, odds[index] as number]))
 }
 
-/** What a layer with a value says of how sure it is. Members without data are left out. */
+/** What a layer says of how sure its value is: nothing without one. Members without data are left out. */
 export function describeEntry(certainty: Certainty, layer: number, figures: Figures): EntryCertainty {
   const { range, restated } = certainty.layers[layer] as LayerCertainty
   const said: EntryCertainty = {}
   const value = figures.read(layer)
+  if (Number.isNaN(value)) return said
   const odds = readOdds(certainty, layer, figures)
   if (!Number.isNaN(odds)) said.probability = odds
   const low = range ? range.low(value, figures) : Number.NaN

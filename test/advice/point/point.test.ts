@@ -151,6 +151,18 @@ describe('the four point endpoints answer as the interface says', () => {
   )
 })
 
+test('a table has nothing in the columns of other positions on the slope', async () => {
+  const { lat, lng } = FIELD
+  const { text } = await call(service.app, `GET /advisory/fertilizer/point?lat=${lat}&lng=${lng}&format=csv`)
+  const [names, cells] = text.split('\r\n').map((line) => line.split(',')) as [string[], string[]]
+  const isOf = ({ name }: { name: string }, column: string) => column.endsWith(` ${name}`)
+  const filled = names.filter((_, index) => cells[index] !== '')
+  const others = DEMO_POSITIONS.filter((position) => position !== POSITION)
+  expect(filled.filter((name) => others.some((other) => isOf(other, name)))).toEqual([])
+  // Of two inputs: four scenarios, the expected rate, and the season of Dominant.
+  expect(filled.filter((name) => isOf(POSITION, name))).toHaveLength(12)
+})
+
 describe('parameters come as a body, as a query or as both', () => {
   test('field by field, and the body wins, even over a query value that is not valid', async () => {
     const { status, body } = await postPoint(service.app, 'yield', {
