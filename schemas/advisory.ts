@@ -25,7 +25,7 @@ const ProvenanceLayer = t.component('ProvenanceLayer', 'A layer that has a value
   role: t.choice(COMPANION_ROLES, 'Of a band about layers.'),
   raw: t.number(
     'The number that is stored of the pixel, unrounded. The value is `raw` * `scale` + `offset`, rounded.',
-    2464.1298828125,
+    4229,
   ),
   scale: Type.Number({ examples: [1] }),
   offset: Type.Number({ examples: [0] }),
@@ -284,6 +284,7 @@ function defineResponse(product: ProductContract, entry: TObject, expected: TObj
       location: { name, lat, lng, type: 'point' },
       ...exampleMembers(product),
       [entries]: examples.point,
+      ...examples.behindPoint,
     },
   )
 }
@@ -315,7 +316,7 @@ export function dataOrReason({
 export const PointAnswerTable = t.textBody(
   'PointAnswerTable',
   'A header and one row: `name`, `lat`, `lng`, what every answer says of its release, and a column for each layer, empty where it has no value. Texts that a spreadsheet would take for a formula have an apostrophe before them.',
-  'name,lat,lng,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal\r\nMy field,9.5,38.5,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694\r\n',
+  'name,lat,lng,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal\r\nMy field,9.5,38.5,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,4229\r\n',
 )
 
 export const ReleaseHeader = t.string(
@@ -362,7 +363,7 @@ function createExample(products: readonly ProductContract[]): object {
     const { code, seasonal, entries, examples } = product
     const section = seasonal
       ? { [entries]: null, ...reason }
-      : { ...exampleMembers(product), [entries]: examples.withoutCrop ?? examples.point }
+      : { ...exampleMembers(product), [entries]: examples.point }
     return [code, section]
   })
   return { location: PASTURE, country_code: 'ken', crop: null, ...Object.fromEntries(sections) }

@@ -131,7 +131,7 @@ export const EXAMPLE_RELEASE = {
 export const AnswerLines = t.textBody(
   'AnswerLines',
   'For each point one line, in their order: an item of the JSON answer.',
-  '{"id":"field-1","location":{"name":"My field","lat":9.5,"lng":38.5,"type":"point"},"country_code":"eth","crop":"wheat","forecast_period":"July 2026","forecast_month":"2026-07","release":"yield-eth-wheat-2026-07-v1","synthetic":false,"yield_data":[{"scenario":"Normal","yield_kg_ha":3694}]}\n',
+  '{"id":"field-1","location":{"name":"My field","lat":9.5,"lng":38.5,"type":"point"},"country_code":"eth","crop":"wheat","forecast_period":"July 2026","forecast_month":"2026-07","release":"yield-eth-wheat-2026-07-v1","synthetic":false,"yield_data":[{"scenario":"Normal","yield_kg_ha":4229,"probability":0.39}]}\n',
 )
 
 export function defineBatchFormats(products: readonly ProductContract[]) {
@@ -139,7 +139,7 @@ export function defineBatchFormats(products: readonly ProductContract[]) {
   const table = t.textBody(
     'AnswerTable',
     `For each point one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, a column a layer, such as \`rate_kg_ha Urea Normal\`, then \`error\` and \`code\`, then what \`pass\` named. A row that is not valid has its cells as they were sent. A text that a spreadsheet would take for a formula has an apostrophe before it, and so has what follows a semicolon, a tab or a line end within one.`,
-    'id,name,lat,lng,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,error,code\r\nfield-1,My field,9.5,38.5,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,,\r\n',
+    'id,name,lat,lng,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,error,code\r\nfield-1,My field,9.5,38.5,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,4229,,\r\n',
   )
   const collection = defineAnswerCollection(
     {
@@ -158,7 +158,7 @@ export function defineBatchFormats(products: readonly ProductContract[]) {
               type: 'Feature',
               id: 'field-1',
               geometry: { type: 'Point', coordinates: [38.5, 9.5] },
-              properties: { name: 'My field', ...EXAMPLE_RELEASE, 'yield_kg_ha Normal': 3694 },
+              properties: { name: 'My field', ...EXAMPLE_RELEASE, 'yield_kg_ha Normal': 4229 },
             },
           ],
         },

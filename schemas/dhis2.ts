@@ -81,7 +81,7 @@ export const DataValueSet = t.component(
   },
   {
     ...EXAMPLE_RELEASE,
-    dataValues: [{ dataElement: 'fbfJHSPpUQD', period: '202607', orgUnit: 'O6uvpzGd5pu', value: '3694' }],
+    dataValues: [{ dataElement: 'fbfJHSPpUQD', period: '202607', orgUnit: 'O6uvpzGd5pu', value: '2739.56' }],
     left_out: [{ id: 'ETH-02', error: 'The mapping names no organisation unit for it.' }],
   },
 )

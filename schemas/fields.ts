@@ -136,7 +136,7 @@ const FieldChange = t.component('FieldChange', 'How a value of a field has chang
   ),
   scenario: t.orNull(Type.String(), 'Null where the product has none.', 'Normal'),
   ...conditionOfEntry,
-  before: t.orNull(Type.Number(), 'Null without a value.', 2464),
+  before: t.orNull(Type.Number(), 'Null without a value.', 4358),
   after: t.orNull(Type.Number(), 'Null without a value.', 2800),
   change: t.orNull(Type.Number(), 'After minus before; null where one of them is missing.', 336),
   change_percent: t.orNull(
@@ -166,7 +166,7 @@ export const FieldChangeLines = t.textBody('FieldChangeLines', 'An item of the J
 export const FieldChangeTable = t.textBody(
   'FieldChangeTable',
   'A row for each change: the field, the input, the scenario and the values. RFC 4180, in UTF-8.',
-  'id,name,lat,lng,area_ha,input,scenario,before,after,change,change_percent,error,code\r\nUPI-1/02/03/04/567,My field,9.5005,38.5005,1.2157,,Normal,2464,2800,336,13.6,,\r\n',
+  'id,name,lat,lng,area_ha,input,scenario,before,after,change,change_percent,error,code\r\nUPI-1/02/03/04/567,My field,9.5005,38.5005,1.2157,,Normal,4358,4951,593,13.6,,\r\n',
 )
 
 const format = t.choice(

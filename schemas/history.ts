@@ -187,7 +187,7 @@ function defineHistoryItem(products: readonly ProductContract[]) {
         forecast_month: '2026-07',
         release: 'yield-eth-wheat-2026-07-v1',
         synthetic: false,
-        yield_data: [{ scenario: 'Normal', yield_kg_ha: 2464 }],
+        yield_data: [{ scenario: 'Normal', yield_kg_ha: 4229 }],
       },
       feedback: null,
     },
@@ -225,7 +225,7 @@ export const HistoryFeature = t.component('HistoryFeature', 'An item of the hist
         release: 'fertilizer-eth-wheat-2026-07-v1',
         synthetic: false,
         unit: 'kg/ha',
-        N_Urea: 150,
+        N_Urea: 137,
       },
     ],
   }),
@@ -240,7 +240,7 @@ export const HistoryFeatureCollection = t.component('HistoryFeatureCollection', 
 export const HistoryCsv = t.textBody(
   'HistoryCsv',
   'A header and a row for each entry of each advisory (RFC 4180, UTF-8). Text that a spreadsheet would take for a formula begins with an apostrophe, and so does what follows a semicolon, a tab or a line end within one.',
-  'id,kind,product,name,lat,lng,scenario,value,unit\r\n3f6d2a0e-0f7c-4b6e-9d1b-7c4f6f1f2a10,point,yield,My field,9.5,38.5,Normal,2464,kg/ha\r\n',
+  'id,kind,product,name,lat,lng,scenario,value,unit\r\n3f6d2a0e-0f7c-4b6e-9d1b-7c4f6f1f2a10,point,yield,My field,9.5,38.5,Normal,4229,kg/ha\r\n',
 )
 
 export function defineHistorySchemas(products: readonly ProductContract[]) {

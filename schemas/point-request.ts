@@ -28,7 +28,7 @@ const MOST_SEGMENTS = 10
 export const ShortText = t.textBody(
   'ShortText',
   'A text message of at most `max_segments` segments: 160 characters of the GSM 7-bit alphabet, or 153 in each of several; where another character is in it 70, or 67.',
-  'My field. Yield (wheat) Jul 2026: Normal 2464 kg/ha; Above Normal 2834 kg/ha.',
+  'My field. Yield (wheat) Jul 2026: Normal 4229 kg/ha; Above Normal 4783 kg/ha.',
 )
 
 /** Descriptions have the defaults: generators of clients always send a field that has a `default`. */

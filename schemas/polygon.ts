@@ -46,7 +46,7 @@ const Quantile = t.component(
       'How far the exact quantile can lie from the value, rounding aside: 0 where it is exact. A polygon with more than 4,096 tiles (16 x 16 pixels) inside is computed from the least and greatest values of some of them, and one with very many values to a small part of their range.',
     ),
   },
-  { quantile: 0.5, value: 2464.18, error: 0 },
+  { quantile: 0.5, value: 4402, error: 0 },
 )
 
 const HistogramBin = t.component(
@@ -59,7 +59,7 @@ const HistogramBin = t.component(
     percent: t.number('How much of the covered area has them.'),
     error: t.number('How far the exact percentage can lie from it, as for quantiles; 0 where it is exact.'),
   },
-  { from: 2318, to: 2604, percent: 100, error: 0 },
+  { from: 4358, to: 4458, percent: 100, error: 0 },
 )
 
 const DistributionMembers = {
@@ -67,7 +67,7 @@ const DistributionMembers = {
   histogram: Type.Optional(t.array(HistogramBin, 'From the smallest values to the largest.')),
 }
 
-const LOCATION = { name: 'My farm', lat: 9.55, lng: 38.55, type: 'polygon', area_ha: 12012.5 }
+const LOCATION = { name: 'My farm', lat: 9.54, lng: 38.555, type: 'polygon', area_ha: 11900.3126 }
 
 export const PolygonLocation = t.component(
   'PolygonLocation',

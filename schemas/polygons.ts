@@ -13,7 +13,7 @@ import { PolygonQuantityFields, type QuantityRequest, seasonlessMembers } from '
 const PolygonAnswerLines = t.textBody(
   'PolygonAnswerLines',
   'For each polygon or area one line, in their order: an item of the JSON answer.',
-  '{"id":"field-1","location":{"name":"My field","lat":9.505,"lng":38.505,"type":"polygon","area_ha":121.4},"country_code":"eth","crop":"wheat","forecast_period":"July 2026","forecast_month":"2026-07","release":"yield-eth-wheat-2026-07-v1","synthetic":false,"yield_data":[{"scenario":"Normal","yield_kg_ha":3694,"min":3610,"max":3731,"stddev":31.2,"covered_percent":100}]}\n',
+  '{"id":"field-1","location":{"name":"My field","lat":9.505,"lng":38.505,"type":"polygon","area_ha":121.4},"country_code":"eth","crop":"wheat","forecast_period":"July 2026","forecast_month":"2026-07","release":"yield-eth-wheat-2026-07-v1","synthetic":false,"yield_data":[{"scenario":"Normal","yield_kg_ha":4358,"min":4358,"max":4358,"stddev":0,"covered_percent":100,"probability":0.44}]}\n',
 )
 
 const FIGURES =
@@ -24,7 +24,7 @@ export function definePolygonsFormats(products: readonly ProductContract[]) {
   const table = t.textBody(
     'PolygonAnswerTable',
     `For each polygon or area one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`area_ha\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, ${FIGURES}, then \`error\` and \`code\`. Texts that a spreadsheet would take for a formula have an apostrophe before them.`,
-    'id,name,lat,lng,area_ha,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,min Normal,max Normal,stddev Normal,covered_percent Normal,error,code\r\nfield-1,My field,9.505,38.505,121.4,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,3610,3731,31.2,100,,\r\n',
+    'id,name,lat,lng,area_ha,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,min Normal,max Normal,stddev Normal,covered_percent Normal,error,code\r\nfield-1,My field,9.505,38.505,121.4,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,4358,4358,4358,0,100,,\r\n',
   )
   const collection = defineAnswerCollection(
     {

@@ -6,7 +6,7 @@ interface Member {
   description: string
 }
 
-export type ExampleEntry = Record<string, string | number>
+export type ExampleEntry = Record<string, string | number | object>
 
 /** How a product is called in sentences. */
 interface ProductNames {
@@ -57,9 +57,9 @@ export interface ProductContract {
   descriptions: { point: string; polygon: string }
   examples: {
     point: ExampleEntry[]
+    /** Members of the answer for a point behind its entries. */
+    behindPoint?: Record<string, unknown>
     polygon?: ExampleEntry[]
-    /** Entries where a country offers no crop, for products without seasons. */
-    withoutCrop?: ExampleEntry[]
     /** Where products without seasons are asked about; the others have a field. */
     place?: ExamplePlace
   }

@@ -119,7 +119,7 @@ export const WatchedValue = t.component('WatchedValue', 'The last value of a lay
   ),
   scenario: t.orNull(Type.String(), 'Null where the product has none.', 'Normal'),
   ...conditionOfEntry,
-  value: t.number('Of a polygon or an area it is the mean.', 2464),
+  value: t.number('Of a polygon or an area it is the mean.', 4229),
 })
 export type WatchedValue = Static<typeof WatchedValue>
 

@@ -40,19 +40,21 @@ export const fertilizer = defineProduct({
   },
   examples: {
     point: [
-      { fertilizer_type: 'DAP', scenario: 'Normal', rate_kg_ha: 89 },
-      { fertilizer_type: 'Urea', scenario: 'Normal', rate_kg_ha: 150 },
+      { fertilizer_type: 'DAP', scenario: 'Normal', condition: 'foot slope', rate_kg_ha: 123 },
+      { fertilizer_type: 'Urea', scenario: 'Normal', condition: 'foot slope', rate_kg_ha: 137 },
     ],
+    behindPoint: { condition_source: 'landscape layer' },
     polygon: [
       {
         fertilizer_type: 'Urea',
         scenario: 'Normal',
-        rate_kg_ha: 150.25,
-        min: 141,
-        max: 158,
-        stddev: 4.02,
+        rate_kg_ha: 130.67,
+        min: 121,
+        max: 134,
+        stddev: 3.21,
         covered_percent: 100,
-        total_kg: 1804878.125,
+        total_kg: 1555072.1742,
+        condition: 'foot slope',
       },
     ],
   },

@@ -28,18 +28,17 @@ export const forage = defineProduct({
     polygon: 'How well forage species suit a field or a district. Needs no crop.',
   },
   examples: {
-    point: [{ forage_variety: 'Chloris gayana', suitability_score: 0.415 }],
+    point: [{ forage_variety: 'Chloris gayana', suitability_score: 0.469 }],
     polygon: [
       {
         forage_variety: 'Chloris gayana',
-        suitability_score: 0.4181,
-        min: 0.395,
-        max: 0.441,
-        stddev: 0.0112,
+        suitability_score: 0.2467,
+        min: 0.203,
+        max: 0.267,
+        stddev: 0.016,
         covered_percent: 100,
       },
     ],
-    withoutCrop: [{ forage_variety: 'Chloris gayana', suitability_score: 0.765 }],
     place: {
       id: 'pasture-1',
       name: 'My pasture',

@@ -39,17 +39,17 @@ export const isfm = defineProduct({
     polygon: 'The recommended organic inputs in a field or a district, and their totals.',
   },
   examples: {
-    point: [{ isfm_type: 'Compost', scenario: 'Normal', rate_tons_ha: 6.4 }],
+    point: [{ isfm_type: 'Compost', scenario: 'Normal', rate_tons_ha: 5.2 }],
     polygon: [
       {
         isfm_type: 'Compost',
         scenario: 'Normal',
-        rate_tons_ha: 6.42,
-        min: 6.1,
-        max: 6.8,
-        stddev: 0.17,
+        rate_tons_ha: 4.905,
+        min: 4.6,
+        max: 5.1,
+        stddev: 0.138,
         covered_percent: 100,
-        total_tons: 77120.25,
+        total_tons: 58369.2698,
       },
     ],
   },

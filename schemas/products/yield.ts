@@ -33,17 +33,37 @@ export const yieldPrediction = defineProduct({
   },
   examples: {
     point: [
-      { scenario: 'Above Normal', yield_kg_ha: 2834 },
-      { scenario: 'Normal', yield_kg_ha: 2464 },
+      {
+        scenario: 'Above Normal',
+        yield_kg_ha: 4783,
+        probability: 0.36,
+        range: { low: 3896, high: 5492, level: 0.8 },
+      },
+      {
+        scenario: 'Normal',
+        yield_kg_ha: 4229,
+        probability: 0.39,
+        range: { low: 3445, high: 4856, level: 0.8 },
+      },
+      {
+        scenario: 'Below Normal',
+        yield_kg_ha: 3490,
+        probability: 0.25,
+        range: { low: 2843, high: 4008, level: 0.8 },
+      },
+      { scenario: 'Dominant', yield_kg_ha: 4229, scenario_of: 'Normal' },
     ],
+    behindPoint: { expected: [{ yield_kg_ha: 4243.69 }] },
     polygon: [
       {
         scenario: 'Normal',
-        yield_kg_ha: 2464.18,
-        min: 2318,
-        max: 2604,
-        stddev: 71.52,
+        yield_kg_ha: 4414.8,
+        min: 4358,
+        max: 4458,
+        stddev: 40.35,
         covered_percent: 100,
+        probability: 0.44,
+        range: { low: 3594.78, high: 5070.51, level: 0.8 },
       },
     ],
   },
