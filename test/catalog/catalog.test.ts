@@ -95,7 +95,16 @@ test('the catalog tells of each published release what it holds and where it com
     inputs: ['DAP', 'Urea'],
     scenarios: ['Above Normal', 'Normal', 'Below Normal', 'Dominant'],
     units: ['kg/ha'],
-    range: { min: 51, max: 216 },
+    range: { min: 43, max: 259 },
+    conditions: {
+      question: 'Where on the slope is the field?',
+      list: [
+        { condition: 'foot slope', title: 'Foot slope' },
+        { condition: 'mid slope', title: 'Mid slope' },
+        { condition: 'hill', title: 'Hill' },
+      ],
+      codes: { 1: 'foot slope', 2: 'mid slope', 3: 'hill' },
+    },
     grids: [
       {
         srid: 4326,

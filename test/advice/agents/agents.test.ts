@@ -62,17 +62,33 @@ describe.each(Object.keys(ERAS))('a client of %s', (era) => {
   })
 })
 
+interface YieldEntry {
+  scenario: string
+  yield_kg_ha: number
+  probability?: number
+  range?: { low: number; high: number }
+  scenario_of?: string
+}
+
 describe('advise_point', () => {
   test('says what the endpoint says, with the country and the crop of the place', async () => {
     const found = dataOf(await use('advise_point', { lat: -1.95, lng: 30.06 }))
     expect(found).toMatchObject({ lat: -1.95, lng: 30.06, country_code: 'rwa', crop: 'potato' })
     const endpoint = await asked('GET /advisory/point?lat=-1.95&lng=30.06&country_code=rwa&crop=potato')
     const [yields, fertilizer, isfm, forage] = found.products as Record<string, unknown>[]
-    const ofSeason = ({ scenario, yield_kg_ha }: Record<string, unknown>) => [scenario, yield_kg_ha]
+    const { yield_data, expected } = endpoint.yield as { yield_data: YieldEntry[]; expected: object[] }
+    const seasons = yield_data.slice(0, 3)
+    const bySeason = <Value>(entries: YieldEntry[], read: (entry: YieldEntry) => Value) =>
+      Object.fromEntries(entries.map((entry) => [entry.scenario, read(entry)]))
     expect(yields).toEqual({
       product: 'yield',
       unit: 'kg/ha',
-      values: Object.fromEntries(endpoint.yield.yield_data.map(ofSeason)),
+      values: bySeason(yield_data, ({ yield_kg_ha }) => yield_kg_ha),
+      odds: bySeason(seasons, ({ probability }) => probability),
+      ranges: bySeason(seasons, ({ range }) => [range?.low, range?.high]),
+      level: 0.8,
+      dominant_is: yield_data[3]?.scenario_of,
+      expected: Object.values(expected[0] as object)[0],
       release: 'synthetic-yield-rwa-potato-2026-07-v1',
       forecast_month: '2026-07',
       synthetic: true,
@@ -108,10 +124,10 @@ describe('advise_area', () => {
       forecast_month: '2026-07',
       synthetic: true,
     })
-    const entries = (rows as unknown[][]).map((row) =>
-      Object.fromEntries((columns as string[]).map((column, at) => [column, row[at]])),
-    )
-    expect(entries).toEqual(endpoint.fertilizer_data)
+    expect(columns).toEqual([...Object.keys(endpoint.fertilizer_data[0]), 'scenario_of'])
+    const entries = endpoint.fertilizer_data as Record<string, unknown>[]
+    expect(rows).toEqual(entries.map((entry) => (columns as string[]).map((column) => entry[column] ?? null)))
+    expect(found.expected).toEqual(endpoint.expected)
     const byCode = await use('advise_area', { product: 'fertilizer', area: 'rwa-01', country_code: 'RWA' })
     expect(byCode.content).toEqual({ ...found, columns, rows })
   })
@@ -122,7 +138,13 @@ describe('advise_area', () => {
     const endpoint = await asked('POST /advisory/yield', { geometry: polygon, ...place })
     const found = dataOf(await use('advise_area', { product: 'yield', polygon }))
     expect(found).toMatchObject({ ...place, location: endpoint.location })
-    expect(found.rows).toEqual(endpoint.yield_data.map(Object.values))
+    const rows = (endpoint.yield_data as YieldEntry[]).map(
+      ({ probability, range, scenario_of, ...entry }) => [
+        ...Object.values(entry),
+        ...[probability, range?.low, range?.high, scenario_of].map((member) => member ?? null),
+      ],
+    )
+    expect(found.rows).toEqual(rows)
     expect(dataOf(await use('advise_area', { product: 'forage', area: 'KEN-47' }))).toMatchObject({
       country_code: 'ken',
       crop: null,
@@ -143,8 +165,8 @@ describe('quantities', () => {
     const bags = Math.ceil(urea.quantity.kg / 25)
     expect(found.rows).toEqual([
       ['yield', null, 'Normal', harvest.yield_kg_ha, harvest.quantity.kg, 'kg', null],
-      ['fertilizer', 'DAP', 'Normal', dap.rate_kg_ha, dap.quantity.kg, 'kg', null],
-      ['fertilizer', 'Urea', 'Normal', urea.rate_kg_ha, urea.quantity.kg, 'kg', bags],
+      ['fertilizer', 'DAP', `Normal, ${dap.condition}`, dap.rate_kg_ha, dap.quantity.kg, 'kg', null],
+      ['fertilizer', 'Urea', `Normal, ${urea.condition}`, urea.rate_kg_ha, urea.quantity.kg, 'kg', bags],
       ['isfm', 'Compost', 'Normal', compost.rate_tons_ha, compost.quantity.t, 't', null],
       ['isfm', 'Vermicompost', 'Normal', vermicompost.rate_tons_ha, vermicompost.quantity.t, 't', null],
     ])
@@ -152,7 +174,7 @@ describe('quantities', () => {
     expect(found).toMatchObject({
       area_ha: 1.01171411,
       currency: 'ETB',
-      costs: [['fertilizer', 'Normal', cost]],
+      costs: [['fertilizer', `Normal, ${urea.condition}`, cost]],
     })
   })
 })
