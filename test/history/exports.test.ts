@@ -142,7 +142,7 @@ describe('an item in GeoJSON', () => {
       item.created_at,
       { type: 'Point', coordinates: [38.5, 9.5] },
     ])
-    const values = Object.entries(properties).filter(([name]) => /^[A-Z]+_(DAP|Urea)$/.test(name))
+    const values = Object.entries(properties).filter(([name]) => /^[A-Z]+_(DAP|Urea)_FS$/.test(name))
     const told = answer.fertilizer_data.map(({ rate_kg_ha }: { rate_kg_ha: number }) => rate_kg_ha)
     expect(values.map(([, value]) => value)).toEqual(told)
     const features: Feature[] = []
@@ -264,7 +264,7 @@ describe('a file of GeoJSON', () => {
     expect(stdout).toContain(`Geometry: ${type}\n`)
     expect(stdout).toContain(`Feature Count: ${response.json().features.length}\n`)
     expect(stdout).toMatch(/^date: Date/m)
-    expect(stdout).toMatch(/^N_Urea: (Integer|Real)/m)
+    expect(stdout).toMatch(/^N_Urea_FS: (Integer|Real)/m)
   })
 })
 

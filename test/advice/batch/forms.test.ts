@@ -43,14 +43,54 @@ function releaseMembersOf(item: Item) {
   )
 }
 
-/** The values of an item by the columns that tables and features have for them. */
-function columnsOf(item: Item): [string, number][] {
-  const entries = Object.entries(item).find(([key]) => key.endsWith('_data'))?.[1] as object[] | null
-  return (entries ?? []).map((entry) => {
-    const value = Object.entries(entry).at(-1) as [string, number]
-    return [[value[0], ...Object.values(entry).slice(0, -1)].join(' '), value[1]]
-  })
+interface Entry {
+  scenario?: string
+  probability?: number
+  range?: { low: number; high: number }
+  scenario_of?: string
 }
+
+/** The value of an entry with its key, and the labels before it. */
+function readEntry(entry: Entry): { key: string; labels: string; value: number } {
+  const members = Object.entries(entry)
+  const at = members.findIndex(([name]) => /_ha$|_score$/.test(name))
+  const [key, value] = members[at] as [string, number]
+  const labels = members.slice(0, at).map(([, label]) => ` ${label}`)
+  return { key, labels: labels.join(''), value }
+}
+
+/** What an item says of its values, by the columns that tables and features have for it. */
+function columnsOf(item: Item): [string, number | string][] {
+  const found = Object.entries(item).find(([key]) => key.endsWith('_data'))?.[1] as Entry[] | null
+  const read = (found ?? []).map((entry) => ({ ...entry, ...readEntry(entry) }))
+  const odds = new Map(
+    read.flatMap(({ scenario, probability }) =>
+      probability ? [[`probability ${scenario}`, probability]] : [],
+    ),
+  )
+  const expected = ((item.expected ?? []) as Entry[]).map(readEntry)
+  const source = item.condition_source as string | undefined
+  return [
+    ...read.map(({ key, labels, value }): [string, number] => [key + labels, value]),
+    ...(odds as Map<string, number>),
+    ...read.flatMap(({ labels, range }): [string, number][] =>
+      range
+        ? [
+            [`low${labels}`, range.low],
+            [`high${labels}`, range.high],
+          ]
+        : [],
+    ),
+    ...expected.map(({ key, labels, value }): [string, number] => [`expected_${key}${labels}`, value]),
+    ...read.flatMap(({ labels, scenario_of }): [string, string][] =>
+      scenario_of ? [[`scenario_of${labels}`, scenario_of]] : [],
+    ),
+    ...(source ? [['condition_source', source] as [string, string]] : []),
+  ]
+}
+
+/** Of what `columnsOf` has: other columns are words without blanks. */
+const isOfValues = (name: string) => / |^expected_|^condition_source$/.test(name)
 
 /** Expects that a body has these items, in order, as its form writes them. */
 function expectAnswer(mediaType: MediaType, body: string, items: Item[]): void {
@@ -80,7 +120,7 @@ function expectRow(row: Record<string, string>, item: Item): void {
   const said = Object.entries(members).filter(([, cell]) => cell)
   expect(said).toEqual(Object.entries(releaseMembersOf(item)).map(([name, value]) => [name, String(value)]))
   expect([row.error, row.code]).toEqual([error, code])
-  const values = Object.entries(row).filter(([name, cell]) => name.includes(' ') && cell !== '')
+  const values = Object.entries(row).filter(([name, cell]) => isOfValues(name) && cell !== '')
   expect(values).toEqual(columnsOf(item).map(([name, value]) => [name, String(value)]))
 }
 
@@ -94,11 +134,9 @@ function expectFeature(feature: Record<string, unknown>, item: Item): void {
   })
   const { lat, lng, ...others } = properties
   expect({ lat, lng }).toEqual({ lat: sent?.lat, lng: sent?.lng })
-  const numbers = Object.entries(others).filter(([, value]) => typeof value === 'number')
-  expect(numbers).toEqual(columnsOf(item))
-  const labels = Object.fromEntries(
-    Object.entries(others).filter(([, value]) => value !== null && typeof value !== 'number'),
-  )
+  const said = Object.entries(others).filter(([, value]) => value !== null)
+  expect(said.filter(([name]) => isOfValues(name))).toEqual(columnsOf(item))
+  const labels = Object.fromEntries(said.filter(([name]) => !isOfValues(name)))
   expect(labels).toEqual({
     ...(location && { name: location.name }),
     ...(sent?.name !== undefined && { name: sent.name }),
@@ -182,7 +220,8 @@ const WITH_VALUES: Record<string, object> = {
 async function emptyItem({ product, country_code, crop }: Series) {
   const payload = { ...WITH_VALUES[country_code], country_code, crop }
   const { body } = await call(service.app, `POST /advisory/${product}/point`, { payload })
-  return { ...body, [`${product}_data`]: null }
+  const { expected: _, condition_source: __, ...members } = body
+  return { ...members, [`${product}_data`]: null }
 }
 
 /** What is given back of a point that is not valid, which depends on how it was sent. */
