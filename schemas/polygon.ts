@@ -1,7 +1,7 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { exampleMembers, HistoryId, type PointSchemas, releaseMembers, SkillMember } from './advisory.ts'
 import { AdvisedArea, areaLevel } from './areas.ts'
-import { certaintyOfAnswer } from './certainty.ts'
+import { certaintyOfAnswer, certaintyOfEntry } from './certainty.ts'
 import * as t from './common.ts'
 import { defineGeoJson, Feature, FeatureCollection, MultiPolygon, Polygon } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
@@ -221,7 +221,7 @@ function defineRequest(product: ProductContract): TObject {
 /** The entry of a point's answer, where the value is a mean, with what else there is to say of an area. */
 function defineEntry({ product, entry }: PointSchemas): TObject {
   const { total } = product
-  const { quantity, ...point } = entry.properties
+  const { quantity, probability: _p, range: _r, scenario_of: _s, ...point } = entry.properties
   return t.component(
     `Polygon${componentOf(product)}Entry`,
     'A layer in a polygon; the value is the mean, weighed by area.',
@@ -230,6 +230,7 @@ function defineEntry({ product, entry }: PointSchemas): TObject {
       ...Statistics,
       ...(total && { [total.key]: t.number(total.description) }),
       ...DistributionMembers,
+      ...certaintyOfEntry(product),
       // Members are sent in this order, which is also that in which answers are kept.
       ...(quantity && { quantity }),
     },

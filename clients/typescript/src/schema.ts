@@ -1031,15 +1031,15 @@ export interface components {
       scenario: components["schemas"]["Scenario"];
       condition?: components["schemas"]["EntryCondition"];
       yield_kg_ha: components["schemas"]["YieldKgHa"];
-      probability?: components["schemas"]["Probability"];
-      range?: components["schemas"]["ValueRange"];
-      scenario_of?: components["schemas"]["ScenarioOf"];
       min: components["schemas"]["Min"];
       max: components["schemas"]["Max"];
       stddev: components["schemas"]["Stddev"];
       covered_percent: components["schemas"]["CoveredPercent"];
       quantiles?: components["schemas"]["PolygonYieldEntryQuantiles"];
       histogram?: components["schemas"]["PolygonYieldEntryHistogram"];
+      probability?: components["schemas"]["Probability"];
+      range?: components["schemas"]["ValueRange"];
+      scenario_of?: components["schemas"]["ScenarioOf"];
       quantity?: components["schemas"]["Quantity"];
     };
     /** @description A layer in a polygon; the value is the mean, weighed by area. */
@@ -1048,9 +1048,6 @@ export interface components {
       scenario: components["schemas"]["Scenario"];
       condition?: components["schemas"]["EntryCondition"];
       rate_kg_ha: components["schemas"]["RateKgHa"];
-      probability?: components["schemas"]["Probability"];
-      range?: components["schemas"]["ValueRange"];
-      scenario_of?: components["schemas"]["ScenarioOf"];
       min: components["schemas"]["Min"];
       max: components["schemas"]["Max"];
       stddev: components["schemas"]["Stddev"];
@@ -1059,6 +1056,9 @@ export interface components {
       total_kg: number;
       quantiles?: components["schemas"]["PolygonYieldEntryQuantiles"];
       histogram?: components["schemas"]["PolygonYieldEntryHistogram"];
+      probability?: components["schemas"]["Probability"];
+      range?: components["schemas"]["ValueRange"];
+      scenario_of?: components["schemas"]["ScenarioOf"];
       quantity?: components["schemas"]["Quantity"];
     };
     /** @description A layer in a polygon; the value is the mean, weighed by area. */
@@ -1067,9 +1067,6 @@ export interface components {
       scenario: components["schemas"]["Scenario"];
       condition?: components["schemas"]["EntryCondition"];
       rate_tons_ha: components["schemas"]["RateTonsHa"];
-      probability?: components["schemas"]["Probability"];
-      range?: components["schemas"]["ValueRange"];
-      scenario_of?: components["schemas"]["ScenarioOf"];
       min: components["schemas"]["Min"];
       max: components["schemas"]["Max"];
       stddev: components["schemas"]["Stddev"];
@@ -1078,6 +1075,9 @@ export interface components {
       total_tons: number;
       quantiles?: components["schemas"]["PolygonYieldEntryQuantiles"];
       histogram?: components["schemas"]["PolygonYieldEntryHistogram"];
+      probability?: components["schemas"]["Probability"];
+      range?: components["schemas"]["ValueRange"];
+      scenario_of?: components["schemas"]["ScenarioOf"];
       quantity?: components["schemas"]["Quantity"];
     };
     /** @description A layer in a polygon; the value is the mean, weighed by area. */
@@ -1086,13 +1086,13 @@ export interface components {
       forage_variety: string;
       condition?: components["schemas"]["EntryCondition"];
       suitability_score: components["schemas"]["SuitabilityScore"];
-      range?: components["schemas"]["ValueRange"];
       min: components["schemas"]["Min"];
       max: components["schemas"]["Max"];
       stddev: components["schemas"]["Stddev"];
       covered_percent: components["schemas"]["CoveredPercent"];
       quantiles?: components["schemas"]["PolygonYieldEntryQuantiles"];
       histogram?: components["schemas"]["PolygonYieldEntryHistogram"];
+      range?: components["schemas"]["ValueRange"];
     };
     PolygonYieldResponse: {
       location: components["schemas"]["PolygonLocation"];
