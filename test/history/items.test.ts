@@ -34,7 +34,7 @@ describe('an item', () => {
   test('is there as soon as the call is answered, by its id and in the list', async () => {
     const { history_id: id, ...answer } = await ask()
     const response = await read(id)
-    expect(response.headers).toMatchObject({ 'cache-control': 'no-store', vary: 'Accept' })
+    expect(response.headers).toMatchObject({ 'cache-control': 'no-store', vary: 'Accept, Accept-Encoding' })
     const item = response.json()
     expect(item).toEqual({
       id,

@@ -270,11 +270,15 @@ describe('the document of a service with more products', () => {
     const { LimeEntry, PolygonLimeEntry, Observed, SoilPointRequest, CatalogCountry, CatalogProductProduct } =
       document.components.schemas as Record<string, { properties: Record<string, object> }>
     const keysOf = (schema: typeof LimeEntry) => Object.keys(schema?.properties ?? {})
-    expect(keysOf(LimeEntry)).toEqual(['material', 'scenario', 'lime_tons_ha', 'quantity'])
+    expect(keysOf(LimeEntry)).toEqual([
+      ...['material', 'scenario', 'condition', 'lime_tons_ha', 'probability', 'range', 'scenario_of'],
+      'quantity',
+    ])
     expect(PolygonLimeEntry?.properties.total_tons).toMatchObject({ type: 'number' })
     expect(Observed?.properties.lime_tons_ha).toMatchObject({ minimum: 0, maximum: 50 })
     expect(keysOf(SoilPointRequest)).toEqual([
-      ...['lat', 'lng', 'country_code', 'name', 'release', 'provenance', 'skill', 'max_segments'],
+      ...['lat', 'lng', 'country_code', 'name', 'release', 'condition', 'provenance', 'skill'],
+      'max_segments',
     ])
     expect(CatalogCountry?.properties.crops).toMatchObject({
       description: 'Codes of the crops it offers; forage and soil need none.',

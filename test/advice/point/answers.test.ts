@@ -123,17 +123,32 @@ const answer = async (path: string, payload: object) => (await post(path, payloa
 /** Of amounts from 100 to 1,000: four digits below 500, three above. */
 const inShort = (amount: number) => (amount < 500 ? Math.round(amount * 10) / 10 : Math.round(amount))
 
+interface YieldEntry {
+  scenario: string
+  yield_kg_ha: number
+  probability?: number
+  range?: { low: number; high: number }
+}
+
 describe('a point as a text message', () => {
   test('has the numbers of the answer in JSON, the normal season first', async () => {
     const { yield_data } = await answer('yield/point', FIELD)
-    const { status, headers, text } = await askInText('yield/point', { ...FIELD, name: 'My field' })
-    const [above, ...others] = yield_data.map(
-      ({ scenario, yield_kg_ha }: { scenario: string; yield_kg_ha: number }) =>
-        `${scenario} ${yield_kg_ha} kg/ha`,
+    const { status, headers, text } = await askInText('yield/point', FIELD)
+    const inOrder = <Entry>([above, normal, ...others]: Entry[]) => [normal, above, ...others]
+    const entries = yield_data.map(
+      ({ scenario, yield_kg_ha }: YieldEntry) => `${scenario} ${yield_kg_ha} kg/ha`,
     )
-    const entries = [others[0], above, ...others.slice(1)]
     expect(status).toBe(200)
-    expect(text).toBe(`My field. Demo data, not advice. Yield (wheat) Jul 2026: ${entries.join('; ')}.`)
+    expect(text).toBe(`Demo data, not advice. Yield (wheat) Jul 2026: ${inOrder(entries).join('; ')}.`)
+    const longer = await askInText('yield/point', { ...FIELD, name: 'Abebe', max_segments: 2 })
+    const whole = yield_data.map(({ scenario, yield_kg_ha, range, probability }: YieldEntry) =>
+      range && probability
+        ? `${scenario} ${yield_kg_ha} (${range.low} to ${range.high}) kg/ha, ${Math.round(10 * probability)} of 10 years`
+        : `${scenario} ${yield_kg_ha} kg/ha`,
+    )
+    expect(longer.text).toBe(
+      `Abebe. Demo data, not advice. Yield (wheat) Jul 2026: ${inOrder(whole).join('; ')}.`,
+    )
     expect(headers).toMatchObject({ 'content-type': 'text/plain; charset=utf-8', 'content-language': 'en' })
     expect(headers.vary).toContain('Accept, Accept-Language')
   })
@@ -143,7 +158,7 @@ describe('a point as a text message', () => {
     expect(text.length).toBeLessThanOrEqual(160)
     expect(text).toMatch(/^Demo data, not advice\. Fertilizer \(wheat\) Jul 2026: .*\. \.\.\.$/)
     expect(text).not.toContain('Dominant')
-    const whole = await askInText('fertilizer/point', { ...FIELD, name: 'My field', max_segments: 3 })
+    const whole = await askInText('fertilizer/point', { ...FIELD, name: 'My field', max_segments: 4 })
     expect(whole.text).toContain('Dominant')
     expect(whole.text).toMatch(/^My field\. Demo data/)
   })
@@ -156,13 +171,13 @@ describe('a point as a text message', () => {
     }
     const { fertilizer_data } = await answer('fertilizer/point', { ...FIELD, ...wanted })
     const { text } = await askInText('point', { ...FIELD, ...wanted, max_segments: 10 })
-    const { quantity, rate_kg_ha, scenario } = fertilizer_data.find(
+    const { quantity, rate_kg_ha, scenario, condition, probability } = fertilizer_data.find(
       ({ fertilizer_type }: { fertilizer_type: string }) => fertilizer_type === 'Urea',
     )
     expect(text).toContain('Fertilizer (wheat) Jul 2026 for 12.3456 timad:')
     const bags = `${quantity.bags} ${quantity.bags === 1 ? 'bag' : 'bags'}`
     expect(text).toContain(
-      `Urea ${scenario} ${rate_kg_ha} kg/ha, ${inShort(quantity.kg)} kg, ${bags}, ${quantity.cost} ETB`,
+      `Urea ${scenario} ${condition} ${rate_kg_ha} kg/ha, ${Math.round(10 * probability)} of 10 years, ${inShort(quantity.kg)} kg, ${bags}, ${quantity.cost} ETB`,
     )
     const short = await askInText('point', { ...FIELD, ...wanted })
     expect(short.text.length).toBeLessThanOrEqual(160)

@@ -154,7 +154,8 @@ describe('what is stored of other versions', () => {
     const before = await answerTo(POLYGON)
     await summariesOfVersion(SUMMARY_VERSION - 1)
     await expectSameAnswer(before)
-    expect(await summariseCoverages(service.database)).toBe(1)
+    // Of values, and of odds.
+    expect(await summariseCoverages(service.database)).toBe(2)
     expect(await answerTo(POLYGON)).toEqual(before)
     const versions = await service.database.reader
       .selectFrom('coverage')

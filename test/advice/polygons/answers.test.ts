@@ -186,9 +186,19 @@ const BODY = { polygons: collectionOf(FEATURES), crop: 'wheat', country_code: 'e
 
 const UNCLOSED = 'geometry.coordinates[0] is not closed: its last position must be the same as its first'
 const CROSSING = 'geometry crosses itself or another of its rings, at longitude 38.5, latitude 9.5'
+const FIGURES = ['rate_kg_ha', 'min', 'max', 'stddev', 'covered_percent', 'total_kg']
+
+const labelsOf = ({ fertilizer_type, scenario, condition }: Record<string, unknown>) =>
+  [fertilizer_type, scenario, condition].filter((label) => label !== undefined).join(' ')
+
 describe('many polygons', () => {
   /** What the operations for one polygon answer. */
-  let field: { location: Record<string, unknown>; fertilizer_data: Record<string, unknown>[] }
+  let field: {
+    location: Record<string, unknown>
+    fertilizer_data: Record<string, unknown>[]
+    expected: Record<string, unknown>[]
+    condition_source?: string
+  }
   let coast: { error: string; code: string }
   beforeAll(async () => {
     const ask = async (payload: object) =>
@@ -287,23 +297,37 @@ describe('many polygons', () => {
     const rows = rowsOf(response.text)
     expect(rows).toHaveLength(FEATURES.length)
     const { lat, lng, area_ha } = field.location
-    const figures = field.fertilizer_data.flatMap(({ fertilizer_type, scenario, ...numbers }) =>
-      Object.entries(numbers).map(([key, number]) => [
-        `${key} ${fertilizer_type} ${scenario}`,
-        String(number),
-      ]),
+    const figures = field.fertilizer_data.flatMap((entry) =>
+      FIGURES.map((key) => [`${key} ${labelsOf(entry)}`, String(entry[key])]),
     )
-    expect(figures).toHaveLength(8 * 6)
+    expect(figures).toHaveLength(24 * 6)
+    const restating = field.fertilizer_data.filter(({ scenario }) => scenario === 'Dominant')
+    const odds = new Map(field.fertilizer_data.map(({ scenario, probability }) => [scenario, probability]))
+    const certainty = [
+      ...['Above Normal', 'Normal', 'Below Normal'].map((season) => [
+        `probability ${season}`,
+        odds.get(season),
+      ]),
+      ...field.expected.map((one) => [`expected_rate_kg_ha ${labelsOf(one)}`, one.rate_kg_ha]),
+      ...restating.map((entry) => [`scenario_of ${labelsOf(entry)}`, entry.scenario_of ?? '']),
+      ['condition_source', field.condition_source ?? ''],
+    ]
     expect(rows[0]).toEqual({
       id: 'a',
       name: 'Upper, part',
       ...{ lat: String(lat), lng: String(lng), area_ha: String(area_ha) },
       ...{ ...RELEASE, synthetic: 'true' },
       ...Object.fromEntries(figures),
+      ...Object.fromEntries(certainty.map(([name, cell]) => [name, String(cell)])),
       error: '',
       code: '',
     })
-    expect(rows[1]).toMatchObject({ id: '7', lat: '12.7', 'rate_kg_ha Urea Normal': '', code: coast.code })
+    expect(rows[1]).toMatchObject({
+      id: '7',
+      lat: '12.7',
+      'rate_kg_ha Urea Normal hill': '',
+      code: coast.code,
+    })
     expect(rows[2]).toMatchObject({ id: 'c', name: "'=1+1", lat: '', release: '', code: 'INVALID_GEOMETRY' })
   })
 
@@ -321,10 +345,10 @@ describe('many polygons', () => {
     const [entry = {}] = field.fertilizer_data
     expect(features[0].properties).toMatchObject({
       ...{ name, lat, lng, area_ha, ...RELEASE },
-      [`stddev ${entry.fertilizer_type} ${entry.scenario}`]: entry.stddev,
+      [`stddev ${labelsOf(entry)}`]: entry.stddev,
     })
     expect(features[1]).toMatchObject({ id: 7, geometry: COAST })
-    expect(features[1].properties).toMatchObject({ 'rate_kg_ha Urea Normal': null, code: coast.code })
+    expect(features[1].properties).toMatchObject({ 'rate_kg_ha Urea Normal hill': null, code: coast.code })
     expect(features[2]).toEqual({
       type: 'Feature',
       id: 'c',

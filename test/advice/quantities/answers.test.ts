@@ -99,10 +99,14 @@ describe('a point', () => {
     const { body: answer } = await postPoint(service.app, 'yield', { body })
     const seasons = answer.yield_data.filter(({ scenario }: Entry) => scenario !== 'Dominant')
     const all: number[] = answer.yield_data.map(({ yield_kg_ha }: { yield_kg_ha: number }) => yield_kg_ha)
-    const sum = seasons.reduce((total: number, one: { yield_kg_ha: number }) => total + one.yield_kg_ha, 0)
+    const mean = seasons.reduce(
+      (sum: number, one: { yield_kg_ha: number; probability: number }) =>
+        sum + one.yield_kg_ha * one.probability,
+      0,
+    )
     const { least, most, expected } = answer.quantities
     expect([least.kg, most.kg]).toEqual([grams(2 * Math.min(...all)), grams(2 * Math.max(...all))])
-    expect(expected.kg).toBe(grams((2 * sum) / seasons.length))
+    expect(expected.kg).toBe(grams(2 * mean))
     expect(least.return).toBe(cents(80 * Math.min(...all)))
   })
 
@@ -157,8 +161,8 @@ describe('many points', () => {
     const rows = rowsIn((await answerAs('text/csv')).text)
     const { features } = (await answerAs('application/geo+json')).body
     const [item] = body.items
-    for (const { fertilizer_type, scenario, rate_kg_ha, quantity } of item.fertilizer_data) {
-      const of = `${fertilizer_type} ${scenario}`
+    for (const { fertilizer_type, scenario, condition, rate_kg_ha, quantity } of item.fertilizer_data) {
+      const of = `${fertilizer_type} ${scenario} ${condition}`
       for (const row of [rows[0], features[0].properties]) {
         expect(Number(row[`rate_kg_ha ${of}`])).toBe(rate_kg_ha)
         expect(Number(row[`kg ${of}`])).toBe(quantity.kg)
@@ -191,7 +195,7 @@ test('a table has the area of each point in a column', async () => {
 
 test('a polygon has its own area, and quantities of its totals', async () => {
   const admin = { country_code: 'eth', code: 'ETH-01' }
-  const wanted = { ...WANTED, area: 'acre' }
+  const wanted = { ...WANTED, area: 'acre', condition: 'hill' }
   const { status, body } = await post('fertilizer', { admin, ...wanted })
   expect(status).toBe(200)
   const { fertilizer_data, quantities, location } = body

@@ -45,8 +45,20 @@ const get = (path: string) => call(service.app, `GET /ogc${path.replaceAll(' ', 
 const post = async (path: string, payload: object) =>
   (await call(service.app, `POST ${path}`, { by: service.person, payload })).body
 
-const yieldsIn = ({ yield_data }: { yield_data: { yield_kg_ha: number }[] }) =>
-  yield_data.map(({ yield_kg_ha }) => yield_kg_ha)
+interface YieldEntry {
+  yield_kg_ha: number
+  probability?: number
+  range?: { low: number; high: number }
+}
+
+/** Values, then the upper ends of ranges, the lower ones, and the odds. */
+const numbersIn = ({ yield_data }: { yield_data: YieldEntry[] }) =>
+  [
+    yield_data.map(({ yield_kg_ha }) => yield_kg_ha),
+    yield_data.map(({ range }) => range?.high),
+    yield_data.map(({ range }) => range?.low),
+    yield_data.map(({ probability }) => probability),
+  ].flatMap((numbers) => numbers.filter((number) => number !== undefined))
 
 const valuesOf = (ranges: Record<string, { values: number[] }>) =>
   Object.values(ranges).map(({ values }) => values[0])
@@ -98,7 +110,7 @@ describe('EDR', () => {
       t: { values: ['2026-07-01T00:00:00Z'] },
     })
     expect(Object.keys(parameters)).toEqual(Object.keys(ranges))
-    expect(valuesOf(ranges)).toEqual(yieldsIn(answered))
+    expect(valuesOf(ranges)).toEqual(numbersIn(answered))
     const one = await get(`${COLLECTION}/position?${POINT}&f=GeoJSON&parameter-name=yield_kg_ha_normal`)
     expect(one.headers['content-type']).toBe('application/geo+json')
     const [feature] = one.body.features
@@ -128,7 +140,7 @@ describe('EDR', () => {
   test('answers in a polygon with the means that the service answers', async () => {
     const geometry = { type: 'Polygon', coordinates: [RING] }
     const answered = await post('/advisory/yield', { geometry, country_code: 'eth' })
-    const means = yieldsIn(answered)
+    const means = numbersIn(answered)
     const { domain, ranges } = (await get(`${COLLECTION}/area?${POLYGON}`)).body
     expect(domain.axes.composite).toEqual({
       dataType: 'polygon',
@@ -153,7 +165,7 @@ describe('EDR', () => {
       admin: { country_code: 'eth', level: 1, code: location },
     })
     const { ranges } = (await get(`${COLLECTION}/locations/${location}`)).body
-    expect(valuesOf(ranges)).toEqual(yieldsIn(answered))
+    expect(valuesOf(ranges)).toEqual(numbersIn(answered))
     expect((await get(`${COLLECTION}/locations/X`)).body.code).toBe('NOT_FOUND')
     expect((await get(`${COLLECTION}/locations/1:${location}`)).body.ranges).toEqual(ranges)
     expect((await get(`${COLLECTION}/locations/0:${location}`)).body.code).toBe('NOT_FOUND')
