@@ -102,10 +102,10 @@ type LabelledLayer = BandEntry &
 const USUAL_RANGE = [0.1, 0.9] as const
 
 /** Decimals of bands about layers, where they are not those of the layer. Spreads are multiplied before rounding. */
-export const COMPANION_DECIMALS: Partial<Record<CompanionRole, { decimals: number }>> = {
-  probability: { decimals: 3 },
-  stddev: { decimals: 10 },
-  landscape: { decimals: 0 },
+export const COMPANION_DECIMALS: Partial<Record<CompanionRole, number>> = {
+  probability: 3,
+  stddev: 10,
+  landscape: 0,
 }
 
 /** How far odds may be from 1 in sum: published ones are rounded. */
@@ -249,6 +249,8 @@ function findInLayer(
     range !== undefined && !((range[0] as number) < (range[1] as number)),
     'must be in ascending order',
   )
+  const isOneSided = range !== undefined && !((range[0] as number) < 0.5 && (range[1] as number) > 0.5)
+  says('range', stddev !== undefined && isOneSided, 'must be below and above 0.5: the value is the mean')
   return problems
 }
 

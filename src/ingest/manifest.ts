@@ -187,7 +187,8 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
     found.push({ decimals, ...(await withPaths({ ...band, ...readAttributes(layer, layers) })) })
   }
   for (const companion of listCompanions(layers, conditions)) {
-    found.push({ decimals, ...(await withPaths(companion)), ...COMPANION_DECIMALS[companion.role] })
+    const own = COMPANION_DECIMALS[companion.role] ?? companion.decimals ?? decimals
+    found.push({ ...(await withPaths(companion)), decimals: own })
   }
   return { ...rest, layers: found, conditions: describeConditions(conditions) }
 

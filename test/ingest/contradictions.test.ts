@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
-import { OUTLOOK, slopes } from '#test/advice/certainty/releases.ts'
+import { OUTLOOK, slopes, withPixels } from '#test/advice/certainty/releases.ts'
 import { openFor } from '#test/setup/open-service.ts'
 import { fixture } from './fixtures.ts'
 import { createRefusingIngest, refusalsOf } from './refusals.ts'
@@ -39,6 +39,9 @@ const MANIFESTS: Record<string, string> = {
   'a range without ends': said('range: [0.1, 0.9]'),
   'a range that descends': said('stddev: { band: 1 }', 'range: [0.9, 0.1]'),
   'a range to 1': said('stddev: { band: 1 }', 'range: [0.1, 1]'),
+  'a low that is nowhere': said('low: {}', 'high: { band: 1 }'),
+  'odds that are nowhere': said("probability: { unit: '%' }"),
+  'a range above the mean': said('stddev: { band: 1 }', 'range: [0.6, 0.9]'),
   'a condition without a list': said('condition: hill'),
   'a condition that is not in the list': `${HEAD}${SLOPE}${onSlope('hill', 'valley')}`,
   'a condition that no layer is for': `${HEAD}${SLOPE}${onSlope('hill')}`,
@@ -53,18 +56,6 @@ test('odds, ranges and conditions that contradict each other in a manifest are r
   const refusals = await refusalsOf(MANIFESTS, ingest.refusalOf)
   await expect(refusals).toMatchFileSnapshot('refused/companions.txt')
 })
-
-/** The release with other pixels of a band, by its coverage and place. */
-function withPixels(source: ReleaseSource, at: number, band: number, ...pixels: number[]): ReleaseSource {
-  const coverages = source.coverages.map((coverage, index) => ({
-    ...coverage,
-    read: async (window: Parameters<typeof coverage.read>[0]) => {
-      const all = await coverage.read(window)
-      return index === at ? all.with(band, Float32Array.from(pixels)) : all
-    },
-  }))
-  return { ...source, coverages }
-}
 
 describe('a load is refused at the first pixel that contradicts another, and nothing stays', () => {
   const named = slopes({ 1: 'foot slope', 3: 'hill' })

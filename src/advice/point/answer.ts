@@ -207,7 +207,7 @@ function createReason(product: ProductDefinition, reason: ApiError): Record<stri
 }
 
 /** The reasons that explain most about a place, in their order. */
-const TELLING: ErrorCode[] = ['OUTSIDE_COUNTRY', 'NO_DATA', 'NO_RELEASE']
+const TELLING: ErrorCode[] = ['INVALID_PARAMETERS', 'OUTSIDE_COUNTRY', 'NO_DATA', 'NO_RELEASE']
 
 /** The answer of outcomes; without any value the most telling reason, with all of them in the details. */
 function createAnswer(

@@ -72,7 +72,6 @@ describe.each([
     }
     for (const [request, sent] of [
       [`GET /advisory/fertilizer/point?${at(FOOT)}&condition=valley`, {}],
-      [`GET /advisory/point?${at(FOOT)}&condition=valley`, {}],
       ['POST /advisory/fertilizer/points', { payload: { points: [FOOT], condition } }],
       [
         'POST /advisory/fertilizer',
@@ -119,6 +118,13 @@ describe.each([
       expect(mid.fertilizer_data, type).toEqual([entry('DAP', null, 5), entry('Urea', 'mid slope', 20)])
       expect(valley, type).toMatchObject({ fertilizer_data: null, code: 'INVALID_PARAMETERS' })
     }
+  })
+
+  test('for all products the section of the release has that error', async () => {
+    const { status, body } = await call(service.app, `GET /advisory/point?${at(FOOT)}&condition=valley`)
+    expect([status, body.code]).toEqual([400, 'INVALID_PARAMETERS'])
+    expect(body.details[0]).toMatchObject({ field: 'yield', code: 'NO_RELEASE' })
+    expect(body.details[1]).toMatchObject({ field: 'fertilizer', code: 'INVALID_PARAMETERS' })
   })
 
   test('a polygon of one condition has its values, one of several has all', async () => {

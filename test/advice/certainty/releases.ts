@@ -97,3 +97,20 @@ export const CODES = { 1: 'foot slope', 2: 'mid slope', 3: 'hill' }
 export const FOOT = { lat: 9.5, lng: 38.2 }
 export const HILL = { lat: 9.5, lng: 38.8 }
 export const NOWHERE = { lat: 9.5, lng: 39.2 }
+
+/** The release with other pixels of a band, by its coverage and place. */
+export function withPixels(
+  source: ReleaseSource,
+  at: number,
+  band: number,
+  ...pixels: number[]
+): ReleaseSource {
+  const coverages = source.coverages.map((coverage, index) => ({
+    ...coverage,
+    read: async (window: Parameters<typeof coverage.read>[0]) => {
+      const all = await coverage.read(window)
+      return index === at ? all.with(band, Float32Array.from(pixels)) : all
+    },
+  }))
+  return { ...source, coverages }
+}

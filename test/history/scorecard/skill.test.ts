@@ -268,9 +268,14 @@ describe('once it is kept', () => {
     expect((await keep(29)).code).toBe(0)
     const country = { n: SEASONS + 29, of: 'ETH, wheat, 2025 to 2026' }
     expect(await skillAt('ETH-03')).toMatchObject(country)
-    expect((await keep(30)).code).toBe(0)
-    // 2464 less the mean of 2000 to 2029; these had neither ranges nor odds.
-    expect(await skillAt('ETH-03')).toEqual({ n: 30, bias: 449.5, mae: 449.5, of: 'ETH-03, wheat, 2025' })
+    const revealing = await keep(30)
+    expect([revealing.code, revealing.stderr]).toEqual([
+      1,
+      `Fewer than 5 observations differ from those that are kept of ${EARLIER}, which would reveal them: keep it again when there are more.\n`,
+    ])
+    expect((await keep(34)).code).toBe(0)
+    // 2464 less the mean of 2000 to 2033; these had neither ranges nor odds.
+    expect(await skillAt('ETH-03')).toEqual({ n: 34, bias: 447.5, mae: 447.5, of: 'ETH-03, wheat, 2025' })
     await operatorOf(service.database).remove(EARLIER, true)
     expect(await skillAt('ETH-03')).toMatchObject({ n: SEASONS, of: 'ETH, wheat, 2026' })
   })
