@@ -49,8 +49,12 @@ const DEMO_PERIOD = '2026-07-01'
 
 const SOURCE = 'Synthetic demonstration values made by a formula. They are not advice.'
 
-function listQuantities({ product, countryCode, cropCode }: DemoRelease): DemoQuantity[] {
-  return DEMO_QUANTITIES[cropCode ? `${product.code} ${countryCode} ${cropCode}` : product.code] ?? []
+function nameSeries({ product, countryCode, cropCode }: DemoRelease): string {
+  return cropCode ? `${product.code} ${countryCode} ${cropCode}` : product.code
+}
+
+function listQuantities(release: DemoRelease): DemoQuantity[] {
+  return DEMO_QUANTITIES[nameSeries(release)] ?? []
 }
 
 /** Each kind of certainty is somewhere: odds as rasters in one country, as numbers in another. */
@@ -59,10 +63,13 @@ const ODDS: Record<string, OddsForm> = {
   rwa: { Normal: 45, 'Below Normal': 25, 'Above Normal': 30 },
 }
 
+/** Series with values for positions on the slope. */
+const ON_SLOPES = ['fertilizer eth wheat']
+
 export function demoSource(release: DemoRelease): ReleaseSource {
   const { product, countryCode, cropCode } = release
   const odds = product.seasonal ? ODDS[countryCode] : undefined
-  const onSlopes = product.code === 'fertilizer' && countryCode === 'eth'
+  const onSlopes = ON_SLOPES.includes(nameSeries(release))
   const layers = listLayers(product, listQuantities(release), odds, onSlopes)
   const oddsLayers = odds === 'rasters' ? listOddsLayers() : []
   return {
