@@ -170,13 +170,15 @@ async function loadSecondRelease(where: Where, publications: Publication[]): Pro
   return stage
 }
 
-/** The same with values twice as large. */
+/** The same with values twice as large, and the same odds. */
 function doubled({ description, coverages }: ReleaseSource): ReleaseSource {
   return {
     description: { ...description, checksum: `${description.checksum} doubled` },
     coverages: coverages.map((coverage) => ({
       ...coverage,
-      layers: coverage.layers.map((layer) => ({ ...layer, scale: layer.scale * 2 })),
+      layers: coverage.layers.map((layer) =>
+        layer.role === 'probability' ? layer : { ...layer, scale: layer.scale * 2 },
+      ),
     })),
   }
 }
