@@ -197,7 +197,8 @@ export async function schemaDefects(db: Kysely<Tables>) {
     from pg_trigger where tgenabled = 'D' and tgrelid = any (${OURS})
     union all
     select 'constraint ' || conname || ' of ' || conrelid::regclass || ' is not validated'
-    from pg_constraint where not convalidated and conrelid = any (${OURS})`.execute(db)
+    from pg_constraint where not convalidated and conrelid = any (${OURS})
+    order by name`.execute(db)
   return { missing: missing.map(({ name }) => name), disabled: disabled.map(({ name }) => name) }
 }
 

@@ -88,11 +88,6 @@ test('boundaries that are loaded again are asked about again', async () => {
 })
 
 describe('what is stored of other versions', () => {
-  /** Statistics are stored in the form of this version; others are of older and newer versions of the service. */
-  const OLDER = 0
-  const NOW = 1
-  const NEWER = 2
-
   const POLYGON = { country_code: 'eth', geometry: rectangle(36, 7, 41, 12) }
 
   beforeAll(async () => {
@@ -115,8 +110,9 @@ describe('what is stored of other versions', () => {
   }
 
   test.each([
-    { name: 'an older', version: OLDER, left: NOW },
-    { name: 'a newer', version: NEWER, left: NEWER },
+    // Statistics are stored in the form of version 2.
+    { name: 'an older', version: 1, left: 2 },
+    { name: 'a newer', version: 3, left: 3 },
   ])('the result of an area in the form of $name version is not answered from', async ({ version, left }) => {
     const { writer } = service.database
     await writer.deleteFrom('area_result').execute()

@@ -72,7 +72,7 @@ async function listComputed(release: string): Promise<string[]> {
     join admin_area as area on area.id = admin_area_id
     join boundary_set on boundary_set.country_code = area.country_code
       and boundary_set.level = area.level and loaded_at = boundaries_loaded_at
-    where statistics_version = 1
+    where statistics_version = 2
     order by area.code`.execute(service.database.writer)
   return rows.map(({ code }) => code)
 }
@@ -328,11 +328,11 @@ testOnServer('results of an older version are computed again, those of a newer o
   await compute((await startProcess()).app, code)
   const { writer } = service.database
   await sql`
-    update area_result set statistics = '{}', statistics_version = case area.code when 'ET-00' then 2 else 0 end
+    update area_result set statistics = '{}', statistics_version = case area.code when 'ET-00' then 3 else 0 end
     from admin_area as area
     where area.id = admin_area_id`.execute(writer)
   await compute((await startProcess()).app, code, CODES.slice(1))
-  const { rows } = await sql`select statistics from area_result where statistics_version = 2`.execute(writer)
+  const { rows } = await sql`select statistics from area_result where statistics_version = 3`.execute(writer)
   expect(rows).toEqual([{ statistics: {} }])
 })
 
