@@ -81,18 +81,17 @@ test('what has been written to the database is still counted', async () => {
 test('tiles in memory, statements for many, callers and points of batches are counted', async () => {
   const { headers } = await newPerson(service.app)
   const more = await changes(async () => {
-    // Two tiles that nobody has asked for yet; then both of them again, and by a caller.
+    // Two tiles that nobody has asked for yet, of a release of one grid; then both of them again, and by a caller.
     const points = [
       { ...AT, lat: 7.51 },
       { ...AT, lat: 8.51 },
     ]
-    for (const point of [...points, ...points]) await post(POINT, point)
-    await post('/advisory/fertilizer/points', {
-      crop: 'wheat',
+    for (const point of [...points, ...points]) await post('/advisory/forage/point', point)
+    await post('/advisory/forage/points', {
       country_code: 'eth',
       points: points.map(({ lat, lng }) => ({ lat, lng })),
     })
-    for (let n = 0; n < 3; n++) await post(POINT, points[0], headers)
+    for (let n = 0; n < 3; n++) await post('/advisory/forage/point', points[0], headers)
   })
   expect(more('agro_tile_cache_tiles')).toBe(2)
   expect(more('agro_batcher_items_total{batcher="tiles"}')).toBe(2)
@@ -100,7 +99,7 @@ test('tiles in memory, statements for many, callers and points of batches are co
   expect(more('agro_batcher_wait_seconds_total{batcher="tiles"}')).toBeGreaterThan(0)
   expect(more('agro_tile_cache_hits_total')).toBe(2 + 2 + 3)
   expect(more('agro_tile_cache_misses_total')).toBe(2)
-  expect(more('agro_batch_points_total{product="fertilizer"}')).toBe(2)
+  expect(more('agro_batch_points_total{product="forage"}')).toBe(2)
   expect(more('agro_batcher_items_total{batcher="history"}')).toBe(3)
   expect(more('agro_caller_cache_misses_total')).toBe(1)
   expect(more('agro_caller_cache_hits_total')).toBe(2)

@@ -230,8 +230,8 @@ const ascii = (body: unknown) =>
   JSON.stringify(body).replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`)
 
 test.each([
-  [POINT_URL, 10_928, POINT],
-  ['/advisory/point', 10_928, POINT],
+  [POINT_URL, 12_128, POINT],
+  ['/advisory/point', 12_128, POINT],
   ['/validate_location', 8192, POINT],
   [FIELD_URL, 1_048_576, `{"geometry":${FIELD}}`],
 ])(
