@@ -20,6 +20,8 @@ export interface Section {
   conditions: Conditions | undefined
   /** Why there is no value. */
   reason: string | null
+  /** Whether its release has not the condition of the query. */
+  refused?: true
 }
 
 interface ExpectedEntry {
@@ -40,6 +42,7 @@ interface Answered {
   synthetic?: boolean
   stale?: boolean
   error?: string
+  details?: { field: string }[]
   expected?: Entry[]
   condition_source?: string
   [entries: string]: unknown
@@ -61,6 +64,7 @@ export function sectionsOf(products: CatalogProduct[], answer: Record<string, An
       byLandscape: section.condition_source !== undefined,
       conditions: undefined,
       reason: section.error ?? null,
+      ...(section.details?.[0]?.field === 'condition' && { refused: true as const }),
     }
   })
 }
@@ -119,22 +123,16 @@ export async function askAt(
         conditions: hasConditions(section) ? await conditionsOf(section.release ?? '') : undefined,
       })),
     )
+  const { condition: _, ...others } = query
   try {
-    return await find(query)
+    const sections = await find(query)
+    if (!sections.some(({ refused }) => refused)) return sections
+    const again = await find(others)
+    return sections.map((section, index) => (section.refused ? (again[index] ?? section) : section))
   } catch (error) {
+    // No product has a value, and a release has not the condition.
     if (!isAboutCondition(error)) throw error
-    const { condition, ...others } = query
-    const sections = await find(others)
-    // One by one, releases that have it are asked for it.
-    return Promise.all(
-      sections.map(async (section) => {
-        const product = products.find((one) => one.product === section.product)
-        if (!product || !section.conditions?.list.some((one) => one.condition === condition)) return section
-        const answer = await get<Answered>(`advisory/${product.product}/point`, query, { signal })
-        const [own = section] = sectionsOf([product], { [product.product]: answer })
-        return { ...own, conditions: section.conditions }
-      }),
-    )
+    return find(others)
   }
 }
 
@@ -150,5 +148,7 @@ async function askAll(products: CatalogProduct[], query: Query, signal: AbortSig
 
 const hasConditions = ({ entries }: Section) => entries.some(({ condition }) => condition !== null)
 
+/** The details of all products name the product, and begin their message with the field. */
 const isAboutCondition = (error: unknown) =>
-  error instanceof ApiFailure && error.details.some(({ field }) => field === 'condition')
+  error instanceof ApiFailure &&
+  error.details.some(({ field, message }) => field === 'condition' || message.startsWith('condition '))

@@ -98,7 +98,7 @@ describe('ACCESS_LOG, with a client at a socket,', () => {
   test('has the answer of a request with a body, which is read long before', async () => {
     const response = await fetch(`http://127.0.0.1:${portOf(service)}${POINT}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', 'accept-encoding': 'identity' },
       body: JSON.stringify(AT),
     })
     const { length } = await response.text()

@@ -148,6 +148,7 @@ describe('a condition that is asked for', () => {
   })
 
   /** A service of two products, of which the second has conditions. */
+  /** @param refuses whether the yield has other conditions; forage has the hill */
   const serve = (refuses: boolean) => {
     const asked: string[] = []
     const forage = (condition: string) => ({
@@ -158,10 +159,12 @@ describe('a condition that is asked for', () => {
     vi.stubGlobal('fetch', async ({ pathname, searchParams }: URL) => {
       asked.push(`${pathname}?${searchParams}`)
       const condition = searchParams.get('condition')
-      if (pathname === '/advisory/forage/point') return Response.json(forage(condition ?? 'foot slope'))
-      if (condition === null || !refuses)
-        return Response.json({ yield: ANSWER, forage: forage(condition ?? 'foot slope') })
-      return Response.json({ error: 'No.', code: 'X', details: [{ field: 'condition' }] }, { status: 400 })
+      const refused = { error: 'No.', code: 'INVALID_PARAMETERS', details: [{ field: 'condition' }] }
+      const isRefused = refuses && condition !== null && condition !== 'hill'
+      return Response.json({
+        yield: refuses && condition !== null ? refused : ANSWER,
+        forage: isRefused ? refused : forage(condition ?? 'foot slope'),
+      })
     })
     return asked
   }
@@ -178,17 +181,13 @@ describe('a condition that is asked for', () => {
     expect(forage?.entries[0]).toMatchObject({ input: 'Chloris gayana', condition: 'hill' })
   })
 
-  test('is asked of each that has it where another refuses it, and of none where none has it', async () => {
+  test('is not asked of a release that refuses it', async () => {
     const asked = serve(true)
-    const [, forage] = await ask('hill')
-    expect(asked).toEqual([
-      '/advisory/point?lat=1&condition=hill',
-      '/advisory/point?lat=1',
-      '/advisory/forage/point?lat=1&condition=hill',
-    ])
+    const [grain, forage] = await ask('hill')
+    expect(asked).toEqual(['/advisory/point?lat=1&condition=hill', '/advisory/point?lat=1'])
+    expect(grain?.entries.map(({ value }) => value)).toEqual([2000, 3000, 3000])
     expect(forage).toMatchObject({ entries: [{ condition: 'hill' }], conditions: CONDITIONS })
     const [, other] = await ask('valley')
     expect(other?.entries[0]?.condition).toBe('foot slope')
-    expect(asked.slice(3)).toEqual(['/advisory/point?lat=1&condition=valley', '/advisory/point?lat=1'])
   })
 })
