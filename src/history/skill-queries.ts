@@ -39,13 +39,24 @@ export async function replaceKept(
     .execute()
 }
 
+function findKept(db: Kysely<Tables>, releaseId: number) {
+  return db
+    .selectFrom('skill')
+    .selectAll()
+    .select(isoTime('kept_at').as('keptAt'))
+    .where('release_id', '=', releaseId)
+    .orderBy('level')
+    .orderBy(sql`area_code collate "C"`)
+    .execute()
+}
+
 /** Whether the kept sums of an area with other ones would tell of fewer people than a group may have. */
 export async function wouldReveal(
   db: Kysely<Tables>,
   releaseId: number,
   rows: readonly SkillRow[],
 ): Promise<boolean> {
-  const before = await db.selectFrom('skill').selectAll().where('release_id', '=', releaseId).execute()
+  const before = await findKept(db, releaseId)
   return rows.some((row) => {
     const kept = before.find(({ area_code }) => area_code === row.area_code)
     if (!kept || (kept.n === row.n && kept.sum_difference === row.sum_difference)) return false
@@ -55,14 +66,7 @@ export async function wouldReveal(
 
 /** The kept sums of a release as figures: the country first. */
 export async function listKept(db: Kysely<Tables>, releaseId: number): Promise<Scorecard['kept']> {
-  const rows = await db
-    .selectFrom('skill')
-    .selectAll()
-    .select(isoTime('kept_at').as('keptAt'))
-    .where('release_id', '=', releaseId)
-    .orderBy('level')
-    .orderBy(sql`area_code collate "C"`)
-    .execute()
+  const rows = await findKept(db, releaseId)
   return rows.map((row) => ({
     level: row.level,
     code: row.area_code,
