@@ -29,9 +29,9 @@ const ROOMS = [
 /** What there is to read may only shrink: lower these with each change that does. */
 const BUDGETS: SourceFigures = {
   files: 347,
-  lines: 68_090,
+  lines: 68_079,
   median: 0,
-  exportedTypes: 574,
+  exportedTypes: 569,
   oneImporter: 100,
   ofFunctions: 90,
   bannedWords: 45,

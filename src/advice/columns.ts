@@ -54,7 +54,7 @@ function numberOrNull(value: number): number | null {
 }
 
 /** The columns of odds, ranges and expected values, then those that are texts; none for a release with values alone. */
-export function certaintyColumns(product: ProductDefinition, release: ReleaseLabels): Columns<Figures> {
+function certaintyColumns(product: ProductDefinition, release: ReleaseLabels): Columns<Figures> {
   const [numbers, texts] = [certaintyNumbers(product, release), certaintyTexts(product, release)]
   return {
     names: [...numbers.names, ...texts.names],
@@ -62,7 +62,7 @@ export function certaintyColumns(product: ProductDefinition, release: ReleaseLab
   }
 }
 
-export interface NumberColumns<Found> extends Columns<Found> {
+interface NumberColumns<Found> extends Columns<Found> {
   cellsOf(found: Found): (number | null)[]
 }
 

@@ -27,7 +27,7 @@ interface RowError {
 }
 
 /** A row of a file. The columns `scenario`, the season that it was, and `condition` may be absent or empty. */
-type FileRow = Pick<Observation, 'lat' | 'lng'> & Seen
+type FileRow = Pick<Observation, 'lat' | 'lng'> & Seen & { condition?: string | undefined }
 
 /** Other columns are ignored. @throws {OperatorError} for a file without these columns */
 export function readObservations(text: string, key: string, maximum: number) {

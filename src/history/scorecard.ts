@@ -61,7 +61,7 @@ export async function gatherObservations(
 ): Promise<Gathered> {
   const told = await listObserved(db, code, product)
   const observations = [...told, ...given]
-    .map((one) => ({ ...one, predictions: selectPredictions(one.predictions, one.condition) }))
+    .map((one) => ({ ...one, predictions: selectPredictions(one.predictions) }))
     .filter(({ predictions }) => predictions.length > 0)
   const areas: (District | undefined)[][] = []
   for (let from = 0; from < observations.length; from += PIECE) {

@@ -1,4 +1,6 @@
+import type { Selectable } from 'kysely'
 import { SEASONS } from '#schemas/glossary.ts'
+import type { SkillTable } from '#src/data/release-tables.ts'
 
 interface Pair {
   predicted: number
@@ -97,7 +99,7 @@ export function climatologyScore({ outcome }: Pick<Season, 'outcome'>): number {
 }
 
 /** RPSS: 1 for perfect odds, 0 for those as good as a third each, below 0 for worse ones. */
-export function skillScore(ranked: number, climatology: number): number {
+function skillScore(ranked: number, climatology: number): number {
   return 1 - ranked / climatology
 }
 
@@ -163,23 +165,15 @@ export interface Seen {
   observed: number
   /** What the season was, where it is known otherwise. */
   season?: string | undefined
-  /** Which condition the place has, where it is known. */
-  condition?: string | undefined
 }
 
 const isNamed = (name: string | null | undefined, text: string) =>
   name?.trim().toLowerCase() === text.trim().toLowerCase()
 
-/** The predictions for the condition of a place; none where there are several and nothing says which. */
-export function selectPredictions<One extends Prediction>(
-  predictions: readonly One[],
-  condition?: string,
-): One[] {
-  const given = new Set(predictions.flatMap(({ condition: one }) => one?.trim().toLowerCase() ?? []))
-  if (given.size === 0) return [...predictions]
-  const meant = condition ?? (given.size === 1 ? [...given][0] : undefined)
-  if (meant === undefined) return []
-  return predictions.filter(({ condition: one }) => one == null || isNamed(one, meant))
+/** The predictions for a place; none where they are for several conditions. */
+export function selectPredictions<One extends Prediction>(predictions: readonly One[]): One[] {
+  const conditions = new Set(predictions.flatMap(({ condition }) => condition ?? []))
+  return conditions.size > 1 ? [] : [...predictions]
 }
 
 /** The scored parts of an observation, beside the values of its scenarios. */
@@ -250,17 +244,10 @@ function findOutcome(
 }
 
 /** Sums over observations, which add up over areas and releases. */
-export interface SkillSums {
-  n: number
-  sum_difference: number
-  sum_absolute: number
-  n_range: number
-  n_within: number
-  n_odds: number
-  sum_brier: number
-  sum_rps: number
-  sum_rps_climatology: number
-}
+export type SkillSums = Omit<
+  Selectable<SkillTable>,
+  'release_id' | 'level' | 'area_code' | 'observers' | 'kept_at'
+>
 
 /** @param counted whether ranges and odds may be told, too */
 export function sumSkill(

@@ -18,7 +18,7 @@ export function isObservable({ observed, input }: ProductDefinition): boolean {
 export const KEPT_LEVEL = 1
 
 /** Of fewer observations nothing is told: chance alone would explain it. */
-export const LEAST_OBSERVATIONS = 30
+const LEAST_OBSERVATIONS = 30
 
 export interface SkillRow extends SkillSums {
   level: number

@@ -1,8 +1,9 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TInteger, type TString, Type } from 'typebox'
 import type { CompanionRole, Conditions } from '#schemas/certainty.ts'
 import { RESTATING_SCENARIOS, SEASONS } from '#schemas/glossary.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { wordKey } from '#src/lib/names.ts'
+import { PROBABILITY_DECIMALS } from '#src/lookup/certainty.ts'
 
 /** The parts of a manifest about layers: odds, ranges and conditions. */
 
@@ -12,10 +13,12 @@ const MAX_CRS_LENGTH = 20_000
 /** Names with `*` may find more. */
 const MAX_FILES = 256
 
+const BAND_CHOICE: [TInteger, TString] = [Type.Integer({ minimum: 1 }), Type.String()]
+
 export const BAND = {
   file: Type.Optional(Type.String({ minLength: 1 })),
   files: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: MAX_FILES })),
-  band: Type.Union([Type.Integer({ minimum: 1 }), Type.String()], { default: 1 }),
+  band: Type.Union(BAND_CHOICE, { default: 1 }),
   scale: Type.Optional(Type.Number()),
   offset: Type.Optional(Type.Number()),
   nodata: Type.Optional(Type.Union([Type.Number(), Type.Literal('nan'), Type.Literal('none')])),
@@ -25,7 +28,7 @@ export const BAND = {
 }
 
 /** Without a default, which would be the band of the layer. */
-const OWN_BAND = { ...BAND, band: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.String()])) }
+const OWN_BAND = { ...BAND, band: Type.Optional(Type.Union(BAND_CHOICE)) }
 
 const Band = Type.Object(OWN_BAND, { additionalProperties: false })
 type BandEntry = Static<typeof Band>
@@ -103,7 +106,7 @@ const USUAL_RANGE = [0.1, 0.9] as const
 
 /** Decimals of bands about layers, where they are not those of the layer. Spreads are multiplied before rounding. */
 export const COMPANION_DECIMALS: Partial<Record<CompanionRole, number>> = {
-  probability: 3,
+  probability: PROBABILITY_DECIMALS,
   stddev: 10,
   landscape: 0,
 }
@@ -112,7 +115,7 @@ export const COMPANION_DECIMALS: Partial<Record<CompanionRole, number>> = {
 export const ODDS_TOLERANCE = 0.02
 
 /** A band about layers, as an entry of a manifest. */
-export type CompanionEntry = Omit<BandEntry, 'band'> & {
+type CompanionEntry = Omit<BandEntry, 'band'> & {
   role: CompanionRole
   band: number | string
   decimals?: number
@@ -135,26 +138,23 @@ export function listCompanions(
       ...(condition !== undefined && { condition }),
     }
     const scaled = layer.scale === undefined ? {} : { scale: layer.scale }
-    const shifted = {
+    // A spread has no offset, and is not rounded.
+    const asValues = {
       ...(layer.offset !== undefined && { offset: layer.offset }),
       ...(decimals !== undefined && { decimals }),
     }
-    const { low, high, stddev } = layer
-    return [
-      ...(low
-        ? [{ role: 'low' as const, ...labels, unit, ...scaled, ...shifted, ...placed(layer, low) }]
-        : []),
-      ...(high
-        ? [{ role: 'high' as const, ...labels, unit, ...scaled, ...shifted, ...placed(layer, high) }]
-        : []),
-      ...(stddev ? [{ role: 'stddev' as const, ...labels, unit, ...scaled, ...placed(layer, stddev) }] : []),
-    ]
+    return (['low', 'high', 'stddev'] as const).flatMap((role): CompanionEntry[] => {
+      const band = layer[role]
+      if (!band) return []
+      const meaning = role === 'stddev' ? scaled : { ...scaled, ...asValues }
+      return [{ role, ...labels, unit, ...meaning, ...placeBand(layer, band) }]
+    })
   })
   const odds = new Map<string, CompanionEntry>()
   for (const layer of layers) {
     const { scenario, probability } = layer
     if (scenario === undefined || typeof probability !== 'object' || odds.has(scenario)) continue
-    odds.set(scenario, { role: 'probability', scenario, unit: '1', ...placed(layer, probability) })
+    odds.set(scenario, { role: 'probability', scenario, unit: '1', ...placeBand(layer, probability) })
   }
   const { codes: _, ...landscape } = conditions?.raster ?? { codes: {}, band: 1 }
   return [
@@ -164,7 +164,11 @@ export function listCompanions(
   ]
 }
 
-function placed<Entry extends BandEntry>(layer: BandEntry, entry: Entry): Entry & { band: number | string } {
+/** With its file, and the number of its band. */
+function placeBand<Entry extends BandEntry>(
+  layer: BandEntry,
+  entry: Entry,
+): Entry & { band: number | string } {
   const { band = 1 } = entry
   if (hasFile(entry)) return { ...entry, band }
   const { file, files, srid, srs, nodata, mask } = layer
@@ -269,7 +273,7 @@ function findInOdds(layers: readonly LabelledLayer[], withoutSeasons: string | u
       problems.push({ path, message: `is not allowed: ${scenario} restates another scenario` })
       return
     }
-    const text = JSON.stringify(typeof probability === 'object' ? placed(layer, probability) : probability)
+    const text = JSON.stringify(typeof probability === 'object' ? placeBand(layer, probability) : probability)
     const first = given.get(scenario)
     if (!first) given.set(scenario, { index, text, probability })
     else if (first.text !== text) {

@@ -249,7 +249,7 @@ function findLikeliest(odds: Source[], figures: Figures): number | undefined {
 }
 
 /** An expected value with the labels of its layers. */
-export interface ExpectedValue {
+interface ExpectedValue {
   label: LayerLabel
   value: number
 }

@@ -22,7 +22,7 @@ export const ALL_CONDITIONS = Symbol('all conditions')
 export type ConditionWish = string | typeof ALL_CONDITIONS | undefined
 
 /** Of answers whose condition is that of the place. */
-export const LANDSCAPE_SOURCE = 'landscape layer'
+const LANDSCAPE_SOURCE = 'landscape layer'
 
 /** The band of the landscape raster; undefined without one. */
 function findLandscape({ layers, companions }: ConditionedRelease): number | undefined {
@@ -67,7 +67,7 @@ export function conditionError(
 }
 
 /** The bands that answer for one condition. */
-export interface ConditionChoice {
+interface ConditionChoice {
   /** Indices of the layers of other conditions. */
   others: number[]
   /** The band of the landscape raster where it does not decide; undefined where it does. */

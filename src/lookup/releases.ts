@@ -34,8 +34,6 @@ type InCoverage<Of extends Band> = Of & {
   coverage: number
 }
 
-export type LayerOfCoverage = InCoverage<Layer>
-
 /** What answers say of a release. */
 export interface ReleaseLabels extends Omit<AnsweredRelease, 'forecastMonth' | 'forecastName' | 'stale'> {
   /** ISO date of the first day of the month; null for products without seasons. */
@@ -328,7 +326,7 @@ export interface NumberedCoverage extends Coverage {
 export interface PublishedRelease extends Release, ReleaseLabels {
   writer: ReleaseWriter
   coverages: NumberedCoverage[]
-  layers: LayerOfCoverage[]
+  layers: InCoverage<Layer>[]
   companions: InCoverage<Companion>[]
   /** Not published: its tiles have a cache of their own. */
   archived?: true

@@ -148,7 +148,6 @@ function districtsLink(area: Area | undefined, product: string | null): HTMLElem
   )
 }
 
-/** The choice of the condition of the field, where the release has any. */
 function conditionChooser(
   { product, conditions, byLandscape, entries }: Section,
   wanted: string | null,
