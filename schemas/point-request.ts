@@ -107,10 +107,18 @@ export const PointRequest = t.component(
 )
 export type PointRequest = t.WithoutNulls<Static<typeof PointRequest>>
 
-/** A request with the format of the answer, for clients that send an address alone. */
-export function withFormat(request: TObject): TObject {
-  const format = t.oneOf(['json', 'csv'], 'The format of the answer, by default JSON.')
-  return Type.Object({ ...request.properties, format: t.optional(format) })
+/** A request with the format of the answer and the language of texts, for clients that send an address alone. */
+export function withFormat(
+  request: TObject,
+  formats: readonly string[],
+  languages: readonly string[],
+): TObject {
+  const format = t.oneOf(formats, 'The format of the answer; by default what `Accept` prefers, or JSON.')
+  const lang = t.oneOf(
+    languages,
+    'The language of a text; by default what `Accept-Language` prefers, or `en`.',
+  )
+  return Type.Object({ ...request.properties, format: t.optional(format), lang: t.optional(lang) })
 }
 
 export function toQuerySchema<Request extends TObject>(request: Request): Request {

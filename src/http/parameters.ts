@@ -91,12 +91,14 @@ type Sent = Record<string, string | string[]>
 
 function createReader(schema: TObject) {
   const fields = listFields(schema)
-  return (sent: Sent): Record<string, unknown> =>
-    Object.fromEntries(
-      fields
-        .map((field) => [field.name, readValue(field, sent[field.name])])
-        .filter(([, value]) => value !== undefined),
-    )
+  return (sent: Sent): Record<string, unknown> => {
+    const read: Record<string, unknown> = {}
+    for (const field of fields) {
+      const value = readValue(field, sent[field.name])
+      if (value !== undefined) read[field.name] = value
+    }
+    return read
+  }
 }
 
 function listFields(schema: TObject): Field[] {
@@ -250,7 +252,7 @@ const EMAIL =
   /^[^\s@"(),:;<>[\\\]\p{C}]{1,64}@([\p{L}\p{M}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,63}$/u
 
 /** A date of the calendar, in the years 1 to 9999. */
-function isDay(text: string): boolean {
+export function isDay(text: string): boolean {
   if (!/^(?!0000)\d{4}-\d\d-\d\d$/.test(text)) return false
   const time = Date.parse(`${text}T00:00:00Z`)
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)

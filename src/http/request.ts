@@ -105,6 +105,12 @@ export function allowedCodings<Coding extends string>(accept: string, offered: r
   return new Negotiator({ headers }).encodings([...offered]) as Coding[]
 }
 
+/** The language that `Accept-Language` prefers, by default the first; undefined where it allows none. */
+export function preferredLanguage({ headers }: FastifyRequest, offered: string[]): string | undefined {
+  const accept = headers['accept-language']?.replace(NO_WEIGHTS, '')
+  return new Negotiator({ headers: { 'accept-language': accept } }).language(offered)
+}
+
 /** Whether a client prefers a text to JSON by naming its type, or all of text. A client that accepts anything gets JSON. */
 export function prefersText({ headers: { accept } }: FastifyRequest, type: `text/${string}`): boolean {
   // Most clients accept anything, and should not pay for the others.

@@ -3233,10 +3233,14 @@ export interface components {
     Provenance: boolean;
     /** @description Where to go on: the `next_cursor` of the page before, with the same other parameters. */
     Cursor: string;
+    /** @description The format of the answer; by default what `Accept` prefers, or JSON. */
+    Format: "json" | "csv" | "text";
     /** @description The format of the answer. It wins over `Accept`. */
-    Format: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
+    YieldInPolygonsFormat: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
     /** @description The format of the answer. It wins over `Accept`. */
     GetFieldsFormat: "json" | "ndjson" | "csv" | "geojson";
+    /** @description The language of a text; by default what `Accept-Language` prefers, or `en`. */
+    Lang: "en";
     /** @description The id of a collection: a product and a country, as `GET /stac` links them. */
     GetStacCollectionCollection: string;
     /** @description Whether to tell the nutrients of products whose composition the service knows. */
@@ -3247,8 +3251,6 @@ export interface components {
     Histogram: number;
     /** @description Only this product. */
     Product: "yield" | "fertilizer" | "isfm" | "forage";
-    /** @description The format of the answer, by default JSON. */
-    GetYieldAtPointFormat: "json" | "csv";
     /** @description Longitude in decimal degrees (WGS 84). */
     Lng: number;
     /** @description Longitude in decimal degrees (WGS 84). */
@@ -3289,7 +3291,8 @@ export interface operations {
         scenario_weights?: components["parameters"]["ScenarioWeights"];
         nutrients?: components["parameters"]["Nutrients"];
         max_segments?: components["parameters"]["MaxSegments"];
-        format?: components["parameters"]["GetYieldAtPointFormat"];
+        format?: components["parameters"]["Format"];
+        lang?: components["parameters"]["Lang"];
       };
       header?: {
         "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -3380,7 +3383,8 @@ export interface operations {
         provenance?: components["parameters"]["Provenance"];
         skill?: components["parameters"]["Skill"];
         max_segments?: components["parameters"]["MaxSegments"];
-        format?: components["parameters"]["GetYieldAtPointFormat"];
+        format?: components["parameters"]["Format"];
+        lang?: components["parameters"]["Lang"];
       };
       header?: {
         "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -3439,6 +3443,8 @@ export interface operations {
         scenario_weights?: components["parameters"]["ScenarioWeights"];
         nutrients?: components["parameters"]["Nutrients"];
         max_segments?: components["parameters"]["MaxSegments"];
+        format?: "json" | "text";
+        lang?: components["parameters"]["Lang"];
       };
       header?: {
         "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -3615,7 +3621,7 @@ export interface operations {
         produce_price?: components["parameters"]["ProducePrice"];
         scenario_weights?: components["parameters"]["ScenarioWeights"];
         nutrients?: components["parameters"]["Nutrients"];
-        format?: components["parameters"]["Format"];
+        format?: components["parameters"]["YieldInPolygonsFormat"];
       };
       header?: {
         Prefer?: components["parameters"]["Prefer"];
@@ -3652,7 +3658,7 @@ export interface operations {
         condition?: components["parameters"]["Condition"];
         quantiles?: components["parameters"]["Quantiles"];
         histogram?: components["parameters"]["Histogram"];
-        format?: components["parameters"]["Format"];
+        format?: components["parameters"]["YieldInPolygonsFormat"];
       };
       header?: {
         Prefer?: components["parameters"]["Prefer"];
@@ -3709,7 +3715,7 @@ export interface operations {
         produce_price?: components["parameters"]["ProducePrice"];
         scenario_weights?: components["parameters"]["ScenarioWeights"];
         nutrients?: components["parameters"]["Nutrients"];
-        format?: components["parameters"]["Format"];
+        format?: components["parameters"]["YieldInPolygonsFormat"];
       };
       header?: {
         Prefer?: components["parameters"]["Prefer"];

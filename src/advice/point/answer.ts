@@ -47,8 +47,8 @@ import {
   type ReadRules,
 } from '../quantities/compute.ts'
 import { asksForQuantities, type FieldArea } from '../quantities/plan.ts'
+import { replyInText } from '../texts/reply.ts'
 import { findProvenance } from './provenance-queries.ts'
-import { replyInText } from './short-text.ts'
 
 export interface PointSource {
   products: readonly ProductDefinition[]
@@ -345,10 +345,11 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory) {
     get:
       (source: PointSource) =>
       (
-        request: FastifyRequest<{ Querystring: PointRequest & { format?: 'json' | 'csv' } }>,
+        request: FastifyRequest<{ Querystring: PointRequest & { format?: Format; lang?: string } }>,
         reply: FastifyReply,
       ) => {
-        const { format = prefersText(request, 'text/plain') ? 'text' : 'json', ...point } = request.query
+        const { format: named, lang: _, ...point } = request.query
+        const format = named ?? (prefersText(request, 'text/plain') ? 'text' : 'json')
         const further = (['provenance', 'skill'] as const).find((name) => format === 'csv' && point[name])
         if (further) throw ApiError.invalid(further, 'must be left out for CSV, which has no columns for it')
         if (format !== 'text') varyBy(reply, 'Accept')
@@ -375,8 +376,10 @@ function answerOnce(context: PointContext): Promise<PointAnswer['body']> {
 
 function answerInText(context: PointContext): Promise<FastifyReply> {
   const { source, point, request, reply } = context
+  const { lang } = (request.method === 'POST' ? {} : request.query) as { lang?: string }
   const isShared = () => mayBeShared(request, reply)
-  return replyInText(request, reply, { point, products: source.products, isShared }, async () => {
+  const wanted = { products: source.products, maxSegments: point.max_segments, language: lang, isShared }
+  return replyInText(request, reply, wanted, async () => {
     if (request.method === 'POST' && request.user) return answerOnce(context)
     const { body } = await findAndStore(context)
     cite(context)

@@ -19,6 +19,7 @@ import { ignoredNoter, mergeQueryIntoBody, readQuery } from '#src/http/parameter
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { ReadRules } from '../quantities/compute.ts'
+import { LANGUAGES } from '../texts/languages.ts'
 import { createPointHandlers, type PointSource } from './answer.ts'
 
 interface PointEndpoint extends PointSource {
@@ -43,9 +44,10 @@ export function pointRoutes(
 ): void {
   const handlers = createPointHandlers(lookup, record)
   const products = schemas.map(({ product }) => product)
+  const languages = [...LANGUAGES.served.keys()]
   const endpoints = [
-    ...schemas.map((one) => productEndpoint(one, readRules)),
-    allProductsEndpoint(products, allProductsResponse, readRules),
+    ...schemas.map((one) => productEndpoint(one, languages, readRules)),
+    allProductsEndpoint(products, languages, allProductsResponse, readRules),
   ]
   for (const endpoint of endpoints) {
     app.route({ ...postRoute(endpoint), handler: handlers.post(endpoint) })
@@ -55,6 +57,7 @@ export function pointRoutes(
 
 function productEndpoint(
   { product, request, remainder, response }: PointSchemas<ProductDefinition>,
+  languages: readonly string[],
   readRules: ReadRules,
 ): PointEndpoint {
   const { code, names, seasonal, descriptions } = product
@@ -66,7 +69,7 @@ function productEndpoint(
     hasSections: false,
     readRules,
     request,
-    query: withFormat(request),
+    query: withFormat(request, ['json', 'csv', 'text'], languages),
     remainder,
     response,
     summary: `${names.title} at a point`,
@@ -76,6 +79,7 @@ function productEndpoint(
 
 function allProductsEndpoint(
   products: ProductDefinition[],
+  languages: readonly string[],
   response: TObject,
   readRules: ReadRules,
 ): PointEndpoint {
@@ -89,7 +93,7 @@ function allProductsEndpoint(
     hasSections: true,
     readRules,
     request: PointRequest,
-    query: PointRequest,
+    query: withFormat(PointRequest, ['json', 'text'], languages),
     remainder: PointRemainder,
     response,
     summary: 'Everything for a point',
@@ -174,9 +178,9 @@ function postRoute(endpoint: PointEndpoint) {
 }
 
 function getRoute(endpoint: PointEndpoint) {
-  const { path, name, query, summary } = endpoint
+  const { path, name, query, summary, hasSections } = endpoint
   const { errors, success, config, operation } = commonParts(endpoint)
-  const table = 'format' in query.properties && { 'text/csv': { schema: ref(PointAnswerTable) } }
+  const table = !hasSections && { 'text/csv': { schema: ref(PointAnswerTable) } }
   return {
     method: 'GET',
     url: path,

@@ -78,7 +78,7 @@ describe('format=csv answers with a table, for those who have nothing but an add
     expect(table.headers.etag).not.toBe(json.headers.etag)
     const again = await get(`${url}&format=csv`, { 'if-none-match': table.headers.etag as string })
     expect(again.status).toBe(304)
-    expect((await get(`${url}&format=xml`)).body.details[0].allowed).toEqual(['json', 'csv'])
+    expect((await get(`${url}&format=xml`)).body.details[0].allowed).toEqual(['json', 'csv', 'text'])
   })
 
   test('with quantities it has their columns', async () => {

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fertilizer } from '#schemas/products/fertilizer.ts'
-import { composeText, countSegments } from '#src/advice/point/short-text.ts'
+import { composeText } from '#src/advice/texts/compose.ts'
+import { textsIn } from '#src/advice/texts/languages.ts'
+import { countSegments } from '#src/advice/texts/segments.ts'
 
 describe('how many segments a text takes', () => {
   test.each([
@@ -46,14 +48,14 @@ const body = fc.record({
 test('a text is never longer than it may be, and has no number that the answer does not have', () => {
   fc.assert(
     fc.property(body, fc.integer({ min: 1, max: 4 }), (sent, segments) => {
-      const text = composeText([fertilizer], sent, segments)
+      const text = composeText([fertilizer], sent, textsIn(), segments)
       expect(countSegments(text)).toBeLessThanOrEqual(segments)
       if (sent.synthetic && text !== 'The answer does not fit into a message.')
         expect(text).toContain('Demo data, not advice.')
       const known = JSON.stringify(sent).replaceAll(/\s+/gu, ' ')
       for (const [number] of text.replace('Jul 2026', '').matchAll(/\d+(\.\d+)?/g))
         expect(known).toContain(number)
-      const whole = composeText([fertilizer], sent, 100)
+      const whole = composeText([fertilizer], sent, textsIn(), 100)
       if (countSegments(whole) <= segments) expect(text).toBe(whole)
     }),
     { numRuns: 100 },

@@ -1,0 +1,162 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { Ajv } from 'ajv'
+import { type Static, Type } from 'typebox'
+import { parse } from 'yaml'
+import { SCENARIOS } from '#schemas/glossary.ts'
+import { PRODUCTS } from '#schemas/products/index.ts'
+import { OperatorError } from '#src/errors.ts'
+import { isDay } from '#src/http/parameters.ts'
+
+const STRICT = { additionalProperties: false }
+
+/** One line, without white space at its ends. */
+const Line = Type.String({ pattern: '^\\S(.*\\S)?$' })
+
+function section<const Key extends string>(...keys: Key[]) {
+  const lines = Object.fromEntries(keys.map((key) => [key, Line])) as Record<Key, typeof Line>
+  return Type.Object(lines, STRICT)
+}
+
+/** The keys of what the doors for messages say. */
+const DOORS = [] as const
+
+/** What a language file says: a new key is added here and in each file. `{word}` stands for a value. */
+const Sentences = Type.Object(
+  {
+    warnings: section('synthetic', 'stale'),
+    too_long: Line,
+    reasons: section('NO_DATA', 'OUTSIDE_COUNTRY', 'NO_RELEASE'),
+    months: Type.Array(Line, { minItems: 12, maxItems: 12 }),
+    scenarios: section(...SCENARIOS.map(({ scenario }) => scenario)),
+    products: Type.Record(Type.String(), Line),
+    odds: section('none', 'some', 'all'),
+    range: Line,
+    area: Line,
+    bags: section('one', 'many'),
+    doors: section(...DOORS),
+  },
+  STRICT,
+)
+
+const LanguageFile = Type.Object(
+  {
+    language: Type.String({ pattern: '^[a-z]{2,3}$' }),
+    name: Line,
+    checked_by: Type.Optional(Line),
+    checked_on: Type.Optional(Line),
+    texts: Sentences,
+  },
+  STRICT,
+)
+type LanguageFile = Static<typeof LanguageFile>
+
+/** What messages say in a language. */
+export interface Texts extends Static<typeof Sentences> {
+  /** ISO 639: `en`. */
+  language: string
+  /** Its own name: "English". */
+  name: string
+}
+
+interface Languages {
+  /** By their codes, English first. */
+  served: ReadonlyMap<string, Texts>
+  refused: readonly { file: string; reason: string }[]
+}
+
+/** The language whose keys the others have, and that answers where no other is asked for. */
+const FIRST = 'en'
+
+const isLanguageFile = new Ajv().compile<LanguageFile>(LanguageFile)
+
+/**
+ * The languages of a folder. A file is served that has the keys of English with the same placeholders, and that somebody
+ * has checked.
+ *
+ * @param today an ISO date
+ * @throws {OperatorError} where English has a mistake
+ */
+export function readLanguages(folder: URL, today = new Date().toISOString().slice(0, 10)): Languages {
+  const read = (name: string) => parse(readFileSync(new URL(name, folder), 'utf8')) as unknown
+  const firstFile = `${FIRST}.yaml`
+  const first = read(firstFile)
+  const mistake = findMistake(first, FIRST) ?? findUnchecked(first as LanguageFile, today)
+  if (mistake !== undefined) throw new OperatorError(`${firstFile} ${mistake}.`)
+
+  const english = first as LanguageFile
+  const served = new Map([[FIRST, createTexts(english)]])
+  const refused: { file: string; reason: string }[] = []
+  const files = readdirSync(folder).filter((name) => name.endsWith('.yaml') && name !== firstFile)
+  for (const file of files.sort()) {
+    try {
+      const content = read(file)
+      const language = file.slice(0, -'.yaml'.length)
+      const reason =
+        findMistake(content, language) ??
+        findDifference(content as LanguageFile, english) ??
+        findUnchecked(content as LanguageFile, today)
+      if (reason === undefined) served.set(language, createTexts(content as LanguageFile))
+      else refused.push({ file, reason })
+    } catch (error) {
+      refused.push({ file, reason: `is no YAML: ${(error as Error).message}` })
+    }
+  }
+  return { served, refused }
+}
+
+function createTexts({ language, name, texts }: LanguageFile): Texts {
+  return { language, name, ...texts }
+}
+
+/** The rest of a sentence that begins with the file; undefined for none. */
+function findMistake(content: unknown, language: string): string | undefined {
+  if (!isLanguageFile(content)) {
+    const [{ instancePath = '', message = '', params = {} } = {}] = isLanguageFile.errors ?? []
+    const { additionalProperty: name } = params
+    return `is not valid: ${instancePath || '/'} ${message}${name === undefined ? '' : `: ${name}`}`
+  }
+  return content.language === language ? undefined : `has the language ${content.language}`
+}
+
+function findUnchecked({ checked_by, checked_on }: LanguageFile, today: string): string | undefined {
+  if (checked_by === undefined || checked_on === undefined) return 'lacks checked_by or checked_on'
+  if (!isDay(checked_on) || checked_on > today) return 'was checked on no day until today'
+  return undefined
+}
+
+/** A language other than English names each product. */
+function findDifference({ texts }: LanguageFile, english: LanguageFile): string | undefined {
+  const codes = PRODUCTS.list.map(({ code }) => code)
+  const unnamed = codes.find((code) => !Object.hasOwn(texts.products, code))
+  if (unnamed !== undefined) return `has no name of the product ${unnamed}`
+  const own = new Map(listLines(texts))
+  const changed = listLines(english.texts).find(
+    ([path, line]) => placeholdersIn(own.get(path) ?? '') !== placeholdersIn(line),
+  )
+  return changed && `must have the placeholders ${placeholdersIn(changed[1]) || '(none)'} in ${changed[0]}`
+}
+
+function listLines(value: object, above = ''): [path: string, line: string][] {
+  return Object.entries(value).flatMap(([key, member]): [string, string][] =>
+    typeof member === 'string' ? [[above + key, member]] : listLines(member, `${above + key}.`),
+  )
+}
+
+const PLACEHOLDER = /\{(\w+)\}/g
+
+function placeholdersIn(line: string): string {
+  return (line.match(PLACEHOLDER) ?? []).sort().join(' ')
+}
+
+/** A line with its values. */
+export function fill(line: string, values: Readonly<Record<string, string | number>>): string {
+  return line.replaceAll(PLACEHOLDER, (_, name: string) => String(values[name]))
+}
+
+/** The languages of the service, as at its start. */
+export const LANGUAGES = readLanguages(new URL('./', import.meta.url))
+
+/** The texts of a served language, by default of English. */
+export function textsIn(language: string = FIRST): Texts {
+  return LANGUAGES.served.get(language) ?? (LANGUAGES.served.get(FIRST) as Texts)
+}
