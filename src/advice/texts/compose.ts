@@ -4,7 +4,7 @@ import { roundedAmount } from '#src/lib/round.ts'
 import type { EntryCertainty } from '#src/lookup/certainty.ts'
 import type { Entry } from '#src/lookup/releases.ts'
 import { fill, type Texts } from './languages.ts'
-import { countSegments } from './segments.ts'
+import { countSegments, isInGsm7 } from './segments.ts'
 
 /** Scenarios by importance. Others come last, and the last is left out first. */
 const BY_WEIGHT = ['Normal', 'Below Normal', 'Above Normal', 'Dominant']
@@ -183,6 +183,15 @@ function readQuestion(product: ProductDefinition, section: Section): Question | 
   return { question: inOneLine(section.question), conditions: [...new Set(conditions)].map(inOneLine) }
 }
 
+/** The question for the condition of the field that an answer has, with the names to choose from. */
+export function findQuestion(
+  products: readonly ProductDefinition[],
+  body: Record<string, unknown>,
+): Question | undefined {
+  const [asking] = findSections(products, body).filter(({ section }) => section.question !== undefined)
+  return asking && readQuestion(asking.product, asking.section)
+}
+
 function writeHead({ subject, crop, details }: Part): string {
   return `${[subject, ...(crop === '' ? [] : [`(${crop})`]), ...details].join(' ')}:`
 }
@@ -268,4 +277,119 @@ function inOneLine(text: string): string {
 function formatMonth(month: string, { months }: Texts): string {
   const [year, number] = month.split('-')
   return `${months[Number(number) - 1]} ${year}`
+}
+
+interface Line {
+  part: Part
+  entry: TextPart
+}
+
+interface PageRules {
+  /** The name of the place; empty for none. It stands on the first page where there is room. */
+  label: string
+  /** What the sender adds behind each page, and a space; empty for nothing. */
+  reserve: string
+}
+
+/**
+ * An answer with sections as messages of one segment each. Each page has the warnings and as many entries as fit without
+ * odds and ranges; those stand on pages that have room for them, for all of their entries. Each entry is on one page, in
+ * order: products as in the request, entries as in {@link composeText}. A page that goes on with a product repeats its
+ * head, where needed without the month.
+ *
+ * Names of an entry that no page has room for are cut. Where its numbers alone leave no room beside the warnings and
+ * `reserve`, its page says that it does not fit.
+ *
+ * @param body the body of the answer in JSON. Sections without entries, and those that ask, have no page: {@link findQuestion}
+ */
+export function composePages(
+  products: readonly ProductDefinition[],
+  body: Record<string, unknown>,
+  texts: Texts,
+  { label, reserve }: PageRules,
+): string[] {
+  const found = findSections(products, body).filter(({ section }) => section.question === undefined)
+  const warnings = listWarnings(found, texts)
+  const lines = found
+    .map((one) => createPart(one, texts))
+    .flatMap((part) => part.entries.map((entry): Line => ({ part, entry })))
+  const fits = (page: string) => countSegments(reserve === '' ? page : `${page} ${reserve}`) === 1
+  const write = (from: number, to: number, { detail, isNamed, isBrief }: Page) =>
+    [
+      ...(isNamed ? [`${inOneLine(label)}.`] : []),
+      ...warnings,
+      writeLines(lines.slice(from, to), detail, isBrief),
+    ].join(' ')
+
+  const pages: string[] = []
+  let from = 0
+  while (from < lines.length) {
+    let to = from + 1
+    const kinds = listKinds({
+      canName: from === 0 && inOneLine(label) !== '',
+      goesOn: lines[from - 1]?.part === lines[from]?.part,
+    })
+    const shortest = kinds.at(-1) as Page
+    while (to < lines.length && fits(write(from, to + 1, shortest))) to++
+    const all = kinds.map((kind) => write(from, to, kind))
+    pages.push(all.find(fits) ?? cutNames(lines[from] as Line, warnings, fits) ?? texts.too_long)
+    from = to
+  }
+  return pages
+}
+
+interface Page {
+  detail: Detail
+  isNamed: boolean
+  /** Whether the first head lacks its details. */
+  isBrief: boolean
+}
+
+/** The kinds of a page, the longest first. */
+function listKinds({ canName, goesOn }: { canName: boolean; goesOn: boolean }): Page[] {
+  const further = (['withOdds', 'text'] as const).flatMap((detail) => [
+    { detail, isNamed: canName, isBrief: false },
+    { detail, isNamed: false, isBrief: false },
+    { detail, isNamed: false, isBrief: goesOn },
+  ])
+  return [{ detail: 'withRange', isNamed: canName, isBrief: false }, ...further]
+}
+
+function writeLines(lines: Line[], detail: Detail, isBrief: boolean): string {
+  const parts = [...new Set(lines.map(({ part }) => part))]
+  return parts
+    .map((part, at) => {
+      const entries = lines.filter((line) => line.part === part).map(({ entry }) => entry)
+      const head = writeHead(isBrief && at === 0 ? { ...part, details: [] } : part)
+      return `${head} ${writeContent({ ...part, entries }, detail)}`
+    })
+    .join(' ')
+}
+
+/** The shortest name that is cut as long as a shorter one of all others leaves no room. */
+const SHORT_NAME = 3
+
+/** A page of one entry whose names are cut, the longest first, and then those that the GSM 7-bit alphabet lacks. */
+function cutNames({ part, entry }: Line, warnings: string[], fits: (page: string) => boolean) {
+  const names = [part.crop, ...entry.names]
+  const longest = Math.max(...names.map((name) => [...name].length))
+  const cuts = [
+    { least: SHORT_NAME, isPlain: false },
+    { least: 0, isPlain: true },
+  ]
+  for (const { least, isPlain } of cuts) {
+    for (let length = longest; length >= least; length--) {
+      const cut = (name: string) => (isPlain && !isInGsm7(name) ? '...' : cutName(name, length))
+      const crop = part.crop && cut(part.crop)
+      const line = { part: { ...part, crop }, entry: { ...entry, names: entry.names.map(cut) } }
+      const page = [...warnings, writeLines([line], 'text', true)].join(' ')
+      if (fits(page)) return page
+    }
+  }
+  return undefined
+}
+
+function cutName(name: string, length: number): string {
+  const characters = [...name]
+  return characters.length <= length ? name : `${characters.slice(0, length).join('').trimEnd()}...`
 }

@@ -1,36 +1,9 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { fertilizer } from '#schemas/products/fertilizer.ts'
 import { composeText } from '#src/advice/texts/compose.ts'
 import { textsIn } from '#src/advice/texts/languages.ts'
 import { countSegments } from '#src/advice/texts/segments.ts'
-
-describe('how many segments a text takes', () => {
-  test.each([
-    ['', 1],
-    ['a'.repeat(160), 1],
-    ['a'.repeat(161), 2],
-    ['a'.repeat(306), 2],
-    ['a'.repeat(307), 3],
-    ['€'.repeat(80), 1],
-    ['€'.repeat(81), 2],
-    // One that takes two places is not divided: 152 and 153 of the places are used.
-    [`${'a'.repeat(152)}€${'a'.repeat(152)}`, 3],
-    ['ä'.repeat(160), 1],
-    ['ሀ'.repeat(70), 1],
-    ['ሀ'.repeat(71), 2],
-    ['ሀ'.repeat(134), 2],
-    ['ሀ'.repeat(135), 3],
-    ['😀'.repeat(35), 1],
-    ['😀'.repeat(36), 2],
-    // 67 places hold 33 pairs, and one is left over in each.
-    ['😀'.repeat(66), 2],
-    ['😀'.repeat(67), 3],
-    [`${'a'.repeat(70)}ç`, 2],
-  ])('%j takes %d', (text, segments) => {
-    expect(countSegments(text)).toBe(segments)
-  })
-})
 
 const label = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
 const entry = fc.record({
