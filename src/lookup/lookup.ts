@@ -10,6 +10,7 @@ import { fillMissing } from '#src/lib/promises.ts'
 import { type Pauses, retry } from '#src/lib/retry.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import { type ConditionWish, conditionError } from './conditions.ts'
+import { createAreaNames } from './gazetteer.ts'
 import { createPixelReader, type PixelReader } from './pixels.ts'
 import { type AreaFinder, createAreaFinder, createRequestLocator, listDistinctCountries } from './places.ts'
 import type { PointQuery, Position } from './queries.ts'
@@ -327,6 +328,7 @@ export function createLookup({ database, tiles, config, products }: LookupSource
   return {
     reasons,
     areas,
+    areaNames: createAreaNames(reader),
     places: createRequestLocator(snapshots, areas),
     known: snapshots.known,
     current: snapshots.current,

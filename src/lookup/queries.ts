@@ -316,3 +316,29 @@ export async function findAreasAt(db: Kysely<Tables>, places: Position[]): Promi
   for (const { ordinal, ...area } of rows) (found[ordinal - 1] as Area[]).push(area)
   return found
 }
+
+/** An administrative area by its name, for searches. */
+export interface AreaName {
+  id: number
+  parentId: number | null
+  countryCode: string
+  level: number
+  code: string
+  name: string
+  /** The centre of mass. */
+  lat: number
+  lng: number
+}
+
+/** The names of all areas, larger areas first, and the version of the boundaries that they are of. */
+export async function listAreaNames(db: Kysely<Tables>): Promise<{ boundaries: string; areas: AreaName[] }> {
+  const { rows } = await sql<{ boundaries: string } & (AreaName | { id: null })>`
+    select
+      boundaries.version as boundaries, area.id, area.parent_id as "parentId", area.country_code as "countryCode",
+      area.level, area.code, area.name, area.centroid_lat as lat, area.centroid_lng as lng
+    from (select boundaries_version() as version) as boundaries
+    left join admin_area as area on true
+    order by area.level, area.country_code, area.code`.execute(db)
+  const areas = rows.flatMap(({ boundaries: _, ...area }) => (area.id === null ? [] : [area]))
+  return { boundaries: rows[0]?.boundaries ?? '', areas }
+}

@@ -5,8 +5,9 @@ import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantiti
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { wordKey } from '#src/lib/names.ts'
 import type { EntryCertainty } from '#src/lookup/certainty.ts'
+import { chooseArea } from '#src/lookup/gazetteer.ts'
 import type { Entry } from '#src/lookup/releases.ts'
-import type { NamedArea } from './queries.ts'
+import { unknownPlace } from '../location/place.ts'
 import {
   type AdviceBody,
   countLeftOut,
@@ -37,23 +38,8 @@ async function findRegion(
   const { areas, similar } = await services.searchAreas({ name: area, country_code: country, level })
   const chosen = chooseArea(areas)
   if (chosen) return chosen
-  const codes = [...areas, ...similar].map(({ name, code, level, parent }) => {
-    return `${code} (${name}, level ${level}${parent === null ? '' : `, in ${parent}`})`
-  })
-  const [near] = similar
-  const sentence =
-    areas.length > 0
-      ? 'Several areas may be meant: send the code of one.'
-      : near
-        ? `There is no area with this code or name: did you mean ${near.name} (${near.code})?`
-        : 'There is no area with this code or name.'
-  throw new ApiError('UNKNOWN_AREA', sentence, [
-    {
-      field: 'area',
-      message: 'area must be the code of one area',
-      ...(codes.length > 0 && { allowed: codes }),
-    },
-  ])
+  const isNear = areas.length === 0 && similar.length > 0
+  throw unknownPlace({ candidates: isNear ? similar : areas, isNear }, 'area')
 }
 
 export function adviseArea(products: Products) {
@@ -102,13 +88,6 @@ function makeTable(product: ProductDefinition, { entries }: Section, most: numbe
     columns,
     rows: ordered.slice(0, most).map((entry) => columns.map((column) => entry[column] ?? null)),
   }
-}
-
-/** The area with exactly this name on the highest level that has one, or else the only one. */
-function chooseArea([first, second]: readonly NamedArea[]): NamedArea | undefined {
-  if (!first || !second) return first
-  if (!first.exact) return undefined
-  return second.exact && second.level === first.level ? undefined : first
 }
 
 export function advisePoint({ list, of }: Products) {

@@ -12,9 +12,10 @@ import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { isoMonth } from '#src/lib/dates.ts'
 import { wordKey } from '#src/lib/names.ts'
 import { roundDegrees } from '#src/lib/round.ts'
+import type { NamedArea } from '#src/lookup/gazetteer.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import type { NamedArea } from './queries.ts'
+import { normalizeCountry } from '../location/place.ts'
 import {
   type AdviceBody,
   countLeftOut,
@@ -24,7 +25,7 @@ import {
   shortenText,
   withSources,
 } from './tool.ts'
-import { defineTool, fillLocation, normalizeCountry, releaseSource } from './tool-services.ts'
+import { defineTool, fillLocation, releaseSource } from './tool-services.ts'
 
 export function catalogue({ list }: Products) {
   function listNewest(snapshot: Snapshot, { code: countryCode, crops }: Country) {

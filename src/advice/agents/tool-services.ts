@@ -2,23 +2,22 @@ import type { Static, TObject } from 'typebox'
 import type { LocationRequest, LocationValidation } from '#schemas/location.ts'
 import type { PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { ApiError, unknownCountry } from '#src/errors.ts'
+import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { cacheLastValue } from '#src/lib/cache.ts'
-import type { Pause } from '#src/lib/limiter.ts'
-import { nameKey, slipBetween } from '#src/lib/names.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { makeReleaseMembers, type PublishedRelease } from '#src/lookup/releases.ts'
-import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
+import type { Snapshot } from '#src/lookup/snapshot.ts'
+import { createPlaces } from '../location/place.ts'
+import { listBoundarySources } from '../location/queries.ts'
 import { createLocationValidator } from '../location/routes.ts'
 import { answerPoint } from '../point/answer.ts'
 import type { Advisors, RegionQuestion } from '../polygon/advisors.ts'
 import { describeRegion, makeRegionData } from '../polygon/answer.ts'
 import { readGeoJson, soleFeature } from '../polygon/geometry.ts'
 import type { ReadRules } from '../quantities/compute.ts'
-import { findAreasKeyed, findAreasNamed, listBoundarySources, listNamesAsLong } from './queries.ts'
 import type { AdviceBody, Draft, Source, ToolCall } from './tool.ts'
 
 type Region =
@@ -47,6 +46,7 @@ export function createToolParts(app: App, lookup: Lookup, advisors: Advisors, re
     advisors,
     readRules,
     locations: createLocationValidator(reader, lookup, app.products.list),
+    places: createPlaces(app, lookup),
     readBoundarySets: cacheLastValue('boundary sources', {
       load: () => listBoundarySources(reader),
       initial: () => [],
@@ -61,9 +61,6 @@ interface SourcedAnswer {
   sources: Source[]
 }
 
-/** A name may mean so many areas for an agent to choose among them. */
-const MOST_AREAS = 8
-
 interface NamedAreaRequest {
   name: string
   country_code?: string | undefined
@@ -73,11 +70,10 @@ interface NamedAreaRequest {
 export type ToolServices = ReturnType<typeof createToolServices>
 
 /** The services of a tool's call: answers with the errors of their endpoints, the snapshot, sources, and areas by name. */
-export function createToolServices(parts: ReturnType<typeof createToolParts>, { request, reply }: ToolCall) {
+export function createToolServices(parts: ReturnType<typeof createToolParts>, call: ToolCall) {
   const { app, lookup, advisors, readRules } = parts
-  const { reader } = app.database
+  const { request, reply } = call
   const clientKey = clientKeyOf(request)
-  const inTurn = <Result>(work: () => Promise<Result>) => app.inTurn(request, reply, work)
 
   async function readSnapshot(): Promise<Snapshot> {
     return lookup.known() ?? withTimeout(request, reply, lookup.current)
@@ -130,17 +126,8 @@ export function createToolServices(parts: ReturnType<typeof createToolParts>, { 
         .map(({ countryCode, source, licence }) => ({ of: `boundaries of ${countryCode}`, source, licence }))
     },
 
-    /** Areas that a name may mean, or where none does, `similar` ones, the nearest first. Names have no index. */
-    async searchAreas({ name, country_code, level = null }: NamedAreaRequest) {
-      const filter = { name, countryCode: normalizeCountry(await readSnapshot(), country_code), level }
-      const areas = await inTurn(() => findAreasNamed(reader, filter, MOST_AREAS))
-      if (areas.length > 0) return { areas, similar: [] }
-      const names = await inTurn(() => listNamesAsLong(reader, filter))
-      const pause = () => app.turns.next(clientKey, createClientSignal(reply))
-      const keys = await findSimilar(nameKey(name), names, pause)
-      if (keys.length === 0) return { areas, similar: [] }
-      return { areas, similar: await inTurn(() => findAreasKeyed(reader, { ...filter, keys }, MOST_AREAS)) }
-    },
+    /** Areas that a name may mean, or where none does, `similar` ones, the nearest first. */
+    searchAreas: ({ name, ...options }: NamedAreaRequest) => parts.places.searchAreas(name, options, call),
 
     /** @throws {ApiError} OUTSIDE_COUNTRY where no country of the service has the point */
     async locateQuestion(question: PointQuestion): Promise<LocatedQuestion> {
@@ -153,29 +140,6 @@ export function createToolServices(parts: ReturnType<typeof createToolParts>, { 
 
 export function releaseSource({ code, source, licence }: PublishedRelease): Source {
   return { of: code, source, licence }
-}
-
-/** Null where none was sent. @throws {ApiError} INVALID_PARAMETERS for an unknown country */
-export function normalizeCountry(snapshot: Snapshot, code: string | undefined): string | null {
-  if (code === undefined) return null
-  const normal = code.trim().toLowerCase()
-  const codes = listCodes(snapshot)
-  if (!codes.includes(normal)) throw unknownCountry('country_code', codes)
-  return normal
-}
-
-/** Comparing so many names takes about a millisecond. */
-const NAMES_A_SLICE = 100
-
-/** The names that another one is a slip for, the nearest first. */
-async function findSimilar(name: string, names: readonly string[], pause: Pause): Promise<string[]> {
-  const near: { key: string; slip: number }[] = []
-  for (const [index, key] of names.entries()) {
-    if (index % NAMES_A_SLICE === 0) await pause()
-    const slip = slipBetween(name, key)
-    if (slip !== Number.POSITIVE_INFINITY) near.push({ key, slip })
-  }
-  return near.sort((a, b) => a.slip - b.slip).map(({ key }) => key)
 }
 
 type PointQuestion = Pick<

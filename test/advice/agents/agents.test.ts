@@ -383,7 +383,8 @@ test('while the database is away, an agent is told to call again', async () => {
     throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
   })
   onTestFinished(() => away.mockRestore())
-  const { status, body } = await send(callOf('where_is', { name: 'Kigali' }))
+  const polygon = rectangle(38.51, 9.51, 38.53, 9.54)
+  const { status, body } = await send(callOf('advise_area', { product: 'yield', polygon }))
   const { result } = body
   expect([status, result.isError]).toEqual([200, true])
   expect(JSON.parse(result.content[0].text)).toMatchObject({

@@ -1,0 +1,158 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError, unknownCountry } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
+import { sharedWork } from '#src/lib/limiter.ts'
+import { roundDegrees } from '#src/lib/round.ts'
+import { chooseArea, type FoundAreas, type NamedArea } from '#src/lookup/gazetteer.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
+import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
+import { requireField } from '../fields/saved.ts'
+import { findPointInside } from './queries.ts'
+import { readCoordinates, readGridCode, type WrittenPosition } from './spellings.ts'
+
+export interface Place {
+  lat: number
+  lng: number
+  /** Of the area or the field; null for a position. */
+  name: string | null
+  area: NamedArea | null
+}
+
+/** Areas that a text may mean; `isNear` where each differs from it by a typing error. */
+interface Candidates {
+  candidates: NamedArea[]
+  isNear: boolean
+}
+
+/** What people name a place by, as its text says. */
+type ReadPlace = { position: WrittenPosition } | { field: string } | { name: string }
+
+/** A collection of saved fields, a slash, and the id of a field. */
+const FIELD = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}\/\S/
+
+/**
+ * Reads what a text says of a place: coordinates, an Open Location Code, a saved field, or else a code or name.
+ *
+ * @param field names it in errors
+ * @throws {ApiError} INVALID_PARAMETERS for coordinates beyond the earth
+ */
+export function readPlace(text: string, field = 'place'): ReadPlace {
+  const position = readCoordinates(text, field) ?? readGridCode(text)
+  if (position) return { position }
+  const plain = text.trim()
+  return FIELD.test(plain) ? { field: plain } : { name: plain }
+}
+
+/** Null where none was sent. @throws {ApiError} INVALID_PARAMETERS for an unknown country */
+export function normalizeCountry(snapshot: Snapshot, code: string | undefined): string | null {
+  if (code === undefined) return null
+  const normal = code.trim().toLowerCase()
+  const codes = listCodes(snapshot)
+  if (!codes.includes(normal)) throw unknownCountry('country_code', codes)
+  return normal
+}
+
+interface Call {
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
+interface AreaOptions {
+  country_code?: string | undefined
+  level?: number | null | undefined
+}
+
+export type Places = ReturnType<typeof createPlaces>
+
+/** Makes the functions that find places as people say them. */
+export function createPlaces(app: App, lookup: Lookup) {
+  const { reader, writer } = app.database
+
+  /** The areas that a name or code may mean. @throws {ApiError} INVALID_PARAMETERS for an unknown country */
+  async function searchAreas(
+    name: string,
+    { country_code, level = null }: AreaOptions,
+    { request, reply }: Call,
+  ): Promise<FoundAreas> {
+    const snapshot = lookup.known() ?? (await withTimeout(request, reply, lookup.current))
+    const filter = { countryCode: normalizeCountry(snapshot, country_code), level }
+    const names =
+      lookup.areaNames.fromMemory(snapshot) ??
+      (await lookup.areaNames.load(snapshot, {
+        ask: (query) => app.inTurn(request, reply, query),
+        pause: () => app.turns.next(sharedWork('area names')),
+      }))
+    // Among many areas, a typing error takes more than a millisecond.
+    await app.turns.next(clientKeyOf(request), createClientSignal(reply))
+    return names.search(name, filter)
+  }
+
+  /** The one area that a name or code means, if only with a typing error; or those that it may mean. */
+  async function findArea(
+    name: string,
+    options: AreaOptions,
+    call: Call,
+  ): Promise<{ area: NamedArea } | Candidates> {
+    const { areas, similar } = await searchAreas(name, options, call)
+    const area = chooseArea(areas) ?? (similar.length === 1 ? similar[0] : undefined)
+    if (area) return { area }
+    return {
+      candidates: areas.length > 0 ? areas : similar,
+      isNear: areas.length === 0 && similar.length > 0,
+    }
+  }
+
+  /** Finds a place inside an area. */
+  async function placeIn(area: NamedArea, { request, reply }: Call): Promise<Place> {
+    const inside = await app.inTurn(request, reply, () => findPointInside(reader, area))
+    const { longitude: lng, latitude: lat } = inside ?? { longitude: area.lng, latitude: area.lat }
+    return { lat: roundDegrees(lat), lng: roundDegrees(lng), name: area.name, area }
+  }
+
+  async function placeOfField(field: string, { request, reply }: Call): Promise<Place> {
+    const { user } = request
+    if (user === null) throw new ApiError('UNAUTHORIZED', 'A saved field needs the token of its owner.')
+    const found = await app.inTurn(request, reply, () => requireField(writer, user, field))
+    const { id, name, longitude: lng, latitude: lat } = found
+    return { lat, lng, name: name ?? id, area: null }
+  }
+
+  return {
+    searchAreas,
+    findArea,
+    /**
+     * Finds the place of a text as {@link readPlace} reads it; an area is a point inside.
+     *
+     * @throws {ApiError} INVALID_PARAMETERS, UNAUTHORIZED for a field without a token, NOT_FOUND, or INSUFFICIENT_SCOPE
+     */
+    async findPlace(text: string, options: AreaOptions, call: Call): Promise<{ place: Place } | Candidates> {
+      const read = readPlace(text)
+      if ('position' in read) return { place: { ...read.position, name: null, area: null } }
+      if ('field' in read) return { place: await placeOfField(read.field, call) }
+      const found = await findArea(read.name, options, call)
+      return 'area' in found ? { place: await placeIn(found.area, call) } : found
+    },
+  }
+}
+
+/** The error where a text means no area, or several. @param field names it in the error */
+export function unknownPlace({ candidates, isNear }: Candidates, field: string): ApiError {
+  const codes = candidates.map(({ name, code, level, parent }) => {
+    return `${code} (${name}, level ${level}${parent === null ? '' : `, in ${parent}`})`
+  })
+  const [near] = isNear ? candidates : []
+  const sentence = near
+    ? `There is no area with this code or name: did you mean ${near.name} (${near.code})?`
+    : candidates.length > 0
+      ? 'Several areas may be meant: send the code of one.'
+      : 'There is no area with this code or name.'
+  return new ApiError('UNKNOWN_AREA', sentence, [
+    {
+      field,
+      message: `${field} must be the code of one area`,
+      ...(codes.length > 0 && { allowed: codes }),
+    },
+  ])
+}

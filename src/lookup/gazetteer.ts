@@ -1,0 +1,308 @@
+import type { Kysely } from 'kysely'
+import type { Country } from '#src/catalog/reference-queries.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { Cache } from '#src/lib/cache.ts'
+import type { Pause } from '#src/lib/limiter.ts'
+import { nameKey, slipBetween } from '#src/lib/names.ts'
+import { type AreaName, listAreaNames } from './queries.ts'
+import type { Snapshot } from './snapshot.ts'
+
+export interface NamedArea extends Omit<AreaName, 'id' | 'parentId'> {
+  /** The area above; null for a country. */
+  parent: string | null
+  /** Whether the text has the code or the whole name, and not a part of it. */
+  exact: boolean
+}
+
+/** A text may mean so many areas for people to choose among them. */
+export const MOST_AREAS = 8
+
+/** Null for all. */
+export interface AreaFilter {
+  countryCode: string | null
+  level: number | null
+}
+
+export interface FoundAreas {
+  /** Those that the text names, the best first. */
+  areas: NamedArea[]
+  /** Where there are none: those that it names with typing errors, the nearest first. */
+  similar: NamedArea[]
+}
+
+/** The area with exactly this name on the highest level that has one, or else the only one. */
+export function chooseArea([first, second]: readonly NamedArea[]): NamedArea | undefined {
+  if (!first || !second) return first
+  if (!first.exact) return undefined
+  return second.exact && second.level === first.level ? undefined : first
+}
+
+const APOSTROPHES = /['’‘ʼ`´]/gu
+const PUNCTUATION = /[\p{P}\p{S}]+/gu
+
+/** A name without case, accents and apostrophes; hyphens and other punctuation are spaces. */
+function areaNameKey(text: string): string {
+  return nameKey(text.replace(APOSTROPHES, '').replace(PUNCTUATION, ' '))
+}
+
+/** A name that areas have, or a qualifier. */
+interface Name {
+  key: string
+  /** A bit for each letter. */
+  letters: number
+}
+
+interface SharedName extends Name {
+  entries: Entry[]
+}
+
+/** An area, and what searches compare. */
+interface Entry {
+  area: AreaName
+  /** Larger areas first. */
+  ordinal: number
+  code: string
+  name: SharedName
+  above: Entry | undefined
+}
+
+function nameOf(key: string): Name {
+  let letters = 0
+  for (const letter of key) letters |= 1 << ((letter.codePointAt(0) as number) & 31)
+  return { key, letters }
+}
+
+function countBits(bits: number): number {
+  let count = 0
+  for (let left = bits; left !== 0; left &= left - 1) count++
+  return count
+}
+
+/** The most that `slipBetween` takes. Each is a letter more, a letter less, or both. */
+const MOST_SLIPS = 2
+
+/** As `slipBetween`; lengths and letters tell most names apart before their edit distance. */
+function measureSlip(one: Name, other: Name): number {
+  if (Math.abs(one.key.length - other.key.length) > MOST_SLIPS) return Number.POSITIVE_INFINITY
+  const different = one.letters ^ other.letters
+  if (countBits(different & one.letters) > MOST_SLIPS || countBits(different & other.letters) > MOST_SLIPS) {
+    return Number.POSITIVE_INFINITY
+  }
+  return slipBetween(one.key, other.key)
+}
+
+/** In a longer text no words say what an area lies in. */
+const MOST_WORDS = 10
+
+/** So many ways to read a text are tried, each in a millisecond. */
+const MOST_SPLITS = 3
+
+/** Ranks of what a text names, the best first. */
+const CODE = 0
+const WHOLE = 1
+const BEGINNING = 2
+const PART = 3
+const RANKS = [CODE, WHOLE, BEGINNING, PART]
+
+type IsWanted = (entry: Entry) => boolean
+
+/** The names of areas. Searching 20,000 takes up to two milliseconds: callers wait for a turn. */
+export class Gazetteer {
+  readonly #entries: Entry[] = []
+  readonly #byId = new Map<number, Entry>()
+  readonly #names = new Map<string, SharedName>()
+  /** Names and codes of areas that have others in them, and of countries. */
+  readonly #qualifiers = new Map<string, Name>()
+  /** The keys of countries by their codes. */
+  readonly #countries: Map<string, readonly string[]>
+
+  constructor(countries: readonly Pick<Country, 'code' | 'name'>[]) {
+    this.#countries = new Map(countries.map(({ code, name }) => [code, [code, name].map(areaNameKey)]))
+    for (const key of [...this.#countries.values()].flat()) this.#addQualifier(key)
+  }
+
+  /** Adds an area; larger ones are first. */
+  add(area: AreaName): void {
+    const key = areaNameKey(area.name)
+    const name = this.#names.get(key) ?? { ...nameOf(key), entries: [] }
+    const above = area.parentId === null ? undefined : this.#byId.get(area.parentId)
+    const entry = { area, ordinal: this.#entries.length, code: areaNameKey(area.code), name, above }
+    this.#names.set(key, name)
+    name.entries.push(entry)
+    this.#byId.set(area.id, entry)
+    this.#entries.push(entry)
+    if (!above) return
+    this.#addQualifier(above.name.key)
+    this.#addQualifier(above.code)
+  }
+
+  #addQualifier(key: string): void {
+    if (!this.#qualifiers.has(key)) this.#qualifiers.set(key, nameOf(key))
+  }
+
+  /**
+   * Finds the areas that a text means: by code or name, or by both with areas above or the country behind, as in
+   * "Fiche, Oromia". Whole names come before their beginnings and other parts, then larger areas before smaller ones.
+   */
+  search(text: string, { countryCode, level }: AreaFilter): FoundAreas {
+    const key = areaNameKey(text)
+    if (key === '') return { areas: [], similar: [] }
+    const isWanted: IsWanted = ({ area }) =>
+      (countryCode === null || area.countryCode === countryCode) && (level === null || area.level === level)
+    const splits = splitName(key)
+    const areas = this.#find(key, isWanted)
+    if (areas.length > 0) return { areas, similar: [] }
+    for (const { head, tail } of splits.filter(({ tail }) => this.#isQualifier(tail)).slice(0, MOST_SPLITS)) {
+      const liesIn = this.#rememberAbove((above) => isQualifiedBy(above, tail))
+      const qualified = this.#find(head, (entry) => isWanted(entry) && liesIn(entry))
+      if (qualified.length > 0) return { areas: qualified, similar: [] }
+    }
+    return { areas, similar: this.#findSimilar(key, splits, isWanted) }
+  }
+
+  #find(key: string, isWanted: IsWanted): NamedArea[] {
+    const ranked: Entry[][] = RANKS.map(() => [])
+    for (const entry of this.#entries) {
+      const rank = rankOf(entry, key)
+      if (rank === undefined) continue
+      const found = ranked[rank] as Entry[]
+      if (found.length < MOST_AREAS && isWanted(entry)) found.push(entry)
+    }
+    return ranked
+      .flatMap((found, rank) => found.map((entry) => describe(entry, rank <= WHOLE)))
+      .slice(0, MOST_AREAS)
+  }
+
+  #findSimilar(key: string, splits: readonly Split[], isWanted: IsWanted): NamedArea[] {
+    const slips = new Map<Entry, number>()
+    const record = (entry: Entry, slip: number) => {
+      if (isWanted(entry) && slip < (slips.get(entry) ?? Number.POSITIVE_INFINITY)) slips.set(entry, slip)
+    }
+    this.#eachSimilar(key, record)
+    const qualified = splits.map(({ head, tail }) => ({ head, near: this.#findQualifiers(tail) }))
+    for (const { head, near } of qualified.filter(({ near }) => near.size > 0).slice(0, MOST_SPLITS)) {
+      const slipAbove = this.#rememberAbove((above) =>
+        Math.min(...above.map((one) => near.get(one) ?? Number.POSITIVE_INFINITY)),
+      )
+      this.#eachSimilar(head, (entry, slip) => record(entry, slip + slipAbove(entry)))
+    }
+    return [...slips]
+      .sort(([a, slip], [b, other]) => slip - other || a.ordinal - b.ordinal)
+      .slice(0, MOST_AREAS)
+      .map(([entry]) => describe(entry, false))
+  }
+
+  #eachSimilar(key: string, record: (entry: Entry, slip: number) => void): void {
+    const sent = nameOf(key)
+    for (const name of this.#names.values()) {
+      const slip = name.key === key ? 0 : measureSlip(sent, name)
+      if (slip !== Number.POSITIVE_INFINITY) for (const entry of name.entries) record(entry, slip)
+    }
+  }
+
+  /** The qualifiers that a text means, with its slips. */
+  #findQualifiers(key: string): Map<string, number> {
+    const sent = nameOf(key)
+    const found = new Map<string, number>()
+    for (const name of this.#qualifiers.values()) {
+      const slip = name.key === key ? 0 : measureSlip(sent, name)
+      if (slip !== Number.POSITIVE_INFINITY) found.set(name.key, slip)
+    }
+    return found
+  }
+
+  /** Whether a text is one qualifier, or several behind each other. */
+  #isQualifier(text: string): boolean {
+    return (
+      this.#qualifiers.has(text) ||
+      splitName(text).some(({ head, tail }) => this.#qualifiers.has(head) && this.#isQualifier(tail))
+    )
+  }
+
+  /** Makes a function of the names and codes of the areas above an area and of its country, the nearest first. */
+  #rememberAbove<Result>(read: (above: readonly string[]) => Result): (entry: Entry) => Result {
+    const known = new Map<Entry | string, Result>()
+    return ({ above, area: { countryCode } }) => {
+      const stored = known.get(above ?? countryCode)
+      if (stored !== undefined) return stored
+      const keys: string[] = []
+      for (let up = above; up; up = up.above) keys.push(up.name.key, up.code)
+      const result = read([...keys, ...(this.#countries.get(countryCode) ?? [])])
+      known.set(above ?? countryCode, result)
+      return result
+    }
+  }
+}
+
+/** Whether a text is one of some keys, or several of them in their order. */
+function isQualifiedBy(keys: readonly string[], text: string): boolean {
+  return keys.some(
+    (key, at) =>
+      key === text ||
+      (text.startsWith(`${key} `) && isQualifiedBy(keys.slice(at + 1), text.slice(key.length + 1))),
+  )
+}
+
+interface Split {
+  head: string
+  tail: string
+}
+
+/** The ways to read a text as a name and what it lies in, the longest names first. */
+function splitName(key: string): Split[] {
+  const words = key.split(' ')
+  if (words.length > MOST_WORDS) return []
+  return words.slice(1).map((_, index) => {
+    const at = words.length - 1 - index
+    return { head: words.slice(0, at).join(' '), tail: words.slice(at).join(' ') }
+  })
+}
+
+function rankOf({ code, name }: Entry, key: string): number | undefined {
+  if (code === key) return CODE
+  const at = name.key.indexOf(key)
+  if (at > 0) return PART
+  if (at < 0) return undefined
+  return name.key.length === key.length ? WHOLE : BEGINNING
+}
+
+function describe({ area, above }: Entry, exact: boolean): NamedArea {
+  const { countryCode, level, code, name, lat, lng } = area
+  return { countryCode, level, code, name, parent: above?.area.name ?? null, lat, lng, exact }
+}
+
+/** Adding so many names takes about two milliseconds. */
+const NAMES_A_SLICE = 500
+
+interface Waits {
+  /** Waits for the database. */
+  ask: <Found>(query: () => Promise<Found>) => Promise<Found>
+  pause: Pause
+}
+
+/** Keeps the names of the boundaries of a snapshot, 10 MB for 20,000 areas. A failed load leaves them. */
+export function createAreaNames(db: Kysely<Tables>) {
+  const cache = new Cache<string, Gazetteer>('area names', { max: 1 })
+  const keyOf = ({ boundaries, countries }: Snapshot) =>
+    JSON.stringify([boundaries, countries.map(({ code, name }) => [code, name])])
+
+  return {
+    /** Undefined for a miss. */
+    fromMemory: (snapshot: Snapshot): Gazetteer | undefined => cache.get(keyOf(snapshot)),
+    /** Concurrent requests share one query. */
+    load(snapshot: Snapshot, { ask, pause }: Waits): Promise<Gazetteer> {
+      const key = keyOf(snapshot)
+      return cache.load(key, async () => {
+        const { boundaries, areas } = await ask(() => listAreaNames(db))
+        // Others were loaded meanwhile, or are not at a replica yet.
+        if (boundaries !== snapshot.boundaries) cache.delete(key)
+        const gazetteer = new Gazetteer(snapshot.countries)
+        for (const [index, area] of areas.entries()) {
+          if (index % NAMES_A_SLICE === 0) await pause()
+          gazetteer.add(area)
+        }
+        return gazetteer
+      })
+    },
+  }
+}
