@@ -107,6 +107,28 @@ export const PointRequest = t.component(
 )
 export type PointRequest = t.WithoutNulls<Static<typeof PointRequest>>
 
+const PlaceName = t.text(
+  200,
+  'A place in words, instead of `lat` and `lng`: a code or name of `GET /places`, maybe with the area it lies in (`Fiche, Oromia`), coordinates (`9.5N 38.5E`), an Open Location Code (`6GCRMQ2F`), or your saved field (`collection/id`). An area is a point inside; its country applies.',
+  // Tools that send all examples send a position: empty counts as left out.
+  '',
+)
+
+/** A request with a place in words in the place of the position. Code checks that there is one of the two. */
+export function withPlace(request: TObject): TObject {
+  return Type.Object({ ...request.properties, place: t.optional(PlaceName) })
+}
+
+/** The same for the document, where either may be left out. */
+export function withOptionalPosition(query: TObject): TObject {
+  const { lat, lng, ...rest } = toQuerySchema(query).properties
+  return Type.Object({
+    lat: Type.Optional(lat as TSchema),
+    lng: Type.Optional(lng as TSchema),
+    ...rest,
+  })
+}
+
 /** A request with the format of the answer and the language of texts, for clients that send an address alone. */
 export function withFormat(
   request: TObject,

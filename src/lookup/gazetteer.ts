@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { MOST_FOUND } from '#schemas/areas.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { Cache } from '#src/lib/cache.ts'
@@ -14,11 +15,8 @@ export interface NamedArea extends Omit<AreaName, 'id' | 'parentId'> {
   exact: boolean
 }
 
-/** A text may mean so many areas for people to choose among them. */
-export const MOST_AREAS = 8
-
 /** Null for all. */
-export interface AreaFilter {
+interface AreaFilter {
   countryCode: string | null
   level: number | null
 }
@@ -66,7 +64,7 @@ interface Entry {
   above: Entry | undefined
 }
 
-function nameOf(key: string): Name {
+function makeName(key: string): Name {
   let letters = 0
   for (const letter of key) letters |= 1 << ((letter.codePointAt(0) as number) & 31)
   return { key, letters }
@@ -95,7 +93,7 @@ function measureSlip(one: Name, other: Name): number {
 const MOST_WORDS = 10
 
 /** So many ways to read a text are tried, each in a millisecond. */
-const MOST_SPLITS = 3
+const MOST_SPLITS = 6
 
 /** Ranks of what a text names, the best first. */
 const CODE = 0
@@ -106,7 +104,7 @@ const RANKS = [CODE, WHOLE, BEGINNING, PART]
 
 type IsWanted = (entry: Entry) => boolean
 
-/** The names of areas. Searching 20,000 takes up to two milliseconds: callers wait for a turn. */
+/** The names of areas. Searching 20,000 takes one to three milliseconds: callers wait for a turn. */
 export class Gazetteer {
   readonly #entries: Entry[] = []
   readonly #byId = new Map<number, Entry>()
@@ -124,7 +122,7 @@ export class Gazetteer {
   /** Adds an area; larger ones are first. */
   add(area: AreaName): void {
     const key = areaNameKey(area.name)
-    const name = this.#names.get(key) ?? { ...nameOf(key), entries: [] }
+    const name = this.#names.get(key) ?? { ...makeName(key), entries: [] }
     const above = area.parentId === null ? undefined : this.#byId.get(area.parentId)
     const entry = { area, ordinal: this.#entries.length, code: areaNameKey(area.code), name, above }
     this.#names.set(key, name)
@@ -137,7 +135,7 @@ export class Gazetteer {
   }
 
   #addQualifier(key: string): void {
-    if (!this.#qualifiers.has(key)) this.#qualifiers.set(key, nameOf(key))
+    if (!this.#qualifiers.has(key)) this.#qualifiers.set(key, makeName(key))
   }
 
   /**
@@ -163,14 +161,14 @@ export class Gazetteer {
   #find(key: string, isWanted: IsWanted): NamedArea[] {
     const ranked: Entry[][] = RANKS.map(() => [])
     for (const entry of this.#entries) {
-      const rank = rankOf(entry, key)
+      const rank = rankEntry(entry, key)
       if (rank === undefined) continue
       const found = ranked[rank] as Entry[]
-      if (found.length < MOST_AREAS && isWanted(entry)) found.push(entry)
+      if (found.length < MOST_FOUND && isWanted(entry)) found.push(entry)
     }
     return ranked
       .flatMap((found, rank) => found.map((entry) => describe(entry, rank <= WHOLE)))
-      .slice(0, MOST_AREAS)
+      .slice(0, MOST_FOUND)
   }
 
   #findSimilar(key: string, splits: readonly Split[], isWanted: IsWanted): NamedArea[] {
@@ -188,12 +186,12 @@ export class Gazetteer {
     }
     return [...slips]
       .sort(([a, slip], [b, other]) => slip - other || a.ordinal - b.ordinal)
-      .slice(0, MOST_AREAS)
+      .slice(0, MOST_FOUND)
       .map(([entry]) => describe(entry, false))
   }
 
   #eachSimilar(key: string, record: (entry: Entry, slip: number) => void): void {
-    const sent = nameOf(key)
+    const sent = makeName(key)
     for (const name of this.#names.values()) {
       const slip = name.key === key ? 0 : measureSlip(sent, name)
       if (slip !== Number.POSITIVE_INFINITY) for (const entry of name.entries) record(entry, slip)
@@ -202,7 +200,7 @@ export class Gazetteer {
 
   /** The qualifiers that a text means, with its slips. */
   #findQualifiers(key: string): Map<string, number> {
-    const sent = nameOf(key)
+    const sent = makeName(key)
     const found = new Map<string, number>()
     for (const name of this.#qualifiers.values()) {
       const slip = name.key === key ? 0 : measureSlip(sent, name)
@@ -258,7 +256,7 @@ function splitName(key: string): Split[] {
   })
 }
 
-function rankOf({ code, name }: Entry, key: string): number | undefined {
+function rankEntry({ code, name }: Entry, key: string): number | undefined {
   if (code === key) return CODE
   const at = name.key.indexOf(key)
   if (at > 0) return PART
@@ -274,13 +272,7 @@ function describe({ area, above }: Entry, exact: boolean): NamedArea {
 /** Adding so many names takes about two milliseconds. */
 const NAMES_A_SLICE = 500
 
-interface Waits {
-  /** Waits for the database. */
-  ask: <Found>(query: () => Promise<Found>) => Promise<Found>
-  pause: Pause
-}
-
-/** Keeps the names of the boundaries of a snapshot, 10 MB for 20,000 areas. A failed load leaves them. */
+/** Keeps the names of the boundaries of a snapshot, 17 MB for 20,000 areas. A failed load leaves them. */
 export function createAreaNames(db: Kysely<Tables>) {
   const cache = new Cache<string, Gazetteer>('area names', { max: 1 })
   const keyOf = ({ boundaries, countries }: Snapshot) =>
@@ -289,11 +281,11 @@ export function createAreaNames(db: Kysely<Tables>) {
   return {
     /** Undefined for a miss. */
     fromMemory: (snapshot: Snapshot): Gazetteer | undefined => cache.get(keyOf(snapshot)),
-    /** Concurrent requests share one query. */
-    load(snapshot: Snapshot, { ask, pause }: Waits): Promise<Gazetteer> {
+    /** Concurrent requests share one query, which is no request's own. @param pause between slices of shared work */
+    load(snapshot: Snapshot, pause: Pause): Promise<Gazetteer> {
       const key = keyOf(snapshot)
       return cache.load(key, async () => {
-        const { boundaries, areas } = await ask(() => listAreaNames(db))
+        const { boundaries, areas } = await listAreaNames(db)
         // Others were loaded meanwhile, or are not at a replica yet.
         if (boundaries !== snapshot.boundaries) cache.delete(key)
         const gazetteer = new Gazetteer(snapshot.countries)

@@ -38,10 +38,30 @@ export interface paths {
   };
   "/advisory/isfm/points": { /** Organic inputs (ISFM) at many points */ post: operations["isfmAtPoints"]; };
   "/advisory/forage/points": { /** Forage suitability at many points */ post: operations["forageAtPoints"]; };
-  "/advisory/yield": { /** Predicted yield in a polygon */ post: operations["yieldInPolygon"]; };
-  "/advisory/fertilizer": { /** Fertilizer rates in a polygon */ post: operations["fertilizerInPolygon"]; };
-  "/advisory/isfm": { /** Organic inputs (ISFM) in a polygon */ post: operations["isfmInPolygon"]; };
-  "/advisory/forage": { /** Forage suitability in a polygon */ post: operations["forageInPolygon"]; };
+  "/advisory/yield": {
+    /** Predicted yield in an area, to be cached */
+    get: operations["getYieldInArea"];
+    /** Predicted yield in a polygon */
+    post: operations["yieldInPolygon"];
+  };
+  "/advisory/fertilizer": {
+    /** Fertilizer rates in an area, to be cached */
+    get: operations["getFertilizerInArea"];
+    /** Fertilizer rates in a polygon */
+    post: operations["fertilizerInPolygon"];
+  };
+  "/advisory/isfm": {
+    /** Organic inputs (ISFM) in an area, to be cached */
+    get: operations["getIsfmInArea"];
+    /** Organic inputs (ISFM) in a polygon */
+    post: operations["isfmInPolygon"];
+  };
+  "/advisory/forage": {
+    /** Forage suitability in an area, to be cached */
+    get: operations["getForageInArea"];
+    /** Forage suitability in a polygon */
+    post: operations["forageInPolygon"];
+  };
   "/advisory/yield/polygons": {
     /** Predicted yields in many polygons */
     post: operations["yieldInPolygons"];
@@ -104,6 +124,7 @@ export interface paths {
     /** The country and areas of a point, and its products */
     post: operations["validateLocation"];
   };
+  "/places": { /** Find areas by name */ get: operations["searchPlaces"]; };
   "/admin": { /** Administrative areas of a country */ get: operations["listAdminAreas"]; };
   "/catalog": { /** The catalog of offered and published data */ get: operations["getCatalog"]; };
   "/releases": { /** List releases, published and earlier */ get: operations["listReleases"]; };
@@ -1753,9 +1774,25 @@ export interface components {
       /** @description Where the point lies in no country, and would with `lat` and `lng` swapped: that it would. */
       hint?: string;
     };
+    /** @description An administrative area that a name may mean. */
+    FoundArea: {
+      country_code: string;
+      level: components["schemas"]["Level"];
+      code: components["schemas"]["FoundAreaCode"];
+      name: string;
+      /** @description The name of the area right above; null for a country. */
+      parent: string | null;
+      lat: number;
+      lng: number;
+    };
+    FoundAreas: {
+      /** @description The best first: whole names, beginnings, parts; then larger areas before smaller ones. */
+      items: components["schemas"]["FoundArea"][];
+      /** @description Whether no name has the text, and these differ from it by a typing error. */
+      is_near: boolean;
+    };
     AdminArea: {
-      /** @description The stable code of the area, for requests. */
-      code: string;
+      code: components["schemas"]["FoundAreaCode"];
       name: string;
       level: components["schemas"]["Level"];
       country_code: string;
@@ -3119,6 +3156,8 @@ export interface components {
     YieldHistoryItemForecastMonth: string;
     /** @description None for forage. */
     YieldHistoryItemCrop: string | null;
+    /** @description The stable code of the area, for requests. */
+    FoundAreaCode: string;
     Source: string;
     /** @description Requests answered 4xx or 5xx. */
     Errors: number;
@@ -3183,6 +3222,8 @@ export interface components {
     Pass: string[];
     /** @description The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. For all products: a code of each, separated by commas as in `Advisory-Release`; others have no answer then. */
     Release: string;
+    /** @description A place in words, instead of `lat` and `lng`: a code or name of `GET /places`, maybe with the area it lies in (`Fiche, Oromia`), coordinates (`9.5N 38.5E`), an Open Location Code (`6GCRMQ2F`), or your saved field (`collection/id`). An area is a point inside; its country applies. */
+    Place: string;
     /** @description Which of its layers, from 1, or `most-likely`: the season with the greatest odds. */
     Layer: number | "most-likely";
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. By default `eth`; for all products, many points and polygons, the country of the place. With `admin` it is that of the areas. */
@@ -3205,6 +3246,8 @@ export interface components {
     ListLayersRelease: string;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area. */
     YieldInPolygonCountryCode: string;
+    /** @description The area: a code or name of `GET /places`, maybe with an area that it lies in. */
+    GetYieldInAreaPlace: string;
     /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
     ScenarioWeights: string;
     /** @description The currency and the price of a kilogram of the harvest, such as `ETB 38.5`. */
@@ -3237,6 +3280,8 @@ export interface components {
     Format: "json" | "csv" | "text";
     /** @description The format of the answer. It wins over `Accept`. */
     YieldInPolygonsFormat: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
+    /** @description The format of the answer; by default what `Accept` prefers, or JSON. */
+    GetEverythingAtPointFormat: "json" | "text";
     /** @description The format of the answer. It wins over `Accept`. */
     GetFieldsFormat: "json" | "ndjson" | "csv" | "geojson";
     /** @description The language of a text; by default what `Accept-Language` prefers, or `en`. */
@@ -3253,14 +3298,12 @@ export interface components {
     Product: "yield" | "fertilizer" | "isfm" | "forage";
     /** @description Longitude in decimal degrees (WGS 84). */
     Lng: number;
-    /** @description Longitude in decimal degrees (WGS 84). */
-    GetYieldAtPointLng: number;
     /** @description Latitude in decimal degrees (WGS 84). */
     Lat: number;
-    /** @description Latitude in decimal degrees (WGS 84). */
-    GetYieldAtPointLat: number;
     /** @description The id of the subscription. */
     Id: string;
+    /** @description Its level, 0 for the country. */
+    Level: number;
     /** @description The id of the item. */
     GetHistoryItemId: string;
   };
@@ -3272,9 +3315,9 @@ export type $defs = Record<string, never>;
 export interface operations {
   getYieldAtPoint: {
     parameters: {
-      query: {
-        lat: components["parameters"]["GetYieldAtPointLat"];
-        lng: components["parameters"]["GetYieldAtPointLng"];
+      query?: {
+        lat?: components["parameters"]["Lat"];
+        lng?: components["parameters"]["Lng"];
         crop?: components["parameters"]["Crop"];
         country_code?: components["parameters"]["YieldAtPointCountryCode"];
         name?: components["parameters"]["YieldAtPointName"];
@@ -3291,6 +3334,7 @@ export interface operations {
         scenario_weights?: components["parameters"]["ScenarioWeights"];
         nutrients?: components["parameters"]["Nutrients"];
         max_segments?: components["parameters"]["MaxSegments"];
+        place?: components["parameters"]["Place"];
         format?: components["parameters"]["Format"];
         lang?: components["parameters"]["Lang"];
       };
@@ -3373,9 +3417,9 @@ export interface operations {
   };
   getForageAtPoint: {
     parameters: {
-      query: {
-        lat: components["parameters"]["GetYieldAtPointLat"];
-        lng: components["parameters"]["GetYieldAtPointLng"];
+      query?: {
+        lat?: components["parameters"]["Lat"];
+        lng?: components["parameters"]["Lng"];
         country_code?: components["parameters"]["YieldAtPointCountryCode"];
         name?: components["parameters"]["YieldAtPointName"];
         release?: components["parameters"]["Release"];
@@ -3383,6 +3427,7 @@ export interface operations {
         provenance?: components["parameters"]["Provenance"];
         skill?: components["parameters"]["Skill"];
         max_segments?: components["parameters"]["MaxSegments"];
+        place?: components["parameters"]["Place"];
         format?: components["parameters"]["Format"];
         lang?: components["parameters"]["Lang"];
       };
@@ -3424,9 +3469,9 @@ export interface operations {
   };
   getEverythingAtPoint: {
     parameters: {
-      query: {
-        lat: components["parameters"]["GetYieldAtPointLat"];
-        lng: components["parameters"]["GetYieldAtPointLng"];
+      query?: {
+        lat?: components["parameters"]["Lat"];
+        lng?: components["parameters"]["Lng"];
         crop?: components["parameters"]["Crop"];
         country_code?: components["parameters"]["YieldAtPointCountryCode"];
         name?: components["parameters"]["YieldAtPointName"];
@@ -3443,7 +3488,8 @@ export interface operations {
         scenario_weights?: components["parameters"]["ScenarioWeights"];
         nutrients?: components["parameters"]["Nutrients"];
         max_segments?: components["parameters"]["MaxSegments"];
-        format?: "json" | "text";
+        place?: components["parameters"]["Place"];
+        format?: components["parameters"]["GetEverythingAtPointFormat"];
         lang?: components["parameters"]["Lang"];
       };
       header?: {
@@ -3533,6 +3579,32 @@ export interface operations {
       default: components["responses"]["AnyError"];
     };
   };
+  getYieldInArea: {
+    parameters: {
+      query: {
+        place: components["parameters"]["GetYieldInAreaPlace"];
+        country_code?: components["parameters"]["YieldAtPointCountryCode"];
+        level?: components["parameters"]["Level"];
+        crop?: components["parameters"]["Crop"];
+        forecast_period?: components["parameters"]["ForecastPeriod"];
+        release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
+        max_segments?: components["parameters"]["MaxSegments"];
+        format?: components["parameters"]["GetEverythingAtPointFormat"];
+        lang?: components["parameters"]["Lang"];
+      };
+      header?: {
+        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+        Prefer?: components["parameters"]["Prefer"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["PolygonYieldResponse"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
   yieldInPolygon: {
     parameters: {
       query?: {
@@ -3565,6 +3637,14 @@ export interface operations {
       default: components["responses"]["AnyError"];
     };
   };
+  getFertilizerInArea: {
+    parameters: operations["getYieldInArea"]["parameters"];
+    responses: {
+      200: { content: { "application/json": components["schemas"]["PolygonFertilizerResponse"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
   fertilizerInPolygon: {
     parameters: operations["yieldInPolygon"]["parameters"];
     requestBody: { content: { "application/json": components["schemas"]["PolygonRequest"]; }; };
@@ -3573,11 +3653,43 @@ export interface operations {
       default: components["responses"]["AnyError"];
     };
   };
+  getIsfmInArea: {
+    parameters: operations["getYieldInArea"]["parameters"];
+    responses: {
+      200: { content: { "application/json": components["schemas"]["PolygonIsfmResponse"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
   isfmInPolygon: {
     parameters: operations["yieldInPolygon"]["parameters"];
     requestBody: { content: { "application/json": components["schemas"]["PolygonRequest"]; }; };
     responses: {
       200: { content: { "application/json": components["schemas"]["PolygonIsfmResponse"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getForageInArea: {
+    parameters: {
+      query: {
+        place: components["parameters"]["GetYieldInAreaPlace"];
+        country_code?: components["parameters"]["YieldAtPointCountryCode"];
+        level?: components["parameters"]["Level"];
+        release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
+        max_segments?: components["parameters"]["MaxSegments"];
+        format?: components["parameters"]["GetEverythingAtPointFormat"];
+        lang?: components["parameters"]["Lang"];
+      };
+      header?: {
+        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+        Prefer?: components["parameters"]["Prefer"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["PolygonForageResponse"]; }; };
+      304: components["responses"]["NotModified"];
       default: components["responses"]["AnyError"];
     };
   };
@@ -3859,6 +3971,20 @@ export interface operations {
     };
     responses: {
       200: { content: { "application/json": components["schemas"]["LocationValidation"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  searchPlaces: {
+    parameters: {
+      query: { name: string; country_code?: string; level?: number; limit?: number; };
+      header?: {
+        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["FoundAreas"]; }; };
+      304: components["responses"]["NotModified"];
       default: components["responses"]["AnyError"];
     };
   };

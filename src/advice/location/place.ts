@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import { unauthorized } from '#src/http/plugins/authentication.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { sharedWork } from '#src/lib/limiter.ts'
@@ -69,6 +70,7 @@ export type Places = ReturnType<typeof createPlaces>
 /** Makes the functions that find places as people say them. */
 export function createPlaces(app: App, lookup: Lookup) {
   const { reader, writer } = app.database
+  const pause = () => app.turns.next(sharedWork('area names'))
 
   /** The areas that a name or code may mean. @throws {ApiError} INVALID_PARAMETERS for an unknown country */
   async function searchAreas(
@@ -80,10 +82,7 @@ export function createPlaces(app: App, lookup: Lookup) {
     const filter = { countryCode: normalizeCountry(snapshot, country_code), level }
     const names =
       lookup.areaNames.fromMemory(snapshot) ??
-      (await lookup.areaNames.load(snapshot, {
-        ask: (query) => app.inTurn(request, reply, query),
-        pause: () => app.turns.next(sharedWork('area names')),
-      }))
+      (await withTimeout(request, reply, () => lookup.areaNames.load(snapshot, pause)))
     // Among many areas, a typing error takes more than a millisecond.
     await app.turns.next(clientKeyOf(request), createClientSignal(reply))
     return names.search(name, filter)
@@ -105,18 +104,18 @@ export function createPlaces(app: App, lookup: Lookup) {
   }
 
   /** Finds a place inside an area. */
-  async function placeIn(area: NamedArea, { request, reply }: Call): Promise<Place> {
+  async function findPlaceIn(area: NamedArea, { request, reply }: Call): Promise<Place> {
     const inside = await app.inTurn(request, reply, () => findPointInside(reader, area))
     const { longitude: lng, latitude: lat } = inside ?? { longitude: area.lng, latitude: area.lat }
     return { lat: roundDegrees(lat), lng: roundDegrees(lng), name: area.name, area }
   }
 
-  async function placeOfField(field: string, { request, reply }: Call): Promise<Place> {
+  async function findFieldPlace(field: string, { request, reply }: Call): Promise<Place> {
     const { user } = request
-    if (user === null) throw new ApiError('UNAUTHORIZED', 'A saved field needs the token of its owner.')
+    if (user === null) throw unauthorized(request)
     const found = await app.inTurn(request, reply, () => requireField(writer, user, field))
     const { id, name, longitude: lng, latitude: lat } = found
-    return { lat, lng, name: name ?? id, area: null }
+    return { lat: roundDegrees(lat), lng: roundDegrees(lng), name: name ?? id, area: null }
   }
 
   return {
@@ -130,9 +129,9 @@ export function createPlaces(app: App, lookup: Lookup) {
     async findPlace(text: string, options: AreaOptions, call: Call): Promise<{ place: Place } | Candidates> {
       const read = readPlace(text)
       if ('position' in read) return { place: { ...read.position, name: null, area: null } }
-      if ('field' in read) return { place: await placeOfField(read.field, call) }
+      if ('field' in read) return { place: await findFieldPlace(read.field, call) }
       const found = await findArea(read.name, options, call)
-      return 'area' in found ? { place: await placeIn(found.area, call) } : found
+      return 'area' in found ? { place: await findPlaceIn(found.area, call) } : found
     },
   }
 }

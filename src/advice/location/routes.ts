@@ -24,6 +24,7 @@ import type { Area, Position } from '#src/lookup/queries.ts'
 import { type LayerValues, type PublishedRelease, positionOf } from '#src/lookup/releases.ts'
 import { countryNamed, listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import { findNearestCountries } from './queries.ts'
+import { searchRoute } from './search-route.ts'
 
 /** Chooses the areas of lowest code on a border: of the requested country, and within the chosen area one level up. */
 export function chooseAreas(
@@ -226,4 +227,5 @@ export async function location(app: App, { lookup }: { lookup: Lookup }): Promis
       return undefined
     },
   )
+  searchRoute(app, lookup)
 }

@@ -13,11 +13,10 @@ import { entityTag } from '#src/http/entity-tags.ts'
 import { CSV, csvRow } from '#src/http/formats.ts'
 import { ignoredMember } from '#src/http/parameters.ts'
 import { permits } from '#src/http/plugins/authentication.ts'
-import { allowCaching } from '#src/http/plugins/caching.ts'
+import { allowCaching, mayBeShared } from '#src/http/plugins/caching.ts'
 import { SHARE_OF_EXTRAS, withTimeout } from '#src/http/plugins/time-budget.ts'
 import {
   clientKeyOf,
-  isApplied,
   isOffTheRecord,
   prefers,
   prefersText,
@@ -48,6 +47,7 @@ import {
 } from '../quantities/compute.ts'
 import { asksForQuantities, type FieldArea } from '../quantities/plan.ts'
 import { replyInText } from '../texts/reply.ts'
+import type { TakePlace } from './place-parameter.ts'
 import { findProvenance } from './provenance-queries.ts'
 
 export interface PointSource {
@@ -312,12 +312,14 @@ interface PointContext {
   reply: FastifyReply
 }
 
+const failBy = (reply: FastifyReply) => (error: unknown) => sendAtEnd(reply, () => reply.send(error))
+
 /** An answer from memory takes no promise until it is stored, and the answers of a turn of the event loop leave together. */
-export function createPointHandlers(lookup: Lookup, record: RecordAdvisory) {
+export function createPointHandlers(lookup: Lookup, record: RecordAdvisory, takePlace: TakePlace) {
   /** Answers by `reply`, or by the body that it returns. */
   function handle(context: PointContext): Promise<PointAnswer['body']> | undefined {
     const { source, point, format, request, reply } = context
-    const fail = (error: unknown) => sendAtEnd(reply, () => reply.send(error))
+    const fail = failBy(reply)
     // Anonymous answers are not stored, so their key does nothing; an invalid key is refused all the same.
     const key = request.method === 'POST' ? readIdempotencyKey(request) : undefined
     if (format === 'text') {
@@ -345,15 +347,20 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory) {
     get:
       (source: PointSource) =>
       (
-        request: FastifyRequest<{ Querystring: PointRequest & { format?: Format; lang?: string } }>,
+        request: FastifyRequest<{
+          Querystring: PointRequest & { format?: Format; lang?: string; place?: string }
+        }>,
         reply: FastifyReply,
       ) => {
-        const { format: named, lang: _, ...point } = request.query
+        const { format: named, lang: _, place, ...point } = request.query
         const format = named ?? (prefersText(request, 'text/plain') ? 'text' : 'json')
         const further = (['provenance', 'skill'] as const).find((name) => format === 'csv' && point[name])
         if (further) throw ApiError.invalid(further, 'must be left out for CSV, which has no columns for it')
         if (format !== 'text') varyBy(reply, 'Accept')
-        return handle({ lookup, record, source, point, format, request, reply })
+        const context: PointContext = { lookup, record, source, point, format, request, reply }
+        if (place === undefined) return handle(context)
+        takePlace(place, context).then(() => handle(context), failBy(reply))
+        return undefined
       },
   }
 }
@@ -484,15 +491,11 @@ function send(answer: PointAnswer | ApiError, context: PointContext): FastifyRep
   return reply.header('content-type', type).send(text)
 }
 
-/** Whether caches may store an answer: they ignore preferences, and a request with a token needs its check each time. */
-function mayBeShared({ method, headers }: FastifyRequest, reply: FastifyReply): boolean {
-  return method !== 'POST' && headers.authorization === undefined && !isApplied(reply, 'return=provenance')
-}
-
 /** Links the answer itself, if the request names a release. The address is relative, so that caches may store it. */
 function cite({ point, request, reply }: PointContext): void {
-  const { basePath, url, server, method } = request
-  // Skill changes with each season.
-  if (point.release === undefined || point.skill || method === 'POST') return
+  const { basePath, url, server, method, query } = request
+  if (point.release === undefined || method === 'POST') return
+  // Skill changes with each season, the place of a name with the boundaries.
+  if (point.skill || (query as { place?: string }).place !== undefined) return
   reply.header('link', `<${basePath}${url.slice(server.config.BASE_PATH.length)}>; rel="cite-as"`)
 }

@@ -9,6 +9,8 @@ import {
   ShortText,
   toQuerySchema,
   withFormat,
+  withOptionalPosition,
+  withPlace,
 } from '#schemas/point-request.ts'
 import { joinNames, ofSeasonless } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
@@ -21,6 +23,7 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import { LANGUAGES } from '../texts/languages.ts'
 import { createPointHandlers, type PointSource } from './answer.ts'
+import { createPlaceTaker, standInForPlace } from './place-parameter.ts'
 
 interface PointEndpoint extends PointSource {
   path: string
@@ -42,7 +45,7 @@ export function pointRoutes(
   allProductsResponse: TObject,
   { lookup, record, readRules }: { lookup: Lookup; record: RecordAdvisory; readRules: ReadRules },
 ): void {
-  const handlers = createPointHandlers(lookup, record)
+  const handlers = createPointHandlers(lookup, record, createPlaceTaker(app, lookup))
   const products = schemas.map(({ product }) => product)
   const languages = [...LANGUAGES.served.keys()]
   const endpoints = [
@@ -69,7 +72,7 @@ function productEndpoint(
     hasSections: false,
     readRules,
     request,
-    query: withFormat(request, ['json', 'csv', 'text'], languages),
+    query: withFormat(withPlace(request), ['json', 'csv', 'text'], languages),
     remainder,
     response,
     summary: `${names.title} at a point`,
@@ -93,7 +96,7 @@ function allProductsEndpoint(
     hasSections: true,
     readRules,
     request: PointRequest,
-    query: withFormat(PointRequest, ['json', 'text'], languages),
+    query: withFormat(withPlace(PointRequest), ['json', 'text'], languages),
     remainder: PointRemainder,
     response,
     summary: 'Everything for a point',
@@ -106,7 +109,7 @@ If no product has a value, the answer is a 404 with the most telling reason; \`d
   }
 }
 
-const TEXT_HEADERS = {
+export const TEXT_HEADERS = {
   'Content-Language': { type: 'string', description: 'The language of a text message.' },
   Vary: { type: 'string', description: 'The request headers that change the answer.' },
 }
@@ -123,6 +126,9 @@ Parameters stand in the body, the query or both; the body wins. The tag \`adviso
 
 const GET_RULES =
   'Answers as POST does, from the query, for clients and proxies that cache. The tag `advisory` has the rules.'
+
+/** Those of `place`. */
+const PLACE_ERRORS: ErrorCode[] = ['UNKNOWN_AREA', 'UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND']
 
 function commonParts({ needsCrop, response }: PointEndpoint) {
   const errors: ErrorCode[] = [
@@ -149,7 +155,7 @@ function commonParts({ needsCrop, response }: PointEndpoint) {
 }
 
 /** The errors of an operation: the reason for no value may be a text message. */
-function documentErrors(...codes: ErrorCode[]): Record<number, object> {
+export function documentErrors(...codes: ErrorCode[]): Record<number, object> {
   const errors: Record<number, object> = errorResponses(...codes)
   const { content, ...noValue } = errors[404] as { content: object }
   const withText = { ...content, 'text/plain': { schema: ref(ShortText) } }
@@ -179,6 +185,7 @@ function postRoute(endpoint: PointEndpoint) {
 
 function getRoute(endpoint: PointEndpoint) {
   const { path, name, query, summary, hasSections } = endpoint
+  const note = noteIgnored(query)
   const { errors, success, config, operation } = commonParts(endpoint)
   const table = !hasSections && { 'text/csv': { schema: ref(PointAnswerTable) } }
   return {
@@ -191,6 +198,7 @@ function getRoute(endpoint: PointEndpoint) {
       summary: `${summary}, to be cached`,
       description: GET_RULES,
       querystring: toQuerySchema(query),
+      queryAlternative: withOptionalPosition(query),
       response: {
         200: {
           ...success,
@@ -202,10 +210,13 @@ function getRoute(endpoint: PointEndpoint) {
           description: 'The answer is the one that `If-None-Match` names.',
           headers: { 'Advisory-Release': ReleaseHeader },
         },
-        ...documentErrors(...errors),
+        ...documentErrors(...errors, ...PLACE_ERRORS),
       },
     },
-    preValidation: readQuery(query, noteIgnored(query)),
+    preValidation: readQuery(query, (request, reply) => {
+      note(request, reply)
+      standInForPlace(request)
+    }),
   } as const
 }
 

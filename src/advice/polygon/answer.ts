@@ -8,11 +8,17 @@ import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
 import { round, roundDegrees, roundVisibly } from '#src/lib/round.ts'
 import { describeEntry, type Figures, readOutlook } from '#src/lookup/certainty.ts'
 import { type ConditionWish, chooseCondition } from '#src/lookup/conditions.ts'
-import { makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
+import {
+  type LocatableRequest,
+  makeSharedMembers,
+  type SourceRelease,
+  sourceMember,
+} from '#src/lookup/places.ts'
 import type { Companion, LayerLabel, Position } from '#src/lookup/queries.ts'
 import {
   makeLabels,
   makeOutlookMembers,
+  makeReleaseMembers,
   nameColumn,
   type PublishedRelease,
   type ReleaseLabels,
@@ -335,6 +341,21 @@ export function makeRegionData(
   if (!rules) return { [product.entries]: entries, ...outlook }
   const figures = quantitiesIn(rules, product, release, statistics)
   return { [product.entries]: entriesWith(entries, figures), ...outlook, quantities: figures.quantities }
+}
+
+/** The answer for one polygon or area. */
+export function makeRegionAnswer(
+  product: ProductDefinition,
+  asked: LocatableRequest & { name?: string | undefined },
+  advice: Advice,
+  rules: QuantityRules | null,
+): Record<string, unknown> {
+  return {
+    location: describeRegion(asked.name, advice),
+    ...makeReleaseMembers(advice.release),
+    ...sourceMember(asked),
+    ...makeRegionData(product, advice, rules),
+  }
 }
 
 function areaIn(areaHa: number, unit: FieldArea['unit']): FieldArea {

@@ -24,8 +24,8 @@ import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf, isOffTheRecord } from '#src/http/request.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
-import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
-import { makeReleaseMembers, readSeries } from '#src/lookup/releases.ts'
+import type { LocatableRequest } from '#src/lookup/places.ts'
+import { readSeries } from '#src/lookup/releases.ts'
 import {
   GEOJSON_TYPE,
   polygonBodyReader,
@@ -34,9 +34,11 @@ import {
   refuseUnlessOne,
 } from '../bodies.ts'
 import { createOutline, requireField } from '../fields/saved.ts'
-import type { QuantityRules, ReadRules } from '../quantities/compute.ts'
+import { createPlaces } from '../location/place.ts'
+import type { ReadRules } from '../quantities/compute.ts'
 import type { Advisors } from './advisors.ts'
-import { type Advice, describeRegion, makeRegionData } from './answer.ts'
+import { makeRegionAnswer } from './answer.ts'
+import { areaRoute } from './area-route.ts'
 import { type Outline, readGeoJson, type SentGeoJson, toGeoJson } from './geometry.ts'
 
 /** The parameters and the place of a request. The history would store all else that a body may hold. */
@@ -88,11 +90,13 @@ interface PolygonOptions {
 }
 
 export async function polygonRoutes(app: App, options: PolygonOptions): Promise<void> {
+  const places = createPlaces(app, options.lookup)
   app.decorateRequest('polygon', null)
   app.addContentTypeParser<Buffer>(GEOJSON_TYPE, { parseAs: 'buffer' }, jsonReader(app))
 
   for (const endpoint of options.schemas) {
     app.route({ ...polygonRoute(endpoint, options), bodyLimit: app.config.BODY_LIMIT_BYTES })
+    app.route(areaRoute(endpoint, { ...options, places }))
   }
 }
 
@@ -149,7 +153,7 @@ function polygonRoute(
         const { release } = advice
         reply.header('advisory-release', release.code)
         const skill = body.skill ? await readSkill(product, release, advice.position, call, reply) : undefined
-        const answered = { ...createAnswer(product, asked, advice, rules), ...(body.skill && { skill }) }
+        const answered = { ...makeRegionAnswer(product, asked, advice, rules), ...(body.skill && { skill }) }
         const ignored = ignoredMember(call)
         const caller = requireCaller(call)
         if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return { ...answered, ...ignored }
@@ -212,18 +216,4 @@ function areaIn({ country_code, code, level = null }: SentArea): AreaReference {
 function documentBodies(request: TObject) {
   const polygon = ref(PolygonGeometry)
   return { 'application/json': Type.Union([ref(request), polygon]), [GEOJSON_TYPE]: polygon }
-}
-
-function createAnswer(
-  product: ProductDefinition,
-  body: Body & LocatableRequest,
-  advice: Advice,
-  rules: QuantityRules | null,
-) {
-  return {
-    location: describeRegion(body.name, advice),
-    ...makeReleaseMembers(advice.release),
-    ...sourceMember(body),
-    ...makeRegionData(product, advice, rules),
-  }
 }

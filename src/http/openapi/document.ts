@@ -151,13 +151,14 @@ function withParameterExamples(document: OpenAPIV3_1.Document): OpenAPIV3_1.Docu
       .flatMap((operation) => operation.parameters ?? []),
     ...(Object.values(document.components?.parameters ?? {}) as Parameter[]),
   ].filter((parameter): parameter is Parameter => 'name' in parameter)
+  // Of several with a name, the first is the most usual.
   const examples = new Map(
-    parameters.flatMap(({ name, example }) => (example === undefined ? [] : [[name, example]])),
+    parameters.toReversed().flatMap(({ name, example }) => (example === undefined ? [] : [[name, example]])),
   )
   for (const parameter of parameters) {
     const { name, description = '', schema = {} } = parameter
     parameter.example ??=
-      SHOWN.exec(description)?.[1] ?? examples.get(name) ?? OF_NAME[name] ?? makeExample(schema, schemas)
+      SHOWN.exec(description)?.[1] ?? OF_NAME[name] ?? examples.get(name) ?? makeExample(schema, schemas)
   }
   return document
 }
@@ -170,7 +171,7 @@ export const DOCUMENT_PARTS = {
   },
   fields: {
     title: 'Fields: advice for polygons, areas and saved fields, coverage and subscriptions',
-    paths: /^\/(advisory\/\w+(\/polygons)?|fields.*|admin|coverage|subscriptions.*)$/,
+    paths: /^\/(advisory\/\w+(\/polygons)?|fields.*|admin|places|coverage|subscriptions.*)$/,
   },
   account: {
     title: 'Account: logins, keys, profile and history',

@@ -276,7 +276,8 @@ function sendsToken({ headers }: FastifyRequest): boolean {
 }
 
 /** Why a request has no caller. Only a token can be wrong (RFC 6750, 3.1). */
-function unauthorized(request: FastifyRequest): ApiError {
+/** The error where a token is needed, and none, or none of use, was sent. */
+export function unauthorized(request: FastifyRequest): ApiError {
   if (!sendsToken(request)) {
     return new ApiError(
       'UNAUTHORIZED',

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import fp from 'fastify-plugin'
 import type { App } from '../app.ts'
 import { answerDigest, entityTag, isCurrent } from '../entity-tags.ts'
-import { varyBy } from '../request.ts'
+import { isApplied, varyBy } from '../request.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -103,6 +103,11 @@ export function allowAsset(
 /** The tag of an answer by its data, before it is made. It changes with the schema of the answer. */
 export function dataTag({ routeOptions: { config } }: FastifyRequest, ...parts: string[]): string {
   return entityTag(config.answerDigest?.text ?? '', ...parts)
+}
+
+/** Whether caches may store an answer: they ignore preferences, and a request with a token needs its check each time. */
+export function mayBeShared({ method, headers }: FastifyRequest, reply: FastifyReply): boolean {
+  return method !== 'POST' && headers.authorization === undefined && !isApplied(reply, 'return=provenance')
 }
 
 /** Sets the headers of the route's rules; true where the client has the answer, and 304 is due. */

@@ -1,0 +1,61 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
+import { FoundAreas, PlacesQuery, placesSchemas } from '#schemas/areas.ts'
+import { ref } from '#schemas/common.ts'
+import { toQuerySchema } from '#schemas/point-request.ts'
+import { errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { entityTag } from '#src/http/entity-tags.ts'
+import { readQuery } from '#src/http/parameters.ts'
+import { allowCaching } from '#src/http/plugins/caching.ts'
+import { roundDegrees } from '#src/lib/round.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
+import { createPlaces } from './place.ts'
+
+const DESCRIPTION =
+  'The administrative areas of all levels that a name may mean, for people to choose among: as `place` of points and areas takes them. Without a match, names with a typing error.'
+
+/** Adds the search of areas by name. */
+export function searchRoute(app: App, lookup: Lookup): void {
+  for (const schema of placesSchemas) app.addSchema(schema)
+  const { searchAreas } = createPlaces(app, lookup)
+
+  app.get(
+    '/places',
+    {
+      config: { public: true, caching: 'own', ownTurns: true, onlyReads: true },
+      schema: {
+        operationId: 'searchPlaces',
+        summary: 'Find areas by name',
+        description: DESCRIPTION,
+        tags: ['places'],
+        querystring: toQuerySchema(PlacesQuery),
+        response: {
+          200: { ...ref(FoundAreas), description: 'The areas; none is an empty list.' },
+          304: { type: 'null', description: 'The areas are those that `If-None-Match` names.' },
+          ...errorResponses('INVALID_PARAMETERS'),
+        },
+      },
+      preValidation: readQuery(PlacesQuery),
+    },
+    async (request: FastifyRequest<{ Querystring: Static<typeof PlacesQuery> }>, reply: FastifyReply) => {
+      const { name, limit, ...options } = request.query
+      const { areas, similar } = await searchAreas(name, options, { request, reply })
+      const isNear = areas.length === 0 && similar.length > 0
+      const items = (isNear ? similar : areas)
+        .slice(0, limit)
+        .map(({ countryCode, level, code, name, parent, lat, lng }) => ({
+          country_code: countryCode,
+          level,
+          code,
+          name,
+          parent,
+          lat: roundDegrees(lat),
+          lng: roundDegrees(lng),
+        }))
+      const found: FoundAreas = { items, is_near: isNear }
+      if (allowCaching(request, reply, entityTag(JSON.stringify(found)))) return reply.code(304).send()
+      return found
+    },
+  )
+}
