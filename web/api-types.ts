@@ -83,6 +83,14 @@ export interface Area {
   geometry: Polygon | MultiPolygon
 }
 
+/** An area that a name may mean, with its centre. */
+export interface FoundArea extends Omit<Area, 'geometry'>, Place {}
+
+export interface FoundAreas {
+  items: FoundArea[]
+  is_near: boolean
+}
+
 /** West, south, east and north in degrees. */
 export type Bounds = [west: number, south: number, east: number, north: number]
 export type Position = [number, number]

@@ -14,13 +14,8 @@ export const ROUGH_DEGREES = 5
 
 const PAGE = 1000
 
-/**
- * Makes a cache of the areas of a level of a country.
- *
- * @param catalog says which levels are loaded
- * @param degrees how far shapes may be from what they are
- */
-export function createAreas({ boundaries }: Catalog, degrees = COARSE_DEGREES) {
+/** Makes a cache of the areas of a level of a country. @param catalog says which levels are loaded */
+export function createAreas({ boundaries }: Catalog) {
   const cached = cacheOf<Area[]>()
   const isLoaded = (country: string, level: number) =>
     boundaries.some((one) => one.country_code === country && one.level === level)
@@ -28,23 +23,23 @@ export function createAreas({ boundaries }: Catalog, degrees = COARSE_DEGREES) {
   /** @param level 0 is the country */
   return (country: string, level: number) => {
     const key = `${country}-${level}`
-    return cached(key, async () => (isLoaded(country, level) ? load(key, degrees) : []))
+    return cached(key, async () => (isLoaded(country, level) ? load(key) : []))
   }
 }
 
 export type AreasOf = ReturnType<typeof createAreas>
 
-/** The area itself, of one that is known roughly. */
-export async function areaItself({ country_code, level, code }: Area): Promise<Area> {
+/** The area itself, of one that is known by its code. */
+export async function areaItself({ country_code, level, code }: Omit<Area, 'geometry'>): Promise<Area> {
   const path = `ogc/collections/areas-${country_code}-${level}/items/${encodeURIComponent(code)}`
   return areaOf(await get<AreaFeature>(path, { 'max-allowable-offset': COARSE_DEGREES }))
 }
 
-async function load(key: string, degrees: number): Promise<Area[]> {
+async function load(key: string): Promise<Area[]> {
   const areas: Area[] = []
   const path = `ogc/collections/areas-${key}/items`
   try {
-    let address = addressOf(path, { limit: PAGE, 'max-allowable-offset': degrees })
+    let address = addressOf(path, { limit: PAGE, 'max-allowable-offset': COARSE_DEGREES })
     for (;;) {
       const asked = address
       // Tiles of a service that is busy are asked for again; borders are to come with them.

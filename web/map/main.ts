@@ -1,15 +1,5 @@
-import type { Area, Catalog, Place } from '../api-types.ts'
-import {
-  type AreasOf,
-  areaItself,
-  boundsOf,
-  createAreas,
-  listLevels,
-  orNone,
-  placeInside,
-  ROUGH_DEGREES,
-  shortPlace,
-} from '../geo/areas.ts'
+import type { Catalog, FoundArea, FoundAreas, Place } from '../api-types.ts'
+import { type AreasOf, areaItself, boundsOf, createAreas, placeInside, shortPlace } from '../geo/areas.ts'
 import { createPlaceRoom } from '../place/room.ts'
 import { get } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
@@ -47,14 +37,12 @@ class MapPage {
   #conditionsOf = createConditions()
   #parts
   #source
-  #namesOf
   #room
   #stage
 
   constructor(parts: ReturnType<typeof layout>, source: { catalog: Catalog; areasOf: AreasOf }) {
     this.#parts = parts
     this.#source = source
-    this.#namesOf = createAreas(source.catalog, ROUGH_DEGREES)
     this.#room = createPlaceRoom(parts.place, source, {
       close: () => this.change({ at: null }),
       setHectares: (hectares) => this.#say({ hectares }),
@@ -70,8 +58,10 @@ class MapPage {
       open: (at) => this.#showPlace(at),
     })
     const actions = {
-      areas: () => this.#searched(),
-      showArea: (area: Area) => this.#showArea(area),
+      find: (name: string) => this.#find(name),
+      countryNamed: (code: string) =>
+        source.catalog.countries.find((country) => country.code === code)?.name ?? code,
+      showArea: (area: FoundArea) => this.#showArea(area),
       showPlace: (at: Place) => this.#showPlace(at),
     }
     parts.search.replaceChildren(searchForm(actions))
@@ -153,32 +143,29 @@ class MapPage {
   }
 
   /** Goes to an area, and to what its country has where that is another one. */
-  async #showArea(found: Area) {
+  async #showArea(found: FoundArea) {
     // Boundaries may have been replaced since the search.
-    const area = await areaItself(found).catch(() => found)
-    const at = placeInside(area)
-    const country = area.country_code
+    const area = await areaItself(found).catch(() => null)
+    const at = area ? placeInside(area) : { lat: found.lat, lng: found.lng }
+    const country = found.country_code
     const other = country !== this.#view.country && releaseIn(this.#source.catalog, country, this.#view)
     if (other) {
       const { product, crop } = other
       await this.change({ product, country, crop, month: null, compare: null, camera: null, at })
     } else await this.change({ at })
-    this.#stage.fit(boundsOf(area))
+    if (area) this.#stage.fit(boundsOf(area))
+    else this.#stage.goTo(at)
     this.#room.focus()
   }
 
-  /** The areas of all countries, those of the country that is shown first. */
-  async #searched() {
-    const { country } = this.#view
-    const { catalog } = this.#source
-    const levels = listLevels(catalog)
-    const codes = catalog.countries.map(({ code }) => code)
-    const ownFirst = [
-      ...codes.filter((code) => code === country),
-      ...codes.filter((code) => code !== country),
-    ]
-    const areas = ownFirst.flatMap((code) => levels.map((level) => orNone(this.#namesOf(code, level))))
-    return (await Promise.all(areas)).flat()
+  /** The areas that a name may mean; among those called alike, that of the country that is shown is first. */
+  async #find(name: string): Promise<FoundAreas> {
+    const { items, is_near } = await get<FoundAreas>('places', { name })
+    const placeOf = (area: FoundArea) =>
+      items.findIndex((other) => other.name === area.name && other.level === area.level)
+    const isElsewhere = ({ country_code }: FoundArea) => Number(country_code !== this.#view.country)
+    const sorted = items.toSorted((a, b) => placeOf(a) - placeOf(b) || isElsewhere(a) - isElsewhere(b))
+    return { items: sorted, is_near }
   }
 
   /** @param changes what the address is to say from now on */

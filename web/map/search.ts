@@ -1,67 +1,18 @@
-import type { Area, Place } from '../api-types.ts'
+import type { FoundArea, FoundAreas, Place } from '../api-types.ts'
 import { placeIn } from '../geo/areas.ts'
 import { element, labelled } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 
-const MOST_RESULTS = 8
-
-/** So many letters of a name may differ for each slip, at most. */
-const LETTERS_A_SLIP = 4
-
-/**
- * The areas that somebody means: those whose name has the text in it, or else those where a part of the name is near to
- * it. Case and accents do not matter.
- *
- * @param areas those that come first do so among equals
- */
-export function areasCalled(areas: Area[], wanted: string): { found: Area[]; isNear: boolean } {
-  const text = plain(wanted)
-  const names = areas.map((area) => ({ area, name: plain(area.name) }))
-  const called = names.filter(({ name }) => name.includes(text))
-  if (called.length > 0 || text.length < LETTERS_A_SLIP) {
-    const rank = (name: string) => (name === text ? 0 : name.startsWith(text) ? 1 : 2)
-    called.sort((a, b) => rank(a.name) - rank(b.name) || a.area.level - b.area.level)
-    return { found: first(called), isNear: false }
-  }
-  const near = names
-    .map((one) => ({ ...one, slips: slipsTo(text, one.name) }))
-    .filter(({ slips }) => slips <= text.length / LETTERS_A_SLIP)
-    .sort(
-      (a, b) =>
-        a.slips - b.slips ||
-        Math.abs(a.name.length - text.length) - Math.abs(b.name.length - text.length) ||
-        a.area.level - b.area.level,
-    )
-  return { found: first(near), isNear: true }
-}
-
-const first = (ranked: { area: Area }[]) => ranked.slice(0, MOST_RESULTS).map(({ area }) => area)
-
-const plain = (text: string) => text.trim().normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
-
-/** How many letters have to be put in, left out or replaced to make a text a part of a name (Sellers, 1980). */
-function slipsTo(text: string, name: string) {
-  let last = Array.from({ length: name.length + 1 }, () => 0)
-  for (const [row, letter] of [...text].entries()) {
-    const current = [row + 1]
-    for (const [column, other] of [...name].entries()) {
-      const replaced = (last[column] ?? 0) + Number(letter !== other)
-      current.push(Math.min(replaced, (last[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1))
-    }
-    last = current
-  }
-  return Math.min(...last)
-}
-
 interface Actions {
-  /** All that can be found; asked for when somebody begins to search. */
-  areas: () => Promise<Area[]>
-  showArea: (area: Area) => void
+  find: (name: string) => Promise<FoundAreas>
+  /** @param code of a country */
+  countryNamed: (code: string) => string
+  showArea: (area: FoundArea) => void
   showPlace: (place: Place) => void
 }
 
 /** A form that finds areas by their names, and takes coordinates. */
-export function searchForm({ areas, showArea, showPlace }: Actions) {
+export function searchForm({ find: ask, countryNamed, showArea, showPlace }: Actions) {
   const texts = TEXTS.search
   const input = element('input', {
     type: 'search',
@@ -79,7 +30,7 @@ export function searchForm({ areas, showArea, showPlace }: Actions) {
     said,
     list,
   )
-  const choose = (area: Area) => {
+  const choose = (area: FoundArea) => {
     list.replaceChildren()
     said.textContent = ''
     input.value = area.name
@@ -92,11 +43,16 @@ export function searchForm({ areas, showArea, showPlace }: Actions) {
       said.textContent = ''
       return []
     }
-    const all = await areas()
+    const answer = await ask(wanted).catch((error: Error) => error)
     // The visitor has typed on meanwhile.
     if (wanted !== input.value) return []
-    const { found, isNear } = areasCalled(all, wanted)
-    const named = byFullName(found, all)
+    if (answer instanceof Error) {
+      list.replaceChildren()
+      said.textContent = TEXTS.failed(answer.message)
+      return []
+    }
+    const { items, is_near: isNear } = answer
+    const named = byFullName(items, countryNamed)
     if (named.size === 0) said.textContent = texts.none(wanted)
     else said.textContent = isNear ? texts.near(wanted) : texts.results(named.size)
     list.replaceChildren(
@@ -105,7 +61,7 @@ export function searchForm({ areas, showArea, showPlace }: Actions) {
       ),
     )
     // A guess takes the visitor nowhere.
-    return isNear ? [] : found
+    return isNear ? [] : items
   }
   input.addEventListener('input', find)
   form.addEventListener('submit', async (event) => {
@@ -121,20 +77,14 @@ export function searchForm({ areas, showArea, showPlace }: Actions) {
 }
 
 /**
- * Areas by their names and those of the areas above. Of some that are called alike, such as a city that is its own
- * district, the first stands for all.
+ * Areas by their names and those of the area above and the country. Of some that are called alike, such as a city that is
+ * its own district, the first stands for all.
  */
-function byFullName(found: Area[], all: Area[]) {
-  const key = (country: string, code: string | null) => `${country} ${code}`
-  const known = new Map(all.map((area) => [key(area.country_code, area.code), area]))
-  const named = new Map<string, Area>()
+function byFullName(found: FoundArea[], countryNamed: Actions['countryNamed']) {
+  const named = new Map<string, FoundArea>()
   for (const area of found) {
-    const names = [area.name]
-    for (let one = known.get(key(area.country_code, area.parent)); one; ) {
-      if (one.name !== names.at(-1)) names.push(one.name)
-      one = known.get(key(one.country_code, one.parent))
-    }
-    const text = TEXTS.search.within(...names)
+    const names = [area.name, area.parent ?? area.name, countryNamed(area.country_code)]
+    const text = TEXTS.search.within(...new Set(names))
     if (!named.has(text)) named.set(text, area)
   }
   return named

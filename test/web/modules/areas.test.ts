@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Area, Catalog, Position } from '../../../web/api-types.ts'
 import { boundsOf, contains, createAreas, pixelAt, placeInside } from '../../../web/geo/areas.ts'
-import { areasCalled } from '../../../web/map/search.ts'
 import { catalogOf } from './catalog.ts'
 
 function areaOf(name: string, level: number, ...polygons: Position[][][]): Area {
@@ -48,23 +47,6 @@ test('the outline of a pixel is that of the grid around the place', () => {
   expect(pixelAt([grid], { lat: 0.9, lng: 11.2 })).toEqual(rectangle(11, 0.5, 11.5, 1))
   expect(pixelAt([grid], { lat: 0.9, lng: 12.2 })).toBeUndefined()
   expect(pixelAt([{ ...grid, srid: 32637 }], { lat: 0.9, lng: 11.2 })).toBeUndefined()
-})
-
-test('areas are found by a part of their names, whatever the case and the accents', () => {
-  const areas = ['Kigali', 'Huye', 'Sud-Kivu', 'Kíveri'].map((name) => areaOf(name, 1))
-  const names = (wanted: string) => areasCalled(areas, wanted).found.map(({ name }) => name)
-  expect([names('KIV'), names('é'), names('x')]).toEqual([['Kíveri', 'Sud-Kivu'], ['Huye', 'Kíveri'], []])
-})
-
-test.each([
-  ['Addis Abeba', ['Addis Ababa', 'Addis Ababa Zuria']],
-  ['Adis Aba', ['Addis Ababa', 'Addis Ababa Zuria']],
-  ['Lima', []],
-  ['Nai', ['Nairobi']],
-  ['Nay', []],
-])('where no area is called so, names near to it are found: %s', (wanted, expected) => {
-  const areas = ['Addis Ababa Zuria', 'Addis Ababa', 'Nairobi', 'Kumasi'].map((name) => areaOf(name, 1))
-  expect(areasCalled(areas, wanted).found.map(({ name }) => name)).toEqual(expected)
 })
 
 describe('areas are asked for', () => {
