@@ -2,34 +2,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Skill, unnamedReason } from '#schemas/advisory.ts'
 import type { ErrorDetail } from '#schemas/common.ts'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
-import { ALL_PRODUCTS } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities } from '#schemas/quantities.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
-import type { RecordAdvisory, TemplatedAnswer } from '#src/history/queries.ts'
-import { sayHistoryFull } from '#src/history/recorded-answer.ts'
-import { readSkills } from '#src/history/skill-queries.ts'
-import { entityTag } from '#src/http/entity-tags.ts'
-import { CSV, csvRow } from '#src/http/formats.ts'
-import { ignoredMember } from '#src/http/parameters.ts'
-import { permits } from '#src/http/plugins/authentication.ts'
-import { allowCaching, mayBeShared } from '#src/http/plugins/caching.ts'
-import { SHARE_OF_EXTRAS, withTimeout } from '#src/http/plugins/time-budget.ts'
-import {
-  clientKeyOf,
-  isOffTheRecord,
-  prefers,
-  prefersText,
-  readIdempotencyKey,
-  sendAtEnd,
-  setApplied,
-  varyBy,
-} from '#src/http/request.ts'
+import type { TemplatedAnswer } from '#src/history/queries.ts'
+import { csvRow } from '#src/http/formats.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
 import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
 import { splitList } from '#src/lib/names.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '#src/lookup/lookup.ts'
-import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
-import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
+import { sourceMember } from '#src/lookup/places.ts'
 import {
   describeLocation,
   locationStart,
@@ -46,9 +29,6 @@ import {
   type ReadRules,
 } from '../quantities/compute.ts'
 import { asksForQuantities, type FieldArea } from '../quantities/plan.ts'
-import { replyInText } from '../texts/reply.ts'
-import type { TakePlace } from './place-parameter.ts'
-import { findProvenance } from './provenance-queries.ts'
 
 export interface PointSource {
   products: readonly ProductDefinition[]
@@ -243,7 +223,7 @@ function createAnswer(
 }
 
 /** The answer from memory, or its error; undefined where the database is needed. */
-function answerFromMemory(
+export function answerFromMemory(
   lookup: Lookup,
   source: PointSource,
   point: PointRequest,
@@ -297,205 +277,4 @@ export async function answerPoint(
 async function findNamed(lookup: Lookup, list: string): Promise<Map<string, string>> {
   const named = await Promise.all(splitList(list).map(lookup.namedRelease))
   return new Map(named.map(({ release }) => [release.product, release.code]))
-}
-
-type Format = 'json' | 'csv' | 'text'
-
-interface PointContext {
-  lookup: Lookup
-  record: RecordAdvisory
-  source: PointSource
-  /** The parameters: the body or the query. */
-  point: PointRequest
-  format: Format
-  request: FastifyRequest
-  reply: FastifyReply
-}
-
-const failBy = (reply: FastifyReply) => (error: unknown) => sendAtEnd(reply, () => reply.send(error))
-
-/** An answer from memory takes no promise until it is stored, and the answers of a turn of the event loop leave together. */
-export function createPointHandlers(lookup: Lookup, record: RecordAdvisory, takePlace: TakePlace) {
-  /** Answers by `reply`, or by the body that it returns. */
-  function handle(context: PointContext): Promise<PointAnswer['body']> | undefined {
-    const { source, point, format, request, reply } = context
-    const fail = failBy(reply)
-    // Anonymous answers are not stored, so their key does nothing; an invalid key is refused all the same.
-    const key = request.method === 'POST' ? readIdempotencyKey(request) : undefined
-    if (format === 'text') {
-      answerInText(context).catch(fail)
-    } else if (request.user !== null && key !== undefined) {
-      return answerOnce(context)
-    } else {
-      const plain = isPlain(context) && answerFromMemory(lookup, source, point)
-      if (plain instanceof Error || (plain && request.user === null)) {
-        if (plain instanceof PointAnswer) nameReleases(plain, reply)
-        sendAtEnd(reply, () => send(plain, context))
-      } else {
-        const stored = plain ? store(context, plain) : findAndStore(context)
-        stored.then((answer) => sendAtEnd(reply, () => send(answer, context)), fail)
-      }
-    }
-    return undefined
-  }
-
-  return {
-    post: (source: PointSource) => (request: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) => {
-      const format = prefersText(request, 'text/plain') ? 'text' : 'json'
-      return handle({ lookup, record, source, point: request.body, format, request, reply })
-    },
-    get:
-      (source: PointSource) =>
-      (
-        request: FastifyRequest<{
-          Querystring: PointRequest & { format?: Format; lang?: string; place?: string }
-        }>,
-        reply: FastifyReply,
-      ) => {
-        const { format: named, lang: _, place, ...point } = request.query
-        const format = named ?? (prefersText(request, 'text/plain') ? 'text' : 'json')
-        const further = (['provenance', 'skill'] as const).find((name) => format === 'csv' && point[name])
-        if (further) throw ApiError.invalid(further, 'must be left out for CSV, which has no columns for it')
-        if (format !== 'text') varyBy(reply, 'Accept')
-        const context: PointContext = { lookup, record, source, point, format, request, reply }
-        if (place === undefined) return handle(context)
-        takePlace(place, context).then(() => handle(context), failBy(reply))
-        return undefined
-      },
-  }
-}
-
-/** Whether memory may have all parts of an answer. The history stores the members of a named release, too. */
-function isPlain({ point, format, request }: PointContext): boolean {
-  if (prefers(request, 'server-timing') || (request.user !== null && point.release !== undefined))
-    return false
-  if (format === 'csv') return true
-  return point.provenance !== true && point.skill !== true && !prefers(request, 'return=provenance')
-}
-
-function answerOnce(context: PointContext): Promise<PointAnswer['body']> {
-  const { request, reply } = context
-  return request.server.once(request, reply, async () => {
-    const answer = await findAndStore(context)
-    return { ...answer.body, ...ignoredMember(request) }
-  })
-}
-
-function answerInText(context: PointContext): Promise<FastifyReply> {
-  const { source, point, request, reply } = context
-  const { lang } = (request.method === 'POST' ? {} : request.query) as { lang?: string }
-  const isShared = () => mayBeShared(request, reply)
-  const wanted = { products: source.products, maxSegments: point.max_segments, language: lang, isShared }
-  return replyInText(request, reply, wanted, async () => {
-    if (request.method === 'POST' && request.user) return answerOnce(context)
-    const { body } = await findAndStore(context)
-    cite(context)
-    return body
-  })
-}
-
-async function findAndStore(context: PointContext): Promise<PointAnswer> {
-  const { lookup, source, point, format, request, reply } = context
-  // The history stores the preference as a parameter.
-  if (format !== 'csv' && !point.provenance && prefers(request, 'return=provenance')) {
-    point.provenance = true
-    setApplied(reply, 'return=provenance')
-  }
-  const isTimed = prefers(request, 'server-timing')
-  const started = performance.now()
-  await settle(context)
-  if (isTimed) await withTimeout(request, reply, lookup.current)
-  const released = performance.now()
-  const answer = await answerPoint(lookup, source, point, request, reply)
-  if (point.provenance) {
-    answer.add({ provenance: await findProvenance(lookup, point, answer.advice, request, reply) })
-  }
-  // A text message has no room for it.
-  if (point.skill && format !== 'text') {
-    answer.addSkills(await readSkills(answer.answered, positionOf(point), request, reply))
-  }
-  if (isTimed) sayTimes(reply, released - started, performance.now() - released)
-  return store(context, answer)
-}
-
-/** Completes a request with the members of its release, or of the place. @throws {ApiError} for a wrong release */
-async function settle({ source, lookup, point, request, reply }: PointContext): Promise<void> {
-  const { products, hasSections } = source
-  if (point.release !== undefined) {
-    Object.assign(point, await withReleaseNamed(lookup, products, point, request, reply))
-  } else if (hasSections && !lookup.places.fillFromMemory(point, positionOf(point))) {
-    await withTimeout(request, reply, () => lookup.places.fill(point, positionOf(point)))
-  }
-}
-
-/** Says the milliseconds of the release, of the values, and since the request arrived. */
-function sayTimes(reply: FastifyReply, release: number, values: number): void {
-  const steps = Object.entries({ release, values, total: reply.elapsedTime })
-  reply.headers({
-    'server-timing': steps.map(([name, duration]) => `${name};dur=${duration.toFixed(3)}`).join(', '),
-    'timing-allow-origin': reply.server.config.CORS_ORIGINS.join(', '),
-    // A cache would repeat the times of this request.
-    'cache-control': 'no-store',
-  })
-  setApplied(reply, 'server-timing')
-}
-
-function nameReleases({ releases }: PointAnswer, reply: FastifyReply): void {
-  reply.header('advisory-release', releases.join(', '))
-}
-
-/** Stores an answer for a caller with a token, and adds its id. It goes out without one where that fails. */
-async function store(context: PointContext, answer: PointAnswer): Promise<PointAnswer> {
-  nameReleases(answer, context.reply)
-  const { record, source, point, request, reply } = context
-  const { user, method } = request
-  if (user === null || method === 'HEAD') return answer
-  if (!permits(user, 'history') || isOffTheRecord(request, reply)) return answer
-  try {
-    const [first] = source.products as [ProductDefinition]
-    const seasonal = source.products.some((product) => product.seasonal)
-    const recorded = source.hasSections ? { code: ALL_PRODUCTS, seasonal } : first
-    const { product, countryCode, cropCode } = readSeries(recorded, point)
-    const { country_source: _, ...sent } = point as PointRequest & LocatableRequest
-    const advisory = {
-      userId: user.id,
-      product,
-      kind: 'point' as const,
-      countryCode,
-      cropCode,
-      releases: answer.releases,
-      request: sent,
-      answer: answer.stored(),
-    }
-    const insert = () => record(advisory)
-    const stored = await withTimeout(request, reply, insert, SHARE_OF_EXTRAS)
-    if (typeof stored === 'string') answer.add({ history_id: stored })
-    else sayHistoryFull(reply, stored)
-  } catch (error) {
-    request.server.logFailure(error, 'an advisory could not be kept', request.log)
-  }
-  return answer
-}
-
-function send(answer: PointAnswer | ApiError, context: PointContext): FastifyReply {
-  const { format, request, reply } = context
-  if (answer instanceof ApiError) return reply.send(answer)
-  if (request.ignored !== null) answer.add(ignoredMember(request))
-  const text = format === 'csv' ? answer.table() : answer.text()
-  if (request.method !== 'POST') {
-    if (mayBeShared(request, reply) && allowCaching(request, reply, entityTag(text)))
-      return reply.code(304).send()
-    cite(context)
-  }
-  const type = format === 'csv' ? CSV.contentType : 'application/json; charset=utf-8'
-  return reply.header('content-type', type).send(text)
-}
-
-/** Links the answer itself, if the request names a release. The address is relative, so that caches may store it. */
-function cite({ point, request, reply }: PointContext): void {
-  const { basePath, url, server, method, query } = request
-  if (point.release === undefined || method === 'POST') return
-  // Skill changes with each season, the place of a name with the boundaries.
-  if (point.skill || (query as { place?: string }).place !== undefined) return
-  reply.header('link', `<${basePath}${url.slice(server.config.BASE_PATH.length)}>; rel="cite-as"`)
 }

@@ -22,7 +22,8 @@ import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import { LANGUAGES } from '../texts/languages.ts'
-import { createPointHandlers, type PointSource } from './answer.ts'
+import type { PointSource } from './answer.ts'
+import { createPointHandlers } from './handlers.ts'
 import { createPlaceTaker, standInForPlace } from './place-parameter.ts'
 
 interface PointEndpoint extends PointSource {
