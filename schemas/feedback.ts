@@ -211,6 +211,13 @@ export const Scorecard = t.component('Scorecard', 'The predictions of a release 
   unit: t.string('Of bias, RMSE and MAE.', 'kg/ha'),
   level: t.integer('Of the areas.'),
   from_feedback: t.count('How many observations were given in feedback to answers of the release.'),
+  from_messages: t.count(
+    'How many were told by text message and count: in an area at most as many as the others.',
+  ),
+  message_ratings: t.object('How senders of text messages have rated its answers.', {
+    count: t.count('How many ratings.'),
+    mean: t.orNull(Type.Number(), 'From 1 to 5; null without any.'),
+  }),
   from_file: t.count('How many were given in a file; 0 in answers of the API.'),
   without_value: t.count(
     'Of all these, how many the release has no value for, or values for several conditions.',

@@ -196,9 +196,12 @@ async function readFileObservations(
 const HEAD = ['SCENARIO', 'NUMBER', 'BIAS', 'RMSE', 'MAE', 'RANK']
 
 function cardText(card: Scorecard, errors: readonly RowError[]): string {
-  const { release, unit, level, from_feedback, from_file, without_value, smallest_group } = card
+  const { release, unit, level, from_feedback, from_messages, from_file, without_value, smallest_group } =
+    card
+  const { count, mean } = card.message_ratings
   return [
-    `${release}: ${from_feedback} observations of feedback, ${from_file} of a file; ${without_value} where it has no value. In ${unit}.`,
+    `${release}: ${from_feedback} observations of feedback, ${from_messages} by message, ${from_file} of a file; ${without_value} where it has no value. In ${unit}.`,
+    ...(mean === null ? [] : [`${count} answers by message are rated ${mean.toFixed(1)} of 5.`]),
     '',
     card.scenarios.length > 0
       ? formatTable(HEAD, card.scenarios.map(cells))

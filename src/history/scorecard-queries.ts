@@ -14,6 +14,8 @@ export interface District {
 export interface Observed {
   /** An account; each row of a file counts as one. */
   observer: string
+  /** Told by a text message: of its sender nothing is known, so it makes no group large. */
+  byMessage?: boolean | undefined
   /** The areas that it lies in, by their levels from 0 on; undefined for none. */
   areas: readonly (District | undefined)[]
 }
@@ -92,21 +94,27 @@ function shownAmong<One extends Observed>(
   return shown.map(({ group }) => group)
 }
 
+/** The accounts of observations. */
 export function selectObservers(observed: readonly Observed[]): Set<string> {
-  return new Set(observed.map(({ observer }) => observer))
+  return new Set(observed.flatMap(({ observer, byMessage }) => (byMessage ? [] : observer)))
 }
 
 export interface Observation extends Seen {
   lat: number
   lng: number
-  /** The account of the feedback; undefined for observations from files. */
+  /** The account of the feedback, or the hash of a sender; undefined for observations from files. */
   observer?: string
+  byMessage?: boolean
   predictions: Prediction[]
 }
 
 /** So much feedback is looked at, the newest: more tells no more. */
-const MOST = 50_000
+const MOST = sql.lit(50_000)
 
+/** Harvests of one sender that count. */
+const MOST_OF_SENDER = sql.lit(5)
+
+/** The harvests that were told about a release, the newest first: of accounts, and by message one of a sender and place. */
 export async function listObserved(
   db: Kysely<Tables>,
   release: string,
@@ -114,11 +122,39 @@ export async function listObserved(
 ): Promise<Observation[]> {
   if (observed === null) return []
   const { rows } = await sql<Observation>`
+    with of_accounts as (
+      select
+        item.answer, feedback.user_id::text as observer, feedback.observed, feedback.created_at as told_at,
+        false as by_message
+      from advisory_feedback as feedback
+      join app_user on app_user.id = feedback.user_id
+      join advisory_history as item on item.id = feedback.history_id and item.user_id = feedback.user_id
+      where feedback.observed ->> ${observed.key} is not null and ${release} = any(item.releases)
+      order by feedback.created_at desc
+      limit ${MOST}
+    ),
+    of_messages as (
+      select answer, encode(sender, 'hex') as observer, observed, told_at, true as by_message
+      from (
+        select *, row_number() over (partition by sender order by told_at desc) as place
+        from (
+          select distinct on (sender, answer -> 'location' ->> 'lat', answer -> 'location' ->> 'lng') *
+          from message
+          where releases @> array[${release}::text] and told_at is not null
+            and observed ->> ${observed.key} is not null
+          order by sender, answer -> 'location' ->> 'lat', answer -> 'location' ->> 'lng', told_at desc
+        ) as of_places
+      ) as of_senders
+      where place <= ${MOST_OF_SENDER}
+      order by told_at desc
+      limit ${MOST}
+    )
     select
       (answer -> 'location' ->> 'lat')::float8 as lat,
       (answer -> 'location' ->> 'lng')::float8 as lng,
-      observed,
+      (observed ->> ${observed.key})::float8 as observed,
       observer,
+      by_message as "byMessage",
       (
         select coalesce(
           json_agg(json_build_object(
@@ -128,26 +164,32 @@ export async function listObserved(
           )),
           '[]'
         )
-        from json_array_elements(entries) as entry
+        from json_array_elements(
+          case json_typeof(coalesce(answer -> ${code} -> ${entries}, answer -> ${entries}))
+            when 'array' then coalesce(answer -> ${code} -> ${entries}, answer -> ${entries})
+            else '[]'
+          end
+        ) as entry
         where entry ->> ${value.key} is not null
       ) as predictions
-    from (
-      select
-        item.answer,
-        feedback.user_id as observer,
-        (feedback.observed ->> ${observed.key})::float8 as observed,
-        case json_typeof(coalesce(item.answer -> ${code} -> ${entries}, item.answer -> ${entries}))
-          when 'array' then coalesce(item.answer -> ${code} -> ${entries}, item.answer -> ${entries})
-          else '[]'
-        end as entries
-      from advisory_feedback as feedback
-      join app_user on app_user.id = feedback.user_id
-      join advisory_history as item on item.id = feedback.history_id and item.user_id = feedback.user_id
-      where feedback.observed ->> ${observed.key} is not null and ${release} = any(item.releases)
-      order by feedback.created_at desc
-      limit ${MOST}::integer
-    ) as told`.execute(db)
+    from (table of_accounts union all table of_messages) as told
+    order by told_at desc`.execute(db)
   return rows
+}
+
+export interface MessageRatings {
+  count: number
+  /** Null without any. */
+  mean: number | null
+}
+
+/** How senders of messages have rated answers of a release, from 1 to 5. */
+export async function rateByMessages(db: Kysely<Tables>, release: string): Promise<MessageRatings> {
+  const { rows } = await sql<MessageRatings>`
+    select count(rating)::integer as count, avg(rating)::float8 as mean
+    from message
+    where releases @> array[${release}::text] and told_at is not null`.execute(db)
+  return rows[0] as MessageRatings
 }
 
 /** The areas of places by level; of several of a level the one of lowest code. */

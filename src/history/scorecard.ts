@@ -22,7 +22,9 @@ import {
   isLarge,
   type Judged,
   listObserved,
+  type MessageRatings,
   type Observation,
+  rateByMessages,
   SMALLEST_GROUP,
   selectObservers,
   shownAt,
@@ -46,6 +48,8 @@ const PIECE = 1000
 /** The observations of a release with their scores. */
 export interface Gathered {
   fromFeedback: number
+  fromMessages: number
+  ratings: MessageRatings
   fromFile: number
   withoutValue: number
   judged: Judged[]
@@ -60,6 +64,7 @@ export async function gatherObservations(
   given: readonly Observation[] = [],
 ): Promise<Gathered> {
   const told = await listObserved(db, code, product)
+  const fromFeedback = told.filter(({ byMessage }) => !byMessage).length
   const observations = [...told, ...given]
     .map((one) => ({ ...one, predictions: selectPredictions(one.predictions) }))
     .filter(({ predictions }) => predictions.length > 0)
@@ -67,17 +72,37 @@ export async function gatherObservations(
   for (let from = 0; from < observations.length; from += PIECE) {
     areas.push(...(await findAreas(db, countryCode, level, observations.slice(from, from + PIECE))))
   }
+  const judged = observations.map((one, index) => ({
+    ...judge(one.predictions, one),
+    predictions: one.predictions,
+    observer: one.observer ?? `row ${index}`,
+    byMessage: one.byMessage,
+    areas: areas[index] ?? [],
+  }))
+  const kept = boundMessages(judged, level)
   return {
-    fromFeedback: told.length,
+    fromFeedback,
+    ratings: await rateByMessages(db, code),
+    fromMessages: kept.filter(({ byMessage }) => byMessage).length,
     fromFile: given.length,
     withoutValue: told.length + given.length - observations.length,
-    judged: observations.map((one, index) => ({
-      ...judge(one.predictions, one),
-      predictions: one.predictions,
-      observer: one.observer ?? `row ${index}`,
-      areas: areas[index] ?? [],
-    })),
+    judged: kept,
   }
+}
+
+/** Leaves out, in each area, the oldest observations by message that are more than the others: they decide nothing alone. */
+function boundMessages(judged: readonly Judged[], level: number): Judged[] {
+  const room = new Map<string | undefined, number>()
+  const nameArea = ({ areas }: Judged) => areas[level]?.code
+  for (const one of judged) {
+    if (!one.byMessage) room.set(nameArea(one), (room.get(nameArea(one)) ?? 0) + 1)
+  }
+  return judged.filter((one) => {
+    if (!one.byMessage) return true
+    const left = room.get(nameArea(one)) ?? 0
+    room.set(nameArea(one), left - 1)
+    return left > 0
+  })
 }
 
 /** @param level of the districts @param kept the skill that is kept with the release */
@@ -88,12 +113,12 @@ export function describeScorecard(
   { judged, ...gathered }: Gathered,
   kept: Scorecard['kept'],
 ): Scorecard {
-  const scenarios = new Map<string | null, Pick<Judged, 'pair' | 'observer' | 'areas'>[]>()
-  for (const { pair, predictions, observer, areas } of judged) {
+  const scenarios = new Map<string | null, Pick<Judged, 'pair' | 'observer' | 'byMessage' | 'areas'>[]>()
+  for (const { pair, predictions, ...of } of judged) {
     for (const { scenario, predicted } of predictions) {
       const all = scenarios.get(scenario) ?? []
       scenarios.set(scenario, all)
-      all.push({ pair: { predicted, observed: pair.observed }, observer, areas })
+      all.push({ ...of, pair: { predicted, observed: pair.observed } })
     }
   }
   const shown = [...scenarios]
@@ -106,6 +131,8 @@ export function describeScorecard(
     unit: product.unit,
     level,
     from_feedback: gathered.fromFeedback,
+    from_messages: gathered.fromMessages,
+    message_ratings: gathered.ratings,
     from_file: gathered.fromFile,
     without_value: gathered.withoutValue,
     smallest_group: SMALLEST_GROUP,
@@ -181,7 +208,7 @@ function compareText(a: string, b: string): number {
 }
 
 const DESCRIPTION = `
-Compares observations (\`observed\` of feedback) with the predictions of the release: their number, bias, RMSE, MAE and Spearman's rank correlation, by scenario and area of a level. For admins. Groups of fewer than ${SMALLEST_GROUP} accounts, and areas that would reveal them, are left out. The newest 50,000 feedbacks count.
+Compares observations (\`observed\` of feedback) with the predictions of the release: their number, bias, RMSE, MAE and Spearman's rank correlation, by scenario and area of a level. For admins. Groups of fewer than ${SMALLEST_GROUP} accounts, and areas that would reveal them, are left out. The newest 50,000 feedbacks count. Harvests told by text message count in an area up to the number of the others, and make no group large.
 
 \`odds\` has the scores of probabilities, \`skill\` the figures of the most likely scenario by area, \`kept\` what \`agro scorecard --keep\` has kept.
 
@@ -228,10 +255,8 @@ export async function scorecard(app: App): Promise<void> {
         throw ApiError.invalid('code', `must be the code of a release of ${observable.join(', ')}`)
       }
       const product = app.products.of(release.product)
-      const [gathered, kept] = [
-        await gatherObservations(db, release, product, level),
-        await listKept(db, release.id),
-      ]
+      const gathered = await gatherObservations(db, release, product, level)
+      const kept = await listKept(db, release.id)
       return describeScorecard(release, product, level, gathered, kept)
     },
   )

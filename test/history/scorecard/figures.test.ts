@@ -132,7 +132,14 @@ function gatherOdds(normal: readonly number[]): Gathered {
     observer: `account ${index}`,
     areas: [],
   }))
-  return { fromFeedback: normal.length, fromFile: 0, withoutValue: 0, judged }
+  return {
+    fromFeedback: normal.length,
+    fromMessages: 0,
+    ratings: { count: 0, mean: null },
+    fromFile: 0,
+    withoutValue: 0,
+    judged,
+  }
 }
 
 const oddsOf = (normal: readonly number[]) =>
