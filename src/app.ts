@@ -8,7 +8,9 @@ import { mcp } from './advice/agents/index.ts'
 import { citations } from './advice/citations.ts'
 import { changes } from './advice/comparison/routes.ts'
 import { advisory, warmUp } from './advice/index.ts'
+import { createPlaces } from './advice/location/place.ts'
 import { location } from './advice/location/routes.ts'
+import { messages } from './advice/messages/doors.ts'
 import { createAdvisors, createRegionStatistics } from './advice/polygon/advisors.ts'
 import { createRuleReader, type ReadRules } from './advice/quantities/compute.ts'
 import { subscriptions } from './advice/subscriptions/routes.ts'
@@ -180,6 +182,13 @@ async function registerAdvice(guarded: App, lookup: Lookup): Promise<ReadRules> 
   await guarded.register(ogc, { prefix: '/ogc', lookup, figures, areas })
   await guarded.register(mcp, { prefix: '/mcp', lookup, advisors, readRules })
   await guarded.register(subscriptions, { lookup, advisors })
+  await guarded.register(messages, {
+    app: guarded,
+    lookup,
+    advisors,
+    readRules,
+    places: createPlaces(guarded, lookup),
+  })
   return readRules
 }
 

@@ -61,6 +61,12 @@ function sentenceOf(
 /** Segments need no escape, and are no steps up (`..`). */
 export const BASE_PATH_PATTERN = '^(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)*$'
 
+/** It stands in addresses, and Telegram takes these characters alone. */
+const GatewaySecret = Type.String({
+  pattern: '^[A-Za-z0-9_-]{32,256}$',
+  examples: ['32 to 256 letters and digits, _ and -, as `openssl rand -hex 32` makes them'],
+})
+
 /** Settings of operators; the table of docs/operations.md says who needs each. */
 const Operated = Type.Object({
   DATABASE_URL: Type.Optional(
@@ -125,6 +131,16 @@ const Operated = Type.Object({
   WEBHOOK_ALLOW_PRIVATE: Type.Boolean({ default: false }),
   AUDIT_MONTHS: Type.Integer({ minimum: 1, maximum: 120, default: 12 }),
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
+  SENDER_KEY: Type.Optional(Type.String()),
+  SMS_SECRET: Type.Optional(GatewaySecret),
+  SMS_PARAMETERS: Type.String({
+    pattern: '^[\\w.-]+,[\\w.-]+,[\\w.-]+$',
+    examples: ['from,text,id'],
+    default: 'from,text,id',
+  }),
+  USSD_SECRET: Type.Optional(GatewaySecret),
+  TELEGRAM_SECRET: Type.Optional(GatewaySecret),
+  MESSAGES_A_DAY: Type.Integer({ minimum: 1, maximum: 10_000, default: 50 }),
 })
 
 /** Bounds that serve every operator as they are: only tests and trials set them. */
@@ -181,7 +197,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
     const data = withSecretsOfFiles(set, SECRETS)
     const settings = envSchema<Settings>({ schema: Environment, data, env: false })
-    for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'] as const) refuseShortSecret(name, settings[name])
+    for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'SENDER_KEY'] as const) {
+      refuseShortSecret(name, settings[name])
+    }
+    refuseDoorsWithoutKey(settings)
     refuseIncompleteMail(settings)
     refuseOtherPublicUrl(settings)
     refuseUrlWithoutToken('PASSWORD_RESET_URL', settings.PASSWORD_RESET_URL)
@@ -213,6 +232,10 @@ const SECRETS = [
   'JWT_SECRET_PREVIOUS',
   'S3_SECRET_ACCESS_KEY',
   'SMTP_URL',
+  'SENDER_KEY',
+  'SMS_SECRET',
+  'USSD_SECRET',
+  'TELEGRAM_SECRET',
 ]
 
 export const SETTINGS: readonly string[] = [
@@ -234,6 +257,15 @@ function refuseShortSecret(name: string, secret: string | undefined): void {
   if (secret === undefined || Buffer.byteLength(secret) >= MINIMUM_SECRET_BYTES) return
   throw new Error(
     `${name} must be at least ${MINIMUM_SECRET_BYTES} bytes long; \`openssl rand -base64 48\` makes one`,
+  )
+}
+
+/** A number without a key could be found by trying all numbers. */
+function refuseDoorsWithoutKey({ SENDER_KEY, SMS_SECRET, USSD_SECRET, TELEGRAM_SECRET }: Settings): void {
+  const door = Object.entries({ SMS_SECRET, USSD_SECRET, TELEGRAM_SECRET }).find(([, secret]) => secret)
+  if (!door || SENDER_KEY !== undefined) return
+  throw new Error(
+    `${door[0]} needs SENDER_KEY, which the numbers of senders are hashed with; \`openssl rand -base64 48\` makes one`,
   )
 }
 

@@ -64,6 +64,7 @@ const JOBS = {
   'store-key-usage': { everyMs: 10 * SECOND_MS, failure: 'requests with keys could not be counted yet' },
   'delete-audit-records': { everyMs: 10 * MINUTE_MS, failure: 'old audit records were not deleted' },
   'delete-stored-answers': { everyMs: 10 * MINUTE_MS, failure: 'old answers were not deleted' },
+  'delete-old-messages': { everyMs: MINUTE_MS, failure: 'old messages were not deleted' },
   'delete-ended-sessions': {
     everyMs: 10 * MINUTE_MS,
     atOnce: true,

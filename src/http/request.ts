@@ -5,8 +5,15 @@ import type { ClientKey } from '#src/lib/limiter.ts'
 import { networkOf, siteOf } from '#src/lib/network.ts'
 
 /** The network is the largest one of a subscriber, so that many are no advantage; the smallest one stands for no user. */
-export function clientKeyOf({ ip, user }: FastifyRequest): ClientKey {
-  return { network: siteOf(ip), caller: user?.id ?? networkOf(ip) }
+export function clientKeyOf({ ip, user, sender }: FastifyRequest): ClientKey {
+  return { network: siteOf(ip), caller: user?.id ?? sender ?? networkOf(ip) }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The hash of the sender of a text message; null for other requests. */
+    sender: string | null
+  }
 }
 
 export interface RoutePattern {

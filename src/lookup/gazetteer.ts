@@ -138,6 +138,11 @@ export class Gazetteer {
     if (!this.#qualifiers.has(key)) this.#qualifiers.set(key, makeName(key))
   }
 
+  /** The name of a large area of a country, for examples; undefined without any. */
+  exampleIn(countryCode: string): string | undefined {
+    return this.#entries.find(({ area }) => area.countryCode === countryCode && area.level > 0)?.area.name
+  }
+
   /**
    * Finds the areas that a text means: by code or name, or by both with areas above or the country behind, as in
    * "Fiche, Oromia". Whole names come before their beginnings and other parts, then larger areas before smaller ones.
@@ -241,6 +246,9 @@ function isQualifiedBy(keys: readonly string[], text: string): boolean {
   )
 }
 
+/** Two letters are a part of too many names. */
+const LEAST_OF_PART = 3
+
 interface Split {
   head: string
   tail: string
@@ -259,8 +267,8 @@ function splitName(key: string): Split[] {
 function rankEntry({ code, name }: Entry, key: string): number | undefined {
   if (code === key) return CODE
   const at = name.key.indexOf(key)
+  if (at < 0 || (at > 0 && key.length < LEAST_OF_PART)) return undefined
   if (at > 0) return PART
-  if (at < 0) return undefined
   return name.key.length === key.length ? WHOLE : BEGINNING
 }
 

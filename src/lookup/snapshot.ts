@@ -61,6 +61,7 @@ export interface Snapshot {
   cropNamed(crop: string | null): string | null
   /** In no order. */
   published: PublishedRelease[]
+  cropAliases: readonly CropAlias[]
   /** Published months of a product, country and crop, newest first. */
   periodsOf(series: Series): string[]
   /** In the order of their codes. */
@@ -194,6 +195,7 @@ async function take(
     boundaries,
     published,
     releaseOf: createChooser(published, aliases),
+    cropAliases: aliases,
     cropNamed: (crop) => aliases.find(({ alias }) => alias === crop)?.code ?? crop,
     periodsOf: ({ product, countryCode, cropCode }) =>
       published

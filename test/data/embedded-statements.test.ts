@@ -21,6 +21,7 @@ import {
 } from '#src/accounts/token-queries.ts'
 import { deleteUser, emailKey, listUsers, removePiece, setRole } from '#src/accounts/user-queries.ts'
 import { findNearestCountries, findPointInside } from '#src/advice/location/queries.ts'
+import { abandonMessage, claimMessage, deleteOldMessages } from '#src/advice/messages/queries.ts'
 import { findSourceOfValues } from '#src/advice/point/provenance-queries.ts'
 import { transformPolygons } from '#src/advice/polygon/queries.ts'
 import { deleteComposition, listCompositions, saveComposition } from '#src/advice/quantities/queries.ts'
@@ -69,7 +70,7 @@ import {
   FIRST_ACCOUNT,
   findRetention,
 } from '#src/history/retention-queries.ts'
-import { findAreas, listObserved } from '#src/history/scorecard-queries.ts'
+import { findAreas, listObserved, rateByMessages } from '#src/history/scorecard-queries.ts'
 import { findSkill, listKept, replaceKept } from '#src/history/skill-queries.ts'
 import { addRequestCounts, countErrors, countRequests, countUsers } from '#src/history/stats-queries.ts'
 import { createIdempotencyRecords } from '#src/http/idempotency-queries.ts'
@@ -348,4 +349,13 @@ test('of what is over', async () => {
   expect(await within((trx) => deleteUser(trx, service.person.user.id))).toMatchObject({ accounts: 1 })
   while (await removePiece(db));
   expect(await db.selectFrom('account_removal').select('user_id').execute()).toEqual([])
+})
+
+test('of messages', async () => {
+  const received = { id: randomBytes(32), sender: randomBytes(32) }
+  expect(await claimMessage(db, received, 1)).toMatchObject({ claimed: true, today: 0, offer: null })
+  expect(await claimMessage(db, received, 1)).toMatchObject({ claimed: false, reply: null })
+  await abandonMessage(db, received)
+  expect(await deleteOldMessages(db, 10)).toBe(0)
+  expect(await rateByMessages(db, 'nothing')).toEqual({ count: 0, mean: null })
 })

@@ -2184,6 +2184,15 @@ export interface components {
       level: number;
       /** @description How many observations were given in feedback to answers of the release. */
       from_feedback: number;
+      /** @description How many were told by text message and count: in an area at most as many as the others. */
+      from_messages: number;
+      /** @description How senders of text messages have rated its answers. */
+      message_ratings: {
+        /** @description How many ratings. */
+        count: number;
+        /** @description From 1 to 5; null without any. */
+        mean: number | null;
+      };
       /** @description How many were given in a file; 0 in answers of the API. */
       from_file: number;
       /** @description Of all these, how many the release has no value for, or values for several conditions. */

@@ -60,6 +60,12 @@ interface Call {
   reply: FastifyReply
 }
 
+/** Areas of one name, which differs from a text by a typing error, as those that have it; several names are no choice. */
+function asExact(similar: readonly NamedArea[]): NamedArea[] {
+  const isOneName = similar.every(({ name }) => name === similar[0]?.name)
+  return isOneName ? similar.map((area) => ({ ...area, exact: true })) : []
+}
+
 interface AreaOptions {
   country_code?: string | undefined
   level?: number | null | undefined
@@ -72,17 +78,21 @@ export function createPlaces(app: App, lookup: Lookup) {
   const { reader, writer } = app.database
   const pause = () => app.turns.next(sharedWork('area names'))
 
+  async function readNames({ request, reply }: Call) {
+    const snapshot = lookup.known() ?? (await withTimeout(request, reply, lookup.current))
+    const load = () => lookup.areaNames.load(snapshot, pause)
+    const names = lookup.areaNames.fromMemory(snapshot) ?? (await withTimeout(request, reply, load))
+    return { snapshot, names }
+  }
+
   /** The areas that a name or code may mean. @throws {ApiError} INVALID_PARAMETERS for an unknown country */
   async function searchAreas(
     name: string,
     { country_code, level = null }: AreaOptions,
     { request, reply }: Call,
   ): Promise<FoundAreas> {
-    const snapshot = lookup.known() ?? (await withTimeout(request, reply, lookup.current))
+    const { snapshot, names } = await readNames({ request, reply })
     const filter = { countryCode: normalizeCountry(snapshot, country_code), level }
-    const names =
-      lookup.areaNames.fromMemory(snapshot) ??
-      (await withTimeout(request, reply, () => lookup.areaNames.load(snapshot, pause)))
     // Among many areas, a typing error takes more than a millisecond.
     await app.turns.next(clientKeyOf(request), createClientSignal(reply))
     return names.search(name, filter)
@@ -95,7 +105,7 @@ export function createPlaces(app: App, lookup: Lookup) {
     call: Call,
   ): Promise<{ area: NamedArea } | Candidates> {
     const { areas, similar } = await searchAreas(name, options, call)
-    const area = chooseArea(areas) ?? (similar.length === 1 ? similar[0] : undefined)
+    const area = chooseArea(areas) ?? chooseArea(asExact(similar))
     if (area) return { area }
     return {
       candidates: areas.length > 0 ? areas : similar,
@@ -121,6 +131,9 @@ export function createPlaces(app: App, lookup: Lookup) {
   return {
     searchAreas,
     findArea,
+    /** The name of a large area of a country, for examples; undefined without boundaries. */
+    findExample: async (countryCode: string, call: Call): Promise<string | undefined> =>
+      (await readNames(call)).names.exampleIn(countryCode),
     /**
      * Finds the place of a text as {@link readPlace} reads it; an area is a point inside.
      *

@@ -74,8 +74,10 @@ export function areaRoute({ product, response }: PolygonSchemas<ProductDefinitio
     preValidation: readQuery(query, ignoredNoter(Object.keys(query.properties))),
     handler: async (call: Call, reply: FastifyReply) => {
       const { format, lang: language, max_segments: maxSegments, ...asked } = call.query
-      const area = await findNamedArea(asked, options.places, call, reply)
-      const answer = () => adviseOnArea(product, { ...asked, area }, options, call, reply)
+      const answer = async () => {
+        const area = await findNamedArea(asked, options.places, call, reply)
+        return adviseOnArea(product, { ...asked, area }, options, call, reply)
+      }
       const isShared = () => mayBeShared(call, reply)
       if (format === 'text' || (format === undefined && prefersText(call, 'text/plain'))) {
         return replyInText(call, reply, { products: [product], maxSegments, language, isShared }, answer)

@@ -26,8 +26,9 @@ type TextEntry = Omit<Entry, keyof EntryCertainty | 'condition'> &
 interface Part {
   subject: string
   crop: string
-  /** The month and the size of the field. */
-  details: string[]
+  month: string | undefined
+  /** The size of the field. */
+  area: string | undefined
   entries: TextPart[]
   question?: Question
 }
@@ -154,17 +155,14 @@ function withScenarios({ entries, ...part }: Part, shown: string[]): Part {
 function createPart({ product, section }: FoundSection, texts: Texts): Part {
   const { crop, forecast_month, quantities } = section
   const subject = texts.products[product.code] ?? product.names.subject
-  const area = quantities && `${quantities.area.value} ${quantities.area.unit}`
-  const details = [
-    forecast_month && formatMonth(forecast_month, texts),
-    area && fill(texts.area, { area }),
-  ].filter((detail) => detail !== undefined)
+  const size = quantities && `${quantities.area.value} ${quantities.area.unit}`
   const question = readQuestion(product, section)
   const entries = inOrder(product, listEntries(product, section))
   return {
     subject: `${subject.charAt(0).toUpperCase()}${subject.slice(1)}`,
     crop: crop ? inOneLine(crop) : '',
-    details,
+    month: forecast_month && formatMonth(forecast_month, texts),
+    area: size && fill(texts.area, { area: size }),
     ...(question
       ? { entries: [], question }
       : { entries: entries.map((entry) => entryTexts(product, entry, quantities?.currency, texts)) }),
@@ -192,8 +190,8 @@ export function findQuestion(
   return asking && readQuestion(asking.product, asking.section)
 }
 
-function writeHead({ subject, crop, details }: Part): string {
-  return `${[subject, ...(crop === '' ? [] : [`(${crop})`]), ...details].join(' ')}:`
+function writeHead({ subject, crop, month, area }: Part): string {
+  return `${[subject, crop && `(${crop})`, month, area].filter(Boolean).join(' ')}:`
 }
 
 function writeContent({ entries, question }: Part, detail: Detail): string {
@@ -231,18 +229,20 @@ function entryTexts(
 ): TextPart {
   const { input, value, unit } = product
   const { scenario = null, condition, probability, range } = entry as TextEntry & { scenario?: string | null }
-  const figure = String(entry[value.key])
+  // Of a mean more digits than these tell a farmer nothing.
+  const write = (number: number) => String('covered_percent' in entry ? roundedAmount(number) : number)
+  const figure = write(entry[value.key] as number)
   const names = [input && String(entry[input.key]), scenario && nameScenario(scenario, texts), condition]
   const measure = hasQuantities(product) ? ` ${unit}` : ''
   const amounts = entry.quantity ? listAmounts(entry.quantity, currency, texts) : []
   const odds = probability === undefined ? [] : [formatOdds(probability, texts)]
-  const ends = range ? ` (${fill(texts.range, { low: range.low, high: range.high })})` : ''
-  const write = (between: string, ...more: string[]) =>
+  const ends = range ? ` (${fill(texts.range, { low: write(range.low), high: write(range.high) })})` : ''
+  const list = (between: string, ...more: string[]) =>
     [`${figure}${between}${measure}`, ...more, ...amounts].join(', ')
   return {
     scenario,
     names: (names.filter(Boolean) as string[]).map(inOneLine),
-    figures: { text: write(''), withOdds: write('', ...odds), withRange: write(ends, ...odds) },
+    figures: { text: list(''), withOdds: list('', ...odds), withRange: list(ends, ...odds) },
   }
 }
 
@@ -270,8 +270,12 @@ function listAmounts(quantity: Quantity, currency: string | undefined, texts: Te
   ].filter((text) => text !== false)
 }
 
-function inOneLine(text: string): string {
-  return text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()
+/** A name in one line, without those accents that would take 90 characters of each message. */
+export function inOneLine(text: string): string {
+  const line = text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()
+  if (isInGsm7(line)) return line
+  const plain = line.normalize('NFD').replace(/\p{M}/gu, '')
+  return isInGsm7(plain) ? plain : line
 }
 
 function formatMonth(month: string, { months }: Texts): string {
@@ -285,7 +289,7 @@ interface Line {
 }
 
 interface PageRules {
-  /** The name of the place; empty for none. It stands on the first page where there is room. */
+  /** The name of the place; empty for none. It stands on the first page where one entry has room beside it. */
   label: string
   /** What the sender adds behind each page, and a space; empty for nothing. */
   reserve: string
@@ -325,10 +329,11 @@ export function composePages(
   let from = 0
   while (from < lines.length) {
     let to = from + 1
-    const kinds = listKinds({
-      canName: from === 0 && inOneLine(label) !== '',
-      goesOn: lines[from - 1]?.part === lines[from]?.part,
-    })
+    const isNamed =
+      from === 0 &&
+      inOneLine(label) !== '' &&
+      fits(write(from, to, { detail: 'text', isNamed: true, isBrief: false }))
+    const kinds = listKinds(isNamed, lines[from - 1]?.part === lines[from]?.part)
     const shortest = kinds.at(-1) as Page
     while (to < lines.length && fits(write(from, to + 1, shortest))) to++
     const all = kinds.map((kind) => write(from, to, kind))
@@ -341,18 +346,19 @@ export function composePages(
 interface Page {
   detail: Detail
   isNamed: boolean
-  /** Whether the first head lacks its details. */
+  /** Whether the first head lacks its month. */
   isBrief: boolean
 }
 
 /** The kinds of a page, the longest first. */
-function listKinds({ canName, goesOn }: { canName: boolean; goesOn: boolean }): Page[] {
-  const further = (['withOdds', 'text'] as const).flatMap((detail) => [
-    { detail, isNamed: canName, isBrief: false },
-    { detail, isNamed: false, isBrief: false },
-    { detail, isNamed: false, isBrief: goesOn },
-  ])
-  return [{ detail: 'withRange', isNamed: canName, isBrief: false }, ...further]
+function listKinds(isNamed: boolean, goesOn: boolean): Page[] {
+  return [
+    { detail: 'withRange', isNamed, isBrief: false },
+    { detail: 'withOdds', isNamed, isBrief: false },
+    { detail: 'withOdds', isNamed, isBrief: goesOn },
+    { detail: 'text', isNamed, isBrief: false },
+    { detail: 'text', isNamed, isBrief: goesOn },
+  ]
 }
 
 function writeLines(lines: Line[], detail: Detail, isBrief: boolean): string {
@@ -360,7 +366,7 @@ function writeLines(lines: Line[], detail: Detail, isBrief: boolean): string {
   return parts
     .map((part, at) => {
       const entries = lines.filter((line) => line.part === part).map(({ entry }) => entry)
-      const head = writeHead(isBrief && at === 0 ? { ...part, details: [] } : part)
+      const head = writeHead(isBrief && at === 0 ? { ...part, month: undefined } : part)
       return `${head} ${writeContent({ ...part, entries }, detail)}`
     })
     .join(' ')

@@ -12,20 +12,45 @@ const STRICT = { additionalProperties: false }
 /** One line, without white space at its ends. */
 const Line = Type.String({ pattern: '^\\S(.*\\S)?$' })
 
+/** The words of people for one thing, the first of them for menus. */
+const Words = Type.Array(Line, { minItems: 1 })
+
 function section<const Key extends string>(...keys: Key[]) {
   const lines = Object.fromEntries(keys.map((key) => [key, Line])) as Record<Key, typeof Line>
   return Type.Object(lines, STRICT)
 }
 
 /** The keys of what the doors for messages say. */
-const DOORS = [] as const
+const DOORS = [
+  'help',
+  'where',
+  'which_place',
+  'no_place',
+  'no_choice',
+  'no_answer',
+  'no_size',
+  'no_more',
+  'more',
+  'more_key',
+  'code',
+  'no_code',
+  'thanks',
+  'no_harvest',
+  'harvest_rule',
+  'too_many',
+  'again',
+  'stopped',
+  'menu',
+  'menu_place',
+] as const
 
 /** What a language file says: a new key is added here and in each file. `{word}` stands for a value. */
 const Sentences = Type.Object(
   {
     warnings: section('synthetic', 'stale'),
     too_long: Line,
-    reasons: section('NO_DATA', 'OUTSIDE_COUNTRY', 'NO_RELEASE'),
+    reasons: section('NO_DATA', 'OUTSIDE_COUNTRY', 'NO_RELEASE', 'UNKNOWN_AREA'),
+    which_code: Line,
     months: Type.Array(Line, { minItems: 12, maxItems: 12 }),
     scenarios: section(...SCENARIOS.map(({ scenario }) => scenario)),
     products: Type.Record(Type.String(), Line),
@@ -34,6 +59,16 @@ const Sentences = Type.Object(
     area: Line,
     bags: section('one', 'many'),
     doors: section(...DOORS),
+    words: Type.Object(
+      {
+        help: Words,
+        stop: Words,
+        start: Words,
+        more: Words,
+        products: Type.Record(Type.String(), Words),
+      },
+      STRICT,
+    ),
   },
   STRICT,
 )

@@ -4,8 +4,9 @@ import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { preferredLanguage, varyBy } from '#src/http/request.ts'
-import { composeText } from './compose.ts'
-import { LANGUAGES, textsIn } from './languages.ts'
+import { composeText, inOneLine } from './compose.ts'
+import { LANGUAGES, type Texts, textsIn } from './languages.ts'
+import { countSegments } from './segments.ts'
 
 interface TextWish {
   products: readonly ProductDefinition[]
@@ -32,12 +33,26 @@ export async function replyInText(
     const isCurrent = isShared() && allowCaching(request, reply, entityTag(texts.language, text))
     return isCurrent ? reply.code(304).send() : send(text)
   } catch (error) {
-    const reasons: Partial<Record<ErrorCode, string>> = texts.reasons
-    const reason = error instanceof ApiError ? reasons[error.code] : undefined
+    const reason = error instanceof ApiError ? writeReason(error, texts, maxSegments) : undefined
     if (reason === undefined) throw error
     const { code, status } = error as ApiError
     request.errorCode = code
     varyBy(varyBy(reply, 'Accept'), 'Accept-Language').code(status)
     return send(reason)
   }
+}
+
+/** Why there is no answer, with the codes to choose from as far as they fit; undefined where only a program can mend it. */
+function writeReason(
+  { code, details }: ApiError,
+  { reasons, which_code }: Texts,
+  maxSegments: number,
+): string | undefined {
+  const reason = (reasons as Partial<Record<ErrorCode, string>>)[code]
+  const codes = code === 'UNKNOWN_AREA' ? (details?.[0]?.allowed ?? []) : []
+  for (let most = codes.length; most > 0; most--) {
+    const text = `${which_code} ${codes.slice(0, most).map(inOneLine).join(', ')}.`
+    if (countSegments(text) <= maxSegments) return text
+  }
+  return reason
 }

@@ -58,6 +58,7 @@ export const overload = fp(
     observeQueue(app.metrics, 'answers_going_on', goingOn.state)
     observeQueue(app.metrics, 'idempotency_notes', notes.state)
     app.decorateRequest('leaveDatabase', null)
+    app.decorateRequest('sender', null)
 
     async function enter(request: FastifyRequest, reply: FastifyReply, queue?: Limiter) {
       // Reads have connections of their own at a replica.

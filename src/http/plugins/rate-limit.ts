@@ -8,6 +8,13 @@ import { clientKeyOf } from '../request.ts'
 /** A few megabytes; the least recent callers are evicted. */
 const COUNTED_CALLERS = 20_000
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route limits its callers by itself. */
+    ownLimit?: boolean
+  }
+}
+
 const SECONDS = { s: 1, min: 60, h: 3600 }
 
 const POLICY = '"caller"'
@@ -40,6 +47,7 @@ export const limitedRate = fp(
     }
 
     app.addHook('onRoute', (route) => {
+      if (route.config?.ownLimit) return
       // Fastify makes the route of HEAD from that of GET, with this hook.
       const hooks = [route.onRequest ?? []].flat().filter((hook) => hook !== limit)
       route.onRequest = [...hooks, limit]

@@ -216,6 +216,18 @@ describe('a place of a point', () => {
     expect(text.text).toMatch(/^Fiche\. .*Yield \(wheat\)/)
   })
 
+  test('that may be several, or none, is said in a text as well, which gateways send on', async () => {
+    for (const path of ['/advisory/point', '/advisory/yield/point', '/advisory/yield']) {
+      const several = await get(path, { place: 'North Shewa', format: 'text' })
+      expect([several.status, several.text]).toEqual([
+        404,
+        'Several places may be meant. Send the code of one: ETH-03-07 (North Shewa (Amhara), level 2, in Amhara), ETH-09-12 (North Shewa (Oromia), level 2, in Oromia).',
+      ])
+      const none = await get(path, { place: 'Atlantis', format: 'text' })
+      expect([none.status, none.text]).toEqual([404, 'The place is not known.'])
+    }
+  })
+
   test('with a typing error that leaves one area is that area', async () => {
     const { body } = await get('/advisory/yield/point', { place: 'Fiche, Oromiya' })
     expect(body.location.name).toBe('Fiche')

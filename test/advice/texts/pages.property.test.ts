@@ -143,10 +143,11 @@ describe('pages of an answer', () => {
       'Fiche. Yield (wheat) Jul 2026: Normal 4229 (3445 to 4856) kg/ha, 4 of 10 years.',
     ])
     expect(pagesOf(one, 'x'.repeat(58))[0]).toMatch(/^x+\. Yield .* \(3445 to 4856\)/)
-    // A range goes before the name, and the name before the odds.
+    // A range goes before the odds, and both before the name, which says how the place was understood.
     expect(pagesOf(one, 'x'.repeat(75))[0]).toMatch(/^x+\. Yield .* Normal 4229 kg\/ha, 4 of 10 years\.$/)
-    expect(pagesOf(one, 'x'.repeat(95))).toEqual([
-      'Yield (wheat) Jul 2026: Normal 4229 kg/ha, 4 of 10 years.',
+    expect(pagesOf(one, 'x'.repeat(95))[0]).toMatch(/^x+\. Yield .* Normal 4229 kg\/ha\.$/)
+    expect(pagesOf(one, 'x'.repeat(140))).toEqual([
+      'Yield (wheat) Jul 2026: Normal 4229 (3445 to 4856) kg/ha, 4 of 10 years.',
     ])
   })
 

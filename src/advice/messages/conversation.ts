@@ -1,0 +1,281 @@
+import type { ProductDefinition } from '#schemas/products/define.ts'
+import { ApiError } from '#src/errors.ts'
+import { isObservable } from '#src/history/skill-queries.ts'
+import type { NamedArea } from '#src/lookup/gazetteer.ts'
+import { composePages, findQuestion, inOneLine } from '../texts/compose.ts'
+import { fill, type Texts } from '../texts/languages.ts'
+import { countSegments } from '../texts/segments.ts'
+import type { Advised, AskedPlace, Question } from './advice.ts'
+import { CODE_DIGITS, CODE_LETTERS, type HarvestUnit, type Parsed, type Subject } from './grammar.ts'
+
+/** The parts of a conversation that the next message may refer to. */
+export interface Offer {
+  /** The subject and the place of the last question. */
+  subject?: Subject
+  place?: AskedPlace
+  /** Chosen by their numbers, from 1. */
+  choices?: Question[]
+  /** The pages that MORE asks for. */
+  rest?: string[]
+}
+
+export interface Reply {
+  text: string
+  /** Whether a session goes on: the reply asks for something, or has more. */
+  isOpen: boolean
+  offer: Offer | null
+  /** An answer that feedback may name. */
+  kept: { code: string; releases: string[]; answer: object } | null
+}
+
+/** How a door writes. */
+export interface Style {
+  /** Stands before each text; empty for nothing. */
+  before: string
+  /** Follows a page that others follow, with the space between. */
+  more: string
+  /** Whether a message has room for all pages. */
+  isLong: boolean
+}
+
+/** The service as a conversation uses it; each function throws {ApiError}. */
+export interface Services {
+  texts: Texts
+  products: readonly ProductDefinition[]
+  /** A message such as people may send: a word of the catalogue, and a place. */
+  example: string
+  style: Style
+  /** No candidates where no place is called so. */
+  findPlace(text: string): Promise<{ place: AskedPlace } | { candidates: NamedArea[] }>
+  advise(question: Question): Promise<Advised>
+  findAnswer(code: string): Promise<{ id: Buffer; answer: Record<string, unknown> } | undefined>
+  tell(id: Buffer, feedback: { rating?: number; observed?: Record<string, number> }): Promise<void>
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
+/** The reply to a message after the offer of the last reply. @throws {ApiError} for a busy service */
+export async function converse(
+  parsed: Parsed,
+  offer: Offer | null,
+  lastCode: string | null,
+  services: Services,
+): Promise<Reply> {
+  const { texts, example } = services
+  const say = (text: string, isOpen = false): Reply => ({ text, isOpen, offer, kept: null })
+  switch (parsed.kind) {
+    case 'start':
+      await services.start()
+      return say(fill(texts.doors.help, { example }), true)
+    case 'help':
+      return say(fill(texts.doors.help, { example }), true)
+    case 'stop':
+      await services.stop()
+      return { text: texts.doors.stopped, isOpen: false, offer: null, kept: null }
+    case 'more':
+      return turnPage(offer, services)
+    case 'choice': {
+      const chosen = offer?.choices?.[parsed.number - 1]
+      return chosen
+        ? answer(chosen, lastCode, services)
+        : say(fill(texts.doors.no_choice, { number: parsed.number }), true)
+    }
+    case 'feedback':
+      return say(await takeFeedback(parsed, services))
+    case 'question':
+      return answerQuestion(parsed, offer, lastCode, services)
+  }
+}
+
+function turnPage(offer: Offer | null, { texts, style }: Services): Reply {
+  const [page, ...rest] = offer?.rest ?? []
+  if (page === undefined) return { text: texts.doors.no_more, isOpen: false, offer, kept: null }
+  const isLast = rest.length === 0
+  const isOpen = !isLast || offer?.choices !== undefined
+  return { text: isLast ? page : page + style.more, isOpen, offer: { ...offer, rest }, kept: null }
+}
+
+type Sent = Extract<Parsed, { kind: 'question' }>
+
+/** A question without a word is about the subject of the last one, and without a place about that place. */
+async function answerQuestion(
+  sent: Sent,
+  offer: Offer | null,
+  lastCode: string | null,
+  services: Services,
+): Promise<Reply> {
+  const { texts } = services
+  const found = await findPart(sent, offer, services)
+  if ('text' in found) {
+    const { text, subject } = found
+    return { text, isOpen: true, offer: subject ? { ...offer, subject } : offer, kept: null }
+  }
+  const { subject, area } = found
+  if ('candidates' in found) {
+    const questions = found.candidates.map((candidate) => ({ subject, place: toPlace(candidate), area }))
+    return choose(texts.doors.which_place, found.candidates.map(nameFully), questions, services.style)
+  }
+  return answer({ subject, place: found.place, area }, lastCode, services)
+}
+
+type Part = { subject: Subject; area: string | null } & ({ place: AskedPlace } | { candidates: NamedArea[] })
+
+/** The subject and the place of a question, or the text that asks for the missing one. */
+async function findPart(
+  { subject, place, area, guess }: Sent,
+  offer: Offer | null,
+  services: Services,
+): Promise<Part | { text: string; subject: Subject | null }> {
+  const { texts, example, products } = services
+  const everything: Subject = { products: products.map(({ code }) => code), word: '' }
+  const fallback = offer?.subject ?? everything
+  if (place === '') {
+    if (offer?.place && subject) return { subject, place: offer.place, area }
+    return { text: fill(texts.doors[subject ? 'where' : 'help'], { example }), subject }
+  }
+  const found = await findUnless(place, services)
+  if (found) return { subject: subject ?? fallback, area, ...found }
+  // "WHAET FICHE": the whole is no place, but a part of it is.
+  if (guess?.subject) return findPart({ kind: 'question', area, guess: null, ...guess }, offer, services)
+  const rest = subject === null ? await findBesideWord(place, services) : undefined
+  if (rest) return { subject: fallback, area, ...rest }
+  if (subject === null) return { text: fill(texts.doors.help, { example }), subject }
+  const text = fill(texts.doors.no_place, { place: shorten(place) })
+  const isShort = countSegments(services.style.before + text) === 1
+  return { text: isShort ? text : fill(texts.doors.no_place, { place: '...' }), subject }
+}
+
+/** The place beside a word that is not known, at the beginning or the end. */
+async function findBesideWord(text: string, services: Services) {
+  const words = text.split(' ')
+  for (const part of words.length < 2 ? [] : [words.slice(1), words.slice(0, -1)]) {
+    const found = await findUnless(part.join(' '), services)
+    if (found && 'place' in found) return found
+  }
+  return undefined
+}
+
+/** Undefined where no place is called so. */
+async function findUnless(text: string, { findPlace }: Services) {
+  try {
+    const found = await findPlace(text)
+    return 'candidates' in found && found.candidates.length === 0 ? undefined : found
+  } catch (error) {
+    if (error instanceof ApiError && error.status < 500) return undefined
+    throw error
+  }
+}
+
+async function answer(question: Question, lastCode: string | null, services: Services): Promise<Reply> {
+  const { texts, style } = services
+  const offer: Offer = { subject: question.subject, place: question.place }
+  let advised: Advised
+  try {
+    advised = await services.advise(question)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error
+    const reasons: Readonly<Record<string, string>> = {
+      ...texts.reasons,
+      CROP_NOT_AVAILABLE: texts.reasons.NO_RELEASE,
+    }
+    const isOfSize = error.details?.[0]?.field.startsWith('area') ?? false
+    const text = isOfSize ? texts.doors.no_size : (reasons[error.code] ?? texts.doors.no_answer)
+    return { text, isOpen: isOfSize, offer, kept: null }
+  }
+  const { products, body, releases } = advised
+  const asked = findQuestion(products, body)
+  const choices = asked?.conditions.map((condition) => ({ ...question, condition })) ?? []
+  const code = nextCode(lastCode)
+  const told = fill(texts.doors.code, { code })
+  const compose = (...behind: string[]) => {
+    const reserve = [style.before, ...behind].join(' ').trim()
+    return composePages(products, body, texts, { label: question.place.name ?? '', reserve })
+  }
+  let pages = compose(told)
+  if (pages.length + Math.sign(choices.length) > 1) pages = compose(told, style.more.trim())
+  if (asked) pages.push(choose(asked.question, asked.conditions, choices, style).text)
+  // A question alone has nothing to be judged.
+  const kept = asked && pages.length === 1 ? null : { code, releases, answer: body }
+  const [first = texts.too_long, ...others] = pages
+  const rest = style.isLong ? [] : others
+  const text = style.isLong ? pages.join('\n') : first
+  return {
+    text: `${text}${kept ? ` ${told}` : ''}${rest.length > 0 ? style.more : ''}`,
+    isOpen: rest.length > 0 || choices.length > 0,
+    offer: { ...offer, ...(choices.length > 0 && { choices }), ...(rest.length > 0 && { rest }) },
+    kept,
+  }
+}
+
+/** Asks for the number of a choice, of as many as fit into a segment; a question that is too long is left out. */
+function choose(question: string, names: readonly string[], choices: Question[], { before }: Style): Reply {
+  const list = names.map((name, index) => `${index + 1} ${shorten(name)}`)
+  for (const start of [`${question} `, '']) {
+    for (let most = list.length; most > 1; most--) {
+      const text = start + list.slice(0, most).join(', ')
+      if (countSegments(before + text) === 1)
+        return { text, isOpen: true, offer: { choices: choices.slice(0, most) }, kept: null }
+    }
+  }
+  return { text: list[0] ?? question, isOpen: true, offer: { choices: choices.slice(0, 1) }, kept: null }
+}
+
+/** Letters of a name in a list or in a sentence. */
+const LONGEST_NAME = 30
+
+export function shorten(name: string, most = LONGEST_NAME): string {
+  const characters = [...inOneLine(name)]
+  const isLong = characters.length > most
+  return isLong ? `${characters.slice(0, most - 3).join('')}...` : characters.join('')
+}
+
+function toPlace({ countryCode, level, code, name, lat, lng }: NamedArea): AskedPlace {
+  return { name, lat, lng, area: { countryCode, level, code } }
+}
+
+function nameFully({ name, parent, countryCode }: NamedArea): string {
+  return `${name}, ${parent ?? countryCode.toUpperCase()}`
+}
+
+/** Codes follow one another, so that those of a sender repeat as late as possible. */
+function nextCode(last: string | null): string {
+  const [letters, digits] = [CODE_LETTERS.length, CODE_DIGITS.length]
+  const place =
+    last === null ? -1 : CODE_LETTERS.indexOf(last.charAt(0)) + letters * CODE_DIGITS.indexOf(last.charAt(1))
+  const next = (place + 1) % (letters * digits)
+  return `${CODE_LETTERS[next % letters]}${CODE_DIGITS[Math.floor(next / letters)]}`
+}
+
+function hasEntries({ code, entries }: ProductDefinition, answer: Record<string, unknown>): boolean {
+  const section = answer[code] as Record<string, unknown> | undefined
+  return Array.isArray(section?.[entries])
+}
+
+const KILOGRAMS: Readonly<Record<HarvestUnit, number>> = { kg: 1, q: 100, t: 1000 }
+
+/** Without a unit a smaller harvest is a mistake: most farmers count quintals. */
+const LEAST_KILOGRAMS = 50
+
+const MOST_STARS = 5
+
+/** A number from 1 to 5 rates an answer, a larger one is the harvest; a later number replaces an earlier one. */
+async function takeFeedback(
+  { code, number, unit }: Extract<Parsed, { kind: 'feedback' }>,
+  { texts: { doors }, products, findAnswer, tell }: Services,
+): Promise<string> {
+  const found = await findAnswer(code)
+  if (!found) return fill(doors.no_code, { code })
+  if (unit === null && Number.isInteger(number) && number >= 1 && number <= MOST_STARS) {
+    await tell(found.id, { rating: number })
+    return fill(doors.thanks, { code })
+  }
+  const harvested = products.find((product) => isObservable(product) && hasEntries(product, found.answer))
+  if (!harvested?.observed) return fill(doors.no_harvest, { code })
+  const kilograms = number * KILOGRAMS[unit ?? 'kg']
+  const value = harvested.unit.startsWith('t/') ? kilograms / KILOGRAMS.t : kilograms
+  if ((unit === null && number < LEAST_KILOGRAMS) || value > harvested.observed.maximum) {
+    return fill(doors.harvest_rule, { code })
+  }
+  await tell(found.id, { observed: { [harvested.observed.key]: value } })
+  return fill(doors.thanks, { code })
+}

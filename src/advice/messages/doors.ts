@@ -1,0 +1,238 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { decodeBody } from '#src/http/plugins/body-parser.ts'
+import { isObject } from '#src/lib/json.ts'
+import { splitList } from '#src/lib/names.ts'
+import { LANGUAGES, type Texts, textsIn } from '../texts/languages.ts'
+import { isInGsm7 } from '../texts/segments.ts'
+import type { Style } from './conversation.ts'
+import { createReceiver, type Door, type Incoming, type Receiver } from './receiver.ts'
+
+/** A text of ten segments in the four bytes of an emoji each, as a form writes it. */
+const BODY_LIMIT_BYTES = 16_384
+
+/** Of a message; more is no question. */
+const LONGEST_TEXT = 1000
+
+/** The fields of a gateway, in a form, in JSON or in the query; the body wins. */
+type Fields = Readonly<Record<string, unknown>>
+
+const CONFIG = {
+  public: true,
+  scope: 'advisory',
+  caching: 'never',
+  ownTurns: true,
+  // Gateways send for many people; a sender has a limit of its own.
+  ownLimit: true,
+} as const
+
+/** Doors for text messages. Each is off until its secret is set; the document leaves them out, as a gateway is set up by hand. */
+export async function messages(app: App, parts: Parameters<typeof createReceiver>[0]): Promise<void> {
+  const { SMS_SECRET, USSD_SECRET, TELEGRAM_SECRET } = app.config
+  if (!SMS_SECRET && !USSD_SECRET && !TELEGRAM_SECRET) return
+  app.addContentTypeParser<Buffer>(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'buffer' },
+    (_request, body, done) => done(null, readForm(body)),
+  )
+  const receive = createReceiver(parts)
+  if (SMS_SECRET) addSms(app, receive, SMS_SECRET)
+  if (USSD_SECRET) addUssd(app, receive, USSD_SECRET)
+  if (TELEGRAM_SECRET) addTelegram(app, receive, TELEGRAM_SECRET)
+}
+
+function readForm(body: Buffer): Fields {
+  return Object.fromEntries(new URLSearchParams(decodeBody(body)))
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+/** @throws {ApiError} UNAUTHORIZED */
+function requireSecret(sent: unknown, secret: string): void {
+  if (typeof sent === 'string' && timingSafeEqual(digest(sent), digest(secret))) return
+  throw new ApiError('UNAUTHORIZED', 'The secret of the gateway is missing or wrong.')
+}
+
+function readFields({ query, body }: FastifyRequest): Fields {
+  return { ...(query as Fields), ...(isObject(body) ? body : {}) }
+}
+
+/** A text of a field; a repeated one counts once. @throws {ApiError} INVALID_PARAMETERS */
+function readText(fields: Fields, name: string, most: number): string {
+  const value = [fields[name]].flat()[0]
+  if (typeof value !== 'string' && typeof value !== 'number') throw ApiError.invalid(name, 'is required')
+  return String(value).replaceAll('\0', '').toWellFormed().slice(0, most)
+}
+
+/** Numbers with and without `+`, zeros or spaces at their beginning are the same; other senders stay as they are. */
+function readNumber(fields: Fields, name: string): string {
+  const sent = readText(fields, name, 100).trim()
+  if (sent === '') throw ApiError.invalid(name, 'must not be empty')
+  const digits = /^[+\d\s().-]+$/.test(sent) ? sent.replace(/\D/g, '').replace(/^0+/, '') : ''
+  return digits || sent.toLowerCase()
+}
+
+/** The language of a gateway, by its parameter `lang`. @throws {ApiError} INVALID_PARAMETERS */
+function readTexts({ lang }: Fields): Texts {
+  const languages = [...LANGUAGES.served.keys()]
+  if (lang !== undefined && !languages.includes(String(lang))) {
+    throw ApiError.invalid('lang', `must be one of ${languages.join(', ')}`, languages)
+  }
+  return textsIn(lang as string | undefined)
+}
+
+function readCommon(fields: Fields): Pick<Incoming, 'texts' | 'country'> {
+  const { country_code: country } = fields
+  return {
+    texts: readTexts(fields),
+    country: typeof country === 'string' && country !== '' ? country.trim().toLowerCase() : undefined,
+  }
+}
+
+const smsStyle = ({ doors }: Texts): Style => ({ before: '', more: ` ${doors.more}`, isLong: false })
+
+const SMS: Door = { name: 'sms', style: smsStyle, write: ({ text }) => text }
+
+/** Gateways call the fields as they like: SMS_PARAMETERS names those of the sender, the text and the id. */
+function addSms(app: App, receive: Receiver, secret: string): void {
+  const [from, text, id] = splitList(app.config.SMS_PARAMETERS) as [string, string, string]
+  app.route({
+    method: ['GET', 'POST'],
+    url: '/messages/sms',
+    exposeHeadRoute: false,
+    config: CONFIG,
+    schema: { hide: true },
+    bodyLimit: BODY_LIMIT_BYTES,
+    onRequest: async ({ query }) => requireSecret((query as Fields).secret, secret),
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const fields = readFields(request)
+      const sent = [fields[id]].flat()[0]
+      const incoming: Incoming = {
+        ...readCommon(fields),
+        senders: 'phone',
+        sender: readNumber(fields, from),
+        id: sent === undefined || sent === '' ? undefined : String(sent),
+        text: readText(fields, text, LONGEST_TEXT),
+      }
+      const answer = await receive(incoming, SMS, request, reply)
+      // Kannel sends a text in the alphabet of GSM otherwise, with question marks.
+      if (!isInGsm7(answer)) reply.header('x-kannel-coding', '2')
+      return reply.type('text/plain; charset=utf-8').send(answer)
+    },
+  })
+}
+
+const CONTINUE = 'CON '
+
+const USSD: Door = {
+  name: 'ussd',
+  style: ({ doors }) => ({ before: CONTINUE, more: `\n${doors.more_key}`, isLong: false }),
+  write: ({ text, isOpen }) => (isOpen ? CONTINUE : 'END ') + text,
+}
+
+/** The number of a menu that asks for the next page. */
+const MORE_KEY = '0'
+
+/**
+ * Sessions in the form of Africa's Talking: `text` has all inputs of the session, with `*` between them. The menu asks for
+ * a product, then for a place; whatever is written there or later is read as a message.
+ */
+function addUssd(app: App, receive: Receiver, secret: string): void {
+  const { list: products } = app.products
+  app.route({
+    method: 'POST',
+    url: '/messages/ussd',
+    config: CONFIG,
+    schema: { hide: true },
+    bodyLimit: BODY_LIMIT_BYTES,
+    onRequest: async ({ query }) => requireSecret((query as Fields).secret, secret),
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const fields = readFields(request)
+      const common = readCommon(fields)
+      const { doors, words, products: names } = common.texts
+      const session = readText(fields, 'sessionId', 200)
+      const sender = readNumber(fields, 'phoneNumber')
+      const text = fields.text === undefined ? '' : readText(fields, 'text', LONGEST_TEXT)
+      const inputs = text === '' ? [] : text.split('*')
+      const chosen = products[Number(inputs[0]?.trim()) - 1]
+      reply.type('text/plain; charset=utf-8')
+      if (inputs.length === 0) {
+        const list = products.map(({ code, names: own }, at) => `${at + 1} ${names[code] ?? own.subject}`)
+        return reply.send(USSD.write({ text: [doors.menu, ...list].join('\n'), isOpen: true }))
+      }
+      if (inputs.length === 1 && chosen)
+        return reply.send(USSD.write({ text: doors.menu_place, isOpen: true }))
+      const last = (inputs.at(-1) as string).trim()
+      const isMore = last === MORE_KEY && inputs.length > 1
+      const named = inputs.length === 2 && chosen ? `${chosen.code} ${last}` : last
+      const incoming: Incoming = {
+        ...common,
+        senders: 'phone',
+        sender,
+        id: JSON.stringify([session, text]),
+        text: isMore ? (words.more[0] as string) : named,
+      }
+      return reply.send(await receive(incoming, USSD, request, reply))
+    },
+  })
+}
+
+const TELEGRAM: Door = {
+  name: 'telegram',
+  style: (texts) => ({ ...smsStyle(texts), isLong: true }),
+  write: ({ text }) => text,
+}
+
+/** A bot's webhook. The answer to the update is the call of the method that sends the reply: no token is needed here. */
+function addTelegram(app: App, receive: Receiver, secret: string): void {
+  app.route({
+    method: 'POST',
+    url: '/messages/telegram',
+    config: CONFIG,
+    schema: { hide: true },
+    bodyLimit: BODY_LIMIT_BYTES,
+    onRequest: async ({ headers }) => requireSecret(headers['x-telegram-bot-api-secret-token'], secret),
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const update = readUpdate(request.body)
+      // Members that join, pictures and whatever else a chat has.
+      if (!update) return reply.send({})
+      const { id, chat, text } = update
+      const incoming: Incoming = {
+        ...readCommon(request.query as Fields),
+        senders: 'telegram',
+        sender: String(chat),
+        id: String(id),
+        text,
+      }
+      const answer = await receive(incoming, TELEGRAM, request, reply)
+      return reply.send(answer === '' ? {} : { method: 'sendMessage', chat_id: chat, text: answer })
+    },
+  })
+}
+
+/** The text of an update, or its location as coordinates; undefined for another one. */
+function readUpdate(body: unknown): { id: number; chat: number; text: string } | undefined {
+  if (!isObject(body) || !isObject(body.message) || !isObject(body.message.chat)) return undefined
+  const { update_id: id, message } = body
+  const { chat, text, location } = message
+  const { id: of } = chat as Record<string, unknown>
+  if (!Number.isSafeInteger(id) || !Number.isSafeInteger(of)) return undefined
+  const known = { id: id as number, chat: of as number }
+  if (typeof text === 'string') {
+    return { ...known, text: readText({ text: plainCommand(text) }, 'text', LONGEST_TEXT) }
+  }
+  if (!isObject(location)) return undefined
+  const { latitude, longitude } = location
+  if (typeof latitude !== 'number' || typeof longitude !== 'number') return undefined
+  // Not as 1e-7.
+  return { ...known, text: `${latitude.toFixed(6)} ${longitude.toFixed(6)}` }
+}
+
+/** A bot's command without the name of the bot; links to bots have more behind `/start`. */
+function plainCommand(text: string): string {
+  return text.replace(/^(\/\w+)@\w+/, '$1').replace(/^\/start\s.*/s, '/start')
+}

@@ -1,0 +1,178 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '#src/data/tables.ts'
+import type { Offer, Reply } from './conversation.ts'
+
+/** The keyed hashes of a message and of its sender. */
+export interface Received {
+  id: Buffer
+  sender: Buffer
+}
+
+/** The state of a message at its arrival. */
+export interface Arrival {
+  /** Whether this request is to answer it. */
+  claimed: boolean
+  /** The reply, where the gateway asks again. */
+  reply: string | null
+  /** Messages of the sender in a day, without this one. */
+  today: number
+  /** Whether the sender has sent STOP. */
+  stopped: boolean
+  /** The offer of the last reply, within the life of a conversation. */
+  offer: Offer | null
+  /** The code of the last answer. */
+  lastCode: string | null
+}
+
+/** The life of a conversation. */
+const CONVERSATION = sql.lit('10 minutes')
+
+/** After as long a process has died with its message: the deadline of an answer is shorter. */
+const LEASE = sql.lit('5 seconds')
+
+/** Begins to answer a message, unless another request does, or the sender has sent too many in a day. */
+export async function claimMessage(
+  db: Kysely<Tables>,
+  { id, sender }: Received,
+  mostADay: number,
+): Promise<Arrival> {
+  const { rows } = await sql<Arrival>`
+    with before as (
+      select count(*)::integer as today
+      from message
+      where sender = ${sender} and id <> ${id} and arrived_at > now() - interval '1 day'
+    ),
+    claim as (
+      insert into message as mine (id, sender)
+      -- One beyond the limit is taken: its reply names the limit.
+      select ${id}::bytea, ${sender}::bytea from before where today <= ${mostADay}::integer
+      on conflict (id) do update set begun_at = now()
+      where mine.reply is null and mine.begun_at < now() - interval ${LEASE}
+      returning id
+    )
+    select
+      exists (select from claim) as claimed,
+      (select reply from message where id = ${id}) as reply,
+      today,
+      exists (select from message where sender = ${sender} and stopped) as stopped,
+      case when last.arrived_at > now() - interval ${CONVERSATION} then last.offer end as offer,
+      (
+        select code from message
+        where sender = ${sender} and code is not null
+        order by arrived_at desc
+        limit 1
+      ) as "lastCode"
+    from before
+    left join lateral (
+      select offer, arrived_at
+      from message
+      where sender = ${sender} and id <> ${id} and reply is not null
+      order by arrived_at desc
+      limit 1
+    ) as last on true`.execute(db)
+  return rows[0] as Arrival
+}
+
+/** Keeps the reply of a message, which a repetition gets too. */
+export async function storeReply(
+  db: Kysely<Tables>,
+  { id }: Received,
+  reply: string,
+  { offer, kept }: Pick<Reply, 'offer' | 'kept'>,
+): Promise<void> {
+  await db
+    .updateTable('message')
+    .set({
+      reply,
+      offer: offer && sql<object>`${JSON.stringify(offer)}::jsonb`,
+      ...(kept && { ...kept, answer: JSON.stringify(kept.answer) }),
+    })
+    .where('id', '=', id)
+    .where('reply', 'is', null)
+    .execute()
+}
+
+/** Gives a message back that could not be answered: the gateway may ask again. */
+export async function abandonMessage(db: Kysely<Tables>, { id }: Received): Promise<void> {
+  await db.deleteFrom('message').where('id', '=', id).where('reply', 'is', null).execute()
+}
+
+/** Forgets a sender, except that nothing is to be answered until START. */
+export async function stopSender(db: Kysely<Tables>, { id, sender }: Received): Promise<void> {
+  await sql`
+    with mark as (update message set stopped = true where id = ${id})
+    delete from message where sender = ${sender} and id <> ${id}`.execute(db)
+}
+
+/** Answers a sender again after a STOP. */
+export async function startSender(db: Kysely<Tables>, sender: Buffer): Promise<void> {
+  await db
+    .updateTable('message')
+    .set({ stopped: false })
+    .where('sender', '=', sender)
+    .where('stopped', '=', true)
+    .execute()
+}
+
+/** The newest answer of a sender with a code. */
+export async function findAnswer(
+  db: Kysely<Tables>,
+  sender: Buffer,
+  code: string,
+): Promise<{ id: Buffer; answer: Record<string, unknown> } | undefined> {
+  const { rows } = await sql<{ id: Buffer; answer: Record<string, unknown> }>`
+    select id, answer
+    from message
+    where sender = ${sender} and code = ${code}
+    order by arrived_at desc
+    limit 1`.execute(db)
+  return rows[0]
+}
+
+/** Stores feedback with an answer, in the place of earlier feedback of its kind. */
+export async function storeFeedback(
+  db: Kysely<Tables>,
+  id: Buffer,
+  { rating, observed }: { rating?: number; observed?: Record<string, number> },
+): Promise<void> {
+  await db
+    .updateTable('message')
+    .set({
+      ...(rating !== undefined && { rating }),
+      ...(observed && { observed: sql<object>`${JSON.stringify(observed)}::jsonb` }),
+      told_at: sql<Date>`now()`,
+    })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Harvests come months after the advice. */
+const ANSWERS_KEPT = sql.lit('13 months')
+const OTHERS_KEPT = sql.lit('2 days')
+
+/** Ends old conversations and deletes old messages, up to a number of each; returns the sum. A STOP stays. */
+export async function deleteOldMessages(db: Kysely<Tables>, most: number): Promise<number> {
+  const { numAffectedRows: ended = 0n } = await sql`
+    update message set offer = null
+    where id in (
+      select id from message
+      where offer is not null and arrived_at < now() - interval ${CONVERSATION}
+      limit ${most}::integer
+    )`.execute(db)
+  const { numAffectedRows: deleted = 0n } = await sql`
+    delete from message
+    where id in (
+      (
+        select id from message
+        where code is null and not stopped and arrived_at < now() - interval ${OTHERS_KEPT}
+        limit ${most}::integer
+      )
+      union all
+      (
+        select id from message
+        where code is not null and arrived_at < now() - interval ${ANSWERS_KEPT}
+        limit ${most}::integer
+      )
+    )`.execute(db)
+  return Number(ended + deleted)
+}

@@ -1,0 +1,222 @@
+import { SegmentedMessage } from 'sms-segments-calculator'
+import { describe, expect, test } from 'vitest'
+import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
+import { createSender, DOORS } from './gateway.ts'
+
+// Runs on both databases: its statements are written for both.
+
+const service = openService({ settings: { ...DOORS, MESSAGES_A_DAY: '30' } })
+const newSender = (from?: string) => createSender(() => service.app, from)
+const get = (url: string) => call(service.app, `GET ${encodeURI(url)}`)
+
+const segmentsOf = (text: string) => new SegmentedMessage(text, 'auto', false).segmentsCount
+
+/** The numbers with their units, such as `4229 kg/ha`, in their order. */
+const figuresIn = (text: string) =>
+  [...text.matchAll(/(\d+(?:\.\d+)?) (kg|t)\/ha/g)].map(([, number]) => Number(number))
+
+describe('a message', () => {
+  test('with a crop and a position is answered as the point is, and MORE has all the rest', async () => {
+    const send = newSender()
+    const pages = [await send('WHEAT 9.5 38.5')]
+    while (pages.at(-1)?.includes('Send MORE.')) pages.push(await send('MORE'))
+    expect(pages.map(segmentsOf)).toEqual(pages.map(() => 1))
+    const { body } = await get('/advisory/point?lat=9.5&lng=38.5&crop=wheat')
+    const told = pages.flatMap(figuresIn).sort((a, b) => a - b)
+    const values = [
+      ...body.yield.yield_data.map((entry: { yield_kg_ha: number }) => entry.yield_kg_ha),
+      ...body.fertilizer.fertilizer_data.map((entry: { rate_kg_ha: number }) => entry.rate_kg_ha),
+      ...body.isfm.isfm_data.map((entry: { rate_tons_ha: number }) => entry.rate_tons_ha),
+    ]
+    expect(told).toEqual(values.sort((a: number, b: number) => a - b))
+    const scores = pages.join(' ').match(/(?<=Forage: ).*(?=\.)/s)
+    expect(scores).not.toBeNull()
+    expect(await send('MORE')).toBe('There is no more. Send HELP for examples.')
+  })
+
+  test('with an input and a field has its amount', async () => {
+    const reply = await newSender()('UREA 9.5 38.5 10 TIMAD')
+    const { body } = await get('/advisory/fertilizer/point?lat=9.5&lng=38.5&area=10 timad')
+    const normal = body.fertilizer_data.find(
+      (entry: Record<string, unknown>) => entry.fertilizer_type === 'Urea' && entry.scenario === 'Normal',
+    )
+    expect(reply).toMatch(/^Demo data, not advice\. Fertilizer \(wheat\) Jul 2026 for 10 timad: Urea Normal /)
+    expect(reply).toContain(`${normal.rate_kg_ha} kg/ha`)
+    expect(reply).toContain(`${normal.quantity.kg} kg`)
+    expect(reply).not.toContain('DAP')
+  })
+
+  test('about a district has its means, whatever its case, with a typing error, and either way round', async () => {
+    const { items } = (await call(service.app, 'GET /admin?admin0=eth&level=1', { by: service.person })).body
+    const { code } = items.find(({ name }: { name: string }) => name === 'Tigray')
+    const { body } = await call(service.app, 'POST /advisory/yield', {
+      by: service.person,
+      payload: { admin: { country_code: 'eth', code } },
+    })
+    const means = ['Normal', 'Above Normal', 'Below Normal'].map((name) =>
+      Math.round(body.yield_data.find(({ scenario }: { scenario: string }) => scenario === name).yield_kg_ha),
+    )
+    const texts = [
+      'wheat tigray',
+      'TIGRAY WHEAT',
+      'Wheet Tigrai',
+      'yield: Tigray',
+      `wheat ${code}`,
+      'uhm Tigray',
+    ]
+    for (const text of texts) {
+      const reply = await newSender()(text)
+      expect(reply).toMatch(/^Tigray\. Demo data, not advice\. Yield \(wheat\) Jul 2026: Normal \d+ kg\/ha; /)
+      expect(figuresIn(reply).slice(0, 3)).toEqual(means)
+    }
+  })
+
+  test('asks for the condition of the field by numbers, and a number chooses', async () => {
+    const send = newSender()
+    const asked = await send('UREA Tigray')
+    expect(asked).toMatch(/^Where on the slope is the field\? 1 .+, 2 .+, 3 .+$/)
+    const names = [...asked.matchAll(/\d ([a-z ]+)/g)].map(([, name]) => name)
+    const reply = await send('2')
+    expect(reply).toContain(`Urea Normal ${names[1]} `)
+    expect(reply).not.toContain(names[0])
+    expect(await send('99')).toBe('There is no choice 99. Send your question again.')
+  })
+
+  test('refers to the last place and to the last subject', async () => {
+    const send = newSender()
+    await send('wheat 9.5 38.5')
+    const again = await send('DAP')
+    expect(again).toBe((await newSender()('DAP 9.5 38.5')).replace('A2', 'B2'))
+    expect(await send('9.6 38.6')).toBe((await newSender()('DAP 9.6 38.6')).replace('A2', 'C2'))
+  })
+
+  test.each(['', 'xyzzy plugh', '???', '🌾', 'HELP', 'hepl me', 'Hi', "'; drop table message; --"])(
+    'that asks nothing, "%s", gets help in one segment',
+    async (text) => {
+      const reply = await newSender()(text)
+      expect(reply).toMatch(/^Send a crop or input and a place: /)
+      expect(segmentsOf(reply)).toBe(1)
+    },
+  )
+
+  test('says which place is not known, and takes the place alone then', async () => {
+    const send = newSender()
+    expect(await send('UREA Atlantis')).toMatch(/^Atlantis is not known\. /)
+    expect(await send('9.5 38.5')).toMatch(/Urea Normal/)
+    const inAmharic = await send('UREA አዲስ አበባ')
+    expect([segmentsOf(inAmharic), inAmharic]).toEqual([1, expect.stringMatching(/^\.\.\. is not known\. /)])
+    for (const size of ['0 HA', '99999999999999 HA']) {
+      expect(await send(`UREA 9.5 38.5 ${size}`)).toMatch(/^The size of the field must be /)
+    }
+    expect(await newSender()('UREA')).toMatch(/^For which place\? /)
+    expect(await send('wheat 0 0')).toMatch(/no value|outside/)
+    expect(await send('wheat 95 38.5')).toMatch(/^95 38\.5 is not known/)
+  })
+})
+
+describe('feedback', () => {
+  test('goes to the answer of the code, and a later one replaces it', async () => {
+    const send = newSender()
+    expect(await send('wheat 9.5 38.5')).toContain('Code A2.')
+    expect(await send('fert 9.5 38.5')).toContain('Code B2.')
+    expect(await send('a2 4')).toBe('Thank you, this is noted for answer A2.')
+    expect(await send('A2: 3200')).toBe('Thank you, this is noted for answer A2.')
+    expect(await send('A2 35 q')).toBe('Thank you, this is noted for answer A2.')
+    expect(await send('B2 3200')).toBe('Answer B2 predicts no harvest. Rate it with B2 1 to B2 5.')
+    expect(await send('A2 35')).toMatch(/^Send the harvest in kg\/ha, such as A2 3200/)
+    expect(await send('A2 999999999')).toMatch(/^Send the harvest/)
+    expect(await send('C2 4')).toBe('There is no answer C2 of yours.')
+    expect(await newSender()('A2 4')).toBe('There is no answer A2 of yours.')
+    const rows = await service.database.writer
+      .selectFrom('message')
+      .select(['code', 'rating', 'observed'])
+      .where('told_at', 'is not', null)
+      .execute()
+    expect(rows).toEqual([{ code: 'A2', rating: 4, observed: { yield_kg_ha: 3500 } }])
+  })
+})
+
+describe('a sender', () => {
+  test('is known by a hash alone, with or without the plus of the number', async () => {
+    const number = '+251 911 22 33 44'
+    const send = newSender(number)
+    expect(await send('wheat 9.5 38.5')).toContain('Code A2.')
+    expect(await newSender('00251911223344')('wheat 9.5 38.5')).toContain('Code B2.')
+    const rows = await service.database.writer.selectFrom('message').selectAll().execute()
+    // What is no number is a sender of its own.
+    for (const other of ['+', '00', 'ALERTS']) {
+      expect(await newSender(other)('wheat 9.5 38.5')).toContain('Code A2.')
+    }
+    expect(JSON.stringify(rows)).not.toMatch(/251911|911 ?22|911223344/)
+  })
+
+  test('who has sent STOP gets nothing until START, and what was theirs is gone', async () => {
+    const send = newSender()
+    await send('wheat 9.5 38.5')
+    expect(await send('stop')).toMatch(/^You get no more messages/)
+    expect([await send('wheat 9.5 38.5'), await send('HELP')]).toEqual(['', ''])
+    expect(await send('START')).toMatch(/^Send a crop or input/)
+    expect(await send('A2 4')).toBe('There is no answer A2 of yours.')
+    expect(await send('wheat 9.5 38.5')).toContain('Code A2.')
+  })
+
+  test('gets as many answers in a day as the operator allows, is told once, and then nothing; others are answered', async () => {
+    const send = newSender()
+    const replies: string[] = []
+    for (let message = 0; message < 33; message++) replies.push(await send('HELP'))
+    expect(replies.slice(0, 30).every((reply) => reply.startsWith('Send a crop'))).toBe(true)
+    expect(replies.slice(30)).toEqual([
+      'You have sent 30 messages in a day. Please send again tomorrow.',
+      '',
+      '',
+    ])
+    expect(await newSender()('HELP')).toMatch(/^Send a crop/)
+  })
+})
+
+describe('a gateway that asks again', () => {
+  test('gets the same reply, counted once, also at the same time', async () => {
+    const send = newSender()
+    const replies = await Promise.all([1, 2, 3, 4].map(() => send('wheat 9.5 38.5', { id: 'one' })))
+    expect(new Set(replies).size).toBe(1)
+    expect(replies[0]).toContain('Code A2.')
+    expect(await send('wheat 9.5 38.5', { id: 'one' })).toBe(replies[0])
+    expect(await send('wheat 9.5 38.5', { id: 'two' })).toContain('Code B2.')
+    // The id of another sender is another one.
+    expect(await newSender()('HELP', { id: 'one' })).toMatch(/^Send a crop/)
+  })
+
+  test('needs its secret, and a sender', async () => {
+    const ask = async (query: string) => {
+      const { status, body } = await get(`/messages/sms?${query}`)
+      return [status, body.code, body.error]
+    }
+    const secret = `secret=${DOORS.SMS_SECRET}`
+    expect(await ask('from=1&text=a')).toEqual([
+      401,
+      'UNAUTHORIZED',
+      'The secret of the gateway is missing or wrong.',
+    ])
+    expect((await ask(`${secret}x&from=1&text=a`))[0]).toBe(401)
+    expect(await ask(`${secret}&text=a`)).toEqual([400, 'INVALID_PARAMETERS', 'from is required.'])
+    expect(await ask(`${secret}&from=1`)).toEqual([400, 'INVALID_PARAMETERS', 'text is required.'])
+    expect(await ask(`${secret}&from=1&text=a&lang=xx`)).toEqual([
+      400,
+      'INVALID_PARAMETERS',
+      'lang must be one of en.',
+    ])
+    expect((await call(service.app, `HEAD /messages/sms?${secret}&from=1&text=a`)).status).toBe(405)
+  })
+
+  test('may post a form or JSON', async () => {
+    const url = `POST /messages/sms?secret=${DOORS.SMS_SECRET}`
+    const form = await call(service.app, url, {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: new URLSearchParams({ from: '+1', text: 'fert 9.5, 38.5', id: 'x' }).toString(),
+    })
+    const json = await call(service.app, url, { payload: { from: '2', text: 'fert 9.5, 38.5', id: 'x' } })
+    expect(form.text).toMatch(/^Demo data, not advice\. Fertilizer/)
+    expect(json.text).toBe(form.text)
+  })
+})
