@@ -1,0 +1,135 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { TelegramServer } from 'telegram-test-api/lib/telegramServer.js'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { freePort } from '#bench/processes.ts'
+import { createSecrets } from '#ops/messages/kannel.ts'
+import { openApp } from '#test/setup/open-service.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+
+const { SENDER_KEY, TELEGRAM_SECRET } = createSecrets()
+const TOKEN = '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw'
+
+/** What a bot answers to an update. */
+interface Answered {
+  status: number
+  call: { method?: string; chat_id?: number; text?: string }
+}
+
+describe('a bot', () => {
+  const service = openApp({ settings: { SENDER_KEY, TELEGRAM_SECRET } })
+  const answered: Answered[] = []
+  let telegram: TelegramServer
+  let forwarder: Server
+  let webhook: string
+  beforeAll(async () => {
+    await service.app.listen({ host: '127.0.0.1', port: 0 })
+    webhook = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}/messages/telegram`
+    telegram = new TelegramServer({ host: '127.0.0.1', port: await freePort() })
+    await telegram.start()
+    forwarder = createServer(async (request, response) => {
+      await forward(await json(request)).catch((error) => answered.push(error))
+      response.end()
+    })
+    await new Promise<void>((listening) => forwarder.listen(0, '127.0.0.1', listening))
+    const url = `http://127.0.0.1:${(forwarder.address() as AddressInfo).port}`
+    await call('setWebhook', { url, secret_token: TELEGRAM_SECRET })
+  })
+  afterAll(async () => {
+    forwarder.close()
+    await telegram.stop()
+  })
+
+  const post = (url: string, body: unknown, headers = {}) =>
+    fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+
+  const call = (method: string, body: unknown) =>
+    post(`${telegram.config.apiURL}/bot${TOKEN}/${method}`, body)
+
+  /** Does for an update what Telegram does and the test API does not: it sends the secret, and makes the call of the answer. */
+  async function forward(update: unknown): Promise<Answered> {
+    const answer = await post(webhook, update, { 'x-telegram-bot-api-secret-token': TELEGRAM_SECRET })
+    const { method, ...body } = (await answer.json()) as Answered['call']
+    if (method) await call(method, body)
+    answered.push({ status: answer.status, call: { method, ...body } })
+    return answered.at(-1) as Answered
+  }
+
+  /** A chat with the bot. */
+  function openChat(chatId: number) {
+    const client = telegram.getClient(TOKEN, { userId: chatId, chatId })
+    return async (text: string, content: object = {}): Promise<string[]> => {
+      const before = answered.length
+      const message = { ...client.makeMessage(text), ...content }
+      await client.sendMessage(message as Parameters<typeof client.sendMessage>[0])
+      await vi.waitFor(() => expect(answered.length).toBe(before + 1), PATIENCE)
+      expect(answered.at(-1)?.status).toBe(200)
+      const updates = await post(`${telegram.config.apiURL}/getUpdates`, { token: TOKEN, chatId })
+      const { result } = (await updates.json()) as { result: { message: { text: string } }[] }
+      return result.map((one) => one.message.text)
+    }
+  }
+
+  test('takes its own name and the payload of a link behind a command', async () => {
+    const send = openChat(7)
+    expect(await send('/stop@AdvisoryBot')).toEqual([expect.stringMatching(/^You get no more messages/)])
+    expect(await send('HELP')).toEqual([])
+    expect(await send('/start@AdvisoryBot poster-12')).toEqual([
+      expect.stringMatching(/^Send a crop or input/),
+    ])
+  })
+
+  test('says how to ask, and answers with the values of the place', async () => {
+    const send = openChat(1)
+    const [help] = await send('/start')
+    expect(help).toMatch(/^Send a crop or input and a place: WHEAT ADDIS ABABA\./)
+    const [reply] = await send('yield 9.5 38.5')
+    const answer = await service.app.inject('/advisory/yield/point?lat=9.5&lng=38.5')
+    const entries: { scenario: string; yield_kg_ha: number }[] = answer.json().yield_data
+    for (const { scenario, yield_kg_ha } of entries)
+      expect(reply).toContain(`${scenario} ${yield_kg_ha} kg/ha`)
+  })
+
+  test('answers for a location with all products in one message, which leaves nothing for MORE', async () => {
+    const send = openChat(2)
+    const location = { latitude: 9.5, longitude: 38.5 }
+    const [reply = ''] = await send('', { location, text: undefined })
+    for (const subject of ['Yield (wheat)', 'Fertilizer (wheat)', 'Organic inputs (wheat)', 'Forage']) {
+      expect(reply).toContain(subject)
+    }
+    expect(await send('MORE')).toEqual(['There is no more. Send HELP for examples.'])
+  })
+
+  test('lists places of the same name, and takes the number', async () => {
+    const send = openChat(3)
+    const [list] = await send('FORAGE Sermera')
+    expect(list).toBe('Which one? Send its number: 1 Semera, Awsi Rasu, 2 Remera, Gasabo')
+    const [reply] = await send('2')
+    expect(reply).toMatch(/^Remera\. Demo data, not advice\. Forage: /)
+  })
+
+  test('says nothing to a picture, and the same again to an update that is sent again', async () => {
+    const send = openChat(4)
+    expect(await send('', { photo: [], text: undefined })).toEqual([])
+    expect(answered.at(-1)?.call).toEqual({})
+    const update = {
+      update_id: 999,
+      message: { message_id: 1, chat: { id: 4, type: 'private' }, text: 'HELP' },
+    }
+    const first = await forward(update)
+    expect(first.call).toMatchObject({ method: 'sendMessage', chat_id: 4 })
+    expect(await forward(update)).toEqual(first)
+  })
+
+  test('is refused to whoever has no secret', async () => {
+    const update = { update_id: 1000, message: { message_id: 1, chat: { id: 5 }, text: 'HELP' } }
+    for (const headers of [{}, { 'x-telegram-bot-api-secret-token': 'x'.repeat(64) }]) {
+      expect((await post(webhook, update, headers)).status).toBe(401)
+    }
+  })
+})
