@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '#bench/processes.ts'
+import { createSecrets } from '#ops/messages/kannel.ts'
 import { runAgro } from './setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from './setup/database.ts'
 import { newFolder } from './setup/folders.ts'
@@ -157,6 +158,7 @@ beforeAll(async () => {
   }
   testDatabase = await createTestDatabase('demo', {
     JWT_SECRET: 'for whoever reads the documents '.repeat(2),
+    ...createSecrets(),
     // What the operator has done is seen at once.
     RELEASE_MAX_AGE_MS: '0',
   })
@@ -177,6 +179,7 @@ describe.sequential('the commands run as they are written, one after the other, 
     'docs/guide/calls.md',
     'docs/guide/citing.md',
     'docs/guide/quantities.md',
+    'docs/guide/messages.md',
     'docs/api.md',
     'docs/countries.md',
     'docs/guide/operators.md',

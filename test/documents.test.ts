@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { createSecrets } from '#ops/messages/kannel.ts'
 import { BATCH_LIMITS } from '#schemas/batch.ts'
 import { MOST_POLYGONS } from '#schemas/polygons.ts'
 import { MAX_VERTICES } from '#src/advice/polygon/geometry.ts'
@@ -10,7 +11,8 @@ import { openApp } from '#test/setup/open-service.ts'
 
 const textOf = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
 
-const service = openApp()
+const secrets = createSecrets()
+const service = openApp({ settings: secrets })
 
 /** The curl commands of a document, each with the answer that stands below it. */
 function examplesOf(file: string) {
@@ -44,6 +46,22 @@ test.each(examples)('is answered as $file shows: $command', async ({ command, an
   expect(response.body.trimEnd().replaceAll('\r\n', '\n')).toBe(answer)
 })
 
+test('the guide on text messages shows a conversation as it is', async () => {
+  const [, conversation = ''] = textOf('docs/guide/messages.md').split('\n## ')
+  const rows = [...conversation.matchAll(/^\| `(.+?)` \| (.*) \|$/gm)].map(([, message, reply]) => [
+    message,
+    reply,
+  ])
+  const said: typeof rows = []
+  for (const [index, [text = '']] of rows.entries()) {
+    const query = { secret: secrets.SMS_SECRET, from: '+251911000001', id: String(index), text }
+    const { body } = await service.app.inject({ url: '/messages/sms', query })
+    said.push([text, body])
+  }
+  expect(said.length).toBeGreaterThan(10)
+  expect(said).toEqual(rows)
+})
+
 test('the guide has the limits that are kept', () => {
   const { BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES, HISTORY_USER_ITEMS, HISTORY_USER_MB } = loadConfig({})
   const limits = [
@@ -68,7 +86,7 @@ test('the page about privacy names every table that has data of people, and no o
       select distinct pg_class.oid
       from pg_class join pg_attribute on attrelid = pg_class.oid
       where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and ${isWhole}
-        and (attname in ('user_id', 'user_agent', 'network', 'operator', 'subject', 'collection_id') or attname like '%email%')
+        and (attname in ('user_id', 'user_agent', 'network', 'operator', 'subject', 'collection_id', 'sender') or attname like '%email%')
       union
       select conrelid from pg_constraint join personal on confrelid = personal.id where contype = 'f'
     )
@@ -107,6 +125,10 @@ test('the table of variables has every setting with its default', () => {
     PASSWORD_RESET_URL: 'https://x/{token}',
     BASEMAP_URL: 'https://x/{z}/{x}/{y}',
     BASEMAP_ATTRIBUTION: 'x',
+    SENDER_KEY: 'x'.repeat(32),
+    SMS_SECRET: 'x'.repeat(32),
+    USSD_SECRET: 'x'.repeat(32),
+    TELEGRAM_SECRET: 'x'.repeat(32),
   })
   const settings = SETTINGS.filter((name) => name in config)
   expect(documented.toSorted()).toEqual(settings.toSorted())
