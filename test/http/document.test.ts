@@ -249,7 +249,7 @@ test('the document stays small', async () => {
 })
 
 test('each operation is in one of the documents for a purpose, which are whole by themselves', async () => {
-  const most = { points: 134_000, fields: 193_800, account: 139_800, operations: 87_300 }
+  const most = { points: 134_000, fields: 194_200, account: 139_800, operations: 87_300 }
   const found: string[] = []
   for (const [part, bytes] of Object.entries(most)) {
     const { body } = await service.app.inject(`/openapi/${part}.json`)
