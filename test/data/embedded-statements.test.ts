@@ -353,8 +353,9 @@ test('of what is over', async () => {
 
 test('of messages', async () => {
   const received = { id: randomBytes(32), sender: randomBytes(32) }
-  expect(await claimMessage(db, received, 1)).toMatchObject({ claimed: true, today: 0, offer: null })
-  expect(await claimMessage(db, received, 1)).toMatchObject({ claimed: false, reply: null })
+  const rules = { mostADay: 1, isStop: false }
+  expect(await claimMessage(db, received, rules)).toMatchObject({ claimed: true, today: 0, offer: null })
+  expect(await claimMessage(db, received, rules)).toMatchObject({ claimed: false, reply: null })
   await abandonMessage(db, received)
   expect(await deleteOldMessages(db, 10)).toBe(0)
   expect(await rateByMessages(db, 'nothing')).toEqual({ count: 0, mean: null })

@@ -30,22 +30,25 @@ const CONVERSATION = sql.lit('10 minutes')
 /** After as long a process has died with its message: the deadline of an answer is shorter. */
 const LEASE = sql.lit('5 seconds')
 
-/** Begins to answer a message, unless another request does, or the sender has sent too many in a day. */
+/** Begins to answer a message, unless another request does, or the sender has sent too many in a day. A first STOP is taken then, too. */
 export async function claimMessage(
   db: Kysely<Tables>,
   { id, sender }: Received,
-  mostADay: number,
+  { mostADay, isStop }: { mostADay: number; isStop: boolean },
 ): Promise<Arrival> {
   const { rows } = await sql<Arrival>`
     with before as (
-      select count(*)::integer as today
+      select
+        count(*) filter (where arrived_at > now() - interval '1 day')::integer as today,
+        coalesce(bool_or(stopped), false) as stopped
       from message
-      where sender = ${sender} and id <> ${id} and arrived_at > now() - interval '1 day'
+      where sender = ${sender} and id <> ${id}
     ),
     claim as (
       insert into message as mine (id, sender)
       -- One beyond the limit is taken: its reply names the limit.
-      select ${id}::bytea, ${sender}::bytea from before where today <= ${mostADay}::integer
+      select ${id}::bytea, ${sender}::bytea from before
+      where today <= ${mostADay}::integer or (${isStop}::boolean and not stopped)
       on conflict (id) do update set begun_at = now()
       where mine.reply is null and mine.begun_at < now() - interval ${LEASE}
       returning id
@@ -54,7 +57,7 @@ export async function claimMessage(
       exists (select from claim) as claimed,
       (select reply from message where id = ${id}) as reply,
       today,
-      exists (select from message where sender = ${sender} and stopped) as stopped,
+      stopped,
       case when last.arrived_at > now() - interval ${CONVERSATION} then last.offer end as offer,
       (
         select code from message
@@ -97,11 +100,14 @@ export async function abandonMessage(db: Kysely<Tables>, { id }: Received): Prom
   await db.deleteFrom('message').where('id', '=', id).where('reply', 'is', null).execute()
 }
 
-/** Forgets a sender, except that nothing is to be answered until START. */
+/** Forgets the content of a sender's messages, and answers none until START. Their number still counts for the day. */
 export async function stopSender(db: Kysely<Tables>, { id, sender }: Received): Promise<void> {
   await sql`
-    with mark as (update message set stopped = true where id = ${id})
-    delete from message where sender = ${sender} and id <> ${id}`.execute(db)
+    update message
+    set
+      stopped = id = ${id}, reply = case when id <> ${id} then '' end, offer = null, code = null, releases = null,
+      answer = null, rating = null, observed = null, told_at = null
+    where sender = ${sender}`.execute(db)
 }
 
 /** Answers a sender again after a STOP. */

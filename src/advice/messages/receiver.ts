@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { nameKey } from '#src/lib/names.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import type { Places } from '../location/place.ts'
 import { fill, type Texts } from '../texts/languages.ts'
@@ -120,13 +121,18 @@ function createVocabularies({ products }: App) {
 }
 
 /** Claims a message, once no other request is answering it. */
-async function claim(app: App, { received, request, reply }: Exchange): Promise<Arrival> {
-  const { MESSAGES_A_DAY: most } = app.config
+async function claim(app: App, { incoming, received, request, reply }: Exchange): Promise<Arrival> {
+  const { MESSAGES_A_DAY: mostADay } = app.config
+  const rules = { mostADay, isStop: isStop(incoming) }
   for (;;) {
-    const arrival = await app.inTurn(request, reply, () => claimMessage(app.database.writer, received, most))
-    if (arrival.claimed || arrival.reply !== null || arrival.today > most) return arrival
+    const arrival = await app.inTurn(request, reply, () => claimMessage(app.database.writer, received, rules))
+    if (arrival.claimed || arrival.reply !== null || arrival.today > mostADay) return arrival
     await sleep(LOOK_EVERY_MS, undefined, { ref: false })
   }
+}
+
+function isStop({ text, texts }: Incoming): boolean {
+  return texts.words.stop.some((word) => nameKey(word) === nameKey(text))
 }
 
 async function answerClaimed(
@@ -139,7 +145,7 @@ async function answerClaimed(
   const { incoming, received, door, request, reply } = exchange
   const { texts, text } = incoming
   const { MESSAGES_A_DAY: most } = app.config
-  if (arrival.today >= most) {
+  if (arrival.today >= most && !isStop(incoming)) {
     const tooMany = fill(texts.doors.too_many, { count: most })
     return store(app, exchange, { text: tooMany, isOpen: false, offer: null, kept: null })
   }
@@ -150,12 +156,8 @@ async function answerClaimed(
     await app.noteInTurn(request, () => abandonMessage(app.database.writer, received))
     return SILENCE
   }
-  const services = createServices(
-    parts,
-    exchange,
-    door.style(texts),
-    await makeExample(parts, snapshot, exchange),
-  )
+  const example = await makeExample(parts, snapshot, exchange)
+  const services = createServices(parts, exchange, door.style(texts), example)
   return store(app, exchange, await converse(parsed, arrival.offer, arrival.lastCode, services))
 }
 

@@ -172,6 +172,9 @@ describe('a sender', () => {
       '',
     ])
     expect(await newSender()('HELP')).toMatch(/^Send a crop/)
+    // STOP counts at any time, and gives nobody another day.
+    expect(await send('STOP')).toMatch(/^You get no more messages/)
+    expect([await send('STOP'), await send('START'), await send('HELP')]).toEqual(['', '', ''])
   })
 })
 
