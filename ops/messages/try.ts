@@ -9,6 +9,7 @@ import { execute, openDatabaseServer } from '#bench/postgres.ts'
 import { freePort, type Server } from '#bench/processes.ts'
 import { startService, untilReady, type Where } from '#bench/service.ts'
 import { formatTable } from '#src/cli/table.ts'
+import { roundedAmount } from '#src/lib/round.ts'
 import { createSecrets, findMissing, type Kannel, startKannel } from './kannel.ts'
 import {
   countSegmentsOf,
@@ -263,7 +264,8 @@ async function readSayings(address: string, value: string): Promise<string[]> {
   return entries.map(({ scenario_of: _, [value]: number, ...others }) => {
     const names = Object.values(others).filter((other) => typeof other === 'string')
     // Means of areas have more digits than messages.
-    return [...names, Number((number as number).toPrecision(4))].join(' ')
+    const said = 'covered_percent' in others ? roundedAmount(number as number) : number
+    return [...names, said].join(' ')
   })
 }
 
