@@ -185,6 +185,10 @@ export const FoundAreas = t.component(
       'The best first: whole names, beginnings, parts; then larger areas before smaller ones.',
     ),
     is_near: t.boolean('Whether no name has the text, and these differ from it by a typing error.'),
+    position: t.orNull(
+      Type.Object(Centroid.properties),
+      'Of coordinates or an Open Location Code; null for a name.',
+    ),
   },
   {
     items: [
@@ -199,6 +203,7 @@ export const FoundAreas = t.component(
       },
     ],
     is_near: false,
+    position: null,
   },
 )
 export type FoundAreas = Static<typeof FoundAreas>

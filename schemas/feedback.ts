@@ -216,7 +216,7 @@ export const Scorecard = t.component('Scorecard', 'The predictions of a release 
   ),
   message_ratings: t.object('How senders of text messages have rated its answers.', {
     count: t.count('How many ratings.'),
-    mean: t.orNull(Type.Number(), 'From 1 to 5; null without any.'),
+    mean: t.orNull(Type.Number(), 'From 1 to 5; null below five senders.'),
   }),
   from_file: t.count('How many were given in a file; 0 in answers of the API.'),
   without_value: t.count(

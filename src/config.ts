@@ -64,7 +64,7 @@ export const BASE_PATH_PATTERN = '^(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)*$'
 /** It stands in addresses, and Telegram takes these characters alone. */
 const GatewaySecret = Type.String({
   pattern: '^[A-Za-z0-9_-]{32,256}$',
-  examples: ['32 to 256 letters and digits, _ and -, as `openssl rand -hex 32` makes them'],
+  examples: ['5f1c0e7a9b3d4862c1a07e59d2f4b683'],
 })
 
 /** Settings of operators; the table of docs/operations.md says who needs each. */

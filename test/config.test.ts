@@ -85,8 +85,9 @@ test('valid settings of mails and tiles are taken as they are', () => {
 })
 
 test('a refusal shows no pattern, but examples that are valid', () => {
-  const refusalOf = (name: string, value: string) =>
-    refusal({ MAIL_FROM: MAIL.MAIL_FROM, DATABASE_URL: 'postgres://db/agro', [name]: value })
+  // Settings that others need.
+  const NEEDED = { MAIL_FROM: MAIL.MAIL_FROM, DATABASE_URL: 'postgres://db/agro', SENDER_KEY: 'x'.repeat(32) }
+  const refusalOf = (name: string, value: string) => refusal({ ...NEEDED, [name]: value })
   const refusals = SETTINGS.filter((name) => !name.endsWith('_FILE')).map(
     (name) => [name, refusalOf(name, '\u0000')] as const,
   )

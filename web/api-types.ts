@@ -88,6 +88,8 @@ export interface FoundArea extends Omit<Area, 'geometry'>, Place {}
 
 export interface FoundAreas {
   items: FoundArea[]
+  /** Of coordinates and grid codes. */
+  position: Place | null
   is_near: boolean
 }
 

@@ -27,8 +27,12 @@ const KINDS = [
   'nonsense',
 ] as const
 
-/** Where the demo has wheat: 37 to 40 E, 7 to 10 N. */
-const [WEST, SOUTH, DEGREES] = [37, 7, 3]
+/** Squares of the demo in Ethiopia, Rwanda and Kenya: west, south, and their size in degrees. */
+const SQUARES = [
+  [37, 7, 3],
+  [29.4, -2.4, 0.9],
+  [34.5, -1, 1.2],
+] as const
 
 const UNITS = ['ha', 'HA', 'timad', 'acres', 'hectares']
 const COMMANDS = ['HELP', 'help', 'Help!', 'MORE', 'more', 'START', 'K7 4', 'A2 3200', '1', '2']
@@ -42,7 +46,10 @@ export function drawMessages({ subjects, places }: Words, count: number, seed: n
   const one = <Item>(items: readonly Item[]) => items[below(items.length)] as Item
   const inSomeCase = (text: string) => one([text, text.toLowerCase(), text.toUpperCase()])
   const question = () => ({ subject: inSomeCase(one(subjects)), place: inSomeCase(one(places)) })
-  const degrees = (from: number) => Number((from + DEGREES * random()).toFixed(3))
+  const position = () => {
+    const [west, south, size] = one(SQUARES)
+    return [south + size * random(), west + size * random()].map((degrees) => Number(degrees.toFixed(3)))
+  }
 
   const texts: Record<Kind, () => string> = {
     'as in the help': () => join(question()),
@@ -61,19 +68,19 @@ export function drawMessages({ subjects, places }: Words, count: number, seed: n
       ])
     },
     coordinates: () => {
-      const [lat, lng] = [degrees(SOUTH), degrees(WEST)]
+      const [lat, lng] = position() as [number, number]
       const comma = (number: number) => String(number).replace('.', ',')
-      const position = one([
+      const written = one([
         `${lat} ${lng}`,
         `${lat},${lng}`,
         `${lat}, ${lng}`,
         `${comma(lat)} ${comma(lng)}`,
-        `${lat}N ${lng}E`,
+        `${Math.abs(lat)}${lat < 0 ? 'S' : 'N'} ${lng}E`,
       ])
-      return `${inSomeCase(one(subjects))} ${position}`
+      return `${inSomeCase(one(subjects))} ${written}`
     },
     'a grid code': () =>
-      `${inSomeCase(one(subjects))} ${inSomeCase(gridCodeOf(degrees(SOUTH), degrees(WEST)))}`,
+      `${inSomeCase(one(subjects))} ${inSomeCase(gridCodeOf(...(position() as [number, number])))}`,
     'a size of the field': () => `${join(question())} ${1 + below(20)} ${one(UNITS)}`,
     'a command': () => one(COMMANDS),
     nonsense: () => Array.from({ length: 1 + below(60) }, () => one(NONSENSE)).join(''),

@@ -294,7 +294,7 @@ interface MessageTable {
   stopped: Generated<boolean>
   code: string | null
   releases: string[] | null
-  answer: string | null
+  answer: object | null
   rating: number | null
   observed: object | null
   told_at: Date | null

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { Judgement, Prediction, Seen } from './scores.ts'
@@ -111,7 +111,7 @@ export interface Observation extends Seen {
 /** So much feedback is looked at, the newest: more tells no more. */
 const MOST = sql.lit(50_000)
 
-/** Harvests of one sender that count. */
+/** Places of one sender that count. */
 const MOST_OF_SENDER = sql.lit(5)
 
 /** The harvests that were told about a release, the newest first: of accounts, and by message one of a sender and place. */
@@ -135,17 +135,7 @@ export async function listObserved(
     ),
     of_messages as (
       select answer, encode(sender, 'hex') as observer, observed, told_at, true as by_message
-      from (
-        select *, row_number() over (partition by sender order by told_at desc) as place
-        from (
-          select distinct on (sender, answer -> 'location' ->> 'lat', answer -> 'location' ->> 'lng') *
-          from message
-          where releases @> array[${release}::text] and told_at is not null
-            and observed ->> ${observed.key} is not null
-          order by sender, answer -> 'location' ->> 'lat', answer -> 'location' ->> 'lng', told_at desc
-        ) as of_places
-      ) as of_senders
-      where place <= ${MOST_OF_SENDER}
+      from ${toldByMessage(release, sql`observed ->> ${observed.key} is not null`)} as told
       order by told_at desc
       limit ${MOST}
     )
@@ -177,18 +167,36 @@ export async function listObserved(
   return rows
 }
 
+/** What senders have told about a release: the newest of a sender and place, and some places of a sender. */
+function toldByMessage(release: string, isWanted: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(
+    select *
+    from (
+      select *, row_number() over (partition by sender order by told_at desc) as ordinal
+      from (
+        select distinct on (sender, answer -> 'location' ->> 'lat', answer -> 'location' ->> 'lng') *
+        from message
+        where releases @> array[${release}::text] and told_at is not null and ${isWanted}
+        order by sender, answer -> 'location' ->> 'lat', answer -> 'location' ->> 'lng', told_at desc
+      ) as of_places
+    ) as of_senders
+    where ordinal <= ${MOST_OF_SENDER}
+  )`
+}
+
 export interface MessageRatings {
   count: number
-  /** Null without any. */
+  /** Null where fewer senders have rated than a group may have. */
   mean: number | null
 }
 
 /** How senders of messages have rated answers of a release, from 1 to 5. */
 export async function rateByMessages(db: Kysely<Tables>, release: string): Promise<MessageRatings> {
   const { rows } = await sql<MessageRatings>`
-    select count(rating)::integer as count, avg(rating)::float8 as mean
-    from message
-    where releases @> array[${release}::text] and told_at is not null`.execute(db)
+    select
+      count(*)::integer as count,
+      case when count(distinct sender) >= ${SMALLEST_GROUP}::integer then avg(rating)::float8 end as mean
+    from ${toldByMessage(release, sql`rating is not null`)} as told`.execute(db)
   return rows[0] as MessageRatings
 }
 

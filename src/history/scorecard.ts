@@ -90,18 +90,25 @@ export async function gatherObservations(
   }
 }
 
-/** Leaves out, in each area, the oldest observations by message that are more than the others: they decide nothing alone. */
+/**
+ * Leaves out observations by message so that they decide nothing alone: in each area the oldest that are more than the
+ * others, and those beyond the least and the most of the others.
+ */
 function boundMessages(judged: readonly Judged[], level: number): Judged[] {
-  const room = new Map<string | undefined, number>()
+  const others = new Map<string | undefined, { room: number; least: number; most: number }>()
   const nameArea = ({ areas }: Judged) => areas[level]?.code
   for (const one of judged) {
-    if (!one.byMessage) room.set(nameArea(one), (room.get(nameArea(one)) ?? 0) + 1)
+    if (one.byMessage) continue
+    const { observed } = one.pair
+    const { room = 0, least = observed, most = observed } = others.get(nameArea(one)) ?? {}
+    const bounds = { room: room + 1, least: Math.min(least, observed), most: Math.max(most, observed) }
+    others.set(nameArea(one), bounds)
   }
   return judged.filter((one) => {
     if (!one.byMessage) return true
-    const left = room.get(nameArea(one)) ?? 0
-    room.set(nameArea(one), left - 1)
-    return left > 0
+    const bounds = others.get(nameArea(one))
+    if (!bounds || one.pair.observed < bounds.least || one.pair.observed > bounds.most) return false
+    return bounds.room-- > 0
   })
 }
 
@@ -208,7 +215,7 @@ function compareText(a: string, b: string): number {
 }
 
 const DESCRIPTION = `
-Compares observations (\`observed\` of feedback) with the predictions of the release: their number, bias, RMSE, MAE and Spearman's rank correlation, by scenario and area of a level. For admins. Groups of fewer than ${SMALLEST_GROUP} accounts, and areas that would reveal them, are left out. The newest 50,000 feedbacks count. Harvests told by text message count in an area up to the number of the others, and make no group large.
+Compares observations (\`observed\` of feedback) with the predictions of the release: their number, bias, RMSE, MAE and Spearman's rank correlation, by scenario and area of a level. For admins. Groups of fewer than ${SMALLEST_GROUP} accounts, and areas that would reveal them, are left out. The newest 50,000 feedbacks count. Harvests told by text message count in an area up to the number of the others and between their least and most, and make no group large.
 
 \`odds\` has the scores of probabilities, \`skill\` the figures of the most likely scenario by area, \`kept\` what \`agro scorecard --keep\` has kept.
 

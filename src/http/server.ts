@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { AjvCompiler } from '@fastify/ajv-compiler'
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { LogController } from 'fastify'
+import Fastify, { type FastifyRequest, LogController } from 'fastify'
 import type { Config } from '#src/config.ts'
 import { isWithin } from '#src/lib/network.ts'
 import { type App, logsRequests } from './app.ts'
@@ -73,7 +73,7 @@ const SOCKET_BUFFER_BYTES = 16_384
 export function createServer(config: Config, worker: number | undefined): App {
   const base = worker === undefined ? undefined : { pid: process.pid, hostname: hostname(), worker }
   return Fastify({
-    logger: { level: config.LOG_LEVEL, ...(base && { base }) },
+    logger: { level: config.LOG_LEVEL, serializers: { req: describeRequest }, ...(base && { base }) },
     logController: new LogController({ disableRequestLogging: !logsRequests(config) }),
     // Any client can send X-Forwarded-For. Some proxies add a port, which Fastify's own check refuses.
     trustProxy:
@@ -90,6 +90,12 @@ export function createServer(config: Config, worker: number | undefined): App {
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: serverOptions(config),
   }).withTypeProvider<TypeBoxTypeProvider>()
+}
+
+/** A request in the log of LOG_LEVEL=debug. Queries of gateways have numbers, texts and a secret. */
+function describeRequest({ method, url, host, ip: remoteAddress, socket }: FastifyRequest) {
+  const shown = url.includes('/messages/') ? url.replace(/\?.*/s, '?...') : url
+  return { method, url: shown, host, remoteAddress, remotePort: socket?.remotePort }
 }
 
 function serverOptions({ SLOW_CLIENT_MS }: Config): ServerOptions {

@@ -13,6 +13,8 @@ export interface NamedArea extends Omit<AreaName, 'id' | 'parentId'> {
   parent: string | null
   /** Whether the text has the code or the whole name, and not a part of it. */
   exact: boolean
+  /** How many typing errors the text has, where it has some. */
+  slip?: number
 }
 
 /** Null for all. */
@@ -145,7 +147,7 @@ export class Gazetteer {
 
   /**
    * Finds the areas that a text means: by code or name, or by both with areas above or the country behind, as in
-   * "Fiche, Oromia". Whole names come before their beginnings and other parts, then larger areas before smaller ones.
+   * "Fiche, Oromia". Whole names come before their beginnings and those of their words, then larger areas before smaller ones.
    */
   search(text: string, { countryCode, level }: AreaFilter): FoundAreas {
     const key = areaNameKey(text)
@@ -192,7 +194,7 @@ export class Gazetteer {
     return [...slips]
       .sort(([a, slip], [b, other]) => slip - other || a.ordinal - b.ordinal)
       .slice(0, MOST_FOUND)
-      .map(([entry]) => describe(entry, false))
+      .map(([entry, slip]) => ({ ...describe(entry, false), slip }))
   }
 
   #eachSimilar(key: string, record: (entry: Entry, slip: number) => void): void {
@@ -266,10 +268,10 @@ function splitName(key: string): Split[] {
 
 function rankEntry({ code, name }: Entry, key: string): number | undefined {
   if (code === key) return CODE
-  const at = name.key.indexOf(key)
-  if (at < 0 || (at > 0 && key.length < LEAST_OF_PART)) return undefined
-  if (at > 0) return PART
-  return name.key.length === key.length ? WHOLE : BEGINNING
+  if (name.key === key) return WHOLE
+  if (key.length < LEAST_OF_PART) return undefined
+  if (name.key.startsWith(key)) return BEGINNING
+  return name.key.includes(` ${key}`) ? PART : undefined
 }
 
 function describe({ area, above }: Entry, exact: boolean): NamedArea {

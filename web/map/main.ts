@@ -160,12 +160,12 @@ class MapPage {
 
   /** The areas that a name may mean; among those called alike, that of the country that is shown is first. */
   async #find(name: string): Promise<FoundAreas> {
-    const { items, is_near } = await get<FoundAreas>('places', { name })
+    const { items, ...found } = await get<FoundAreas>('places', { name })
     const placeOf = (area: FoundArea) =>
       items.findIndex((other) => other.name === area.name && other.level === area.level)
     const isElsewhere = ({ country_code }: FoundArea) => Number(country_code !== this.#view.country)
     const sorted = items.toSorted((a, b) => placeOf(a) - placeOf(b) || isElsewhere(a) - isElsewhere(b))
-    return { items: sorted, is_near }
+    return { ...found, items: sorted }
   }
 
   /** @param changes what the address is to say from now on */

@@ -1,5 +1,4 @@
 import type { FoundArea, FoundAreas, Place } from '../api-types.ts'
-import { placeIn } from '../geo/areas.ts'
 import { element, labelled } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 
@@ -38,22 +37,23 @@ export function searchForm({ find: ask, countryNamed, showArea, showPlace }: Act
   }
   const find = async () => {
     const wanted = input.value
-    if (wanted.trim() === '' || placeIn(wanted)) {
+    if (wanted.trim() === '') {
       list.replaceChildren()
       said.textContent = ''
-      return []
+      return undefined
     }
     const answer = await ask(wanted).catch((error: Error) => error)
     // The visitor has typed on meanwhile.
-    if (wanted !== input.value) return []
+    if (wanted !== input.value) return undefined
     if (answer instanceof Error) {
       list.replaceChildren()
       said.textContent = TEXTS.failed(answer.message)
-      return []
+      return undefined
     }
-    const { items, is_near: isNear } = answer
+    const { items, is_near: isNear, position } = answer
     const named = byFullName(items, countryNamed)
-    if (named.size === 0) said.textContent = texts.none(wanted)
+    if (position) said.textContent = ''
+    else if (named.size === 0) said.textContent = texts.none(wanted)
     else said.textContent = isNear ? texts.near(wanted) : texts.results(named.size)
     list.replaceChildren(
       ...[...named].map(([text, area]) =>
@@ -61,17 +61,14 @@ export function searchForm({ find: ask, countryNamed, showArea, showPlace }: Act
       ),
     )
     // A guess takes the visitor nowhere.
-    return isNear ? [] : items
+    return { position, first: isNear ? undefined : items[0] }
   }
   input.addEventListener('input', find)
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
-    const place = placeIn(input.value)
-    if (place) showPlace(place)
-    else {
-      const [first] = await find()
-      if (first) choose(first)
-    }
+    const found = await find()
+    if (found?.position) showPlace(found.position)
+    else if (found?.first) choose(found.first)
   })
   return form
 }

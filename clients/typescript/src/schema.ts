@@ -1790,6 +1790,8 @@ export interface components {
       items: components["schemas"]["FoundArea"][];
       /** @description Whether no name has the text, and these differ from it by a typing error. */
       is_near: boolean;
+      /** @description Of coordinates or an Open Location Code; null for a name. */
+      position: { lat: number; lng: number; } | null;
     };
     AdminArea: {
       code: components["schemas"]["FoundAreaCode"];
@@ -2190,7 +2192,7 @@ export interface components {
       message_ratings: {
         /** @description How many ratings. */
         count: number;
-        /** @description From 1 to 5; null without any. */
+        /** @description From 1 to 5; null below five senders. */
         mean: number | null;
       };
       /** @description How many were given in a file; 0 in answers of the API. */

@@ -7,7 +7,7 @@ import { wordKey } from '#src/lib/names.ts'
 import type { EntryCertainty } from '#src/lookup/certainty.ts'
 import { chooseArea } from '#src/lookup/gazetteer.ts'
 import type { Entry } from '#src/lookup/releases.ts'
-import { unknownPlace } from '../location/place.ts'
+import { UnknownPlace } from '../location/place.ts'
 import {
   type AdviceBody,
   countLeftOut,
@@ -39,7 +39,7 @@ async function findRegion(
   const chosen = chooseArea(areas)
   if (chosen) return chosen
   const isNear = areas.length === 0 && similar.length > 0
-  throw unknownPlace({ candidates: isNear ? similar : areas, isNear }, 'area')
+  throw new UnknownPlace({ candidates: isNear ? similar : areas, isNear }, 'area')
 }
 
 export function adviseArea(products: Products) {

@@ -15,7 +15,7 @@ import { roundDegrees } from '#src/lib/round.ts'
 import type { NamedArea } from '#src/lookup/gazetteer.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import { normalizeCountry } from '../location/place.ts'
+import { normalizeCountry, readPlace } from '../location/place.ts'
 import {
   type AdviceBody,
   countLeftOut,
@@ -128,7 +128,9 @@ export function whereIs() {
     description:
       'For a point: its country, its administrative areas, and which products have a value there (or why not). For a name or a part of one: areas that match, with codes for advise_area and the centre of each (not a place in a field). Villages, roads and addresses are not known. Examples: {"lat": -1.95, "lng": 30.06}, {"name": "Amhara", "country_code": "eth"}',
     input: WhereIsInput,
-    async run({ lat, lng, name, country_code }, services) {
+    async run({ name, country_code, ...sent }, services) {
+      const read = name === undefined ? undefined : readPlace(name, 'name')
+      const { lat, lng } = read && 'position' in read ? read.position : sent
       if (lat !== undefined && lng !== undefined) {
         const location = await services.validateLocation({ lat, lng, ...(country_code && { country_code }) })
         const code = location.country_code

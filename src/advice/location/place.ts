@@ -60,10 +60,11 @@ interface Call {
   reply: FastifyReply
 }
 
-/** Areas of one name, which differs from a text by a typing error, as those that have it; several names are no choice. */
+/** Areas of one name, which differs from a text by one typing error, as those that have it; several names are no choice. */
 function asExact(similar: readonly NamedArea[]): NamedArea[] {
-  const isOneName = similar.every(({ name }) => name === similar[0]?.name)
-  return isOneName ? similar.map((area) => ({ ...area, exact: true })) : []
+  const near = similar.filter(({ slip = 0 }) => slip <= 1)
+  const isOneName = near.every(({ name }) => name === near[0]?.name)
+  return isOneName ? near.map((area) => ({ ...area, exact: true })) : []
 }
 
 interface AreaOptions {
@@ -149,22 +150,30 @@ export function createPlaces(app: App, lookup: Lookup) {
   }
 }
 
-/** The error where a text means no area, or several. @param field names it in the error */
-export function unknownPlace({ candidates, isNear }: Candidates, field: string): ApiError {
-  const codes = candidates.map(({ name, code, level, parent }) => {
-    return `${code} (${name}, level ${level}${parent === null ? '' : `, in ${parent}`})`
-  })
-  const [near] = isNear ? candidates : []
-  const sentence = near
-    ? `There is no area with this code or name: did you mean ${near.name} (${near.code})?`
-    : candidates.length > 0
-      ? 'Several areas may be meant: send the code of one.'
-      : 'There is no area with this code or name.'
-  return new ApiError('UNKNOWN_AREA', sentence, [
-    {
-      field,
-      message: `${field} must be the code of one area`,
-      ...(codes.length > 0 && { allowed: codes }),
-    },
-  ])
+function describeArea({ name, code, level, parent }: NamedArea): string {
+  return `${code} is ${name}, level ${level}${parent === null ? '' : `, in ${parent}`}`
+}
+
+/** The error where a text means no area, or several. */
+export class UnknownPlace extends ApiError {
+  readonly candidates: readonly NamedArea[]
+
+  /** @param field names it in the error */
+  constructor({ candidates, isNear }: Candidates, field: string) {
+    const described = candidates.map(describeArea).join('; ')
+    const [near] = isNear ? candidates : []
+    const sentence = near
+      ? `There is no area with this code or name: did you mean ${near.name} (${near.code})?`
+      : candidates.length > 0
+        ? 'Several areas may be meant: send the code of one.'
+        : 'There is no area with this code or name.'
+    super('UNKNOWN_AREA', sentence, [
+      {
+        field,
+        message: `${field} must be the code of one area${described && `: ${described}`}`,
+        ...(described && { allowed: candidates.map(({ code }) => code) }),
+      },
+    ])
+    this.candidates = candidates
+  }
 }

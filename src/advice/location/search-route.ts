@@ -10,10 +10,10 @@ import { readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { roundDegrees } from '#src/lib/round.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import { createPlaces } from './place.ts'
+import { createPlaces, readPlace } from './place.ts'
 
 const DESCRIPTION =
-  'The administrative areas of all levels that a name may mean, for people to choose among: as `place` of points and areas takes them. Without a match, names with a typing error.'
+  'The administrative areas of all levels that a name may mean, for people to choose among: as `place` of points and areas takes them. Without a match, names with a typing error. Coordinates and Open Location Codes have a position instead.'
 
 /** Adds the search of areas by name. */
 export function searchRoute(app: App, lookup: Lookup): void {
@@ -40,7 +40,11 @@ export function searchRoute(app: App, lookup: Lookup): void {
     },
     async (request: FastifyRequest<{ Querystring: Static<typeof PlacesQuery> }>, reply: FastifyReply) => {
       const { name, limit, ...options } = request.query
-      const { areas, similar } = await searchAreas(name, options, { request, reply })
+      const read = readPlace(name, 'name')
+      const position = 'position' in read ? read.position : null
+      const { areas, similar } = position
+        ? { areas: [], similar: [] }
+        : await searchAreas(name, options, { request, reply })
       const isNear = areas.length === 0 && similar.length > 0
       const items = (isNear ? similar : areas)
         .slice(0, limit)
@@ -53,7 +57,7 @@ export function searchRoute(app: App, lookup: Lookup): void {
           lat: roundDegrees(lat),
           lng: roundDegrees(lng),
         }))
-      const found: FoundAreas = { items, is_near: isNear }
+      const found: FoundAreas = { items, is_near: isNear, position }
       if (allowCaching(request, reply, entityTag(JSON.stringify(found)))) return reply.code(304).send()
       return found
     },

@@ -10,6 +10,7 @@ export interface WrittenPosition {
 
 /** Characters that phones and documents write for those of the spellings. */
 const VARIANTS: readonly [RegExp, string][] = [
+  [/^\s*[([]|[)\]]\s*$/g, ''],
   [/[−–]/g, '-'],
   [/[′’‘ʼ´`]/g, "'"],
   [/''|[″”“]/g, '"'],

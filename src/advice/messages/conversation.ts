@@ -2,7 +2,7 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError } from '#src/errors.ts'
 import { isObservable } from '#src/history/skill-queries.ts'
 import type { NamedArea } from '#src/lookup/gazetteer.ts'
-import { composePages, findQuestion, inOneLine } from '../texts/compose.ts'
+import { type AskedCondition, composePages, findQuestion, inOneLine } from '../texts/compose.ts'
 import { fill, type Texts } from '../texts/languages.ts'
 import { countSegments } from '../texts/segments.ts'
 import type { Advised, AskedPlace, Question } from './advice.ts'
@@ -34,6 +34,8 @@ export interface Style {
   before: string
   /** Follows a page that others follow, with the space between. */
   more: string
+  /** Ends a list of which some did not fit. */
+  orWrite: string
   /** Whether a message has room for all pages. */
   isLong: boolean
 }
@@ -76,9 +78,10 @@ export async function converse(
       return turnPage(offer, services)
     case 'choice': {
       const chosen = offer?.choices?.[parsed.number - 1]
-      return chosen
-        ? answer(chosen, lastCode, services)
-        : say(fill(texts.doors.no_choice, { number: parsed.number }), true)
+      if (chosen) return answer(chosen, lastCode, services)
+      if (!offer?.choices && lastCode !== null && parsed.number <= MOST_STARS)
+        return say(fill(texts.doors.feedback_rule, { code: lastCode }), true)
+      return say(fill(texts.doors.no_choice, { number: parsed.number }), true)
     }
     case 'feedback':
       return say(await takeFeedback(parsed, services))
@@ -106,6 +109,7 @@ async function answerQuestion(
 ): Promise<Reply> {
   const { texts } = services
   const found = await findPart(sent, offer, services)
+  if ('kept' in found) return found
   if ('text' in found) {
     const { text, subject } = found
     return { text, isOpen: true, offer: subject ? { ...offer, subject } : offer, kept: null }
@@ -120,37 +124,48 @@ async function answerQuestion(
 
 type Part = { subject: Subject; area: string | null } & ({ place: AskedPlace } | { candidates: NamedArea[] })
 
-/** The subject and the place of a question, or the text that asks for the missing one. */
+/** The subject and the place of a question, or the reply that asks for the missing one. */
 async function findPart(
   { subject, place, area, guess }: Sent,
   offer: Offer | null,
   services: Services,
-): Promise<Part | { text: string; subject: Subject | null }> {
+): Promise<Part | Reply | { text: string; subject: Subject | null }> {
   const { texts, example, products } = services
-  const everything: Subject = { products: products.map(({ code }) => code), word: '' }
+  const everything: Subject = { products: products.map(({ code }) => code) }
   const fallback = offer?.subject ?? everything
   if (place === '') {
-    if (offer?.place && subject) return { subject, place: offer.place, area }
+    if (offer?.place && (subject || area)) return { subject: subject ?? fallback, place: offer.place, area }
     return { text: fill(texts.doors[subject ? 'where' : 'help'], { example }), subject }
   }
   const found = await findUnless(place, services)
   if (found) return { subject: subject ?? fallback, area, ...found }
   // "WHAET FICHE": the whole is no place, but a part of it is.
   if (guess?.subject) return findPart({ kind: 'question', area, guess: null, ...guess }, offer, services)
-  const rest = subject === null ? await findBesideWord(place, services) : undefined
-  if (rest) return { subject: fallback, area, ...rest }
-  if (subject === null) return { text: fill(texts.doors.help, { example }), subject }
-  const text = fill(texts.doors.no_place, { place: shorten(place) })
-  const isShort = countSegments(services.style.before + text) === 1
-  return { text: isShort ? text : fill(texts.doors.no_place, { place: '...' }), subject }
+  if (subject === null) {
+    return (
+      (await askForSubject(place, area, services)) ?? { text: fill(texts.doors.help, { example }), subject }
+    )
+  }
+  return { text: texts.doors.no_place, subject }
 }
 
-/** The place beside a word that is not known, at the beginning or the end. */
-async function findBesideWord(text: string, services: Services) {
+/** Asks for a product where a place stands beside a word that is not known, such as a crop that is not there. */
+async function askForSubject(text: string, area: string | null, services: Services) {
+  const { texts, products, style } = services
   const words = text.split(' ')
-  for (const part of words.length < 2 ? [] : [words.slice(1), words.slice(0, -1)]) {
-    const found = await findUnless(part.join(' '), services)
-    if (found && 'place' in found) return found
+  for (const others of [words.slice(1), words.slice(0, -1)]) {
+    const found = others.length > 0 ? await findUnless(others.join(' '), services) : undefined
+    if (!found || !('place' in found)) continue
+    const questions = products.map(({ code }) => ({
+      subject: { products: [code] },
+      place: found.place,
+      area,
+    }))
+    const names = products.map(({ code, names }) => texts.products[code] ?? names.subject)
+    // Words of people are not kept, and replies are.
+    const { name, lat, lng } = found.place
+    const place = name === null ? `${lat} ${lng}` : shorten(name)
+    return choose(fill(texts.doors.no_word, { place }), names, questions, style)
   }
   return undefined
 }
@@ -159,7 +174,8 @@ async function findBesideWord(text: string, services: Services) {
 async function findUnless(text: string, { findPlace }: Services) {
   try {
     const found = await findPlace(text)
-    return 'candidates' in found && found.candidates.length === 0 ? undefined : found
+    if ('place' in found) return { place: pickPlace(found.place) }
+    return found.candidates.length === 0 ? undefined : found
   } catch (error) {
     if (error instanceof ApiError && error.status < 500) return undefined
     throw error
@@ -174,10 +190,7 @@ async function answer(question: Question, lastCode: string | null, services: Ser
     advised = await services.advise(question)
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error
-    const reasons: Readonly<Record<string, string>> = {
-      ...texts.reasons,
-      CROP_NOT_AVAILABLE: texts.reasons.NO_RELEASE,
-    }
+    const reasons: Readonly<Record<string, string>> = texts.reasons
     const isOfSize = error.details?.[0]?.field.startsWith('area') ?? false
     const text = isOfSize ? texts.doors.no_size : (reasons[error.code] ?? texts.doors.no_answer)
     return { text, isOpen: isOfSize, offer, kept: null }
@@ -193,9 +206,9 @@ async function answer(question: Question, lastCode: string | null, services: Ser
   }
   let pages = compose(told)
   if (pages.length + Math.sign(choices.length) > 1) pages = compose(told, style.more.trim())
-  if (asked) pages.push(choose(asked.question, asked.conditions, choices, style).text)
+  if (asked) pages.splice(1, 0, ask(asked, choices, pages.length > 1 ? style.more : '', style))
   // A question alone has nothing to be judged.
-  const kept = asked && pages.length === 1 ? null : { code, releases, answer: body }
+  const kept = asked && pages.length === 1 ? null : { code, releases, answer: pickObservable(advised) }
   const [first = texts.too_long, ...others] = pages
   const rest = style.isLong ? [] : others
   const text = style.isLong ? pages.join('\n') : first
@@ -207,17 +220,33 @@ async function answer(question: Question, lastCode: string | null, services: Ser
   }
 }
 
+/** The page that asks for the condition of the field: behind the first, since a product waits for it. */
+function ask(
+  { question, conditions }: AskedCondition,
+  choices: Question[],
+  behind: string,
+  style: Style,
+): string {
+  return choose(question, conditions, choices, { ...style, before: style.before + behind }).text
+}
+
 /** Asks for the number of a choice, of as many as fit into a segment; a question that is too long is left out. */
-function choose(question: string, names: readonly string[], choices: Question[], { before }: Style): Reply {
+function choose(
+  question: string,
+  names: readonly string[],
+  choices: Question[],
+  { before, orWrite }: Style,
+): Reply {
   const list = names.map((name, index) => `${index + 1} ${shorten(name)}`)
   for (const start of [`${question} `, '']) {
-    for (let most = list.length; most > 1; most--) {
-      const text = start + list.slice(0, most).join(', ')
-      if (countSegments(before + text) === 1)
-        return { text, isOpen: true, offer: { choices: choices.slice(0, most) }, kept: null }
+    for (let most = list.length; most > 0; most--) {
+      const shown = [...list.slice(0, most), ...(most < list.length ? [orWrite] : [])]
+      const text = `${start}${shown.join('; ')}.`
+      if (countSegments(before + text) > 1) continue
+      return { text, isOpen: true, offer: { choices: choices.slice(0, most) }, kept: null }
     }
   }
-  return { text: list[0] ?? question, isOpen: true, offer: { choices: choices.slice(0, 1) }, kept: null }
+  return { text: question, isOpen: true, offer: null, kept: null }
 }
 
 /** Letters of a name in a list or in a sentence. */
@@ -229,12 +258,23 @@ export function shorten(name: string, most = LONGEST_NAME): string {
   return isLong ? `${characters.slice(0, most - 3).join('')}...` : characters.join('')
 }
 
-function toPlace({ countryCode, level, code, name, lat, lng }: NamedArea): AskedPlace {
-  return { name, lat, lng, area: { countryCode, level, code } }
+function toPlace(area: NamedArea): AskedPlace {
+  return pickPlace({ ...area, area })
+}
+
+/** A place without members that a conversation does not need: it is kept. */
+function pickPlace({ name, lat, lng, area }: AskedPlace): AskedPlace {
+  return {
+    name,
+    lat,
+    lng,
+    area: area && { countryCode: area.countryCode, level: area.level, code: area.code },
+  }
 }
 
 function nameFully({ name, parent, countryCode }: NamedArea): string {
-  return `${name}, ${parent ?? countryCode.toUpperCase()}`
+  const above = parent ?? countryCode.toUpperCase()
+  return name.includes(above) ? name : `${name}, ${above}`
 }
 
 /** Codes follow one another, so that those of a sender repeat as late as possible. */
@@ -246,14 +286,21 @@ function nextCode(last: string | null): string {
   return `${CODE_LETTERS[next % letters]}${CODE_DIGITS[Math.floor(next / letters)]}`
 }
 
-function hasEntries({ code, entries }: ProductDefinition, answer: Record<string, unknown>): boolean {
-  const section = answer[code] as Record<string, unknown> | undefined
-  return Array.isArray(section?.[entries])
+/** The place and the sections that a harvest can be held against: feedback needs nothing else. */
+function pickObservable({ products, body }: Advised): object {
+  const sections = products.filter(isObservable).flatMap(({ code, entries }) => {
+    const section = body[code] as Record<string, unknown> | undefined
+    return Array.isArray(section?.[entries]) ? [[code, { [entries]: section[entries] }]] : []
+  })
+  return { location: body.location, ...Object.fromEntries(sections) }
 }
+
+/** Districts of most countries are smaller; of a larger area the place of a harvest is unknown. */
+const MOST_HECTARES = 1_000_000
 
 const KILOGRAMS: Readonly<Record<HarvestUnit, number>> = { kg: 1, q: 100, t: 1000 }
 
-/** Without a unit a smaller harvest is a mistake: most farmers count quintals. */
+/** A smaller harvest is a mistake: most farmers count quintals. */
 const LEAST_KILOGRAMS = 50
 
 const MOST_STARS = 5
@@ -265,16 +312,18 @@ async function takeFeedback(
 ): Promise<string> {
   const found = await findAnswer(code)
   if (!found) return fill(doors.no_code, { code })
+  if (Number.isNaN(number)) return fill(doors.feedback_rule, { code })
   if (unit === null && Number.isInteger(number) && number >= 1 && number <= MOST_STARS) {
     await tell(found.id, { rating: number })
     return fill(doors.thanks, { code })
   }
-  const harvested = products.find((product) => isObservable(product) && hasEntries(product, found.answer))
-  if (!harvested?.observed) return fill(doors.no_harvest, { code })
+  const { area_ha = 0 } = found.answer.location as { area_ha?: number }
+  const harvested = products.find(({ code }) => code in found.answer)
+  if (!harvested?.observed || area_ha > MOST_HECTARES) return fill(doors.no_harvest, { code })
   const kilograms = number * KILOGRAMS[unit ?? 'kg']
   const value = harvested.unit.startsWith('t/') ? kilograms / KILOGRAMS.t : kilograms
-  if ((unit === null && number < LEAST_KILOGRAMS) || value > harvested.observed.maximum) {
-    return fill(doors.harvest_rule, { code })
+  if (kilograms < LEAST_KILOGRAMS || value > harvested.observed.maximum) {
+    return fill(doors.feedback_rule, { code })
   }
   await tell(found.id, { observed: { [harvested.observed.key]: value } })
   return fill(doors.thanks, { code })

@@ -93,9 +93,14 @@ function readCommon(fields: Fields): Pick<Incoming, 'texts' | 'country'> {
   }
 }
 
-const smsStyle = ({ doors }: Texts): Style => ({ before: '', more: ` ${doors.more}`, isLong: false })
+const smsStyle = ({ doors }: Texts): Style => ({
+  before: '',
+  more: ` ${doors.more}`,
+  orWrite: doors.or_write,
+  isLong: false,
+})
 
-const SMS: Door = { name: 'sms', style: smsStyle, write: ({ text }) => text }
+const SMS: Door = { name: 'sms', isAsked: false, style: smsStyle, write: ({ text }) => text }
 
 /** Gateways call the fields as they like: SMS_PARAMETERS names those of the sender, the text and the id. */
 function addSms(app: App, receive: Receiver, secret: string): void {
@@ -107,9 +112,9 @@ function addSms(app: App, receive: Receiver, secret: string): void {
     config: CONFIG,
     schema: { hide: true },
     bodyLimit: BODY_LIMIT_BYTES,
-    onRequest: async ({ query }) => requireSecret((query as Fields).secret, secret),
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const fields = readFields(request)
+      requireSecret(fields.secret, secret)
       const sent = [fields[id]].flat()[0]
       const incoming: Incoming = {
         ...readCommon(fields),
@@ -130,7 +135,13 @@ const CONTINUE = 'CON '
 
 const USSD: Door = {
   name: 'ussd',
-  style: ({ doors }) => ({ before: CONTINUE, more: `\n${doors.more_key}`, isLong: false }),
+  isAsked: true,
+  style: ({ doors }) => ({
+    before: CONTINUE,
+    more: `\n${doors.more_key}`,
+    orWrite: doors.or_write,
+    isLong: false,
+  }),
   write: ({ text, isOpen }) => (isOpen ? CONTINUE : 'END ') + text,
 }
 
@@ -149,16 +160,18 @@ function addUssd(app: App, receive: Receiver, secret: string): void {
     config: CONFIG,
     schema: { hide: true },
     bodyLimit: BODY_LIMIT_BYTES,
-    onRequest: async ({ query }) => requireSecret((query as Fields).secret, secret),
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const fields = readFields(request)
+      requireSecret(fields.secret, secret)
       const common = readCommon(fields)
       const { doors, words, products: names } = common.texts
       const session = readText(fields, 'sessionId', 200)
       const sender = readNumber(fields, 'phoneNumber')
       const text = fields.text === undefined ? '' : readText(fields, 'text', LONGEST_TEXT)
       const inputs = text === '' ? [] : text.split('*')
-      const chosen = products[Number(inputs[0]?.trim()) - 1]
+      // A number that the menu does not have shows the menu again.
+      while (/^\s*\d+\s*$/.test(inputs[0] ?? '') && !products[Number(inputs[0]) - 1]) inputs.shift()
+      const chosen = products[Number(inputs[0]) - 1]
       reply.type('text/plain; charset=utf-8')
       if (inputs.length === 0) {
         const list = products.map(({ code, names: own }, at) => `${at + 1} ${names[code] ?? own.subject}`)
@@ -183,6 +196,7 @@ function addUssd(app: App, receive: Receiver, secret: string): void {
 
 const TELEGRAM: Door = {
   name: 'telegram',
+  isAsked: false,
   style: (texts) => ({ ...smsStyle(texts), isLong: true }),
   write: ({ text }) => text,
 }

@@ -2,7 +2,7 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { AREA_UNIT_NAMES } from '#schemas/quantities.ts'
 import { findNearest, nameKey } from '#src/lib/names.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import type { Texts } from '../texts/languages.ts'
+import { type Texts, textsIn } from '../texts/languages.ts'
 
 /** The subject of a question: a crop, an input such as Urea, or products. */
 export interface Subject {
@@ -11,8 +11,6 @@ export interface Subject {
   crop?: string
   /** The only input that the answer is to have. */
   input?: string
-  /** The word, for menus and for the next message. */
-  word: string
 }
 
 const COMMANDS = ['help', 'stop', 'start', 'more'] as const
@@ -41,28 +39,32 @@ export function createVocabulary(
   words: Texts['words'],
 ) {
   const subjects = new Map<string, Subject>()
-  const all = products.map(({ code }) => code)
-  const add = (word: string, subject: Omit<Subject, 'word'>) => {
+  const ofCrops = products.filter(({ seasonal }) => seasonal).map(({ code }) => code)
+  const add = (word: string, subject: Subject) => {
     const key = nameKey(word)
-    if (key !== '' && !subjects.has(key)) subjects.set(key, { ...subject, word: key })
+    if (key !== '' && !subjects.has(key)) subjects.set(key, subject)
   }
   for (const { code, names } of products) {
     for (const word of [code, names.subject, ...(words.products[code] ?? [])]) add(word, { products: [code] })
   }
   for (const crop of new Set(countries.flatMap(({ crops }) => crops))) {
     const aliases = cropAliases.flatMap(({ alias, code }) => (code === crop ? alias : []))
-    for (const word of [crop, ...aliases]) add(word, { products: all, crop })
+    for (const word of [crop, crop.replaceAll('-', ' '), ...aliases]) add(word, { products: ofCrops, crop })
   }
   for (const { product, layers } of published) {
     for (const { input } of layers) {
       if (input === null) continue
       add(input, { products: [product], input })
-      // A species by its genus, where that is not another word: the first species of the genus answers.
+      // People know a species by its genus, which may have several.
       const [genus = ''] = input.split(' ')
       if (genus !== input) add(genus, { products: [product] })
     }
   }
-  const commands = new Map(COMMANDS.flatMap((name) => words[name].map((word) => [nameKey(word), name])))
+  // Those of English work in each language: posters and gateways have them.
+  const all = [textsIn().words, words].flatMap((some) =>
+    COMMANDS.flatMap((name) => some[name].map((word) => [nameKey(word), name] as const)),
+  )
+  const commands = new Map(all)
   return { subjects, commands }
 }
 
@@ -75,20 +77,30 @@ const MOST_SLIPS = 4
 /** The longest name of an input or a crop, in words. */
 const MOST_WORDS = 3
 
-/** Letters and digits that are not taken for each other. */
-export const CODE_LETTERS = 'ABCDEFGHJKLMNPQRTUVWXY'
+/** Letters and digits that are not taken for each other, nor for directions as in "N9.5". */
+export const CODE_LETTERS = 'ABCDFGHJKLMPQRTUVXY'
 export const CODE_DIGITS = '23456789'
 
 export type HarvestUnit = 'kg' | 'q' | 't'
 
+const NUMBER = String.raw`\d{1,3}(?:[., ]\d{3})+|\d+(?:[.,]\d+)?`
+
 const FEEDBACK = new RegExp(
-  `^([${CODE_LETTERS}][${CODE_DIGITS}])[\\s:=,.-]+(\\d+(?:[.,]\\d+)?)\\s*(kg|kgs|q|qt|quintals?|t|tons?|tonnes?)?(?:\\s*/\\s*ha)?$`,
+  `^([${CODE_LETTERS}][${CODE_DIGITS}])[\\s:=,.-]+(?:(${NUMBER})\\s*(kgs?|q|qt|quintals?|t|tons?|tonnes?)?(?:\\s*/\\s*(?:ha|5))?)?(.*)$`,
   'i',
 )
 
 const CHOICE = /^\d{1,2}$/
 
-const AREA = new RegExp(`(?:^|[\\s,])(\\d+(?:[.,]\\d+)?)\\s*(${AREA_UNIT_NAMES.join('|')}|hectare)s?$`, 'i')
+const UNITS = [...AREA_UNIT_NAMES, 'hectare'].join('|')
+
+const AREA = new RegExp(`(?:^|[\\s,])(\\d+(?:[.,]\\d+)?|[1-3]/[2-4])\\s*(${UNITS})s?(?=$|[\\s,])`, 'i')
+
+/** Marks around a place, but not the minus of a latitude. */
+const EDGES = /^(?:[\s,:;]|-(?!\.?\d))+|[\s,:;-]+$/g
+
+/** A mark between a word and a place, without a space. */
+const MARKS = /(?<=\p{L})[,/:;-](?=\p{L})/gu
 
 /** Reads a message. All but commands are questions, at worst about a place alone. */
 export function parseMessage(text: string, { subjects, commands }: Vocabulary): Parsed {
@@ -96,49 +108,86 @@ export function parseMessage(text: string, { subjects, commands }: Vocabulary): 
     .normalize('NFC')
     .replace(/\s+/g, ' ')
     .trim()
-    .replace(/^\//, '')
-    .replace(/[.!?]+$/, '')
+    .replace(/^["'“”‘’/]+/, '')
+    .replace(/[.!?"'“”‘’]+$/, '')
   const feedback = FEEDBACK.exec(sent)
-  if (feedback) {
-    const [, code = '', number = '', unit] = feedback
-    return { kind: 'feedback', code: code.toUpperCase(), number: readDecimal(number), unit: readUnit(unit) }
-  }
+  if (feedback) return readFeedback(feedback)
   if (CHOICE.test(sent)) return { kind: 'choice', number: Number(sent) }
   const key = nameKey(sent)
   // A place may be called nearly as a short command is.
   const near = key.length > LEAST_LETTERS ? nearestTo(key, commands) : undefined
-  const command = commands.get(key) ?? (near === undefined ? undefined : commands.get(near))
+  const command =
+    commands.get(key) ?? (near === undefined ? undefined : commands.get(near)) ?? readStop(key, commands)
   if (command !== undefined) return { kind: command }
   const area = AREA.exec(sent)
-  const rest = area ? sent.slice(0, area.index).trim() : sent
+  const rest = sent.replace(AREA, ' ').replace(MARKS, ' ').replace(/\s+/g, ' ').trim()
   const words = rest.split(' ').filter(Boolean)
   const found = splitSubject(words, (key) => subjects.get(key))
-  const guess = found ? null : splitSubject(words, (key) => subjects.get(nearestTo(key, subjects) ?? ''))
+  const findNearly = (key: string) => subjects.get(key) ?? subjects.get(nearestTo(key, subjects) ?? '')
+  const guess = found ? null : splitSubject(words, findNearly)
   return {
     kind: 'question',
     ...(found ?? { subject: null, place: rest }),
     guess: guess ?? null,
-    area: area && `${area[1]?.replace(',', '.')} ${area[2]}`,
+    area: area && `${readSize(area[1] as string)} ${area[2]}`,
   }
 }
 
-/** The subject at the beginning or the end; the rest is the place. */
+const THOUSANDS = /^\d{1,3}(?:[., ]\d{3})+$/
+
+/** NaN stands for another number than feedback has. */
+function readFeedback([, code = '', sent, unit, rest]: RegExpExecArray): Parsed {
+  const isLess = unit !== undefined && !unit.toLowerCase().startsWith('k')
+  // Of kilograms a mark before three digits is one of thousands.
+  const number =
+    sent && THOUSANDS.test(sent) && !isLess ? Number(sent.replace(/\D/g, '')) : readDecimal(sent ?? 'none')
+  const isAll = rest === '' || unit !== undefined
+  return {
+    kind: 'feedback',
+    code: code.toUpperCase(),
+    number: isAll ? number : Number.NaN,
+    unit: readUnit(unit),
+  }
+}
+
+/** "Stop it" is a command too, which no one has to send twice. */
+function readStop(key: string, commands: Vocabulary['commands']): 'stop' | undefined {
+  const words = key.split(' ')
+  const isStop = [words[0], words.at(-1)].some((word = '') => commands.get(word) === 'stop')
+  return isStop && words.length <= MOST_WORDS ? 'stop' : undefined
+}
+
+/** The subjects at the beginning and the end, together; the rest is the place. */
 function splitSubject(words: string[], find: (key: string) => Subject | undefined): Split | undefined {
+  let subject: Subject | undefined
+  let rest = words
+  for (;;) {
+    const next = takeSubject(rest, find)
+    const both: Subject | undefined = next && (subject ? combine(subject, next.subject) : next.subject)
+    if (!next || !both) break
+    subject = both
+    rest = next.others
+  }
+  return subject && { subject, place: rest.join(' ').replace(EDGES, '') }
+}
+
+function takeSubject(words: string[], find: (key: string) => Subject | undefined) {
   for (let length = Math.min(MOST_WORDS, words.length); length > 0; length--) {
     for (const from of [0, words.length - length]) {
-      const subject = find(
-        nameKey(
-          words
-            .slice(from, from + length)
-            .join(' ')
-            .replace(/[,:;]$/, ''),
-        ),
-      )
-      const others = [...words.slice(0, from), ...words.slice(from + length)]
-      if (subject) return { subject, place: others.join(' ').replace(/^[\s,:;-]+|[\s,:;-]+$/g, '') }
+      const part = words.slice(from, from + length).join(' ')
+      const subject = find(nameKey(part.replace(/[,:;]$/, '')))
+      if (subject) return { subject, others: [...words.slice(0, from), ...words.slice(from + length)] }
     }
   }
   return undefined
+}
+
+/** A product or an input of a crop, such as "urea" and "wheat"; undefined for two of a kind: one is a part of a place. */
+function combine(one: Subject, other: Subject): Subject | undefined {
+  const crop = one.crop === undefined ? other : one
+  const product = crop === one ? other : one
+  if (crop.crop === undefined || product.crop !== undefined) return undefined
+  return { ...product, crop: crop.crop }
 }
 
 function nearestTo(key: string, known: ReadonlyMap<string, unknown>): string | undefined {
@@ -146,6 +195,11 @@ function nearestTo(key: string, known: ReadonlyMap<string, unknown>): string | u
   const isAsLong = ({ length }: string) =>
     length >= LEAST_LETTERS && Math.abs(length - key.length) <= MOST_SLIPS
   return findNearest(key, [...known.keys()].filter(isAsLong))
+}
+
+function readSize(text: string): number {
+  const [over = '', under = '1'] = text.split('/')
+  return readDecimal(over) / Number(under)
 }
 
 function readDecimal(text: string): number {

@@ -88,7 +88,7 @@ export async function storeReply(
     .set({
       reply,
       offer: offer && sql<object>`${JSON.stringify(offer)}::jsonb`,
-      ...(kept && { ...kept, answer: JSON.stringify(kept.answer) }),
+      ...(kept && { ...kept, answer: sql<object>`${JSON.stringify(kept.answer)}::json` }),
     })
     .where('id', '=', id)
     .where('reply', 'is', null)

@@ -4,13 +4,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { nameKey } from '#src/lib/names.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import type { Places } from '../location/place.ts'
+import { normalizeCountry, type Places } from '../location/place.ts'
 import { fill, type Texts } from '../texts/languages.ts'
 import { type AdviceParts, advise } from './advice.ts'
 import { converse, type Reply, type Services, type Style, shorten } from './conversation.ts'
-import { createVocabulary, parseMessage, type Vocabulary } from './grammar.ts'
+import { createVocabulary, type Parsed, parseMessage, type Vocabulary } from './grammar.ts'
 import {
   type Arrival,
   abandonMessage,
@@ -39,6 +38,8 @@ export interface Incoming {
 
 export interface Door {
   name: string
+  /** Whether each message is a wish for an answer, also after a STOP: a call is no accident. */
+  isAsked: boolean
   style(texts: Texts): Style
   /** The text to send, which a repetition gets too. */
   write(reply: Pick<Reply, 'text' | 'isOpen'>): string
@@ -66,6 +67,8 @@ interface MessageParts extends AdviceParts {
 interface Exchange {
   incoming: Incoming
   received: Received
+  parsed: Parsed
+  snapshot: Snapshot
   door: Door
   request: FastifyRequest
   reply: FastifyReply
@@ -73,7 +76,7 @@ interface Exchange {
 
 /** Answers messages, each once. Senders are known by a keyed hash: only the key lets one try all numbers. */
 export function createReceiver(parts: MessageParts) {
-  const { app } = parts
+  const { app, lookup } = parts
   const { SENDER_KEY = '' } = app.config
   const { writer } = app.database
   const vocabularyOf = createVocabularies(app)
@@ -81,14 +84,17 @@ export function createReceiver(parts: MessageParts) {
   const hash = (...names: string[]) => createHmac('sha256', SENDER_KEY).update(JSON.stringify(names)).digest()
 
   async function answer(incoming: Incoming, door: Door, request: FastifyRequest, reply: FastifyReply) {
-    const { senders, sender: number, id = randomUUID() } = incoming
-    const received = { sender: hash(senders, number), id: hash(door.name, number, id) }
+    const { senders, sender: number, id = randomUUID(), text, texts, country } = incoming
+    const received = { sender: hash(senders, number), id: hash(door.name, number, id, text) }
     request.sender = received.sender.toString('base64')
-    const exchange = { incoming, received, door, request, reply }
+    const snapshot = lookup.known() ?? (await withTimeout(request, reply, lookup.current))
+    normalizeCountry(snapshot, country)
+    const parsed = parseMessage(text, vocabularyOf(snapshot, texts))
+    const exchange = { incoming, received, parsed, snapshot, door, request, reply }
     const arrival = await claim(app, exchange)
-    if (!arrival.claimed) return arrival.reply ?? SILENCE
+    if (!arrival.claimed) return arrival.reply ?? refuse(app, incoming, door)
     try {
-      return await answerClaimed(parts, exchange, arrival, vocabularyOf)
+      return await answerClaimed(parts, exchange, arrival)
     } catch (error) {
       app.noteInTurn(request, () => abandonMessage(writer, received)).catch(() => {})
       throw error
@@ -99,6 +105,8 @@ export function createReceiver(parts: MessageParts) {
   return async (incoming: Incoming, door: Door, request: FastifyRequest, reply: FastifyReply) => {
     const again = () => door.write({ text: incoming.texts.doors.again, isOpen: false })
     const answering = answer(incoming, door, request, reply).catch((error) => {
+      // The address of the gateway has a mistake.
+      if (error instanceof ApiError && error.code === 'INVALID_PARAMETERS') throw error
       if (!(error instanceof ApiError)) app.logFailure(error, 'a message could not be answered', request.log)
       return again()
     })
@@ -107,6 +115,12 @@ export function createReceiver(parts: MessageParts) {
     late.catch(() => {})
     return Promise.race([answering, late]).finally(() => timer.abort())
   }
+}
+
+/** Beyond the limit of a day nothing is sent, but a session has an end. */
+function refuse({ config }: App, { texts }: Incoming, door: Door): string {
+  const count = config.MESSAGES_A_DAY
+  return door.isAsked ? door.write({ text: fill(texts.doors.too_many, { count }), isOpen: false }) : SILENCE
 }
 
 /** The words of a snapshot in a language, made once. */
@@ -121,9 +135,9 @@ function createVocabularies({ products }: App) {
 }
 
 /** Claims a message, once no other request is answering it. */
-async function claim(app: App, { incoming, received, request, reply }: Exchange): Promise<Arrival> {
+async function claim(app: App, { parsed, received, request, reply }: Exchange): Promise<Arrival> {
   const { MESSAGES_A_DAY: mostADay } = app.config
-  const rules = { mostADay, isStop: isStop(incoming) }
+  const rules = { mostADay, isStop: parsed.kind === 'stop' }
   for (;;) {
     const arrival = await app.inTurn(request, reply, () => claimMessage(app.database.writer, received, rules))
     if (arrival.claimed || arrival.reply !== null || arrival.today > mostADay) return arrival
@@ -131,48 +145,36 @@ async function claim(app: App, { incoming, received, request, reply }: Exchange)
   }
 }
 
-function isStop({ text, texts }: Incoming): boolean {
-  return texts.words.stop.some((word) => nameKey(word) === nameKey(text))
-}
-
-async function answerClaimed(
-  parts: MessageParts,
-  exchange: Exchange,
-  arrival: Arrival,
-  vocabularyOf: ReturnType<typeof createVocabularies>,
-): Promise<string> {
-  const { app, lookup } = parts
-  const { incoming, received, door, request, reply } = exchange
-  const { texts, text } = incoming
+async function answerClaimed(parts: MessageParts, exchange: Exchange, arrival: Arrival): Promise<string> {
+  const { app } = parts
+  const { incoming, received, parsed, door, request } = exchange
+  const { texts } = incoming
   const { MESSAGES_A_DAY: most } = app.config
-  if (arrival.today >= most && !isStop(incoming)) {
+  if (arrival.today >= most && parsed.kind !== 'stop') {
     const tooMany = fill(texts.doors.too_many, { count: most })
     return store(app, exchange, { text: tooMany, isOpen: false, offer: null, kept: null })
   }
-  const snapshot = lookup.known() ?? (await withTimeout(request, reply, lookup.current))
-  const vocabulary = vocabularyOf(snapshot, texts)
-  const parsed = parseMessage(text, vocabulary)
-  if (arrival.stopped && parsed.kind !== 'start') {
+  if (arrival.stopped && !door.isAsked && parsed.kind !== 'start') {
     await app.noteInTurn(request, () => abandonMessage(app.database.writer, received))
     return SILENCE
   }
-  const example = await makeExample(parts, snapshot, exchange)
+  const example = await makeExample(parts, exchange)
   const services = createServices(parts, exchange, door.style(texts), example)
   return store(app, exchange, await converse(parsed, arrival.offer, arrival.lastCode, services))
 }
 
-/** Letters of a place in the help, which is one segment. */
-const LONGEST_EXAMPLE = 20
+/** Letters of the example in the help, which is one segment. */
+const LONGEST_EXAMPLE = 22
 
 /** A crop and a place in its country, as a message names them. */
 async function makeExample(
   { places }: MessageParts,
-  { countries }: Snapshot,
-  call: Pick<Exchange, 'request' | 'reply'>,
+  { snapshot: { countries }, incoming, ...call }: Exchange,
 ): Promise<string> {
-  const country = countries.find(({ crops }) => crops.length > 0)
+  const wanted = ({ code }: { code: string }) => (incoming.country ?? code) === code
+  const country = countries.find((one) => one.crops.length > 0 && wanted(one))
   const area = country && (await places.findExample(country.code, call))
-  return `${country?.crops[0] ?? ''} ${shorten(area ?? '9.5 38.5', LONGEST_EXAMPLE)}`.trim().toUpperCase()
+  return shorten(`${country?.crops[0] ?? ''} ${area ?? '9.5 38.5'}`.trim().toUpperCase(), LONGEST_EXAMPLE)
 }
 
 async function store(

@@ -119,7 +119,14 @@ function answerInText(context: PointContext, prepare?: () => Promise<void>): Pro
   const { source, point, request, reply } = context
   const { lang } = (request.method === 'POST' ? {} : request.query) as { lang?: string }
   const isShared = () => mayBeShared(request, reply)
-  const wanted = { products: source.products, maxSegments: point.max_segments, language: lang, isShared }
+  const keepsName = prepare !== undefined
+  const wanted = {
+    products: source.products,
+    maxSegments: point.max_segments,
+    language: lang,
+    keepsName,
+    isShared,
+  }
   return replyInText(request, reply, wanted, async () => {
     await prepare?.()
     if (request.method === 'POST' && request.user) return answerOnce(context)

@@ -7,7 +7,7 @@ import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
 import { positionOf } from '#src/lookup/releases.ts'
-import { createPlaces, unknownPlace } from '../location/place.ts'
+import { createPlaces, UnknownPlace } from '../location/place.ts'
 
 /** Passes the validation until the place is found. */
 const ANYWHERE = '0'
@@ -49,17 +49,20 @@ export function createPlaceTaker(app: App, lookup: Lookup): TakePlace {
   return async (text, { point, source, request, reply }) => {
     const { country_code } = point
     const found = await places.findPlace(text, { country_code }, { request, reply })
-    if (!('place' in found)) throw unknownPlace(found, 'place')
+    if (!('place' in found)) throw new UnknownPlace(found, 'place')
     const { lat, lng, name, area } = found.place
     Object.assign(point, { lat, lng })
     if (name !== null) point.name ??= name
-    if (country_code !== undefined || point.release !== undefined) return
+    if (point.release !== undefined) return
     const { crop } = point
     const located: LocatableRequest = point
-    if (area) {
+    if (area && country_code === undefined) {
       Object.assign(located, { country_code: area.countryCode, country_source: 'place' })
-      await withTimeout(request, reply, () => lookup.places.fillCrop(located))
-    } else await withTimeout(request, reply, () => lookup.places.fill(located, positionOf(point)))
+    }
+    await withTimeout(request, reply, async () => {
+      await lookup.places.fill(located, positionOf(point))
+      await lookup.places.fillCrop(located)
+    })
     if (crop === undefined && !source.products.some(({ seasonal }) => seasonal)) delete point.crop
   }
 }

@@ -12,7 +12,7 @@ import { prefersText, varyBy } from '#src/http/request.ts'
 import type { NamedArea } from '#src/lookup/gazetteer.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
-import { type Places, readPlace, unknownPlace } from '../location/place.ts'
+import { type Places, readPlace, UnknownPlace } from '../location/place.ts'
 import { documentErrors, TEXT_HEADERS } from '../point/routes.ts'
 import { LANGUAGES } from '../texts/languages.ts'
 import { replyInText } from '../texts/reply.ts'
@@ -80,7 +80,12 @@ export function areaRoute({ product, response }: PolygonSchemas<ProductDefinitio
       }
       const isShared = () => mayBeShared(call, reply)
       if (format === 'text' || (format === undefined && prefersText(call, 'text/plain'))) {
-        return replyInText(call, reply, { products: [product], maxSegments, language, isShared }, answer)
+        return replyInText(
+          call,
+          reply,
+          { products: [product], maxSegments, language, keepsName: true, isShared },
+          answer,
+        )
       }
       varyBy(reply, 'Accept')
       const text = JSON.stringify({ ...(await answer()), ...ignoredMember(call) })
@@ -100,7 +105,7 @@ async function findNamedArea(
   const read = readPlace(place)
   if (!('name' in read)) throw ApiError.invalid('place', 'must be the code or the name of an area')
   const found = await places.findArea(read.name, { country_code, level }, { request, reply })
-  if (!('area' in found)) throw unknownPlace(found, 'place')
+  if (!('area' in found)) throw new UnknownPlace(found, 'place')
   return found.area
 }
 

@@ -30,7 +30,7 @@ interface Part {
   /** The size of the field. */
   area: string | undefined
   entries: TextPart[]
-  question?: Question
+  question?: AskedCondition
 }
 
 /** The texts of an entry, from short to long: the value, with its odds, and with its range. */
@@ -43,7 +43,7 @@ interface TextPart {
 type Detail = 'text' | 'withOdds' | 'withRange'
 
 /** Asks for the condition of the field, in place of entries. */
-interface Question {
+export interface AskedCondition {
   question: string
   conditions: string[]
 }
@@ -57,18 +57,20 @@ interface Question {
  *
  * @param products the products of the request, in their order
  * @param body the body of the answer in JSON: for a point or a polygon, of one product or with sections
+ * @param keepsName whether the name of the place goes last, where nothing fits beside it
  */
 export function composeText(
   products: readonly ProductDefinition[],
   body: Record<string, unknown>,
   texts: Texts,
   maxSegments: number,
+  keepsName = false,
 ): string {
   const found = findSections(products, body)
   const warnings = listWarnings(found, texts)
   const parts = found.map((one) => createPart(one, texts))
   const label = findLabel(body.location as { name: string; type?: string })
-  for (const { named, kept, isShortened, detail = 'text' } of shortenings(parts)) {
+  for (const { named, kept, isShortened, detail = 'text' } of listShortenings(parts, keepsName)) {
     const text = [
       ...(named && label !== '' ? [`${label}.`] : []),
       ...warnings,
@@ -114,26 +116,31 @@ interface Shortening {
   detail?: Detail
 }
 
+function* listShortenings(parts: Part[], keepsName: boolean): Generator<Shortening> {
+  if (keepsName) yield* shortenings(parts, true)
+  yield* shortenings(parts, false)
+}
+
 /** The shortenings of a text, the longest first. */
-function* shortenings(parts: Part[]): Generator<Shortening> {
+function* shortenings(parts: Part[], keepsName: boolean): Generator<Shortening> {
   yield { named: true, kept: parts, isShortened: false, detail: 'withRange' }
   yield { named: true, kept: parts, isShortened: false, detail: 'withOdds' }
-  yield { named: false, kept: parts, isShortened: false, detail: 'withOdds' }
-  yield { named: false, kept: parts, isShortened: false }
+  yield { named: keepsName, kept: parts, isShortened: false, detail: 'withOdds' }
+  yield { named: keepsName, kept: parts, isShortened: false }
   let kept = parts
   const scenarios = scenariosIn(parts)
   for (let left = scenarios.length - 1; left >= 1; left--) {
     const shown = scenarios.slice(0, left)
     kept = parts.map((part) => withScenarios(part, shown)).filter(hasText)
-    yield { named: false, kept, isShortened: true }
+    yield { named: keepsName, kept, isShortened: true }
   }
   while (kept.length > 1) {
     kept = kept.slice(0, -1)
-    yield { named: false, kept, isShortened: true }
+    yield { named: keepsName, kept, isShortened: true }
   }
   const [only] = kept
   for (let left = (only?.entries.length ?? 0) - 1; only && left >= 1; left--) {
-    yield { named: false, kept: [{ ...only, entries: only.entries.slice(0, left) }], isShortened: true }
+    yield { named: keepsName, kept: [{ ...only, entries: only.entries.slice(0, left) }], isShortened: true }
   }
 }
 
@@ -173,7 +180,7 @@ function listEntries(product: ProductDefinition, section: Section): TextEntry[] 
   return section[product.entries] as TextEntry[]
 }
 
-function readQuestion(product: ProductDefinition, section: Section): Question | undefined {
+function readQuestion(product: ProductDefinition, section: Section): AskedCondition | undefined {
   if (section.question === undefined) return undefined
   const conditions = inOrder(product, listEntries(product, section)).flatMap(
     ({ condition }) => condition ?? [],
@@ -185,7 +192,7 @@ function readQuestion(product: ProductDefinition, section: Section): Question | 
 export function findQuestion(
   products: readonly ProductDefinition[],
   body: Record<string, unknown>,
-): Question | undefined {
+): AskedCondition | undefined {
   const [asking] = findSections(products, body).filter(({ section }) => section.question !== undefined)
   return asking && readQuestion(asking.product, asking.section)
 }
@@ -204,7 +211,7 @@ function writeEntry({ names, figures }: TextPart, detail: Detail): string {
   return [...names, figures[detail]].join(' ')
 }
 
-function writeQuestion({ question, conditions }: Question): string {
+function writeQuestion({ question, conditions }: AskedCondition): string {
   return `${question} ${conditions.join(', ')}.`
 }
 
@@ -298,7 +305,7 @@ interface PageRules {
 /**
  * An answer with sections as messages of one segment each. Each page has the warnings and as many entries as fit without
  * odds and ranges; those stand on pages that have room for them, for all of their entries. Each entry is on one page, in
- * order: products as in the request, entries as in {@link composeText}. A page that goes on with a product repeats its
+ * order: products as in the request, entries as in {@link composeText}; of several products first the normal season of each. A page that goes on with a product repeats its
  * head, where needed without the month.
  *
  * Names of an entry that no page has room for are cut. Where its numbers alone leave no room beside the warnings and
@@ -314,9 +321,11 @@ export function composePages(
 ): string[] {
   const found = findSections(products, body).filter(({ section }) => section.question === undefined)
   const warnings = listWarnings(found, texts)
-  const lines = found
+  const all = found
     .map((one) => createPart(one, texts))
     .flatMap((part) => part.entries.map((entry): Line => ({ part, entry })))
+  const isFirst = ({ entry: { scenario } }: Line) => scenario === null || scenario === FIRST
+  const lines = found.length === 1 ? all : [...all.filter(isFirst), ...all.filter((line) => !isFirst(line))]
   const fits = (page: string) => countSegments(reserve === '' ? page : `${page} ${reserve}`) === 1
   const write = (from: number, to: number, { detail, isNamed, isBrief }: Page) =>
     [
@@ -336,8 +345,8 @@ export function composePages(
     const kinds = listKinds(isNamed, lines[from - 1]?.part === lines[from]?.part)
     const shortest = kinds.at(-1) as Page
     while (to < lines.length && fits(write(from, to + 1, shortest))) to++
-    const all = kinds.map((kind) => write(from, to, kind))
-    pages.push(all.find(fits) ?? cutNames(lines[from] as Line, warnings, fits) ?? texts.too_long)
+    const written = kinds.map((kind) => write(from, to, kind))
+    pages.push(written.find(fits) ?? cutNames(lines[from] as Line, warnings, fits) ?? texts.too_long)
     from = to
   }
   return pages

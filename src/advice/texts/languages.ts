@@ -6,6 +6,8 @@ import { SCENARIOS } from '#schemas/glossary.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { OperatorError } from '#src/errors.ts'
 import { isDay } from '#src/http/parameters.ts'
+import { nameKey } from '#src/lib/names.ts'
+import { countSegments } from './segments.ts'
 
 const STRICT = { additionalProperties: false }
 
@@ -25,7 +27,9 @@ const DOORS = [
   'help',
   'where',
   'which_place',
+  'or_write',
   'no_place',
+  'no_word',
   'no_choice',
   'no_answer',
   'no_size',
@@ -36,7 +40,7 @@ const DOORS = [
   'no_code',
   'thanks',
   'no_harvest',
-  'harvest_rule',
+  'feedback_rule',
   'too_many',
   'again',
   'stopped',
@@ -49,7 +53,7 @@ const Sentences = Type.Object(
   {
     warnings: section('synthetic', 'stale'),
     too_long: Line,
-    reasons: section('NO_DATA', 'OUTSIDE_COUNTRY', 'NO_RELEASE', 'UNKNOWN_AREA'),
+    reasons: section('NO_DATA', 'OUTSIDE_COUNTRY', 'NO_RELEASE', 'CROP_NOT_AVAILABLE', 'UNKNOWN_AREA'),
     which_code: Line,
     months: Type.Array(Line, { minItems: 12, maxItems: 12 }),
     scenarios: section(...SCENARIOS.map(({ scenario }) => scenario)),
@@ -115,7 +119,7 @@ export function readLanguages(folder: URL, today = new Date().toISOString().slic
   const read = (name: string) => parse(readFileSync(new URL(name, folder), 'utf8')) as unknown
   const firstFile = `${FIRST}.yaml`
   const first = read(firstFile)
-  const mistake = findMistake(first, FIRST) ?? findUnchecked(first as LanguageFile, today)
+  const mistake = findMistake(first, FIRST) ?? findUnserved(first as LanguageFile, today)
   if (mistake !== undefined) throw new OperatorError(`${firstFile} ${mistake}.`)
 
   const english = first as LanguageFile
@@ -129,7 +133,7 @@ export function readLanguages(folder: URL, today = new Date().toISOString().slic
       const reason =
         findMistake(content, language) ??
         findDifference(content as LanguageFile, english) ??
-        findUnchecked(content as LanguageFile, today)
+        findUnserved(content as LanguageFile, today)
       if (reason === undefined) served.set(language, createTexts(content as LanguageFile))
       else refused.push({ file, reason })
     } catch (error) {
@@ -157,6 +161,34 @@ function findUnchecked({ checked_by, checked_on }: LanguageFile, today: string):
   if (checked_by === undefined || checked_on === undefined) return 'lacks checked_by or checked_on'
   if (!isDay(checked_on) || checked_on > today) return 'was checked on no day until today'
   return undefined
+}
+
+function findUnserved(file: LanguageFile, today: string): string | undefined {
+  return findUnchecked(file, today) ?? findMistakeOfDoors(file)
+}
+
+/** The longest values of the sentences of doors. */
+const LONGEST_VALUES = {
+  example: 'X'.repeat(22),
+  place: 'X'.repeat(30),
+  code: 'K7',
+  number: 99,
+  count: 10_000,
+}
+
+/** USSD has it before each text. */
+const BEFORE = 'CON '
+
+/** The first mistake in the sentences and words of doors: each sentence is one segment, and a word one command. */
+function findMistakeOfDoors({ texts: { doors, words } }: LanguageFile): string | undefined {
+  const long = Object.entries(doors).find(
+    ([, line]) => countSegments(BEFORE + fill(line, LONGEST_VALUES)) > 1,
+  )
+  if (long) return `must be shorter in doors.${long[0]}: a message has one segment`
+  const { products: _, ...commands } = words
+  const all = Object.values(commands).flat().map(nameKey)
+  const twice = all.find((word, at) => all.indexOf(word) !== at || /^\d/.test(word))
+  return twice === undefined ? undefined : `must have each command once, and as a word: ${twice}`
 }
 
 /** A language other than English names each product. */

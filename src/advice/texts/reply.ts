@@ -4,6 +4,7 @@ import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { preferredLanguage, varyBy } from '#src/http/request.ts'
+import { UnknownPlace } from '../location/place.ts'
 import { composeText, inOneLine } from './compose.ts'
 import { LANGUAGES, type Texts, textsIn } from './languages.ts'
 import { countSegments } from './segments.ts'
@@ -13,6 +14,8 @@ interface TextWish {
   maxSegments: number | undefined
   /** The language that the request names; by default that of `Accept-Language`. */
   language: string | undefined
+  /** Whether the text says which place answers: the request has named an area, perhaps with an error. */
+  keepsName?: boolean
   /** Whether caches may store the answer, once it is made. */
   isShared: () => boolean
 }
@@ -21,14 +24,14 @@ interface TextWish {
 export async function replyInText(
   request: FastifyRequest,
   reply: FastifyReply,
-  { products, maxSegments = 1, language, isShared }: TextWish,
+  { products, maxSegments = 1, language, keepsName = false, isShared }: TextWish,
   createBody: () => Promise<Record<string, unknown>>,
 ): Promise<FastifyReply> {
   const texts = textsIn(language ?? preferredLanguage(request, [...LANGUAGES.served.keys()]))
   const send = (text: string) =>
     reply.type('text/plain; charset=utf-8').header('content-language', texts.language).send(text)
   try {
-    const text = composeText(products, await createBody(), texts, maxSegments)
+    const text = composeText(products, await createBody(), texts, maxSegments, keepsName)
     varyBy(varyBy(reply, 'Accept'), 'Accept-Language')
     const isCurrent = isShared() && allowCaching(request, reply, entityTag(texts.language, text))
     return isCurrent ? reply.code(304).send() : send(text)
@@ -44,14 +47,15 @@ export async function replyInText(
 
 /** Why there is no answer, with the codes to choose from as far as they fit; undefined where only a program can mend it. */
 function writeReason(
-  { code, details }: ApiError,
+  error: ApiError,
   { reasons, which_code }: Texts,
   maxSegments: number,
 ): string | undefined {
-  const reason = (reasons as Partial<Record<ErrorCode, string>>)[code]
-  const codes = code === 'UNKNOWN_AREA' ? (details?.[0]?.allowed ?? []) : []
+  const reason = (reasons as Partial<Record<ErrorCode, string>>)[error.code]
+  const candidates = error instanceof UnknownPlace ? error.candidates : []
+  const codes = candidates.map(({ code, name }) => `${code} ${inOneLine(name)}`)
   for (let most = codes.length; most > 0; most--) {
-    const text = `${which_code} ${codes.slice(0, most).map(inOneLine).join(', ')}.`
+    const text = `${which_code} ${codes.slice(0, most).join('; ')}.`
     if (countSegments(text) <= maxSegments) return text
   }
   return reason

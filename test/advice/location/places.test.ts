@@ -53,10 +53,13 @@ describe('a search for areas', () => {
       'fiche, north shewa oromia, oromia, Ethiopia',
       'fich',
     ]) {
-      expect([name, await found(name)]).toEqual([name, { items: [item], is_near: false }])
+      expect([name, await found(name)]).toEqual([name, { items: [item], is_near: false, position: null }])
     }
-    expect(await found('Fishe, Oromiya')).toEqual({ items: [item], is_near: true })
-    expect(await found('Fiche, Kenya')).toEqual({ items: [], is_near: false })
+    expect(await found('Fishe, Oromiya')).toEqual({ items: [item], is_near: true, position: null })
+    for (const text of ['9.5N 38.5E', '(9.5, 38.5)']) {
+      expect(await found(text)).toEqual({ items: [], is_near: false, position: { lat: 9.5, lng: 38.5 } })
+    }
+    expect(await found('Fiche, Kenya')).toEqual({ items: [], is_near: false, position: null })
   })
 
   test('keeps to a country, a level and a number', async () => {
@@ -221,7 +224,7 @@ describe('a place of a point', () => {
       const several = await get(path, { place: 'North Shewa', format: 'text' })
       expect([several.status, several.text]).toEqual([
         404,
-        'Several places may be meant. Send the code of one: ETH-03-07 (North Shewa (Amhara), level 2, in Amhara), ETH-09-12 (North Shewa (Oromia), level 2, in Oromia).',
+        'Several places may be meant. Send the code of one: ETH-03-07 North Shewa (Amhara); ETH-09-12 North Shewa (Oromia).',
       ])
       const none = await get(path, { place: 'Atlantis', format: 'text' })
       expect([none.status, none.text]).toEqual([404, 'The place is not known.'])
@@ -243,11 +246,9 @@ describe('a place of a point', () => {
         details: [
           {
             field: 'place',
-            message: 'place must be the code of one area',
-            allowed: [
-              'ETH-03-07 (North Shewa (Amhara), level 2, in Amhara)',
-              'ETH-09-12 (North Shewa (Oromia), level 2, in Oromia)',
-            ],
+            message:
+              'place must be the code of one area: ETH-03-07 is North Shewa (Amhara), level 2, in Amhara; ETH-09-12 is North Shewa (Oromia), level 2, in Oromia',
+            allowed: ['ETH-03-07', 'ETH-09-12'],
           },
         ],
       },

@@ -100,22 +100,25 @@ test('harvests by message count in an area as often as the others, and make no g
     ...{ from_feedback: 0, from_messages: 0, scenarios: [], districts: [] },
     message_ratings: { count: 7, mean: 2 },
   })
-  for (let person = 0; person < 5; person++) {
+  // By then the others have told 1,000 to 9,500 kg/ha: what lies beyond is not counted.
+  const harvests = [1000, 9500, 4000, 4000, 4000]
+  for (const [person, harvest] of harvests.entries()) {
     const by = await newPerson(service.app)
     const { body } = await call(service.app, 'POST /advisory/yield/point', {
       by,
       payload: { lat: 9.5, lng: 38.5 },
     })
-    const payload = { rating: 4, observed: { yield_kg_ha: 4000 } }
+    const payload = { rating: 4, observed: { yield_kg_ha: harvest } }
     await call(service.app, `POST /history/${body.history_id}/feedback`, { by, payload })
     const card = await readCard()
-    expect([card.from_feedback, card.from_messages]).toEqual([person + 1, person + 1])
+    expect([card.from_feedback, card.from_messages]).toEqual([person + 1, person === 0 ? 0 : person + 1])
     expect(card.scenarios.length > 0).toBe(person === 4)
   }
   // One of a sender and a place counts: the newest.
   const send = await tell(9.4, 1000)
   await send('wheat 9.4 38.5')
   expect(await send('B2 2000')).toMatch(/^Thank you/)
+  await tell(9.3, 99_999)
   const card = await readCard()
   expect([card.from_feedback, card.from_messages]).toEqual([5, 5])
   const { bias } = card.scenarios.find(({ scenario }: { scenario: string }) => scenario === 'Normal')
@@ -124,6 +127,6 @@ test('harvests by message count in an area as often as the others, and make no g
   const normalOf = ({ yield_data }: typeof body) =>
     yield_data.find(({ scenario }: { scenario: string }) => scenario === 'Normal').yield_kg_ha
   // Five accounts, the newest four of the seven senders, and the one who told twice.
-  const expected = (5 * (normalOf(body) - 4000) + 4 * (normalOf(body) - 9000) + (normalOf(near) - 2000)) / 10
+  const expected = (5 * normalOf(body) - 22_500 + 4 * (normalOf(body) - 9000) + (normalOf(near) - 2000)) / 10
   expect(bias).toBeCloseTo(expected, 6)
 })

@@ -112,10 +112,10 @@ describe('a bot', () => {
 
   test('lists places of the same name, and takes the number', async () => {
     const send = openChat(3)
-    const [list] = await send('FORAGE Sermera')
-    expect(list).toBe('Which one? Send its number: 1 Semera, Awsi Rasu, 2 Remera, Gasabo')
+    const [list] = await send('FORAGE North Shewa')
+    expect(list).toBe('Which one? Send its number: 1 North Shewa (Amhara); 2 North Shewa (Oromia).')
     const [reply] = await send('2')
-    expect(reply).toMatch(/^Remera\. Demo data, not advice\. Forage: /)
+    expect(reply).toMatch(/^North Shewa \(Oromia\)\. Demo data, not advice\. Forage: /)
   })
 
   test('says nothing to a picture, and the same again to an update that is sent again', async () => {

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { placeIn } from '../../../web/geo/areas.ts'
 import { readView, writeView } from '../../../web/map/view.ts'
 
 test('the address says all that is shown', () => {
@@ -29,12 +28,3 @@ test.each(['', '#at=91,0&map=a,b,c&opacity=200&ha=-1&cut=x&as=y', '#at=1&map=1,2
     expect(writeView(readView(hash))).toBe('#')
   },
 )
-
-test.each([
-  ['9.5, 38.5', { lat: 9.5, lng: 38.5 }],
-  [' -1.95 30.06 ', { lat: -1.95, lng: 30.06 }],
-  ['91, 0', null],
-  ['Ambo 3', null],
-])('coordinates are read from what is typed: %s', (text, place) => {
-  expect(placeIn(text)).toEqual(place)
-})
