@@ -51,6 +51,8 @@ function writeReason(
   { reasons, which_code }: Texts,
   maxSegments: number,
 ): string | undefined {
+  // The document says so: other errors are of the request.
+  if (error.status !== 404) return undefined
   const reason = (reasons as Partial<Record<ErrorCode, string>>)[error.code]
   const candidates = error instanceof UnknownPlace ? error.candidates : []
   const codes = candidates.map(({ code, name }) => `${code} ${inOneLine(name)}`)
