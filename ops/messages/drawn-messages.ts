@@ -14,7 +14,7 @@ export interface Drawn {
 
 export type Kind = (typeof KINDS)[number]
 
-/** From what is written well to what nobody can read. */
+/** From well written messages to unreadable ones. */
 const KINDS = [
   'as in the help',
   'a typing error',

@@ -149,7 +149,7 @@ function startPhones(cleanup: Cleanup, port: number, onReply: (reply: Message) =
   const parameters = ['-i0', FAKE_SMSC, '-H', '127.0.0.1', '-r', String(port), '-i', '0']
   const started = startProcess(cleanup, 'stdbuf', parameters, ['pipe', 'ignore', 'pipe'])
   const { stdin, stderr } = started.child as { stdin: NodeJS.WritableStream; stderr: NodeJS.ReadableStream }
-  // Whoever sends to a network that has ended finds out by what does not come.
+  // A message to a network that has ended is missed by its reply.
   stdin.on('error', () => {})
   const waking = setInterval(() => stdin.write('\n'), WAKE_EVERY_MS)
   started.child.once('exit', () => clearInterval(waking))

@@ -70,7 +70,7 @@ interface Trial {
   people: ReturnType<typeof createPeople>
   /** Kills the service and starts it again; gives the seconds until it answers. */
   restart(): Promise<number>
-  /** Messages that the service has counted; undefined where nobody else can read its database. */
+  /** Messages that the service has counted; undefined where its database admits one process. */
   counted(): Promise<number | undefined>
 }
 

@@ -19,13 +19,17 @@ const LONGEST_TEXT = 1000
 /** The fields of a gateway, in a form, in JSON or in the query; the body wins. */
 type Fields = Readonly<Record<string, unknown>>
 
-const CONFIG = {
-  public: true,
-  scope: 'advisory',
-  caching: 'never',
-  ownTurns: true,
-  // Gateways send for many people; a sender has a limit of its own.
-  ownLimit: true,
+const COMMON = {
+  config: {
+    public: true,
+    scope: 'advisory',
+    caching: 'never',
+    ownTurns: true,
+    // Gateways send for many people; a sender has a limit of its own.
+    ownLimit: true,
+  },
+  schema: { hide: true },
+  bodyLimit: BODY_LIMIT_BYTES,
 } as const
 
 /** Doors for text messages. Each is off until its secret is set; the document leaves them out, as a gateway is set up by hand. */
@@ -109,9 +113,7 @@ function addSms(app: App, receive: Receiver, secret: string): void {
     method: ['GET', 'POST'],
     url: '/messages/sms',
     exposeHeadRoute: false,
-    config: CONFIG,
-    schema: { hide: true },
-    bodyLimit: BODY_LIMIT_BYTES,
+    ...COMMON,
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const fields = readFields(request)
       requireSecret(fields.secret, secret)
@@ -157,9 +159,7 @@ function addUssd(app: App, receive: Receiver, secret: string): void {
   app.route({
     method: 'POST',
     url: '/messages/ussd',
-    config: CONFIG,
-    schema: { hide: true },
-    bodyLimit: BODY_LIMIT_BYTES,
+    ...COMMON,
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const fields = readFields(request)
       requireSecret(fields.secret, secret)
@@ -206,9 +206,7 @@ function addTelegram(app: App, receive: Receiver, secret: string): void {
   app.route({
     method: 'POST',
     url: '/messages/telegram',
-    config: CONFIG,
-    schema: { hide: true },
-    bodyLimit: BODY_LIMIT_BYTES,
+    ...COMMON,
     onRequest: async ({ headers }) => requireSecret(headers['x-telegram-bot-api-secret-token'], secret),
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const update = readUpdate(request.body)

@@ -60,8 +60,8 @@ export function createVocabulary(
       if (genus !== input) add(genus, { products: [product] })
     }
   }
-  // Those of English work in each language: posters and gateways have them.
-  const all = [textsIn().words, words].flatMap((some) =>
+  // Those of English work in each language, STOP above all: the last of a word counts.
+  const all = [words, textsIn().words].flatMap((some) =>
     COMMANDS.flatMap((name) => some[name].map((word) => [nameKey(word), name] as const)),
   )
   const commands = new Map(all)

@@ -82,6 +82,16 @@ describe('a message', () => {
     expect(parse(text)).toEqual(expected)
   })
 
+  test('STOP of English stops in a language that has given the word another meaning', () => {
+    const words = { ...textsIn().words, help: ['stop'], stop: ['qum'] }
+    const own = createVocabulary({ countries: [], cropAliases: [], published: [] }, PRODUCTS.list, words)
+    expect(['STOP', 'qum', 'help'].map((text) => parseMessage(text, own).kind)).toEqual([
+      'stop',
+      'stop',
+      'help',
+    ])
+  })
+
   test('with one wrong letter in its word is a guess, and asks about the same', () => {
     const words = [...vocabulary.subjects.keys()].filter((word) => word.length > 4 && !word.includes(' '))
     const slip = fc.record({
