@@ -60,6 +60,8 @@ import { createEventLoopQueue } from './lib/limiter.ts'
 import { createLookup, type Lookup } from './lookup/lookup.ts'
 import { createAreas } from './standards/areas.ts'
 import { coverage } from './standards/coverage.ts'
+import { createDownloads } from './standards/downloads.ts'
+import { createMaps } from './standards/maps/maps.ts'
 import { map } from './standards/maps/routes.ts'
 import { ogc } from './standards/ogc/index.ts'
 import { stac } from './standards/stac.ts'
@@ -132,7 +134,9 @@ export async function buildApp(
       await guarded.register(changes)
       await guarded.register(feed)
       await guarded.register(scorecard)
-      await guarded.register(map, { lookup })
+      const maps = createMaps(guarded, lookup)
+      const downloads = config.DOWNLOAD_CACHE_MB > 0 ? createDownloads(guarded) : null
+      await guarded.register(map, { maps, downloads })
       await guarded.register(stac, { lookup })
       await guarded.register(history, { prefix: '/history' })
       await guarded.register(citations, { readRules })

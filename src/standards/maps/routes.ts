@@ -15,10 +15,10 @@ import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readPath, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
-import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
+import type { Downloads } from '../downloads.ts'
 import { geotiffRoute } from './geotiff.ts'
-import { createMaps, listMaps, type Maps } from './maps.ts'
+import { listMaps, type Maps } from './maps.ts'
 
 type Call<Params extends TObject> = FastifyRequest<{
   Params: Static<Params>
@@ -141,12 +141,17 @@ function tilesetRoute(app: App, maps: Maps): void {
   )
 }
 
+interface MapOptions {
+  maps: Maps
+  /** Null where the service offers no files. */
+  downloads: Downloads | null
+}
+
 /** The layers of published releases as maps and files. */
-export async function map(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
+export async function map(app: App, { maps, downloads }: MapOptions): Promise<void> {
   for (const schema of [MapClass, Tileset, LayerList, GeoTiff]) app.addSchema(schema)
-  const maps = createMaps(app, lookup)
   layerListRoute(app, maps)
   tilesetRoute(app, maps)
   tileRoute(app, maps)
-  if (app.config.DOWNLOAD_CACHE_MB > 0) geotiffRoute(app, maps)
+  if (downloads) geotiffRoute(app, maps, downloads)
 }
