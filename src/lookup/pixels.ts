@@ -7,6 +7,7 @@ import { createTileStores, type TileStores } from '#src/data/tiles/stores.ts'
 import type { TileAddress, TileStore } from '#src/data/tiles/tile-queries.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import { Cache } from '#src/lib/cache.ts'
+import { findCell } from '#src/raster/grid.ts'
 import { createInterleaver, type InterleavedTile } from '#src/raster/tiles.ts'
 import { describeEntry, type EntryCertainty, figuresOfPoint } from './certainty.ts'
 import { hasCondition } from './conditions.ts'
@@ -82,10 +83,8 @@ type NumberedTile = TileAddress & { key: number }
 
 /** The pixel of a position; null outside the grid. */
 function findPixel(coverage: NumberedCoverage, { longitude, latitude }: Position): PixelIndex | null {
-  const x = (longitude - coverage.originX) / coverage.pixelWidth
-  const y = (latitude - coverage.originY) / coverage.pixelHeight
-  if (!(x >= 0 && x < coverage.width && y >= 0 && y < coverage.height)) return null
-  return makePixelIndex(coverage, Math.floor(x), Math.floor(y))
+  const cell = findCell(coverage, longitude, latitude)
+  return cell && makePixelIndex(coverage, cell.column, cell.row)
 }
 
 /** The pixel of a column and row of the grid. */

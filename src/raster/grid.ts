@@ -39,6 +39,22 @@ export interface Window {
   height: number
 }
 
+/**
+ * The pixel that a place lies in, with the operations of the SQL function coverage_cell; null outside the grid.
+ *
+ * @param x in the coordinates of the grid, as y
+ */
+export function findCell(
+  { originX, originY, pixelWidth, pixelHeight, width, height }: PixelGrid,
+  x: number,
+  y: number,
+): { column: number; row: number } | null {
+  const column = (x - originX) / pixelWidth
+  const row = (y - originY) / pixelHeight
+  if (!(column >= 0 && column < width && row >= 0 && row < height)) return null
+  return { column: Math.floor(column), row: Math.floor(row) }
+}
+
 /** Share of a pixel: writers round differently. */
 export const ROUNDING = 1e-3
 
