@@ -238,7 +238,7 @@ export const COUNTRY_CODES = '{country codes}'
 export const COUNTRY_NAMES = '{country names}'
 
 /** A file: bytes, of which a schema says nothing. */
-const file = ($id: string, description: string) =>
+export const file = ($id: string, description: string) =>
   Type.Unsafe<Uint8Array>({ $id, type: 'string', format: 'binary', description })
 
 export const Picture = file('Picture', 'An indexed PNG.')

@@ -33,7 +33,7 @@ const layerOptions = {
   examples: [1],
 }
 
-const LayerName = t.documentedAs(
+export const LayerName = t.documentedAs(
   Type.Unsafe<number | typeof MOST_LIKELY>({
     ...LayerNumber,
     ...layerOptions,

@@ -64,6 +64,7 @@ import { createDownloads } from './standards/downloads.ts'
 import { createMaps } from './standards/maps/maps.ts'
 import { map } from './standards/maps/routes.ts'
 import { ogc } from './standards/ogc/index.ts'
+import { packs } from './standards/packs/routes.ts'
 import { stac } from './standards/stac.ts'
 
 /** About as long as a busy moment of points. */
@@ -137,6 +138,7 @@ export async function buildApp(
       const maps = createMaps(guarded, lookup)
       const downloads = config.DOWNLOAD_CACHE_MB > 0 ? createDownloads(guarded) : null
       await guarded.register(map, { maps, downloads })
+      await guarded.register(packs, { lookup, maps, downloads })
       await guarded.register(stac, { lookup })
       await guarded.register(history, { prefix: '/history' })
       await guarded.register(citations, { readRules })

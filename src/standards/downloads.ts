@@ -35,7 +35,8 @@ export type Downloads = ReturnType<typeof createDownloads>
 /** Makes files at the first request, one at a time, and keeps them for a while: all kinds share DOWNLOAD_CACHE_MB. */
 export function createDownloads(app: App) {
   const folder = tmpdir()
-  const files = createMadeFiles(downloadBytesOf(app.config))
+  const most = downloadBytesOf(app.config)
+  const files = createMadeFiles(most)
   const queue = createLimiter({ running: 1, waiting: MOST_WAITING }, overloaded)
   const closing = new AbortController()
   app.addHook('onClose', async () => {
@@ -63,19 +64,28 @@ export function createDownloads(app: App) {
     }
   }
 
+  /** A file that takes more than all of the space is never kept. */
+  function refuseUnkept(bytes = 0): void {
+    if (bytes <= most) return
+    throw new ApiError('NOT_FOUND', `The file would have ${bytes} bytes: more than this service keeps.`)
+  }
+
   return {
     /** Size and checksum of a file that was made before. */
     known: files.known,
     /**
      * @param key names the bytes: another content has another key
      * @param kind whose turns the making takes
-     * @throws {ApiError} OVERLOADED for a file that cannot be made now, or is still being made
+     * @throws {ApiError} OVERLOADED for a file that cannot be made now, or is still being made; NOT_FOUND for one that is
+     * larger than all that is kept
      */
     async open(key: string, kind: string, clientKey: ClientKey, write: WriteDownload): Promise<OpenMadeFile> {
       const stored = files.open(key)
       if (stored) return stored
+      refuseUnkept(files.known(key)?.bytes)
       await make(key, kind, clientKey, write)
       const file = files.open(key)
+      if (!file) refuseUnkept(files.known(key)?.bytes)
       // Others have made room for theirs.
       if (!file) throw overloaded()
       return file

@@ -65,7 +65,7 @@ async function draw(
 }
 
 /** Which layer a request is about. */
-interface WantedLayer {
+export interface WantedLayer {
   release: string
   layer: LayerName
   cut?: Cut | undefined
@@ -94,7 +94,7 @@ export function listMaps(layers: readonly Layer[]): LayerName[] {
 export type Maps = ReturnType<typeof createMaps>
 
 /** Maps of releases, from memory where that has them. */
-export function createMaps(app: App, lookup: Lookup) {
+export function createMaps(app: Pick<App, 'database' | 'tiles' | 'turns'>, lookup: Lookup) {
   const legends = new Cache<string, Legend>('legends', { max: MOST_LEGENDS })
   const tiles = new Cache<string, Buffer>('tiles of maps', {
     maxSize: TILES_BYTES,
@@ -113,8 +113,26 @@ export function createMaps(app: App, lookup: Lookup) {
     return legends.load(key, () => makeLegend(source, subject))
   }
 
+  /** As TileJSON, with addresses below a root. */
+  const describe = (wanted: WantedLayer, root: string): Promise<Tileset> =>
+    inSubject(wanted, async (subject) => describeTileset(subject, await loadLegend(subject), root))
+
+  /** A tile as PNG where it is in memory, and how it is drawn. */
+  function findTile(wanted: WantedLayer, tile: MapTile): [Buffer | undefined, () => Promise<Buffer>] {
+    const { release, layer, cut = DEFAULT_CUT } = wanted
+    const key = [release, layer, cut, tile.zoom, tile.column, tile.row].join(' ')
+    const drawTile = async (subject: MapSubject) => draw(source, subject, await loadLegend(subject), tile)
+    return [tiles.get(key), () => tiles.load(key, () => inSubject(wanted, drawTile))]
+  }
+
   return {
     inSubject,
+    describe,
+    /** A tile as PNG, without waiting in the queue of requests. */
+    async draw(wanted: WantedLayer, tile: MapTile): Promise<Buffer> {
+      const [stored, load] = findTile(wanted, tile)
+      return stored ?? load()
+    },
     /** @throws {ApiError} as {@link selectSubject} */
     async findSubject(
       request: FastifyRequest,
@@ -123,11 +141,8 @@ export function createMaps(app: App, lookup: Lookup) {
     ): Promise<MapSubject> {
       return selectSubject(await withTimeout(request, reply, lookup.current), wanted)
     },
-    async tileset(request: FastifyRequest, reply: FastifyReply, wanted: WantedLayer): Promise<Tileset> {
-      const describe = async (subject: MapSubject) =>
-        describeTileset(subject, await loadLegend(subject), request.rootUrl)
-      return app.inTurn(request, reply, () => inSubject(wanted, describe))
-    },
+    tileset: (request: FastifyRequest, reply: FastifyReply, wanted: WantedLayer): Promise<Tileset> =>
+      request.server.inTurn(request, reply, () => describe(wanted, request.rootUrl)),
     /** A tile as PNG. */
     async tile(
       request: FastifyRequest,
@@ -135,11 +150,8 @@ export function createMaps(app: App, lookup: Lookup) {
       wanted: WantedLayer,
       tile: MapTile,
     ): Promise<Buffer> {
-      const { release, layer, cut = DEFAULT_CUT } = wanted
-      const key = [release, layer, cut, tile.zoom, tile.column, tile.row].join(' ')
-      const drawTile = async (subject: MapSubject) => draw(source, subject, await loadLegend(subject), tile)
-      const load = () => tiles.load(key, () => inSubject(wanted, drawTile))
-      return tiles.get(key) ?? app.inTurn(request, reply, load)
+      const [stored, load] = findTile(wanted, tile)
+      return stored ?? request.server.inTurn(request, reply, load)
     },
   }
 }

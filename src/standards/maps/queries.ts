@@ -6,19 +6,19 @@ import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { RUN_LENGTH, SUMMARY_VERSION, SummaryRun } from '#src/raster/summary.ts'
 import type { Layer } from '../published.ts'
 
-/** Transforms positions in longitude and latitude into a CRS, in their order. */
+/** Transforms positions from a CRS into another one, in their order; of degrees, x is the longitude. */
 export async function transformPositions(
   db: Kysely<Tables>,
-  srid: number,
-  longitudes: number[],
-  latitudes: number[],
+  { from, to }: { from: number; to: number },
+  xs: number[],
+  ys: number[],
 ): Promise<{ x: number; y: number }[]> {
   const { rows } = await sql<{ x: number; y: number }>`
     select st_x(place) as x, st_y(place) as y
-    from unnest(${formatArray(longitudes)}::float8[], ${formatArray(latitudes)}::float8[])
-      with ordinality as requested (longitude, latitude, number)
+    from unnest(${formatArray(xs)}::float8[], ${formatArray(ys)}::float8[])
+      with ordinality as requested (x, y, number)
     cross join lateral st_transform(
-      st_setsrid(st_makepoint(longitude, latitude), 4326), ${srid}::integer
+      st_setsrid(st_makepoint(requested.x, requested.y), ${from}::integer), ${to}::integer
     ) as place
     order by number`.execute(db)
   return rows

@@ -1,6 +1,7 @@
 import type { Position } from '#src/lookup/queries.ts'
 import { findCell, type Geotransform, type GridSize, type Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
+import type { Bounds } from '#src/raster/rings.ts'
 import { findUtmZone, projectUtm } from '#src/raster/transverse-mercator.ts'
 
 /** Nothing here needs the service: the page of a pack has these very functions. */
@@ -24,7 +25,7 @@ export interface PackGrid extends Geotransform, GridSize {
 type PlacedGrid = Omit<PackGrid, 'bands'>
 
 /** The longitudes and latitudes that need no transformation. */
-const WGS84 = 4326
+export const WGS84 = 4326
 
 /** Whether a position is found on grids of a system without a database. */
 export function isPackable(srid: number): boolean {
@@ -85,28 +86,35 @@ const STEPS = 64
 /** So many pixels more on each side: a side that bends reaches less far between two positions. */
 const MARGIN = 2
 
-/** The pixels of a grid that a rectangle of degrees covers, and some around it. */
-export function findWindow(
-  grid: Omit<PlacedGrid, 'window'>,
-  [west, south, east, north]: readonly [west: number, south: number, east: number, north: number],
-): Window {
-  const columns: number[] = []
-  const rows: number[] = []
-  for (let step = 0; step <= STEPS; step++) {
+/** Positions along the sides of a rectangle of degrees. */
+export function listSides([west, south, east, north]: Readonly<Bounds>): Position[] {
+  return Array.from({ length: STEPS + 1 }, (_, step) => {
     const longitude = west + ((east - west) * step) / STEPS
     const latitude = south + ((north - south) * step) / STEPS
-    const sides = [
+    return [
       { longitude, latitude: south },
       { longitude, latitude: north },
       { longitude: west, latitude },
       { longitude: east, latitude },
     ]
-    for (const side of sides) {
-      const [x, y] = placeOn(grid, side)
-      columns.push(Math.floor((x - grid.originX) / grid.pixelWidth))
-      rows.push(Math.floor((y - grid.originY) / grid.pixelHeight))
-    }
-  }
+  }).flat()
+}
+
+/** The pixels of a grid that a rectangle of degrees covers, and some around it. */
+export function findWindow(grid: Omit<PlacedGrid, 'window'>, rectangle: Readonly<Bounds>): Window {
+  return boundWindow(
+    grid,
+    listSides(rectangle).map((side) => placeOn(grid, side)),
+  )
+}
+
+/** The pixels of a grid around places in its coordinates, and some around those. */
+export function boundWindow(
+  grid: Omit<PlacedGrid, 'window'>,
+  places: readonly (readonly [x: number, y: number])[],
+): Window {
+  const columns = places.map(([x]) => Math.floor((x - grid.originX) / grid.pixelWidth))
+  const rows = places.map(([, y]) => Math.floor((y - grid.originY) / grid.pixelHeight))
   const across = clipSpan(columns, grid.width)
   const down = clipSpan(rows, grid.height)
   const isEmpty = across.count === 0 || down.count === 0

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 
@@ -19,4 +19,16 @@ export async function findAreaCode(
     .orderBy('level')
     .limit(1)
     .executeTakeFirst()
+}
+
+/** The whole shape of an area as a MultiPolygon in well-known binary; undefined where there is none now. */
+export async function findAreaShape(
+  db: Kysely<Tables>,
+  { countryCode, level, code }: Omit<AreaReference, 'level'> & { level: number },
+): Promise<Buffer | undefined> {
+  const { rows } = await sql<{ shape: Buffer }>`
+    select st_asbinary(geom, 'NDR') as shape
+    from admin_area
+    where country_code = ${countryCode} and level = ${level} and code = ${code}`.execute(db)
+  return rows[0]?.shape
 }

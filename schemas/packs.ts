@@ -1,0 +1,38 @@
+import { type Static, Type } from 'typebox'
+import { areaLevel } from './areas.ts'
+import * as t from './common.ts'
+import { LayerName } from './map.ts'
+
+/** The formats of packs, by the endings of their addresses. */
+export const PACK_FORMATS = ['csv', 'parquet', 'mbtiles'] as const
+export type PackFormat = (typeof PACK_FORMATS)[number]
+
+/** What is no country and no area is not there: nothing else is wrong with it. */
+export const PackParams = Type.Object({
+  country: t.text(100, 'The code of the country, in any case.', 'eth'),
+  area: t.text(200, 'The code of the area, in any case, as `GET /admin` has it.', 'ETH-01'),
+})
+export type PackParams = Static<typeof PackParams>
+
+const Level = Type.Optional(
+  areaLevel('Of areas with the same code on several levels, this one; without it the highest.', 2),
+)
+
+export const PackQuery = Type.Object({ level: Level })
+
+export const PackTilesQuery = Type.Object({
+  level: Level,
+  release: Type.Optional(
+    t.text(
+      200,
+      'The tiles show a layer of this release, which has to be one of the pack; by default the first one.',
+      'synthetic-yield-eth-wheat-2026-07-v1',
+    ),
+  ),
+  layer: Type.Optional(LayerName),
+})
+export type PackTilesQuery = Static<typeof PackTilesQuery>
+
+export const PackTable = t.file('PackTable', 'A row for each pixel whose centre lies in the area, in UTF-8.')
+export const PackParquet = t.file('PackParquet', 'GeoParquet 1.1 with the centres of pixels as points.')
+export const PackTiles = t.file('PackTiles', 'MBTiles 1.3: tiles of a map as PNG, in a SQLite file.')

@@ -1,0 +1,156 @@
+import initSqlJs from 'sql.js'
+import { MOST_LIKELY, type Tileset } from '#schemas/map.ts'
+import { ApiError } from '#src/errors.ts'
+import type { Pause } from '#src/lib/limiter.ts'
+import { roundDegrees } from '#src/lib/round.ts'
+import { clipToMercator, type MapTile } from '#src/raster/maps.ts'
+import type { Maps, WantedLayer } from '../maps/maps.ts'
+import { labelLayer, listLayers } from '../published.ts'
+import type { PackedArea, TableSeries } from './rows.ts'
+
+/** A layer of a pack as map tiles in one file: MBTiles 1.3, https://github.com/mapbox/mbtiles-spec. */
+
+/** Which layer the tiles show; by default that of the normal season of the first product. */
+export interface LayerWish {
+  release?: string | undefined
+  layer?: WantedLayer['layer'] | undefined
+}
+
+const NORMAL = 'Normal'
+
+/** The layer that a pack of tiles is of. @throws {ApiError} INVALID_PARAMETERS for one that it does not have */
+export function chooseLayer(
+  series: readonly TableSeries[],
+  area: PackedArea,
+  { release: code, layer }: LayerWish,
+): WantedLayer & { layer: NonNullable<LayerWish['layer']> } {
+  const codes = series.map(({ release }) => release.code)
+  if (codes.length === 0) {
+    throw new ApiError('NO_RELEASE', `Nothing has been published yet for ${area.country}.`)
+  }
+  const found = code === undefined ? series[0] : series.find(({ release }) => release.code === code)
+  if (!found) throw ApiError.invalid('release', `must be one of ${codes.join(', ')}`, codes)
+  const layers = listLayers(found.release)
+  const normal = layers.find(({ scenario, role }) => scenario === NORMAL && role === undefined)
+  const chosen = layer ?? normal?.number ?? 1
+  if (chosen !== MOST_LIKELY && chosen > layers.length) {
+    throw ApiError.invalid('layer', `must be at most ${layers.length} for ${found.release.code}`)
+  }
+  return { release: found.release.code, layer: chosen }
+}
+
+/** Zooms that are in the file above the highest: on the lowest the area is a thumbnail. */
+const ZOOMS = 6
+
+/** The tiles of a zoom that a rectangle of degrees meets. */
+function* listTiles([west, south, east, north]: readonly number[], zoom: number): Generator<MapTile> {
+  const side = 2 ** zoom
+  const columnOf = (longitude: number) => ((longitude + 180) / 360) * side
+  // Spherical Mercator (Snyder, 1987, equation 7-2), from the north.
+  const rowOf = (latitude: number) => {
+    const sine = Math.sin((latitude * Math.PI) / 180)
+    return (0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI)) * side
+  }
+  const within = (at: number) => Math.min(side - 1, Math.max(0, Math.floor(at)))
+  for (let row = within(rowOf(north as number)); row <= within(rowOf(south as number)); row++) {
+    for (
+      let column = within(columnOf(west as number));
+      column <= within(columnOf(east as number));
+      column++
+    ) {
+      yield { zoom, column, row }
+    }
+  }
+}
+
+/** So many tiles are in a file at most: of an area that is far wider than its pixels are many, the highest zooms are left out. */
+const MOST_TILES = 2000
+
+function chooseZooms(bounds: readonly number[], highest: number): { minzoom: number; maxzoom: number } {
+  const count = (zoom: number) => {
+    let tiles = 0
+    for (const _ of listTiles(bounds, zoom)) if (++tiles > MOST_TILES) break
+    return tiles
+  }
+  let maxzoom = highest
+  while (maxzoom > 0 && count(maxzoom) > MOST_TILES / 2) maxzoom--
+  return { minzoom: Math.max(0, maxzoom - ZOOMS), maxzoom }
+}
+
+/** The rows of the table `metadata`. */
+function describeTiles(
+  area: PackedArea,
+  tileset: Tileset,
+  { product, release }: TableSeries,
+  shown: { bounds: readonly number[]; minzoom: number; maxzoom: number },
+): [name: string, value: string][] {
+  const { bounds, minzoom, maxzoom } = shown
+  const [west, south, east, north] = bounds as [number, number, number, number]
+  const layer = listLayers(release).find(({ number }) => number === tileset.layer)
+  const label = layer ? labelLayer(layer) : 'Most likely season'
+  const title = [product.names.title, release.cropCode, label].filter(Boolean).join(', ')
+  const warning = release.synthetic ? ' Synthetic values, made by a formula: not advice.' : ''
+  return [
+    ['name', `${area.name}: ${title}`],
+    ['format', 'png'],
+    ['bounds', bounds.join()],
+    ['center', [roundDegrees((west + east) / 2), roundDegrees((south + north) / 2), minzoom].join()],
+    ['minzoom', String(minzoom)],
+    ['maxzoom', String(maxzoom)],
+    ['attribution', `${release.code}. ${tileset.attribution}`],
+    ['description', `${title} (${tileset.unit}) in ${area.name}, of ${release.code}.${warning}`],
+    ['type', 'overlay'],
+    ['version', '1'],
+    ['release', release.code],
+    ['layer', String(tileset.layer)],
+    ['licence', release.licence],
+    ['synthetic', String(release.synthetic)],
+    ['unit', tileset.unit],
+    ['legend', JSON.stringify(tileset.classes)],
+  ]
+}
+
+const SCHEMA = `
+  pragma page_size = 4096;
+  create table metadata (name text, value text);
+  create table tiles (zoom_level integer, tile_column integer, tile_row integer, tile_data blob);
+  create unique index tile_index on tiles (zoom_level, tile_column, tile_row);`
+
+/**
+ * The tiles of a layer around an area: pictures of the whole raster, as the service draws them.
+ *
+ * @param found the series of the layer
+ * @throws {ReplacedMeanwhile} where its release is withdrawn or moved meanwhile
+ */
+export async function writeMbtiles(
+  maps: Maps,
+  area: PackedArea,
+  found: TableSeries,
+  wanted: WantedLayer,
+  pause: Pause,
+): Promise<Uint8Array> {
+  const tileset = await maps.describe(wanted, '')
+  const [west, south, east, north] = area.bbox
+  const shown = clipToMercator({ west, south, east, north })
+  const bounds = [shown.west, shown.south, shown.east, shown.north].map(roundDegrees)
+  const zooms = chooseZooms(bounds, tileset.maxzoom)
+  const { Database } = await initSqlJs()
+  const database = new Database()
+  try {
+    database.run(SCHEMA)
+    const rows = describeTiles(area, tileset, found, { bounds, ...zooms })
+    for (const row of rows) database.run('insert into metadata values (?, ?)', row)
+    for (let zoom = zooms.minzoom; zoom <= zooms.maxzoom; zoom++) {
+      for (const tile of listTiles(bounds, zoom)) {
+        await pause()
+        const picture = await maps.draw(wanted, tile)
+        // Rows are counted from the south (Tile Map Service).
+        const place = [zoom, tile.column, 2 ** zoom - 1 - tile.row]
+        database.run('insert into tiles values (?, ?, ?, ?)', [...place, picture])
+      }
+    }
+    return database.export()
+  } finally {
+    database.close()
+  }
+}

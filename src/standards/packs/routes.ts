@@ -1,0 +1,151 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { TObject, TSchema } from 'typebox'
+import { ref } from '#schemas/common.ts'
+import {
+  type PackFormat,
+  PackParams,
+  PackParquet,
+  PackQuery,
+  PackTable,
+  PackTiles,
+  PackTilesQuery,
+} from '#schemas/packs.ts'
+import { toQuerySchema } from '#schemas/point-request.ts'
+import { errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { readPath, readQuery } from '#src/http/parameters.ts'
+import { allowCaching } from '#src/http/plugins/caching.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
+import {
+  type Downloads,
+  describeSent,
+  documentFile,
+  sendFile,
+  sendNothing,
+  writePieces,
+} from '../downloads.ts'
+import type { Maps } from '../maps/maps.ts'
+import { mediaTypeOf, preparePack } from './pack.ts'
+
+interface PackDocument {
+  operationId: string
+  summary: string
+  description: string
+  query: TObject
+  schema: TSchema
+}
+
+const COMMON = `
+Of each product and crop it has the release that answers where a request names none. An area with more than 50,000 pixels is refused, with the codes of the areas right below. The first one who asks waits until the file is made; where that takes longer than ten seconds, or many wait, the answer is 503 with \`Retry-After\`, and it goes on being made. Its \`ETag\` changes with the releases and the boundaries: \`HEAD\` says whether there is a newer one, and makes nothing.`
+
+const TABLE = `
+A row for each pixel of the finest grid whose centre lies in the area, at most 50,000, with the values that the service gives there. \`name\` and \`label\` are for lists of ODK; then come the position, the codes and names of the area and of those above it, and for each product and crop the columns that batches have, behind the names of both: \`yield_wheat_yield_kg_ha_Normal\`. Names have \`_\` for what XPath does not take. \`release_yield_wheat\` has the code of the release.`
+
+const DOCUMENTS: Record<PackFormat, PackDocument> = {
+  csv: {
+    operationId: 'getPackTable',
+    summary: 'An area in one file: CSV, also for ODK',
+    description: TABLE,
+    query: PackQuery,
+    schema: PackTable,
+  },
+  parquet: {
+    operationId: 'getPackParquet',
+    summary: 'An area in one file: GeoParquet',
+    description: `${TABLE} Their centres are points in WGS 84, in the column \`geometry\`.`,
+    query: PackQuery,
+    schema: PackParquet,
+  },
+  mbtiles: {
+    operationId: 'getPackTiles',
+    summary: 'An area in one file: a map as MBTiles',
+    description:
+      'The tiles of a layer that meet the rectangle around the area, as the service draws them; by default of the normal season of the first product. Attribution, licence, `synthetic` and legend are in the table `metadata`.',
+    query: PackTilesQuery,
+    schema: PackTiles,
+  },
+}
+
+/** Any of the queries. */
+interface Query {
+  level?: number
+  release?: string
+  layer?: PackTilesQuery['layer']
+}
+
+type Call = FastifyRequest<{ Params: PackParams; Querystring: Query }>
+
+interface PackOptions {
+  lookup: Lookup
+  maps: Maps
+  downloads: Downloads
+}
+
+function packRoute(app: App, format: PackFormat, { lookup, maps, downloads }: PackOptions): void {
+  const { query, schema, description, ...document } = DOCUMENTS[format]
+  const maker = { app, lookup, maps }
+
+  app.get(
+    `/packs/:country/:area.${format}`,
+    {
+      config: { public: true, caching: 'shared', ownTurns: true, onlyReads: true },
+      schema: {
+        ...document,
+        description: `${description.trim()}\n\n${COMMON.trim()}`,
+        tags: ['catalog'],
+        params: PackParams,
+        querystring: toQuerySchema(query),
+        response: {
+          ...documentFile(mediaTypeOf(format), ref(schema)),
+          ...errorResponses(
+            'INVALID_PARAMETERS',
+            'UNKNOWN_AREA',
+            'NO_RELEASE',
+            'NO_DATA',
+            'TOO_MANY_POINTS',
+            'RANGE_NOT_SATISFIABLE',
+          ),
+        },
+      },
+      preValidation: [readPath(PackParams), readQuery(query)],
+    },
+    async (request: Call, reply: FastifyReply) => {
+      const { country, area, level = null, ...layer } = { ...request.params, ...request.query }
+      const snapshot = await withTimeout(request, reply, lookup.current)
+      const wish = { format, ...layer, area: { countryCode: country.trim(), code: area.trim(), level } }
+      const pack = await app.inTurn(request, reply, () => preparePack(maker, snapshot, wish))
+      const { tag, fileName: name, type } = pack
+      const key = `pack ${tag}`
+      const known = downloads.known(key)
+      if ((known || request.method === 'HEAD') && allowCaching(request, reply, tag)) {
+        return reply.code(304).send()
+      }
+      if (request.method === 'HEAD') {
+        describeSent(reply, { name, type }, known?.bytes)
+        return sendNothing(reply)
+      }
+      const file = await downloads.open(key, 'packs', clientKeyOf(request), (folder, pause) =>
+        writePieces(folder, pack.pieces(pause)),
+      )
+      if (allowCaching(request, reply, tag)) {
+        file.close()
+        return reply.code(304).send()
+      }
+      return sendFile(request, reply, file, { name, type, tag })
+    },
+  )
+}
+
+/** Areas in one file each, for use without a network. */
+export async function packs(
+  app: App,
+  { lookup, maps, downloads }: Omit<PackOptions, 'downloads'> & { downloads: Downloads | null },
+): Promise<void> {
+  if (!downloads) return
+  for (const schema of [PackTable, PackParquet, PackTiles]) app.addSchema(schema)
+  for (const format of Object.keys(DOCUMENTS) as PackFormat[]) {
+    packRoute(app, format, { lookup, maps, downloads })
+  }
+}

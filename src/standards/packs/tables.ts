@@ -1,0 +1,109 @@
+import { ByteWriter, ParquetWriter, schemaFromColumnData } from 'hyparquet-writer'
+import { csvRow } from '#src/http/formats.ts'
+import type { Bounds } from '#src/raster/rings.ts'
+
+import { type Cell, type PackedArea, type PackTable, POSITION_COLUMNS, type TableSeries } from './rows.ts'
+
+/** The formats of the table of a pack. */
+
+/** CSV in UTF-8, a piece for each slice of rows. */
+export async function* writeCsv({ columns, slices }: PackTable): AsyncGenerator<Buffer> {
+  yield Buffer.from(csvRow(columns.map(({ name }) => name)))
+  for await (const rows of slices) yield Buffer.from(rows.map(csvRow).join(''))
+}
+
+/** Rows of a row group: some milliseconds are spent on each, and readers skip those that are elsewhere. */
+const ROWS_A_GROUP = 5000
+
+const GEOMETRY = 'geometry'
+
+/** Well-known binary of a point: byte order, type, x and y. */
+const POINT_BYTES = 21
+const LITTLE_ENDIAN = 1
+const POINT = 1
+
+function encodePoint(longitude: number, latitude: number): Uint8Array {
+  const bytes = Buffer.alloc(POINT_BYTES)
+  bytes.writeUInt8(LITTLE_ENDIAN, 0)
+  bytes.writeUInt32LE(POINT, 1)
+  bytes.writeDoubleLE(longitude, 5)
+  bytes.writeDoubleLE(latitude, 13)
+  return bytes
+}
+
+/** A column of rows as the package takes it; every one may have nulls, except geometries. */
+function columnData({ columns }: Pick<PackTable, 'columns'>, rows: readonly Cell[][]) {
+  const { latitude, longitude } = POSITION_COLUMNS
+  return [
+    ...columns.map(({ name, isText }, at) => ({
+      name,
+      type: isText ? ('STRING' as const) : ('DOUBLE' as const),
+      data: rows.map((row) => row[at] as Cell),
+      nullable: true,
+    })),
+    {
+      name: GEOMETRY,
+      type: 'BYTE_ARRAY' as const,
+      data: rows.map((row) => encodePoint(row[longitude] as number, row[latitude] as number)),
+      nullable: false,
+      // The least bytes of points say nothing about places.
+      statistics: false,
+    },
+  ]
+}
+
+/** GeoParquet 1.1.0: https://geoparquet.org/releases/v1.1.0. Without a `crs` it is OGC:CRS84. */
+function describeGeometry(bbox: Bounds | null) {
+  const column = { encoding: 'WKB', geometry_types: ['Point'], ...(bbox && { bbox }) }
+  return { version: '1.1.0', primary_column: GEOMETRY, columns: { [GEOMETRY]: column } }
+}
+
+/** What the file says of itself beside its rows. */
+function describeSources({ countryCode, level, code, name }: PackedArea, series: readonly TableSeries[]) {
+  return {
+    area: { country_code: countryCode, level, code, name },
+    releases: series.map(({ release: { code: release, product, cropCode, synthetic, source, licence } }) => ({
+      ...{ release, product, crop: cropCode, synthetic, source, licence },
+    })),
+  }
+}
+
+/** Rows gathered from slices to groups. */
+async function* groupRows(slices: PackTable['slices']): AsyncGenerator<Cell[][]> {
+  let group: Cell[][] = []
+  for await (const rows of slices) {
+    group.push(...rows)
+    if (group.length < ROWS_A_GROUP) continue
+    yield group
+    group = []
+  }
+  if (group.length > 0) yield group
+}
+
+function includePoints(bbox: Bounds | null, rows: readonly Cell[][]): Bounds | null {
+  let [west, south, east, north] = bbox ?? [Infinity, Infinity, -Infinity, -Infinity]
+  for (const row of rows) {
+    const [x, y] = [row[POSITION_COLUMNS.longitude] as number, row[POSITION_COLUMNS.latitude] as number]
+    ;[west, south] = [Math.min(west, x), Math.min(south, y)]
+    ;[east, north] = [Math.max(east, x), Math.max(north, y)]
+  }
+  return west <= east ? [west, south, east, north] : null
+}
+
+/** GeoParquet with the centres of pixels as points. The bytes of at most 50,000 rows are in memory until its end. */
+export async function writeParquet(area: PackedArea, table: PackTable): Promise<Uint8Array> {
+  const writer = new ByteWriter()
+  const schema = schemaFromColumnData({ columnData: columnData(table, []) })
+  const parquet = new ParquetWriter({ writer, schema, createdBy: 'agro-advisory' })
+  let bbox: Bounds | null = null
+  for await (const rows of groupRows(table.slices)) {
+    bbox = includePoints(bbox, rows)
+    await parquet.write({ columnData: columnData(table, rows), rowGroupSize: ROWS_A_GROUP })
+  }
+  parquet.kvMetadata = [
+    { key: 'geo', value: JSON.stringify(describeGeometry(bbox)) },
+    { key: 'agro', value: JSON.stringify(describeSources(area, table.series)) },
+  ]
+  await parquet.finish()
+  return writer.getBytes()
+}
