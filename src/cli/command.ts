@@ -94,10 +94,12 @@ export function withDatabase<Result>(work: (database: Database) => Promise<Resul
 }
 
 /** @throws {OperatorError} for a database that cannot be reached or has the schema of another version */
-export function lookInDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
-  return onDatabase(async (database) => {
+export function lookInDatabase<Result>(
+  work: (database: Database, config: Config) => Promise<Result>,
+): Promise<Result> {
+  return onDatabase(async (database, config) => {
     await refuseOlderSchema(database.writer)
-    return work(database)
+    return work(database, config)
   })
 }
 

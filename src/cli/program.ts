@@ -16,6 +16,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['boundaries', async () => (await import('./boundaries.ts')).boundariesCommand],
   ['countries', async () => (await import('./reference.ts')).countriesCommand],
   ['crops', async () => (await import('./reference.ts')).cropsCommand],
+  ['pack', async () => (await import('./pack.ts')).packCommand],
   ['ranges', async () => (await import('./ranges.ts')).rangesCommand],
   ['scorecard', async () => (await import('./scorecard.ts')).scorecardCommand],
   ['compositions', async () => (await import('./compositions.ts')).compositionsCommand],
@@ -39,7 +40,7 @@ export async function createProgram(called?: string): Promise<Command> {
 function describedProgram(): Command {
   return new Command('agro')
     .description(
-      'Operate the agricultural advisory service: health, database, releases, boundaries, countries, crops, plausible ranges, compositions, accounts and audit.',
+      'Operate the agricultural advisory service: health, database, releases, boundaries, countries, crops, packs of areas, plausible ranges, compositions, accounts and audit.',
     )
     .version(VERSION, '-V, --version', 'print the version of the service')
     .option('--verbose', 'show the stack of an unexpected error')
