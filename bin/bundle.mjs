@@ -135,6 +135,10 @@ const BEGINS_A_PAGE = /(^|-)main\.ts$/
 /** A bundle lies beside the module that it begins with, and finds files from there. */
 const PAGE_ENDING = '.bundle.js'
 
+/** The page of a pack is one file: what it imports is in it, for browsers of years ago. */
+const WHOLE_PAGE = join('pack', 'main.ts')
+const PACKAGES_OF_WHOLE_PAGE = ['fflate']
+
 /**
  * The modules of each page in one text.
  *
@@ -143,7 +147,8 @@ const PAGE_ENDING = '.bundle.js'
 export async function pageTexts() {
   const outdir = join(ROOT, 'web')
   try {
-    const { outputFiles } = await buildPages({ outdir, write: false })
+    const made = await buildPages({ outdir, write: false })
+    const outputFiles = made.flatMap((one) => one.outputFiles)
     return new Map(outputFiles.map(({ path, text }) => [relative(outdir, path).replaceAll(sep, '/'), text]))
   } finally {
     await stop()
@@ -152,32 +157,46 @@ export async function pageTexts() {
 
 async function pagesInto(outdir) {
   const sources = new Map()
-  const { metafile } = await buildPages({ outdir, plugins: [keepingSources(sources)], metafile: true })
-  const names = Object.keys(metafile.outputs).map((path) => relative(outdir, join(ROOT, path)))
-  return latestOf(outdir, '.', sources, names)
+  const made = await buildPages({ outdir, plugins: [keepingSources(sources)], metafile: true })
+  const names = made
+    .flatMap(({ metafile }) => Object.keys(metafile.outputs))
+    .map((path) => relative(outdir, join(ROOT, path)))
+  return latestOf(outdir, '.', sources, names, PACKAGES_OF_WHOLE_PAGE)
 }
 
 function buildPages(options) {
   const web = join(ROOT, 'web')
-  const entryPoints = readdirSync(web, { recursive: true, encoding: 'utf8' })
-    .filter((name) => BEGINS_A_PAGE.test(basename(name)))
-    .map((name) => join('web', name))
-  return build({
+  const names = readdirSync(web, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    BEGINS_A_PAGE.test(basename(name)),
+  )
+  const common = {
     absWorkingDir: ROOT,
-    entryPoints,
     outbase: 'web',
     outExtension: { '.js': PAGE_ENDING },
     bundle: true,
     minify: true,
-    format: 'esm',
     platform: 'browser',
-    target: 'es2023',
     tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
-    // Libraries are loaded by their names, when they are needed.
-    packages: 'external',
     logLevel: 'silent',
     ...options,
-  })
+  }
+  const entryPointsOf = (names) => names.map((name) => join('web', name))
+  return Promise.all([
+    build({
+      ...common,
+      entryPoints: entryPointsOf(names.filter((name) => name !== WHOLE_PAGE)),
+      format: 'esm',
+      target: 'es2023',
+      // Libraries are loaded by their names, when they are needed.
+      packages: 'external',
+    }),
+    build({
+      ...common,
+      entryPoints: entryPointsOf(names.filter((name) => name === WHOLE_PAGE)),
+      format: 'iife',
+      target: 'es2020',
+    }),
+  ])
 }
 
 /** What is said of the files of a folder, with what they follow from. */

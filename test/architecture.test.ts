@@ -11,7 +11,7 @@ const ROOMS = [
   ['schemas/'],
   ['src/lib/'],
   ['src/raster/'],
-  ['src/config.ts', 'src/errors.ts'],
+  ['src/api-error.ts', 'src/config.ts', 'src/errors.ts'],
   ['src/data/'],
   ['src/http/'],
   ['src/catalog/'],

@@ -10,19 +10,19 @@ import { fillMissing } from '#src/lib/promises.ts'
 import { type Pauses, retry } from '#src/lib/retry.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import { type ConditionWish, conditionError } from './conditions.ts'
+import {
+  assembleValues,
+  type LayerValues,
+  namePlace,
+  noData,
+  type Place,
+  type StoredPixels,
+} from './entries.ts'
 import { createAreaNames } from './gazetteer.ts'
 import { createPixelReader, type PixelReader } from './pixels.ts'
 import { type AreaFinder, createAreaFinder, createRequestLocator, listDistinctCountries } from './places.ts'
 import type { PointQuery, Position } from './queries.ts'
-import {
-  assembleValues,
-  isReplaced,
-  type LayerValues,
-  type PublishedRelease,
-  type RequestedSeries,
-  refuseIfReplaced,
-  type StoredPixels,
-} from './releases.ts'
+import { isReplaced, type PublishedRelease, type RequestedSeries, refuseIfReplaced } from './releases.ts'
 import {
   countryNamed,
   createPinnedReleases,
@@ -33,9 +33,6 @@ import {
   type Snapshot,
   type Snapshots,
 } from './snapshot.ts'
-
-/** Noun of sentences; a polygon has the position of a point inside. */
-type Place = 'point' | 'polygon'
 
 /** "yield predictions of wheat for Ethiopia" */
 interface Subject {
@@ -54,10 +51,6 @@ export function describeNotPublished(
   return month !== null && months.length > 0
     ? `There are no ${what} in ${month}; published are: ${months.join(', ')}.`
     : `No ${what} have been published yet.`
-}
-
-function namePlace({ latitude, longitude }: Position, what: Place): string {
-  return `The ${what} at latitude ${latitude}, longitude ${longitude}`
 }
 
 export type Reasons = ReturnType<typeof createReasons>
@@ -169,11 +162,6 @@ function workingCall(snapshot: Snapshot, series: Series, countryCode: string): s
   const cropCode = requested === null || crops.includes(requested) ? requested : crops[0]
   if (cropCode === undefined || !snapshot.releaseOf({ ...series, countryCode, cropCode })) return ''
   return `: send country_code=${countryCode}${cropCode === requested ? '' : ` and crop=${cropCode}`}`
-}
-
-function noData(values: string, position: Position, what: Place): ApiError {
-  const sentence = `${namePlace(position, what)} has no ${values}: the published rasters have no value there.`
-  return new ApiError('NO_DATA', sentence)
 }
 
 type WorkInSnapshot<Result> = (snapshot: Snapshot) => Promise<Result>

@@ -1,6 +1,5 @@
-import { type AnsweredRelease, describeRelease } from '#schemas/advisory.ts'
+import { describeRelease } from '#schemas/advisory.ts'
 import type { BatchPoint } from '#schemas/batch.ts'
-import type { Conditions } from '#schemas/certainty.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import { isStale, type ProductDefinition, type Series } from '#schemas/products/define.ts'
@@ -10,125 +9,28 @@ import { overloaded } from '#src/http/plugins/overload.ts'
 import { isoMonth, isoMonthNamed, monthAndYear } from '#src/lib/dates.ts'
 import { memberTexts } from '#src/lib/json.ts'
 import { wordKey } from '#src/lib/names.ts'
-import { numberText, round } from '#src/lib/round.ts'
+import { numberText } from '#src/lib/round.ts'
+import { describeEntry, type EntryCertainty, figuresOfPoint, prepareCertainty } from './certainty.ts'
 import {
-  type Certainty,
-  describeEntry,
-  type EntryCertainty,
-  type Figures,
-  figuresOfPoint,
-  listExpected,
-  prepareCertainty,
-} from './certainty.ts'
-import { type ConditionWish, chooseCondition, conditionMembers } from './conditions.ts'
-import type { Band, Companion, Coverage, Layer, LayerLabel, Position, Release } from './queries.ts'
+  type InCoverage,
+  type LayerValues,
+  makeLabels,
+  makeOutlookMembers,
+  makeValueMembers,
+  type ReleaseLabels,
+} from './entries.ts'
+import type { Band, Companion, Coverage, Layer, Position, Release } from './queries.ts'
 
-/** A stored pixel of each band, NaN for none; empty without a tile. */
-export type StoredPixels = number[]
-
-/** Rounded values in the units and the order of a release's layers, then of its companions; NaN for none. */
-export type LayerValues = number[]
-
-type InCoverage<Of extends Band> = Of & {
-  /** Index of its coverage in the release. */
-  coverage: number
-}
-
-/** What answers say of a release. */
-export interface ReleaseLabels extends Omit<AnsweredRelease, 'forecastMonth' | 'forecastName' | 'stale'> {
-  /** ISO date of the first day of the month; null for products without seasons. */
-  forecastPeriod: string | null
-  stale?: boolean
-  layers: LayerLabel[]
-  companions: readonly Companion[]
-  conditions: Conditions | null
-  /** Undefined for values alone. */
-  certainty?: Certainty | undefined
-}
-
-/**
- * Values of the pixels of a release's coverages; null without any of a layer. An infinite number is none.
- *
- * @throws {ApiError} INVALID_PARAMETERS for a condition that the release does not have
- */
-export function assembleValues(
-  release: Pick<PublishedRelease, 'layers' | 'companions' | 'conditions'>,
-  pixels: StoredPixels[],
-  condition: ConditionWish,
-): LayerValues | null {
-  const { layers, companions, conditions } = release
-  const values: LayerValues = []
-  let any = pushValues(layers, pixels, values)
-  if (companions.length > 0) pushValues(companions, pixels, values)
-  if (conditions) {
-    const { others, unused } = chooseCondition(release, condition, (band) => values[band] as number)
-    for (const band of others) values[band] = Number.NaN
-    if (unused !== undefined) values[unused] = Number.NaN
-    any = layers.some((_, index) => !Number.isNaN(values[index]))
-  }
-  return any ? values : null
-}
-
-/** @returns whether one is a number */
-function pushValues(bands: InCoverage<Band>[], pixels: StoredPixels[], values: LayerValues): boolean {
-  let any = false
-  for (const { coverage, band, scale, offset, decimals } of bands) {
-    const value = (pixels[coverage]?.[band - 1] ?? Number.NaN) * scale + offset
-    const isValue = Number.isFinite(value)
-    any ||= isValue
-    values.push(isValue ? round(value, decimals) : Number.NaN)
-  }
-  return any
-}
-
-export type Entry = Record<string, string | number | null>
-
-/** A new entry with the labels of its layer. Assignments take a fifth of the time of a spread. */
-export function makeLabels({ input, seasonal }: ProductDefinition, layer: LayerLabel): Entry {
-  const labels: Entry = {}
-  if (input) labels[input.key] = layer.input
-  if (seasonal) labels.scenario = layer.scenario
-  if (layer.condition !== null) labels.condition = layer.condition
-  return labels
-}
-
-/** Column of a table for a layer: the key, which has the unit, and the labels. */
-export function nameColumn(product: ProductDefinition, layer: LayerLabel, key: string): string {
-  return [key, ...Object.values(makeLabels(product, layer)).filter((label) => label !== null)].join(' ')
-}
-
-/** The entries of a point's answer in the release's order, without layers without a value. */
-function createEntries(product: ProductDefinition, release: ReleaseLabels, values: LayerValues) {
-  const { key } = product.value
-  const figures = figuresOfPoint(values)
-  return release.layers.flatMap((layer, index) => {
-    const value = values[index] as number
-    if (Number.isNaN(value)) return []
-    const entry: Record<string, unknown> = makeLabels(product, layer)
-    entry[key] = value
-    return [
-      release.certainty ? Object.assign(entry, describeEntry(release.certainty, index, figures)) : entry,
-    ]
-  })
-}
-
-/** The members behind the entries of an answer: where its condition is from, and the expected values. */
-export function makeOutlookMembers(
-  product: ProductDefinition,
-  release: ReleaseLabels,
-  figures: Figures,
-): Record<string, unknown> {
-  const { certainty } = release
-  if (!certainty) return {}
-  const expected = listExpected(certainty, figures).map(({ label, value }) => {
-    const { scenario: _, ...labels } = makeLabels(product, label)
-    return { ...labels, [product.value.key]: value }
-  })
-  return {
-    ...conditionMembers(release, figures.read),
-    ...(expected.length > 0 && { expected }),
-  }
-}
+export {
+  assembleValues,
+  type Entry,
+  type LayerValues,
+  makeLabels,
+  makeOutlookMembers,
+  nameColumn,
+  type ReleaseLabels,
+  type StoredPixels,
+} from './entries.ts'
 
 export type ReleaseMembers = Record<string, string | boolean | null>
 
@@ -147,11 +49,7 @@ export function makePointData(
   release: ReleaseLabels,
   values: LayerValues,
 ): Record<string, unknown> {
-  return {
-    ...makeReleaseMembers(release),
-    [product.entries]: createEntries(product, release, values),
-    ...makeOutlookMembers(product, release, figuresOfPoint(values)),
-  }
+  return { ...makeReleaseMembers(release), ...makeValueMembers(product, release, values) }
 }
 
 export function describeLocation({ lat, lng, name = POINT_DEFAULTS.name }: PointRequest) {

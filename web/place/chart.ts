@@ -2,7 +2,7 @@ import { countConditions, type NumberText, seasonText, valueFormat } from '../pa
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfProduct, percentText, titleOfCondition, yearsText } from '../texts/names.ts'
-import type { Section, SectionEntry } from './sections.ts'
+import type { Section, SectionEntry } from './answered.ts'
 
 // The values of a product at a place as bars, with the odds of their seasons and their ranges.
 

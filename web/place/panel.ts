@@ -5,10 +5,9 @@ import { lengthText, seasonNote } from '../parts/values.ts'
 import { addressOf, type Query } from '../shell/api.ts'
 import { copyButton, element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { nameOfProduct, nameOfSource, titleOfCondition } from '../texts/names.ts'
-import { chart, chartNote } from './chart.ts'
+import type { Section } from './answered.ts'
 import { quantities } from './quantities.ts'
-import type { Section } from './sections.ts'
+import { conditionChooser, sectionOf } from './section.ts'
 
 /** The same call in the languages that people copy it in. */
 export const CALLS: Record<string, (url: string) => string> = {
@@ -145,60 +144,5 @@ function districtsLink(area: Area | undefined, product: string | null): HTMLElem
     'p',
     { className: 'small' },
     element('a', { href: `districts#${wanted}` }, TEXTS.place.districts(name)),
-  )
-}
-
-function conditionChooser(
-  { product, conditions, byLandscape, entries }: Section,
-  wanted: string | null,
-  choose: (condition: string | null) => void,
-) {
-  if (!conditions) return false
-  const texts = TEXTS.place
-  const { question, list, codes } = conditions
-  const found = entries.find(({ condition }) => condition !== null)?.condition ?? ''
-  const chosen = list.find(({ condition }) => condition === wanted)?.condition ?? ''
-  // Without a choice all answer at a place that the map of the landscape does not have.
-  const otherwise = chosen && codes ? texts.byLandscape : texts.allConditions
-  const unchosen = byLandscape ? texts.ofLandscape(titleOfCondition(conditions, found)) : otherwise
-  const options = list.map(({ condition, title }) => ({ value: condition, text: title }))
-  const control = select([{ value: '', text: unchosen }, ...options], chosen, (value) =>
-    choose(value || null),
-  )
-  control.name = `condition of ${product}`
-  return labelled(question, control)
-}
-
-function sectionOf(section: Section, { releases }: Catalog, chooser: HTMLElement | false) {
-  const texts = TEXTS.place
-  const { product, unit, period, entries, reason, stale } = section
-  const release = releases.find((one) => one.release === section.release)
-  const title = element('h3', {}, nameOfProduct(product), element('span', { className: 'unit' }, ` ${unit}`))
-  if (entries.length === 0) {
-    return element(
-      'section',
-      { className: 'product none' },
-      title,
-      element('p', {}, element('strong', {}, texts.noValue), reason ? `: ${reason}` : ''),
-    )
-  }
-  const note = chartNote(section)
-  const said = [period, release?.valid_until && texts.validUntil(release.valid_until)].filter(Boolean)
-  return element(
-    'section',
-    { className: 'product' },
-    title,
-    chooser,
-    chart(section),
-    note !== undefined && element('p', { className: 'small' }, note),
-    stale && element('p', { className: 'small notice' }, texts.stale),
-    element('p', { className: 'small' }, said.join(', ')),
-    element(
-      'p',
-      { className: 'small source' },
-      `${texts.release} `,
-      element('code', {}, section.release ?? ''),
-      release ? `. ${nameOfSource(release)}` : '',
-    ),
   )
 }

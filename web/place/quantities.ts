@@ -2,7 +2,7 @@ import { amountFormat, type Certainty } from '../parts/values.ts'
 import { element, labelled } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfProduct, numberText, titleOfCondition } from '../texts/names.ts'
-import type { Section, SectionEntry } from './sections.ts'
+import type { Section, SectionEntry } from './answered.ts'
 
 /** Where nothing else is typed. */
 export const BAG_KG = 50

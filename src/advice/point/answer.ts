@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Skill, unnamedReason } from '#schemas/advisory.ts'
-import type { ErrorDetail } from '#schemas/common.ts'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities } from '#schemas/quantities.ts'
-import { ApiError, type ErrorCode } from '#src/errors.ts'
+import { ApiError } from '#src/errors.ts'
 import type { TemplatedAnswer } from '#src/history/queries.ts'
 import { csvRow } from '#src/http/formats.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
@@ -29,6 +28,7 @@ import {
   type ReadRules,
 } from '../quantities/compute.ts'
 import { asksForQuantities, type FieldArea } from '../quantities/plan.ts'
+import { combineReasons, createReason, type ProductReason } from './reasons.ts'
 
 export interface PointSource {
   products: readonly ProductDefinition[]
@@ -182,13 +182,6 @@ export class PointAnswer {
   }
 }
 
-function createReason(product: ProductDefinition, reason: ApiError): Record<string, unknown> {
-  return { [product.entries]: null, ...reason.body }
-}
-
-/** The reasons that explain most about a place, in their order. */
-const TELLING: ErrorCode[] = ['INVALID_PARAMETERS', 'OUTSIDE_COUNTRY', 'NO_DATA', 'NO_RELEASE']
-
 /** The answer of outcomes; without any value the most telling reason, with all of them in the details. */
 function createAnswer(
   source: PointSource,
@@ -196,7 +189,7 @@ function createAnswer(
   outcomes: readonly ProductOutcome[],
   rules: QuantityRules | null,
 ): PointAnswer | ApiError {
-  const reasons: { product: ProductDefinition; reason: ApiError }[] = []
+  const reasons: ProductReason[] = []
   const advice: PointAdvice[] = []
   for (const { product, outcome } of outcomes) {
     if (!(outcome instanceof ApiError)) {
@@ -210,16 +203,7 @@ function createAnswer(
   }
   if (advice.length > 0) return new PointAnswer(source, point, outcomes, advice, rules)
 
-  const telling = TELLING.flatMap((code) => reasons.find(({ reason }) => reason.code === code) ?? [])[0]
-  const { code, message } = (telling ?? (reasons[0] as { reason: ApiError })).reason
-  const details = reasons.map(
-    ({ product, reason }): ErrorDetail => ({
-      field: product.code,
-      message: reason.message,
-      code: reason.code,
-    }),
-  )
-  return new ApiError(code, message, details)
+  return combineReasons(reasons)
 }
 
 /** The answer from memory, or its error; undefined where the database is needed. */

@@ -16,7 +16,7 @@ import { allowCaching } from './caching.ts'
  * The modules of each page in one text: a distant phone waits for each round of requests. The first request reads or makes
  * all bundles; later ones need no files, which an upgrade may remove.
  */
-async function readBundles() {
+export async function readBundles() {
   // The bundler is JavaScript outside of all bundles.
   const bundler = new URL('../../../bin/typescript.mjs', import.meta.url).href
   const { bundledPages } = (await import(bundler)) as { bundledPages: () => Promise<Map<string, string>> }

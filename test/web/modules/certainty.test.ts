@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { labelOf, valuesOf } from '../../../web/parts/values.ts'
+import { type Section, sectionsOf } from '../../../web/place/answered.ts'
 import { chartNote, groupsOf } from '../../../web/place/chart.ts'
-import { askAt, type Section, sectionsOf } from '../../../web/place/sections.ts'
+import { askAt } from '../../../web/place/sections.ts'
 import { percentText, yearsText } from '../../../web/texts/names.ts'
 import { catalogOf } from './catalog.ts'
 

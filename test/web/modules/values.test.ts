@@ -9,8 +9,8 @@ import {
   valueFormat,
   valuesText,
 } from '../../../web/parts/values.ts'
+import { sectionsOf, sectionsOfFailure } from '../../../web/place/answered.ts'
 import { quantitiesOf } from '../../../web/place/quantities.ts'
-import { sectionsOf, sectionsOfFailure } from '../../../web/place/sections.ts'
 import { ApiFailure } from '../../../web/shell/api.ts'
 import { csvOf, figuresIn, rowsOf, sorted } from '../../../web/table/values.ts'
 import { catalogOf, releaseOf } from './catalog.ts'

@@ -1,0 +1,58 @@
+import { inflateRawSync } from 'node:zlib'
+import { createLookup } from '#src/lookup/lookup.ts'
+import { type PackContent, type PackSources, readPackContent } from '#src/standards/packs/content.ts'
+import { type PackVersion, writePackHtml } from '#src/standards/packs/html.ts'
+import { decodePack, isInPack, type Pack } from '#src/standards/packs/reading.ts'
+import type { TestApp } from '#test/setup/app.ts'
+
+export const MADE_AT = new Date('2026-08-01T09:30:00Z')
+
+interface MadePack {
+  content: PackContent
+  html: Buffer
+  /** As the page reads it. */
+  pack: Pack
+}
+
+/** Makes the pack of an area, as the service would. */
+export async function makePack(
+  { app }: Pick<TestApp, 'app'>,
+  countryCode: string,
+  code: string,
+  version: PackVersion | null = null,
+): Promise<MadePack> {
+  const lookup = createLookup(app)
+  const sources: PackSources = { app, lookup, pause: async () => {} }
+  return lookup.inSnapshot(async (snapshot) => {
+    const content = await readPackContent(sources, snapshot, { countryCode, code, level: null }, MADE_AT)
+    const html = await writePackHtml(sources, content, version)
+    return { content, html, pack: readHtml(html) }
+  })
+}
+
+export function readHtml(html: Buffer): Pack {
+  const [, data = ''] = /<script type="text\/plain" id="pack">([^<]*)</.exec(html.toString()) ?? []
+  return decodePack(inflateRawSync(Buffer.from(data, 'base64')))
+}
+
+/** Numbers from 0 to 1 that are the same in each run (Park and Miller, 1988). */
+export function createRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 48271) % 2147483647
+    return state / 2147483647
+  }
+}
+
+/** Places in the area of a pack with as many decimals as people send. */
+export function drawPlaces(pack: Pack, count: number, seed = 1): { lat: number; lng: number }[] {
+  const random = createRandom(seed)
+  const [west, south, east, north] = pack.area.bbox
+  const places: { lat: number; lng: number }[] = []
+  while (places.length < count) {
+    const lng = Number((west + random() * (east - west)).toFixed(6))
+    const lat = Number((south + random() * (north - south)).toFixed(6))
+    if (isInPack(pack, { longitude: lng, latitude: lat })) places.push({ lat, lng })
+  }
+  return places
+}

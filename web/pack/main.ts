@@ -1,0 +1,196 @@
+import { inflateSync } from 'fflate'
+import { decodePack, isInPack, type Pack } from '#src/standards/packs/reading.ts'
+import type { Place } from '../api-types.ts'
+import { searchForm } from '../map/search.ts'
+import { element, labelled, select } from '../shell/element.ts'
+import { TEXTS, pack as texts } from '../texts/en.ts'
+import { nameOfMonth, nameOfProduct } from '../texts/names.ts'
+import { findPlaces } from './find.ts'
+import { legendOf, packMap, type ShownMap } from './map.ts'
+import { newerSwitch } from './newer.ts'
+import { type Asked, placeParts } from './place.ts'
+
+/** The page of a pack: it asks nobody, and keeps nothing. */
+
+function readPack(): Pack {
+  const text = atob(document.getElementById('pack')?.textContent ?? '')
+  const bytes = new Uint8Array(text.length)
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at)
+  return decodePack(inflateSync(bytes))
+}
+
+function headOf({ area, madeAt, releases }: Pack) {
+  const when = new Date(madeAt).toLocaleDateString('en', { dateStyle: 'long' })
+  const months = [...new Set(releases.flatMap(({ members }) => members.forecast_month ?? []))].sort()
+  const above = area.parents.map(({ name }) => name).reverse()
+  return element(
+    'header',
+    { className: 'pack-head' },
+    element('h1', {}, area.name),
+    element(
+      'p',
+      { className: 'small' },
+      [
+        ...(above.length > 0 ? above : [area.country]),
+        ...months.map((month) => nameOfMonth(String(month))),
+      ].join(', '),
+    ),
+    element('p', { className: 'small' }, texts.made(when)),
+    releases.some(({ synthetic }) => synthetic) && element('p', { className: 'notice' }, texts.demo),
+  )
+}
+
+/** All maps by numbers, with the names of products. */
+function mapsOf({ releases }: Pack, crop: string): ShownMap[] {
+  return releases
+    .filter(({ members }) => members.crop === null || members.crop === crop)
+    .flatMap((release) => release.maps.map((map) => ({ release, map })))
+}
+
+function nameOfMap(pack: Pack, { release, map }: ShownMap) {
+  const { product = 0 } = pack.series.find((one) => one.release === pack.releases.indexOf(release)) ?? {}
+  return [nameOfProduct(pack.products[product]?.code ?? ''), map.label].filter(Boolean).join(', ')
+}
+
+function aboutOf(pack: Pack) {
+  const { releases, series, serviceUrl, products } = pack
+  const rows = series.map((one) => {
+    const release = one.release === null ? undefined : releases[one.release]
+    const name = [nameOfProduct(products[one.product]?.code ?? ''), one.crop].filter(Boolean).join(', ')
+    const said = release
+      ? [
+          release.code,
+          release.members.forecast_month,
+          release.synthetic && texts.demo,
+          `${release.source} (${release.licence})`,
+        ]
+      : [one.leftOut ?? one.reason?.error]
+    return element('li', {}, element('strong', {}, name), `: ${said.filter(Boolean).join('; ')}`)
+  })
+  return element(
+    'details',
+    { className: 'about' },
+    element('summary', {}, texts.about),
+    element('ul', {}, ...rows),
+    serviceUrl !== null &&
+      element('p', {}, `${texts.service}: `, element('a', { href: serviceUrl }, serviceUrl)),
+    newerSwitch(pack),
+  )
+}
+
+function positionButton(choose: (place: Place) => void, say: (text: string) => void) {
+  if (!navigator.geolocation) return false
+  const find = () =>
+    navigator.geolocation.getCurrentPosition(
+      ({ coords: { latitude, longitude } }) =>
+        choose({ lat: Number(latitude.toFixed(6)), lng: Number(longitude.toFixed(6)) }),
+      ({ message }) => say(texts.noPosition(message)),
+      { enableHighAccuracy: true, timeout: 30_000 },
+    )
+  return element('button', { type: 'button', className: 'quiet', onclick: find }, texts.position)
+}
+
+function open(pack: Pack, page: HTMLElement) {
+  const [first = ''] = pack.crops
+  let asked: Omit<Asked, 'place'> & { place: Place | null } = {
+    ...{ place: null, name: null, crop: first, condition: null, hectares: null },
+  }
+  const place = element('section', { className: 'place', 'aria-label': TEXTS.place.title })
+  const said = element('p', { className: 'small', role: 'status' })
+  const legend = element('div', {})
+  const layers = element('div', {})
+  const map = packMap(pack, (chosen) => choose(chosen, null))
+
+  function show() {
+    const { place: at, ...others } = asked
+    const actions = {
+      setCondition: (condition: string | null) => {
+        asked = { ...asked, condition }
+        show()
+      },
+      setHectares: (hectares: number | null) => {
+        asked = { ...asked, hectares }
+      },
+    }
+    place.replaceChildren(
+      ...(at ? placeParts(pack, { ...others, place: at }, actions) : [element('p', {}, texts.empty)]),
+    )
+  }
+
+  function choose(at: Place, name: string | null) {
+    said.textContent = isInPack(pack, { longitude: at.lng, latitude: at.lat }) ? '' : texts.outside
+    asked = { ...asked, place: at, name }
+    map.mark(at)
+    show()
+  }
+
+  function showMap(shown: ShownMap | undefined) {
+    legend.replaceChildren(...(shown ? [legendOf(shown)] : []))
+    map.show(shown ?? null)
+  }
+
+  function chooseCrop(crop: string) {
+    asked = { ...asked, crop }
+    const maps = mapsOf(pack, crop)
+    const normal = maps.findIndex(
+      ({ map: { label } }) => label.includes('Normal') && !label.includes('Above'),
+    )
+    const start = normal < 0 ? 0 : normal
+    const options = maps.map((one, index) => ({ value: String(index), text: nameOfMap(pack, one) }))
+    const control = select([...options, { value: '', text: texts.nothing }], String(start), (value) =>
+      showMap(value === '' ? undefined : maps[Number(value)]),
+    )
+    layers.replaceChildren(labelled(texts.layer, control))
+    showMap(maps[start])
+    show()
+  }
+
+  const search = searchForm({
+    find: async (text) => findPlaces(pack, text),
+    countryNamed: () => pack.area.country,
+    showArea: ({ lat, lng, name }) => choose({ lat, lng }, name),
+    showPlace: (at) => choose(at, null),
+  })
+  const crops = pack.crops.map((value) => ({ value, text: value }))
+  page.replaceChildren(
+    headOf(pack),
+    element(
+      'main',
+      { className: 'pack-main' },
+      element(
+        'div',
+        { className: 'pack-side' },
+        search,
+        element(
+          'p',
+          { className: 'actions' },
+          positionButton(
+            (at) => choose(at, null),
+            (text) => {
+              said.textContent = text
+            },
+          ),
+          element('button', { type: 'button', className: 'quiet', onclick: () => print() }, texts.print),
+        ),
+        said,
+        crops.length > 1 && labelled(TEXTS.choosers.crop, select(crops, first, chooseCrop)),
+        layers,
+        map.canvas,
+        element('p', { className: 'small' }, texts.mapNote),
+        legend,
+      ),
+      place,
+    ),
+    aboutOf(pack),
+  )
+  chooseCrop(first)
+}
+
+const page = document.getElementById('page') as HTMLElement
+try {
+  open(readPack(), page)
+} catch (error) {
+  page.replaceChildren(
+    element('p', { role: 'alert' }, texts.damaged, ' ', element('code', {}, String(error))),
+  )
+}
