@@ -4,7 +4,7 @@ import * as t from './common.ts'
 import { LayerName } from './map.ts'
 
 /** The formats of packs, by the endings of their addresses. */
-export const PACK_FORMATS = ['csv', 'parquet', 'mbtiles'] as const
+export const PACK_FORMATS = ['html', 'csv', 'parquet', 'mbtiles'] as const
 export type PackFormat = (typeof PACK_FORMATS)[number]
 
 /** What is no country and no area is not there: nothing else is wrong with it. */
@@ -33,6 +33,7 @@ export const PackTilesQuery = Type.Object({
 })
 export type PackTilesQuery = Static<typeof PackTilesQuery>
 
+export const PackPage = t.file('PackPage', 'A page with script, style and data in one file.')
 export const PackTable = t.file('PackTable', 'A row for each pixel whose centre lies in the area, in UTF-8.')
 export const PackParquet = t.file('PackParquet', 'GeoParquet 1.1 with the centres of pixels as points.')
 export const PackTiles = t.file('PackTiles', 'MBTiles 1.3: tiles of a map as PNG, in a SQLite file.')

@@ -165,8 +165,8 @@ export function documentFile(mediaType: string, schema: TSchema) {
 export interface SentFile {
   name: string
   type: string
-  /** Strong: that of its bytes. */
-  tag: string
+  /** Strong: that of its bytes; null where another machine may have others, of which no ranges fit together. */
+  tag: string | null
 }
 
 /** Sends a file, or the range of it that the request asks for; to HEAD only what it would be. */
@@ -179,7 +179,7 @@ export async function sendFile(
   const { bytes } = file
   const { range: asked, 'if-range': ifRange } = request.headers
   // A date in If-Range never allows a range: answers with ranges have none.
-  const isCurrent = ifRange === undefined || String(ifRange).trim() === tag
+  const isCurrent = tag !== null && (ifRange === undefined || String(ifRange).trim() === tag)
   const isAsked = request.method === 'GET' && isCurrent
   const range = readByteRange(isAsked ? asked : undefined, bytes)
   if (range === 'unsatisfiable') {
@@ -189,7 +189,7 @@ export async function sendFile(
   }
   const { first, last } = range ?? { first: 0, last: bytes - 1 }
   if (range) reply.code(206).header('content-range', `bytes ${first}-${last}/${bytes}`)
-  describeSent(reply, { name, type }, last - first + 1)
+  describeSent(reply, { name, type, tag }, last - first + 1)
   if (request.method !== 'HEAD') return reply.send(file.stream(first, last))
   file.close()
   return sendNothing(reply)
@@ -198,11 +198,11 @@ export async function sendFile(
 /** Sets the headers of a file. @param length undefined where it is not made yet */
 export function describeSent(
   reply: FastifyReply,
-  { name, type }: Omit<SentFile, 'tag'>,
+  { name, type, tag }: SentFile,
   length: number | undefined,
 ): void {
   reply.type(type).headers({
-    'accept-ranges': 'bytes',
+    ...(tag !== null && { 'accept-ranges': 'bytes' }),
     ...(length !== undefined && { 'content-length': length }),
     'content-disposition': `attachment; filename="${name}"`,
   })

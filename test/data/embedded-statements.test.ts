@@ -204,7 +204,7 @@ test('of the stores of tiles', async () => {
   expect(await findPixels(db, pixels)).toEqual([[4]])
   expect(await findCells(db, pixels)).toEqual([{ row: 0, column: 0 }])
   expect(await listLayers(db, id)).toHaveLength(1)
-  expect(await transformPositions(db, { from: 4326, to: 3857 }, [0], [0])).toEqual([{ x: 0, y: expect.closeTo(0) }])
+  expect(await transformPositions(db, 3857, [0], [0])).toEqual([{ x: 0, y: expect.closeTo(0) }])
   expect(await findReleaseState(db, code)).toMatchObject({ id, status: 'ready' })
   const layer = { coverage: { id: coverageId }, band: 1 } as Layer
   const block = { level: 0, firstRow: 0, lastRow: 0, firstColumn: 0, lastColumn: 0 }

@@ -6,19 +6,22 @@ import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { RUN_LENGTH, SUMMARY_VERSION, SummaryRun } from '#src/raster/summary.ts'
 import type { Layer } from '../published.ts'
 
-/** Transforms positions from a CRS into another one, in their order; of degrees, x is the longitude. */
+const WGS84 = 4326
+
+/** Transforms positions into a CRS, in their order: longitudes and latitudes, or places in another CRS. */
 export async function transformPositions(
   db: Kysely<Tables>,
-  { from, to }: { from: number; to: number },
+  srid: number,
   xs: number[],
   ys: number[],
+  from = WGS84,
 ): Promise<{ x: number; y: number }[]> {
   const { rows } = await sql<{ x: number; y: number }>`
     select st_x(place) as x, st_y(place) as y
     from unnest(${formatArray(xs)}::float8[], ${formatArray(ys)}::float8[])
       with ordinality as requested (x, y, number)
     cross join lateral st_transform(
-      st_setsrid(st_makepoint(requested.x, requested.y), ${from}::integer), ${to}::integer
+      st_setsrid(st_makepoint(requested.x, requested.y), ${from}::integer), ${srid}::integer
     ) as place
     order by number`.execute(db)
   return rows

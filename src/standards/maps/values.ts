@@ -104,7 +104,7 @@ async function transformPixels(
   const rows = spreadLattice(down)
   const positions = await transformPositions(
     db,
-    { from: WGS84, to: srid },
+    srid,
     rows.flatMap(() => columns.map((at) => interpolate(longitudes, at))),
     rows.flatMap((at) => columns.map(() => interpolate(latitudes, at))),
   )

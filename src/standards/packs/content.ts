@@ -145,19 +145,7 @@ export async function readPackContent(
   now = new Date(),
 ): Promise<PackContent> {
   const area = await findPackArea(sources, snapshot, wanted)
-  const { series, crops } = await chooseSeries(sources, snapshot, area)
-  const grids = new Map<number, Omit<PackGrid, 'bands'>>()
-  for (const { release } of series) {
-    for (const coverage of release?.coverages ?? []) grids.set(coverage.id, cutGrid(coverage, area.bbox))
-  }
-  const stored = countStoredBytes(series, grids)
-  if (stored > MOST_STORED_BYTES) {
-    throw await tooLargeArea(sources, area, {
-      unit: 'bytes of pixels',
-      count: stored,
-      most: MOST_STORED_BYTES,
-    })
-  }
+  const { series, crops, grids } = await planContent(sources, snapshot, area)
   const read = new Map<number, PackGrid>()
   for (const one of series) {
     for (const coverage of one.release?.coverages ?? []) {
@@ -175,9 +163,35 @@ export async function readPackContent(
   return { madeAt: now.toISOString(), serviceUrl, area: { ...area, places }, crops, series }
 }
 
+/**
+ * What is read for a pack.
+ *
+ * @throws {ApiError} TOO_MANY_POINTS for an area with too many pixels
+ */
+export async function planContent(
+  sources: Omit<PackSources, 'pause'>,
+  snapshot: Snapshot,
+  area: Omit<PackArea, 'places'>,
+) {
+  const { series, crops } = await chooseSeries(sources, snapshot, area)
+  const grids = new Map<number, Omit<PackGrid, 'bands'>>()
+  for (const { release } of series) {
+    for (const coverage of release?.coverages ?? []) grids.set(coverage.id, cutGrid(coverage, area.bbox))
+  }
+  const stored = countStoredBytes(series, grids)
+  if (stored > MOST_STORED_BYTES) {
+    throw await tooLargeArea(sources, area, {
+      unit: 'bytes of pixels',
+      count: stored,
+      most: MOST_STORED_BYTES,
+    })
+  }
+  return { series, crops, grids }
+}
+
 /** The series of a country with the releases that answer, without pixels. */
 async function chooseSeries(
-  { app, lookup }: PackSources,
+  { app, lookup }: Omit<PackSources, 'pause'>,
   snapshot: Snapshot,
   { countryCode }: Pick<PackArea, 'countryCode'>,
 ): Promise<Pick<PackContent, 'crops' | 'series'>> {

@@ -4,10 +4,12 @@ import { entityTag } from '#src/http/entity-tags.ts'
 import { CSV } from '#src/http/formats.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import type { Pause } from '#src/lib/limiter.ts'
+import { VERSION } from '#src/lib/version.ts'
 import { isReplaced, versionOf } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import type { Maps } from '../maps/maps.ts'
-import { findPackArea, type PackSources } from './content.ts'
+import { findPackArea, type PackSources, planContent, readPackContent } from './content.ts'
+import { writePackHtml } from './html.ts'
 import { chooseLayer, type LayerWish, writeMbtiles } from './mbtiles.ts'
 import {
   chooseGrid,
@@ -28,8 +30,10 @@ export interface PackWish extends LayerWish {
 
 /** A pack that can be made. */
 export interface Pack {
-  /** Names its bytes: other releases, boundaries, formats and layers have another one. */
+  /** Names its content: other releases, boundaries, formats and layers have another one. */
   tag: string
+  /** Whether the same content has other bytes where it is made another time. */
+  isDated: boolean
   fileName: string
   type: string
   /**
@@ -41,6 +45,7 @@ export interface Pack {
 }
 
 interface PackSubject {
+  snapshot: Snapshot
   area: PackedArea
   series: TableSeries[]
   wish: PackWish
@@ -50,11 +55,17 @@ interface PackFormatWriter {
   type: string
   /** Raised with each change of its bytes. */
   version: number
+  /** Whether it says when it was made. */
+  isDated?: true
   /** What its bytes depend on beside the releases and the area. */
-  parts(subject: PackSubject): string[]
+  parts?(subject: PackSubject, sources: Omit<PackMaker, 'maps'>): string[]
+  /** @throws {ApiError} for an area that is too large or has nothing, before anything is read */
+  refuse(sources: Omit<PackMaker, 'maps'>, subject: PackSubject): Promise<void>
+  /** @param tag of the pack */
   write(
     sources: PackSources & Pick<PackMaker, 'maps'>,
     subject: PackSubject,
+    tag: string,
   ): AsyncIterable<Uint8Array> | Promise<Iterable<Uint8Array>>
 }
 
@@ -64,17 +75,42 @@ async function* csvOf(sources: PackSources, subject: PackSubject): AsyncGenerato
   yield* writeCsv(await tableOf(sources, subject))
 }
 
+const refuseRows = ({ app }: Omit<PackMaker, 'maps'>, { area, series }: PackSubject) =>
+  refuseLargeTable({ app }, area, chooseGrid(series, area))
+
+/** What the page says of a country: also the months of other releases, in reasons. */
+function listCountryParts({ snapshot, area: { countryCode } }: PackSubject): string[] {
+  const published = snapshot.published.filter((release) => release.countryCode === countryCode)
+  const country = snapshot.countries.find(({ code }) => code === countryCode)
+  return [VERSION, JSON.stringify(country), ...published.map(versionOf).sort()]
+}
+
 const FORMATS: Record<PackFormat, PackFormatWriter> = {
-  csv: { type: CSV.contentType, version: 1, parts: () => [], write: csvOf },
+  html: {
+    type: 'text/html; charset=utf-8',
+    version: 1,
+    isDated: true,
+    parts: (subject, { app }) => [app.config.PUBLIC_URL ?? '', ...listCountryParts(subject)],
+    refuse: async (sources, { snapshot, area }) => void (await planContent(sources, snapshot, area)),
+    async write(sources, { snapshot, area }, tag) {
+      const content = await readPackContent(sources, snapshot, area)
+      const { serviceUrl } = content
+      const path = [area.countryCode, area.code].map(encodeURIComponent).join('/')
+      const url = `${serviceUrl}/packs/${path}.html?level=${area.level}`
+      return [await writePackHtml(sources, content, serviceUrl === null ? null : { tag, url })]
+    },
+  },
+  csv: { type: CSV.contentType, version: 1, refuse: refuseRows, write: csvOf },
   parquet: {
     type: 'application/vnd.apache.parquet',
     version: 1,
-    parts: () => [],
+    refuse: refuseRows,
     write: async (sources, subject) => [await writeParquet(subject.area, await tableOf(sources, subject))],
   },
   mbtiles: {
     type: 'application/vnd.sqlite3',
     version: 1,
+    refuse: refuseRows,
     parts({ series, area, wish }) {
       const { release, layer } = chooseLayer(series, area, wish)
       return [release, String(layer)]
@@ -107,27 +143,26 @@ export async function preparePack(maker: PackMaker, snapshot: Snapshot, wish: Pa
   const { maps, ...sources } = maker
   const area = await findPackArea(sources, snapshot, wish.area)
   const series = listTableSeries(sources, snapshot, area.countryCode)
-  await refuseLargeTable(sources, area, chooseGrid(series, area))
-  const subject = { area, series, wish }
   const { format } = wish
-  const { type, version, parts, write } = FORMATS[format]
-  const further = parts(subject)
+  const subject = { snapshot, area, series, wish }
+  const { type, version, isDated = false, parts, refuse, write } = FORMATS[format]
+  await refuse(sources, subject)
+  const further = parts?.(subject, sources) ?? []
   const versions = series.map(({ release }) => versionOf(release))
   const place = [area.countryCode, String(area.level), area.code]
+  const tag = entityTag(
+    ...[format, String(version), snapshot.boundaries],
+    ...place,
+    ...[JSON.stringify(versions), JSON.stringify(further)],
+  )
   return {
-    tag: entityTag(
-      format,
-      String(version),
-      snapshot.boundaries,
-      ...place,
-      JSON.stringify(versions),
-      ...further,
-    ),
-    fileName: nameFile(area, further, format),
+    tag,
+    isDated,
+    fileName: nameFile(area, format === 'mbtiles' ? further : [], format),
     type,
     async *pieces(pause) {
       try {
-        yield* await write({ ...sources, maps, pause }, subject)
+        yield* await write({ ...sources, maps, pause }, subject, tag)
       } catch (error) {
         throw isReplaced(error) ? overloaded() : error
       }

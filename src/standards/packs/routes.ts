@@ -3,6 +3,7 @@ import type { TObject, TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
   type PackFormat,
+  PackPage,
   PackParams,
   PackParquet,
   PackQuery,
@@ -44,6 +45,14 @@ const TABLE = `
 A row for each pixel of the finest grid whose centre lies in the area, at most 50,000, with the values that the service gives there. \`name\` and \`label\` are for lists of ODK; then come the position, the codes and names of the area and of those above it, and for each product and crop the columns that batches have, behind the names of both: \`yield_wheat_yield_kg_ha_Normal\`. Names have \`_\` for what XPath does not take. \`release_yield_wheat\` has the code of the release.`
 
 const DOCUMENTS: Record<PackFormat, PackDocument> = {
+  html: {
+    operationId: 'getPackPage',
+    summary: 'An area in one file: a page that works without a network',
+    description:
+      'A page that answers each place of the area as the service does, without a network: map, search, quantities and reasons are in it. It has at most 2 MB. It says when it was made, so that its tag is weak and it has no ranges.',
+    query: PackQuery,
+    schema: PackPage,
+  },
   csv: {
     operationId: 'getPackTable',
     summary: 'An area in one file: CSV, also for ODK',
@@ -116,24 +125,29 @@ function packRoute(app: App, format: PackFormat, { lookup, maps, downloads }: Pa
       const snapshot = await withTimeout(request, reply, lookup.current)
       const wish = { format, ...layer, area: { countryCode: country.trim(), code: area.trim(), level } }
       const pack = await app.inTurn(request, reply, () => preparePack(maker, snapshot, wish))
-      const { tag, fileName: name, type } = pack
+      const { tag, isDated, fileName: name, type } = pack
+      const isUnchanged = () => {
+        const isCurrent = allowCaching(request, reply, tag)
+        if (isDated && reply.hasHeader('etag')) reply.header('etag', `W/${tag}`)
+        return isCurrent
+      }
+      const sent = { name, type, tag: isDated ? null : tag }
       const key = `pack ${tag}`
       const known = downloads.known(key)
-      if ((known || request.method === 'HEAD') && allowCaching(request, reply, tag)) {
-        return reply.code(304).send()
-      }
-      if (request.method === 'HEAD') {
-        describeSent(reply, { name, type }, known?.bytes)
+      const isHead = request.method === 'HEAD'
+      if ((known || isHead) && isUnchanged()) return reply.code(304).send()
+      if (isHead) {
+        describeSent(reply, sent, known?.bytes)
         return sendNothing(reply)
       }
       const file = await downloads.open(key, 'packs', clientKeyOf(request), (folder, pause) =>
         writePieces(folder, pack.pieces(pause)),
       )
-      if (allowCaching(request, reply, tag)) {
+      if (isUnchanged()) {
         file.close()
         return reply.code(304).send()
       }
-      return sendFile(request, reply, file, { name, type, tag })
+      return sendFile(request, reply, file, sent)
     },
   )
 }
@@ -144,7 +158,7 @@ export async function packs(
   { lookup, maps, downloads }: Omit<PackOptions, 'downloads'> & { downloads: Downloads | null },
 ): Promise<void> {
   if (!downloads) return
-  for (const schema of [PackTable, PackParquet, PackTiles]) app.addSchema(schema)
+  for (const schema of [PackPage, PackTable, PackParquet, PackTiles]) app.addSchema(schema)
   for (const format of Object.keys(DOCUMENTS) as PackFormat[]) {
     packRoute(app, format, { lookup, maps, downloads })
   }

@@ -134,7 +134,7 @@ async function locateWindow(
   const sides = listSides(rectangle)
   const places = await transformPositions(
     app.database.reader,
-    { from: WGS84, to: grid.srid },
+    grid.srid,
     sides.map(({ longitude }) => longitude),
     sides.map(({ latitude }) => latitude),
   )
@@ -163,7 +163,7 @@ async function* listCentres(
     const places =
       srid === WGS84
         ? xs.map((x, at) => ({ x, y: ys[at] as number }))
-        : await transformPositions(app.database.reader, { from: srid, to: WGS84 }, xs, ys)
+        : await transformPositions(app.database.reader, WGS84, xs, ys, srid)
     yield cells.map((cell, at) => {
       const { x, y } = places[at] as { x: number; y: number }
       return { ...cell, longitude: round(x, DECIMALS), latitude: round(y, DECIMALS) }
