@@ -271,6 +271,11 @@ export function defineReleasesSchemas(products: readonly ProductContract[]) {
     conditions: Type.Optional(t.ref(Conditions)),
     grids: t.array(CatalogGrid, 'None where it is deleted.'),
     layers: t.array(ReleaseLayer, 'In the order of answers. None where it is deleted.'),
+    packs: t.orNull(
+      Type.String(),
+      'Where packs of areas of its country are, which have the releases that answer: a template (RFC 6570) of `area` and `format`. Null where it is not published, and where the service offers no files.',
+      'https://advice.example.org/packs/eth/{area}.{format}',
+    ),
   })
   const list = t.component('ReleaseList', {
     items: t.array(summary, 'In the order of their codes.'),

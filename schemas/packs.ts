@@ -7,6 +7,11 @@ import { LayerName } from './map.ts'
 export const PACK_FORMATS = ['html', 'csv', 'parquet', 'mbtiles'] as const
 export type PackFormat = (typeof PACK_FORMATS)[number]
 
+/** The addresses of packs of a country, as a template (RFC 6570). */
+export function packsTemplate(rootUrl: string, countryCode: string): string {
+  return `${rootUrl}/packs/${countryCode}/{area}.{format}`
+}
+
 /** What is no country and no area is not there: nothing else is wrong with it. */
 export const PackParams = Type.Object({
   country: t.text(100, 'The code of the country, in any case.', 'eth'),

@@ -62,6 +62,24 @@ export const StacCatalog = t.component('StacCatalog', 'A STAC Catalog: its child
 })
 export type StacCatalog = Static<typeof StacCatalog>
 
+const StacLinkTemplate = t.component(
+  'StacLinkTemplate',
+  'Addresses of a kind, as OGC API - Records has them.',
+  {
+    rel: Type.Literal('packs'),
+    title: Type.String(),
+    uriTemplate: t.string(
+      'An address with names of `variables` in braces (RFC 6570).',
+      'https://advice.example.org/packs/eth/{area}.{format}',
+    ),
+    variables: Type.Object({
+      area: Type.Object({ type: Type.Literal('string'), description: Type.String() }),
+      format: Type.Object({ type: Type.Literal('string'), enum: Type.Array(Type.String()) }),
+    }),
+  },
+)
+export type StacLinkTemplate = Static<typeof StacLinkTemplate>
+
 export const StacCollection = t.component(
   'StacCollection',
   'A STAC Collection: the releases of a product in a country.',
@@ -83,6 +101,12 @@ export const StacCollection = t.component(
       }),
     }),
     links: Links,
+    linkTemplates: Type.Optional(
+      t.array(
+        StacLinkTemplate,
+        'Packs of areas of the country, which have the release that answers; none where the service offers no files.',
+      ),
+    ),
   },
 )
 export type StacCollection = Static<typeof StacCollection>
@@ -178,6 +202,7 @@ export type StacItem = Static<typeof StacItem>
 
 export const stacSchemas = [
   StacLink,
+  StacLinkTemplate,
   StacProvider,
   StacCatalog,
   StacCollection,

@@ -250,16 +250,18 @@ export async function listReleaseRows(db: Kysely<Tables>, filter: ReleaseFilter)
   return rows.map(shown<ReleaseSummary>)
 }
 
+type StoredDescription = Omit<ReleaseDescription, 'packs'>
+
 /** @returns undefined where there is no such release that is or was complete, or it never was published and those are left out */
 export async function describeRelease(
   db: Kysely<Tables>,
   code: string,
   withUnpublished: boolean,
-): Promise<ReleaseDescription | undefined> {
-  const { rows } = await sql<InRow<ReleaseDescription>>`
+): Promise<StoredDescription | undefined> {
+  const { rows } = await sql<InRow<StoredDescription>>`
     ${selectReleases(withUnpublished, sql`, ${PERIODS} as periods, release.conditions, ${GRIDS} as grids, ${LAYERS} as layers`)}
       and release.status <> 'loading' and release.code = ${code}`.execute(db)
-  return rows.map(shown<ReleaseDescription>)[0]
+  return rows.map(shown<StoredDescription>)[0]
 }
 
 const PERIODS = sql`(

@@ -9,6 +9,7 @@ import {
 } from '#schemas/catalog.ts'
 import { ref } from '#schemas/common.ts'
 import { GLOSSARY, SCENARIOS } from '#schemas/glossary.ts'
+import { packsTemplate } from '#schemas/packs.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import { ApiError, BASE, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -105,8 +106,13 @@ function itemRoute(app: App, release: TSchema): void {
         const list = `\`GET ${BASE}/releases\` lists those that are there`
         throw new ApiError('NOT_FOUND', `No release ${code} is or was published; ${list}.`)
       }
-      if (allowCaching(request, reply, entityTag(JSON.stringify(found)))) return reply.code(304).send()
-      return { ...found }
+      const hasPacks = found.state === 'published' && app.config.DOWNLOAD_CACHE_MB > 0
+      const answer = {
+        ...found,
+        packs: hasPacks ? packsTemplate(request.rootUrl, found.country_code) : null,
+      }
+      if (allowCaching(request, reply, entityTag(JSON.stringify(answer)))) return reply.code(304).send()
+      return answer
     },
   )
 }

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
 import { rectangle } from '#schemas/geojson.ts'
 import { MOST_LIKELY } from '#schemas/map.ts'
+import { PACK_FORMATS, packsTemplate } from '#schemas/packs.ts'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import {
   COG_TYPE,
@@ -17,6 +18,7 @@ import {
   StacItem,
   StacItemParams,
   type StacLink,
+  type StacLinkTemplate,
   type StacProvider,
   stacSchemas,
 } from '#schemas/stac.ts'
@@ -105,7 +107,24 @@ function writeCatalog(root: string, series: readonly Series[]): StacCatalog {
   }
 }
 
-function writeCollection(root: string, { id, title, releases }: Series): StacCollection {
+/** Where packs of areas of a country are. */
+function describePacks(root: string, countryCode: string): StacLinkTemplate {
+  return {
+    rel: 'packs',
+    title: 'An area in one file, for use without a network',
+    uriTemplate: packsTemplate(root, countryCode),
+    variables: {
+      area: { type: 'string', description: 'The code of an area, as GET /admin has it.' },
+      format: { type: 'string', enum: [...PACK_FORMATS] },
+    },
+  }
+}
+
+function writeCollection(
+  root: string,
+  { id, title, releases }: Series,
+  linkTemplates: StacLinkTemplate[],
+): StacCollection {
   const self = `${root}/stac/collections/${id}`
   const periods = releases.map(periodOf)
   const [starts, ends] = [periods.map(([start]) => start), periods.map(([, end]) => end)]
@@ -133,6 +152,7 @@ function writeCollection(root: string, { id, title, releases }: Series): StacCol
       ),
       ...licenseLinks,
     ],
+    ...(linkTemplates.length > 0 && { linkTemplates }),
   }
 }
 
@@ -305,7 +325,13 @@ function addCollection(app: App, lookup: Lookup): void {
   app.get('/stac/collections/:collection', { config: CONFIG, schema }, async (request, reply) => {
     const { collection: id } = request.params
     const series = findSeries(app, await lookup.current(), id)
-    if (series) return send(request, reply, JSON_TYPE, writeCollection(request.rootUrl, series))
+    const { rootUrl } = request
+    const [release] = series?.releases ?? []
+    if (series && release) {
+      const { countryCode } = release
+      const templates = app.config.DOWNLOAD_CACHE_MB > 0 ? [describePacks(rootUrl, countryCode)] : []
+      return send(request, reply, JSON_TYPE, writeCollection(rootUrl, series, templates))
+    }
     const message = `There is no collection ${id}; \`GET ${BASE}/stac\` links those that there are.`
     throw new ApiError('NOT_FOUND', message)
   })

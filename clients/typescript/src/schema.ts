@@ -148,6 +148,22 @@ export interface paths {
     /** A layer of a release as a GeoTIFF */
     get: operations["getGeotiff"];
   };
+  "/packs/{country}/{area}.html": {
+    /** An area in one file: a page that works without a network */
+    get: operations["getPackPage"];
+  };
+  "/packs/{country}/{area}.csv": {
+    /** An area in one file: CSV, also for ODK */
+    get: operations["getPackTable"];
+  };
+  "/packs/{country}/{area}.parquet": {
+    /** An area in one file: GeoParquet */
+    get: operations["getPackParquet"];
+  };
+  "/packs/{country}/{area}.mbtiles": {
+    /** An area in one file: a map as MBTiles */
+    get: operations["getPackTiles"];
+  };
   "/stac": { /** The published data as a STAC catalog */ get: operations["getStacCatalog"]; };
   "/stac/collections/{collection}": {
     /** The releases of a product in a country, as a STAC collection */
@@ -2011,6 +2027,8 @@ export interface components {
       grids: components["schemas"]["CatalogGrid"][];
       /** @description In the order of answers. None where it is deleted. */
       layers: components["schemas"]["ReleaseLayer"][];
+      /** @description Where packs of areas of its country are, which have the releases that answer: a template (RFC 6570) of `area` and `format`. Null where it is not published, and where the service offers no files. */
+      packs: string | null;
     };
     ReleaseList: {
       /** @description In the order of their codes. */
@@ -2261,7 +2279,27 @@ export interface components {
     };
     /** Format: binary @description A cloud-optimised GeoTIFF of one band. */
     GeoTiff: string;
+    /** Format: binary @description A page with script, style and data in one file. */
+    PackPage: string;
+    /** Format: binary @description A row for each pixel whose centre lies in the area, in UTF-8. */
+    PackTable: string;
+    /** Format: binary @description GeoParquet 1.1 with the centres of pixels as points. */
+    PackParquet: string;
+    /** Format: binary @description MBTiles 1.3: tiles of a map as PNG, in a SQLite file. */
+    PackTiles: string;
     StacLink: { rel: string; /** Format: uri */ href: string; type?: string; title?: string; };
+    /** @description Addresses of a kind, as OGC API - Records has them. */
+    StacLinkTemplate: {
+      /** @enum {string} */
+      rel: "packs";
+      title: string;
+      /** @description An address with names of `variables` in braces (RFC 6570). */
+      uriTemplate: string;
+      variables: {
+        area: { /** @enum {string} */ type: "string"; description: string; };
+        format: { /** @enum {string} */ type: "string"; enum: string[]; };
+      };
+    };
     StacProvider: {
       name: string;
       roles: ("producer" | "licensor" | "host")[];
@@ -2292,6 +2330,8 @@ export interface components {
       providers: components["schemas"]["Providers"];
       extent: { spatial: { bbox: number[][]; }; temporal: { interval: (string | null)[][]; }; };
       links: components["schemas"]["Links"];
+      /** @description Packs of areas of the country, which have the release that answers; none where the service offers no files. */
+      linkTemplates?: components["schemas"]["StacLinkTemplate"][];
     };
     StacBand: {
       name: string;
@@ -3265,6 +3305,8 @@ export interface components {
     ProducePrice: string;
     /** @description How values are cut into classes: such that each has about as much of the area, or such that all are equally wide. */
     Cut: "quantiles" | "equal";
+    /** @description The code of the area, in any case, as `GET /admin` has it. */
+    GetPackPageArea: string;
     /** @description A label for the place, for `location.name`. By default `Point`. */
     YieldAtPointName: string;
     /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
@@ -3275,6 +3317,8 @@ export interface components {
     YieldInPolygonArea: string;
     /** @description The name of the collection: letters, digits and `.`, `_`, `~`, `-`, at most 100 of them. */
     Collection: string;
+    /** @description The code of the country, in any case. */
+    Country: string;
     /** @description How large the field is, such as `2.5 ha`. */
     GetYieldAtPointArea: string;
     /** @description Only this country, in any case. */
@@ -3287,6 +3331,8 @@ export interface components {
     Provenance: boolean;
     /** @description Where to go on: the `next_cursor` of the page before, with the same other parameters. */
     Cursor: string;
+    /** @description Of areas with the same code on several levels, this one; without it the highest. */
+    Level: number;
     /** @description The format of the answer; by default what `Accept` prefers, or JSON. */
     Format: "json" | "csv" | "text";
     /** @description The format of the answer. It wins over `Accept`. */
@@ -3314,7 +3360,7 @@ export interface components {
     /** @description The id of the subscription. */
     Id: string;
     /** @description Its level, 0 for the country. */
-    Level: number;
+    GetYieldInAreaLevel: number;
     /** @description The id of the item. */
     GetHistoryItemId: string;
   };
@@ -3595,7 +3641,7 @@ export interface operations {
       query: {
         place: components["parameters"]["GetYieldInAreaPlace"];
         country_code?: components["parameters"]["YieldAtPointCountryCode"];
-        level?: components["parameters"]["Level"];
+        level?: components["parameters"]["GetYieldInAreaLevel"];
         crop?: components["parameters"]["Crop"];
         forecast_period?: components["parameters"]["ForecastPeriod"];
         release?: components["parameters"]["Release"];
@@ -3685,7 +3731,7 @@ export interface operations {
       query: {
         place: components["parameters"]["GetYieldInAreaPlace"];
         country_code?: components["parameters"]["YieldAtPointCountryCode"];
-        level?: components["parameters"]["Level"];
+        level?: components["parameters"]["GetYieldInAreaLevel"];
         release?: components["parameters"]["Release"];
         condition?: components["parameters"]["Condition"];
         max_segments?: components["parameters"]["MaxSegments"];
@@ -4170,6 +4216,66 @@ export interface operations {
     responses: {
       200: { content: { "image/tiff": components["schemas"]["GeoTiff"]; }; };
       206: { content: { "image/tiff": components["schemas"]["GeoTiff"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getPackPage: {
+    parameters: {
+      query?: { level?: components["parameters"]["Level"]; };
+      header?: {
+        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+      path: {
+        country: components["parameters"]["Country"];
+        area: components["parameters"]["GetPackPageArea"];
+      };
+    };
+    responses: {
+      200: { content: { "text/html": components["schemas"]["PackPage"]; }; };
+      206: { content: { "text/html": components["schemas"]["PackPage"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getPackTable: {
+    parameters: operations["getPackPage"]["parameters"];
+    responses: {
+      200: { content: { "text/csv": components["schemas"]["PackTable"]; }; };
+      206: { content: { "text/csv": components["schemas"]["PackTable"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getPackParquet: {
+    parameters: operations["getPackPage"]["parameters"];
+    responses: {
+      200: { content: { "application/vnd.apache.parquet": components["schemas"]["PackParquet"]; }; };
+      206: { content: { "application/vnd.apache.parquet": components["schemas"]["PackParquet"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getPackTiles: {
+    parameters: {
+      query?: {
+        level?: components["parameters"]["Level"];
+        release?: string;
+        layer?: number | "most-likely";
+      };
+      header?: {
+        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+      path: {
+        country: components["parameters"]["Country"];
+        area: components["parameters"]["GetPackPageArea"];
+      };
+    };
+    responses: {
+      200: { content: { "application/vnd.sqlite3": components["schemas"]["PackTiles"]; }; };
+      206: { content: { "application/vnd.sqlite3": components["schemas"]["PackTiles"]; }; };
       304: components["responses"]["NotModified"];
       default: components["responses"]["AnyError"];
     };
