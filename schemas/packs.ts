@@ -20,7 +20,7 @@ export const PackParams = Type.Object({
 export type PackParams = Static<typeof PackParams>
 
 const Level = Type.Optional(
-  areaLevel('Of areas with the same code on several levels, this one; without it the highest.', 2),
+  areaLevel('Of areas with the same code on several levels, this one; without it the highest.', 1),
 )
 
 export const PackQuery = Type.Object({ level: Level })

@@ -36,7 +36,7 @@ const NORTH = 32600
 const SOUTH = 32700
 const ZONES = 60
 
-export interface UtmZone {
+interface UtmZone {
   centralMeridian: number
   falseNorthing: number
 }

@@ -89,6 +89,7 @@ import {
 import { clearSummaries } from '#src/ingest/queries.ts'
 import { findAreasAt, findCells, findPixels, findReleaseState } from '#src/lookup/queries.ts'
 import { readMeans, transformPositions } from '#src/standards/maps/queries.ts'
+import { findAreaCode } from '#src/standards/packs/queries.ts'
 import type { Layer } from '#src/standards/published.ts'
 import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
@@ -235,6 +236,10 @@ test('of areas and accounts', async () => {
   const parent = { field: 'parent', parent: 'none' }
   await expect(refuseWithoutAreas(db, country, 1, parent)).rejects.toThrow('must be the code of an area')
   expect(await findOutlines(db, [{ countryCode: 'eth', code: 'none', level: null }])).toEqual([null])
+  for (const level of [null, 0]) {
+    const found = await findAreaCode(db, { countryCode: 'eth', code: 'none', level })
+    expect(found).toBeUndefined()
+  }
   const seats = [
     { code: 'ETH-01', longitude: 37, latitude: 9 },
     { code: 'ETH-02', longitude: 41, latitude: 8 },

@@ -1,5 +1,5 @@
 import { inflateSync } from 'fflate'
-import { decodePack, isInPack, type Pack } from '#src/standards/packs/reading.ts'
+import { decodePack, type Pack } from '#src/standards/packs/reading.ts'
 import type { Place } from '../api-types.ts'
 import { searchForm } from '../map/search.ts'
 import { element, labelled, select } from '../shell/element.ts'
@@ -47,9 +47,13 @@ function mapsOf({ releases }: Pack, crop: string): ShownMap[] {
     .flatMap((release) => release.maps.map((map) => ({ release, map })))
 }
 
+/** Of probabilities. */
+const NO_UNIT = '1'
+
 function nameOfMap(pack: Pack, { release, map }: ShownMap) {
   const { product = 0 } = pack.series.find((one) => one.release === pack.releases.indexOf(release)) ?? {}
-  return [nameOfProduct(pack.products[product]?.code ?? ''), map.label].filter(Boolean).join(', ')
+  const name = [nameOfProduct(pack.products[product]?.code ?? ''), map.label].filter(Boolean).join(', ')
+  return map.unit === NO_UNIT ? name : `${name} (${map.unit})`
 }
 
 function aboutOf(pack: Pack) {
@@ -78,17 +82,31 @@ function aboutOf(pack: Pack) {
   )
 }
 
-function positionButton(choose: (place: Place) => void, say: (text: string) => void) {
-  if (!navigator.geolocation) return false
+/** @param said says why a position is not found */
+function actionsOf(choose: (place: Place) => void, said: HTMLElement) {
   const find = () =>
     navigator.geolocation.getCurrentPosition(
       ({ coords: { latitude, longitude } }) =>
         choose({ lat: Number(latitude.toFixed(6)), lng: Number(longitude.toFixed(6)) }),
-      ({ message }) => say(texts.noPosition(message)),
-      { enableHighAccuracy: true, timeout: 30_000 },
+      ({ message }) => {
+        said.textContent = texts.noPosition(message)
+      },
+      { enableHighAccuracy: true, timeout: POSITION_MS },
     )
-  return element('button', { type: 'button', className: 'quiet', onclick: find }, texts.position)
+  const button = (text: string, onclick: () => void) =>
+    element('button', { type: 'button', className: 'quiet', onclick }, text)
+  return element(
+    'p',
+    { className: 'actions' },
+    'geolocation' in navigator && button(texts.position, find),
+    button(texts.print, () => print()),
+  )
 }
+
+const POSITION_MS = 30_000
+
+/** The part of the window above a place's values, of which something is seen then. */
+const MOST_ABOVE = 0.8
 
 function open(pack: Pack, page: HTMLElement) {
   const [first = ''] = pack.crops
@@ -118,10 +136,12 @@ function open(pack: Pack, page: HTMLElement) {
   }
 
   function choose(at: Place, name: string | null) {
-    said.textContent = isInPack(pack, { longitude: at.lng, latitude: at.lat }) ? '' : texts.outside
+    said.textContent = ''
     asked = { ...asked, place: at, name }
     map.mark(at)
     show()
+    // On a phone it lies below the map.
+    if (place.getBoundingClientRect().top > innerHeight * MOST_ABOVE) place.scrollIntoView()
   }
 
   function showMap(shown: ShownMap | undefined) {
@@ -161,22 +181,12 @@ function open(pack: Pack, page: HTMLElement) {
         'div',
         { className: 'pack-side' },
         search,
-        element(
-          'p',
-          { className: 'actions' },
-          positionButton(
-            (at) => choose(at, null),
-            (text) => {
-              said.textContent = text
-            },
-          ),
-          element('button', { type: 'button', className: 'quiet', onclick: () => print() }, texts.print),
-        ),
+        actionsOf((at) => choose(at, null), said),
         said,
         crops.length > 1 && labelled(TEXTS.choosers.crop, select(crops, first, chooseCrop)),
         layers,
         map.canvas,
-        element('p', { className: 'small' }, texts.mapNote),
+        element('p', { className: 'small hint' }, texts.mapNote),
         legend,
       ),
       place,

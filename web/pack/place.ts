@@ -83,7 +83,10 @@ export function placeParts(pack: Pack, asked: Asked, { setCondition, setHectares
   )
   return [
     ...head,
-    syntheticNotice(sections.some(({ synthetic }) => synthetic)),
+    // The page says it of all.
+    syntheticNotice(
+      pack.releases.some(({ synthetic }) => !synthetic) && sections.some(({ synthetic }) => synthetic),
+    ),
     ...sections.map((section) =>
       sectionOf(section, { releases: releasesOf(pack) }, conditionChooser(section, condition, setCondition)),
     ),

@@ -7,7 +7,7 @@ import type { TileStore } from '#src/data/tiles/tile-queries.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Pause } from '#src/lib/limiter.ts'
-import { roundDegrees } from '#src/lib/round.ts'
+import { round } from '#src/lib/round.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import {
   type NumberedCoverage,
@@ -26,7 +26,7 @@ import { findAreaCode } from './queries.ts'
 /** A pack: everything that the service knows of an administrative area, as it is stored. */
 
 /** An area inside that of a pack, for searches. */
-export interface PackPlace {
+interface PackPlace {
   code: string
   name: string
   level: number
@@ -90,6 +90,13 @@ export interface PackSources {
  */
 export const MOST_STORED_BYTES = 1_300_000
 
+interface PackOptions {
+  /** When it is made. */
+  now?: Date
+  /** Of stored pixels: by default what an HTML file takes. */
+  mostBytes?: number
+}
+
 /** Degrees by which the outline may be off: 50 m. */
 const OUTLINE_TOLERANCE = 0.0005
 const OUTLINE_DECIMALS = 5
@@ -142,10 +149,10 @@ export async function readPackContent(
   sources: PackSources,
   snapshot: Snapshot,
   wanted: AreaReference,
-  now = new Date(),
+  { now = new Date(), mostBytes = MOST_STORED_BYTES }: PackOptions = {},
 ): Promise<PackContent> {
   const area = await findPackArea(sources, snapshot, wanted)
-  const { series, crops, grids } = await planContent(sources, snapshot, area)
+  const { series, crops, grids } = await planContent(sources, snapshot, area, mostBytes)
   const read = new Map<number, PackGrid>()
   for (const one of series) {
     for (const coverage of one.release?.coverages ?? []) {
@@ -172,6 +179,7 @@ export async function planContent(
   sources: Omit<PackSources, 'pause'>,
   snapshot: Snapshot,
   area: Omit<PackArea, 'places'>,
+  mostBytes = MOST_STORED_BYTES,
 ) {
   const { series, crops } = await chooseSeries(sources, snapshot, area)
   const grids = new Map<number, Omit<PackGrid, 'bands'>>()
@@ -179,11 +187,11 @@ export async function planContent(
     for (const coverage of release?.coverages ?? []) grids.set(coverage.id, cutGrid(coverage, area.bbox))
   }
   const stored = countStoredBytes(series, grids)
-  if (stored > MOST_STORED_BYTES) {
+  if (stored > mostBytes) {
     throw await tooLargeArea(sources, area, {
       unit: 'bytes of pixels',
       count: stored,
-      most: MOST_STORED_BYTES,
+      most: mostBytes,
     })
   }
   return { series, crops, grids }
@@ -276,8 +284,8 @@ async function listPlaces(
     code,
     name,
     level,
-    longitude: roundDegrees(longitude),
-    latitude: roundDegrees(latitude),
+    longitude: round(longitude, OUTLINE_DECIMALS),
+    latitude: round(latitude, OUTLINE_DECIMALS),
   }))
 }
 

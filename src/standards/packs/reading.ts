@@ -48,7 +48,7 @@ export interface PackedRelease extends BandedRelease {
   maps: PackedMap[]
 }
 
-export interface PackedSeries {
+interface PackedSeries {
   /** Index. */
   product: number
   crop: string | null
@@ -183,7 +183,7 @@ export function isInPack({ polygons }: Pick<Pack, 'polygons'>, { longitude, lati
 }
 
 /** What a visitor asks for, as a request would. */
-export interface PackRequest {
+interface PackRequest {
   lat: number
   lng: number
   crop: string

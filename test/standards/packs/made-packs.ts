@@ -24,7 +24,12 @@ export async function makePack(
   const lookup = createLookup(app)
   const sources: PackSources = { app, lookup, pause: async () => {} }
   return lookup.inSnapshot(async (snapshot) => {
-    const content = await readPackContent(sources, snapshot, { countryCode, code, level: null }, MADE_AT)
+    const content = await readPackContent(
+      sources,
+      snapshot,
+      { countryCode, code, level: null },
+      { now: MADE_AT },
+    )
     const html = await writePackHtml(sources, content, version)
     return { content, html, pack: readHtml(html) }
   })
