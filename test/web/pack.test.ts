@@ -98,6 +98,12 @@ describe.skipIf(!CHROMIUM)('the file of an area, in a browser without a network'
       if (JSON.stringify(own) !== JSON.stringify(expected)) differing.push([place, expected, own])
     }
     expect(differing.slice(0, 2)).toEqual([])
+    const [, second] = pack.crops
+    if (second !== undefined) {
+      await page.getByLabel('Crop').selectOption(second)
+      const body = JSON.parse((await page.locator('.calls code').textContent()) ?? '{}')
+      expect(body.crop).toBe(second)
+    }
     expect(complaints).toEqual([])
     await page.context().close()
   })

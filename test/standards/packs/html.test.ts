@@ -13,10 +13,11 @@ import { drawPlaces, MADE_AT, makePack } from './made-packs.ts'
 /** More on demand: `PLACES=2000`. */
 const PLACES = Number(process.env.PLACES ?? runsOf(300))
 
-/** Of levels 3, 2 and 1; the last has other crops. */
+/** Of levels 3, 2 and 1: of countries with one crop, several and none. */
 const AREAS = [
   ['ETH', 'ETH-03-01-01'],
   ['eth', 'ETH-09-02'],
+  ['rwa', 'RWA-01'],
   ['gha', 'GHA-01'],
 ] as const
 
@@ -158,6 +159,17 @@ describe('a pack with odds, ranges, conditions and projected grids', () => {
       }
       expect(differing.slice(0, 2)).toEqual([])
     }
+  })
+
+  test('says from the end of its season on that a release is older than that', async () => {
+    const { pack } = await makePack(service, 'eth', 'A')
+    const [place] = drawPlaces(pack, 1) as [{ lat: number; lng: number }]
+    const staleOn = (day: string) => {
+      const { body } = answerAt(pack, { ...place, crop: 'wheat', now: new Date(`${day}T12:00:00Z`) }) ?? {}
+      return Object.entries(body?.yield as object).at(-1)
+    }
+    expect(staleOn('2027-07-31')).toEqual(['synthetic', false])
+    expect(staleOn('2027-08-01')).toEqual(['stale', true])
   })
 
   test('leaves out a release on another system of coordinates, and says so', async () => {
