@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { areaLevel } from './areas.ts'
 import * as t from './common.ts'
 import { LayerName } from './map.ts'
@@ -12,12 +12,11 @@ export function packsTemplate(rootUrl: string, countryCode: string): string {
   return `${rootUrl}/packs/${countryCode}/{area}.{format}`
 }
 
-/** What is no country and no area is not there: nothing else is wrong with it. */
+/** Other texts are unknown countries and areas: nothing else is wrong with them. */
 export const PackParams = Type.Object({
   country: t.text(100, 'The code of the country, in any case.', 'eth'),
   area: t.text(200, 'The code of the area, in any case, as `GET /admin` has it.', 'ETH-01'),
 })
-export type PackParams = Static<typeof PackParams>
 
 const Level = Type.Optional(
   areaLevel('Of areas with the same code on several levels, this one; without it the highest.', 1),
@@ -31,12 +30,10 @@ export const PackTilesQuery = Type.Object({
     t.text(
       200,
       'The tiles show a layer of this release, which has to be one of the pack; by default the first one.',
-      'synthetic-yield-eth-wheat-2026-07-v1',
     ),
   ),
   layer: Type.Optional(LayerName),
 })
-export type PackTilesQuery = Static<typeof PackTilesQuery>
 
 export const PackPage = t.file('PackPage', 'A page with script, style and data in one file.')
 export const PackTable = t.file('PackTable', 'A row for each pixel whose centre lies in the area, in UTF-8.')

@@ -28,7 +28,7 @@ const WAIT_MS = 10_000
 const DISK_FAILURES = ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'ENOENT', 'EMFILE', 'EIO']
 
 /** Writes a file in a folder, and lets others go on meanwhile. */
-export type WriteDownload = (folder: string, pause: Pause) => Promise<WrittenFile>
+type WriteDownload = (folder: string, pause: Pause) => Promise<WrittenFile>
 
 export type Downloads = ReturnType<typeof createDownloads>
 
@@ -139,14 +139,20 @@ export function readByteRange(
   return { first: Number(first), last: last === '' ? size - 1 : Math.min(Number(last), size - 1) }
 }
 
+const DISPOSITION = { 'Content-Disposition': { type: 'string', description: 'The name of the file.' } }
+
 const HEADERS = {
+  ...DISPOSITION,
   'Accept-Ranges': { type: 'string', description: '`bytes`: of the file there are ranges (RFC 9110, 14).' },
-  'Content-Disposition': { type: 'string', description: 'The name of the file.' },
 }
 
-/** The answers of a route with a file, errors left out. */
-export function documentFile(mediaType: string, schema: TSchema) {
+/** The answers of a route with a file, errors left out. @param hasRanges whether there are ranges of it */
+export function documentFile(mediaType: string, schema: TSchema, hasRanges = true) {
   const content = { [mediaType]: { schema } }
+  const unchanged = { type: 'null', description: 'The file is the one that `If-None-Match` names.' }
+  if (!hasRanges) {
+    return { 200: { description: 'The file.', headers: DISPOSITION, content }, 304: unchanged }
+  }
   return {
     200: { description: 'The file.', headers: HEADERS, content },
     206: {
@@ -157,12 +163,12 @@ export function documentFile(mediaType: string, schema: TSchema) {
       },
       content,
     },
-    304: { type: 'null', description: 'The file is the one that `If-None-Match` names.' },
+    304: unchanged,
   }
 }
 
 /** How a file is sent. */
-export interface SentFile {
+interface SentFile {
   name: string
   type: string
   /** Strong: that of its bytes; null where another machine may have others, of which no ranges fit together. */

@@ -126,6 +126,7 @@ test('a release is described, with when it was published and what it is of', asy
       ...{ layer: index + 1, input, scenario: 'Normal', unit: 'kg/ha', decimals: 2, scale: 1, offset: 0 },
       ...{ pixel_type: '32BF', grid: 1, pixels: 1, minimum: value, maximum: value, mean: value },
     })),
+    packs: expect.stringMatching(/^http:.*\/packs\/eth\/\{area\}\.\{format\}$/),
   })
   const again = await get(`/${code(1)}`, { headers: { 'if-none-match': String(headers.etag) } })
   expect(again.status).toBe(304)
@@ -141,6 +142,7 @@ test('of a deleted release it is told what it was, and when', async () => {
     periods: [{ from: TIME, to: TIME }],
     grids: [],
     layers: [],
+    packs: null,
   })
   expect((await get('/nothing')).body).toMatchObject({
     code: 'NOT_FOUND',

@@ -88,8 +88,9 @@ import {
 } from '#src/ingest/move-queries.ts'
 import { clearSummaries } from '#src/ingest/queries.ts'
 import { findAreasAt, findCells, findPixels, findReleaseState } from '#src/lookup/queries.ts'
+import { decodeMultiPolygon } from '#src/raster/tiles.ts'
 import { readMeans, transformPositions } from '#src/standards/maps/queries.ts'
-import { findAreaCode } from '#src/standards/packs/queries.ts'
+import { findAreaCode, findAreaShape } from '#src/standards/packs/queries.ts'
 import type { Layer } from '#src/standards/published.ts'
 import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
@@ -236,6 +237,12 @@ test('of areas and accounts', async () => {
   const parent = { field: 'parent', parent: 'none' }
   await expect(refuseWithoutAreas(db, country, 1, parent)).rejects.toThrow('must be the code of an area')
   expect(await findOutlines(db, [{ countryCode: 'eth', code: 'none', level: null }])).toEqual([null])
+  expect(await findAreaCode(db, { ...area, code: 'rwa-01', level: null })).toEqual({
+    code: 'RWA-01',
+    level: 1,
+  })
+  expect(decodeMultiPolygon((await findAreaShape(db, area)) as Buffer)).toHaveLength(1)
+  expect(await findAreaShape(db, { ...area, code: 'none' })).toBeUndefined()
   for (const level of [null, 0]) {
     const found = await findAreaCode(db, { countryCode: 'eth', code: 'none', level })
     expect(found).toBeUndefined()

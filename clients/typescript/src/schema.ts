@@ -4234,7 +4234,6 @@ export interface operations {
     };
     responses: {
       200: { content: { "text/html": components["schemas"]["PackPage"]; }; };
-      206: { content: { "text/html": components["schemas"]["PackPage"]; }; };
       304: components["responses"]["NotModified"];
       default: components["responses"]["AnyError"];
     };

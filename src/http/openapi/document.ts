@@ -178,8 +178,8 @@ export const DOCUMENT_PARTS = {
     paths: /^\/(auth|user|history|cite)\/.*$/,
   },
   operations: {
-    title: 'Operations: releases, maps, STAC, changes, statistics and health',
-    paths: /^\/((releases|changes|stac|stats|health)\b.*)?$/,
+    title: 'Operations: releases, maps, packs, STAC, changes, statistics and health',
+    paths: /^\/((releases|packs|changes|stac|stats|health)\b.*)?$/,
   },
 } as const
 

@@ -171,7 +171,7 @@ export async function readPackContent(
 }
 
 /**
- * What is read for a pack.
+ * Chooses the series and the windows of a pack.
  *
  * @throws {ApiError} TOO_MANY_POINTS for an area with too many pixels
  */

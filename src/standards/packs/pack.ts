@@ -21,9 +21,9 @@ import {
 } from './rows.ts'
 import { writeCsv, writeParquet } from './tables.ts'
 
-export type PackMaker = Omit<PackSources, 'pause'> & { maps: Maps }
+type PackMaker = Omit<PackSources, 'pause'> & { maps: Maps }
 
-export interface PackWish extends LayerWish {
+interface PackWish extends LayerWish {
   area: AreaReference
   format: PackFormat
 }
@@ -71,7 +71,7 @@ interface PackFormatWriter {
 
 const tableOf = (sources: PackSources, { area, series }: PackSubject) => makeTable(sources, area, series)
 
-async function* csvOf(sources: PackSources, subject: PackSubject): AsyncGenerator<Uint8Array> {
+async function* writeTable(sources: PackSources, subject: PackSubject): AsyncGenerator<Uint8Array> {
   yield* writeCsv(await tableOf(sources, subject))
 }
 
@@ -100,7 +100,7 @@ const FORMATS: Record<PackFormat, PackFormatWriter> = {
       return [await writePackHtml(sources, content, serviceUrl === null ? null : { tag, url })]
     },
   },
-  csv: { type: CSV.contentType, version: 1, refuse: refuseRows, write: csvOf },
+  csv: { type: CSV.contentType, version: 1, refuse: refuseRows, write: writeTable },
   parquet: {
     type: 'application/vnd.apache.parquet',
     version: 1,
@@ -123,9 +123,10 @@ const FORMATS: Record<PackFormat, PackFormatWriter> = {
   },
 }
 
-/** Media types without parameters, for documents. */
-export function mediaTypeOf(format: PackFormat): string {
-  return FORMATS[format].type.replace(/;.*/, '')
+/** What documents say of a format: its media type without parameters, and whether there are ranges of it. */
+export function describeFormat(format: PackFormat): { mediaType: string; hasRanges: boolean } {
+  const { type, isDated = false } = FORMATS[format]
+  return { mediaType: type.replace(/;.*/, ''), hasRanges: !isDated }
 }
 
 /** Codes of areas may have anything in them. */

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { TObject, TSchema } from 'typebox'
+import type { Static, TObject, TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
+import type { LayerName } from '#schemas/map.ts'
 import {
   type PackFormat,
   PackPage,
@@ -28,7 +29,7 @@ import {
   writePieces,
 } from '../downloads.ts'
 import type { Maps } from '../maps/maps.ts'
-import { mediaTypeOf, preparePack } from './pack.ts'
+import { describeFormat, preparePack } from './pack.ts'
 
 interface PackDocument {
   operationId: string
@@ -81,10 +82,10 @@ const DOCUMENTS: Record<PackFormat, PackDocument> = {
 interface Query {
   level?: number
   release?: string
-  layer?: PackTilesQuery['layer']
+  layer?: LayerName
 }
 
-type Call = FastifyRequest<{ Params: PackParams; Querystring: Query }>
+type Call = FastifyRequest<{ Params: Static<typeof PackParams>; Querystring: Query }>
 
 interface PackOptions {
   lookup: Lookup
@@ -95,6 +96,7 @@ interface PackOptions {
 function packRoute(app: App, format: PackFormat, { lookup, maps, downloads }: PackOptions): void {
   const { query, schema, description, ...document } = DOCUMENTS[format]
   const maker = { app, lookup, maps }
+  const { mediaType, hasRanges } = describeFormat(format)
 
   app.get(
     `/packs/:country/:area.${format}`,
@@ -107,14 +109,14 @@ function packRoute(app: App, format: PackFormat, { lookup, maps, downloads }: Pa
         params: PackParams,
         querystring: toQuerySchema(query),
         response: {
-          ...documentFile(mediaTypeOf(format), ref(schema)),
+          ...documentFile(mediaType, ref(schema), hasRanges),
           ...errorResponses(
             'INVALID_PARAMETERS',
             'UNKNOWN_AREA',
             'NO_RELEASE',
             'NO_DATA',
             'TOO_MANY_POINTS',
-            'RANGE_NOT_SATISFIABLE',
+            ...(hasRanges ? (['RANGE_NOT_SATISFIABLE'] as const) : []),
           ),
         },
       },

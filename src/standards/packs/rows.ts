@@ -174,7 +174,7 @@ async function* listCentres(
 /** Degrees around centres at which shapes are cut. */
 const BEYOND = 1 / 1024
 
-/** The centres in an area. Only what is near to them is looked at; within centimetres of an edge the database decides. */
+/** The centres in an area. Only edges near to them are looked at; within centimetres of an edge the database decides. */
 async function selectWithin(
   { app }: PackSources,
   { countryCode, level, code }: PackedArea,
@@ -222,7 +222,7 @@ async function findCentres(
 
 export type Cell = string | number | null
 
-export interface TableColumn {
+interface TableColumn {
   name: string
   isText: boolean
 }

@@ -56,6 +56,10 @@ test('from the catalog all collections and items are found, and all that is publ
     const collection = await expectLinked(child.href, child.type as string, `${HOST}/stac`)
     expect(collection.type).toBe('Collection')
     expect(child.href).toBe(`${HOST}/stac/collections/${collection.id}`)
+    const country = collection.id.split('-').at(-1)
+    expect(collection.linkTemplates).toMatchObject([
+      { rel: 'packs', uriTemplate: `${HOST}/packs/${country}/{area}.{format}` },
+    ])
     const { spatial, temporal } = collection.extent
     const [west, south, east, north] = spatial.bbox[0]
     for (const link of linksTo(collection, 'item')) {
