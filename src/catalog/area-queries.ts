@@ -71,7 +71,8 @@ export interface AreaFilter {
   countryCode: string
   levels: readonly number[]
   code?: string | null
-  parent?: string | null
+  /** An area that they lie in, of the given level or of any. */
+  parent?: { code: string; level: number | null } | null
   /** The code after which to begin. */
   after?: string | null
   /** The shapes meet it. */
@@ -139,7 +140,8 @@ export async function listAreas(db: Kysely<Tables>, filter: AreaFilter): Promise
   const { rows } = await sql<AreaRow & Omit<AreaPage, 'areas'>>`
     with recursive within as (
       select id, level from admin_area
-      where country_code = ${countryCode} and code = ${parent}::text
+      where country_code = ${countryCode} and code = ${parent?.code ?? null}::text
+        and (${parent?.level ?? null}::integer is null or level = ${parent?.level ?? null})
         and level < any(${[...levels]}::integer[])
       union
       select area.id, area.level from within join admin_area as area on area.parent_id = within.id
@@ -149,7 +151,7 @@ export async function listAreas(db: Kysely<Tables>, filter: AreaFilter): Promise
       from admin_area
       where country_code = ${countryCode} and level = any(${[...levels]}::integer[])
         and (${code}::text is null or code = ${code})
-        and (${parent}::text is null or id in (select id from within))
+        and (${parent?.code ?? null}::text is null or id in (select id from within))
         and (${after}::text is null or code > ${after})
         and ${rectangle ? meets(rectangle) : sql`true`}
       order by level, code

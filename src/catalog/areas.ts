@@ -128,7 +128,14 @@ function adminRoutes(app: App): void {
       if (allowCaching(request, reply, tag)) return reply.code(304).send()
 
       const shape = { none: null, simplified: 'simplified' as const, full: FULL_SHAPE }[geometry]
-      const filter = { countryCode: country.code, levels: [level], parent, after, limit, shape }
+      const filter = {
+        countryCode: country.code,
+        levels: [level],
+        parent: parent === null ? null : { code: parent, level: null },
+        after,
+        limit,
+        shape,
+      }
       const { matched, areas } = await listAreas(db, filter)
       const last = matched > areas.length ? areas.at(-1) : undefined
       const next_cursor = last ? cursorAfter(last.code, filters) : null

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -40,8 +41,8 @@ export const packCommand = command({
     new Option('--layer <number>', `for mbtiles: its layer, from 1, or ${MOST_LIKELY}`).argParser(readLayer),
   ],
   help: `
-The file has the same bytes as the service answers at /packs/COUNTRY/AREA.FORMAT. docs/guide/offline.md says
-what the formats are for.`,
+The file is that of the service at /packs/COUNTRY/AREA.FORMAT; a page says another time. docs/guide/offline.md
+describes the formats.`,
   examples: [
     'agro pack ETH-01 --country eth --out addis.csv',
     'agro pack RWA-02 --country rwa --format mbtiles --layer 2 --out southern.mbtiles',
@@ -100,10 +101,10 @@ function refuse(error: unknown): never {
 
 /** The file is there once it is whole. */
 async function writeFile(pack: Pack, path: string, signal: AbortSignal): Promise<number> {
-  const part = `${path}.part`
+  const part = `${path}.${randomBytes(6).toString('hex')}`
   let bytes = 0
   try {
-    const file = await open(part, 'w')
+    const file = await open(part, 'wx')
     try {
       for await (const piece of pack.pieces(() => setImmediate())) {
         signal.throwIfAborted()

@@ -14,12 +14,16 @@ import { downloadBytesOf } from '#src/data/tiles/geotiff-writer.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
+import { Cache } from '#src/lib/cache.ts'
 import { type ClientKey, createLimiter, type Pause, sharedWork } from '#src/lib/limiter.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import { TimeBudget } from '#src/lib/time-budget.ts'
 
 /** Files that may wait to be made: one is at a time, so that others have the rest of the machine. */
 const MOST_WAITING = 16
+
+/** Refusals of files that turned out too large: a sentence each. */
+const MOST_REFUSED = 1000
 
 /** How long a request waits for its file: the next request finds it, or waits on. */
 const WAIT_MS = 10_000
@@ -37,6 +41,7 @@ export function createDownloads(app: App) {
   const folder = tmpdir()
   const most = downloadBytesOf(app.config)
   const files = createMadeFiles(most)
+  const refused = new Cache<string, ApiError>('refused files', { max: MOST_REFUSED })
   const queue = createLimiter({ running: 1, waiting: MOST_WAITING }, overloaded)
   const closing = new AbortController()
   app.addHook('onClose', async () => {
@@ -53,6 +58,9 @@ export function createDownloads(app: App) {
 
   async function make(key: string, kind: string, clientKey: ClientKey, write: WriteDownload): Promise<void> {
     const making = files.make(key, () => queue.run(clientKey, () => writeNext(write, kind)))
+    making.catch((error) => {
+      if (error instanceof ApiError && error.code === 'TOO_MANY_POINTS') refused.set(key, error)
+    })
     try {
       // The making goes on.
       await new TimeBudget(WAIT_MS).wait(() => making, stillMaking)
@@ -71,12 +79,16 @@ export function createDownloads(app: App) {
   }
 
   return {
-    /** Size and checksum of a file that was made before. */
-    known: files.known,
+    /** Size and checksum of a file that was made before. @throws {ApiError} TOO_MANY_POINTS as its making did */
+    known(key: string): Pick<WrittenFile, 'bytes' | 'checksum'> | undefined {
+      const refusal = refused.get(key)
+      if (refusal) throw refusal
+      return files.known(key)
+    },
     /**
      * @param key names the bytes: another content has another key
      * @param kind whose turns the making takes
-     * @throws {ApiError} OVERLOADED for a file that cannot be made now, or is still being made; NOT_FOUND for one that is
+     * @throws {ApiError} as `write`; OVERLOADED for a file that cannot be made now, or is still being made; NOT_FOUND for one that is
      * larger than all that is kept
      */
     async open(key: string, kind: string, clientKey: ClientKey, write: WriteDownload): Promise<OpenMadeFile> {

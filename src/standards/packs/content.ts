@@ -65,6 +65,12 @@ export interface PackSeries {
   leftOut: string | null
 }
 
+/** An area as it is found, without the areas inside it. */
+export interface PackedArea extends Omit<PackArea, 'places'> {
+  /** Changes with each load of boundaries of its country. */
+  boundaries: string
+}
+
 export interface PackContent {
   /** ISO time. */
   madeAt: string
@@ -84,18 +90,8 @@ export interface PackSources {
   pause: Pause
 }
 
-/**
- * Stored bytes of a pack. Base64 takes four thirds: even pixels that do not compress stay below two megabytes with the
- * page around them.
- */
-export const MOST_STORED_BYTES = 1_300_000
-
-interface PackOptions {
-  /** When it is made. */
-  now?: Date
-  /** Of stored pixels: by default what an HTML file takes. */
-  mostBytes?: number
-}
+/** Bytes of stored pixels that are read for a page, and that a phone unpacks in memory. */
+export const MOST_STORED_BYTES = 16_000_000
 
 /** Degrees by which the outline may be off: 50 m. */
 const OUTLINE_TOLERANCE = 0.0005
@@ -118,7 +114,7 @@ export async function findPackArea(
   { app }: Pick<PackSources, 'app'>,
   snapshot: Snapshot,
   wanted: AreaReference,
-): Promise<Omit<PackArea, 'places'>> {
+): Promise<PackedArea> {
   const countryCode = wanted.countryCode.toLowerCase()
   const country = snapshot.countries.find(({ code }) => code === countryCode)
   if (!country) throw unknownCountry('country', listCodes(snapshot))
@@ -136,23 +132,24 @@ export async function findPackArea(
   }
   const { code, name, level, parents, extent } = area
   const outline = JSON.parse(area.shape as string) as PackArea['outline']
-  return { countryCode, country: country.name, level, code, name, parents, outline, bbox: extent }
+  const { boundaries } = stored as NonNullable<typeof stored>
+  return { countryCode, country: country.name, level, code, name, parents, outline, bbox: extent, boundaries }
 }
 
 /**
  * The content of a pack: of each product and crop the release that answers, with its stored pixels around the area.
  *
- * @throws {ApiError} as {@link findPackArea}, and TOO_MANY_POINTS for an area with too many pixels, before any is read
+ * @param now when it is made
+ * @throws {ApiError} TOO_MANY_POINTS for an area with too many pixels, before any is read
  * @throws {ReplacedMeanwhile} where a release is deleted or moved meanwhile: `lookup.inSnapshot` begins anew
  */
 export async function readPackContent(
   sources: PackSources,
   snapshot: Snapshot,
-  wanted: AreaReference,
-  { now = new Date(), mostBytes = MOST_STORED_BYTES }: PackOptions = {},
+  { boundaries: _, ...area }: PackedArea,
+  now: Date,
 ): Promise<PackContent> {
-  const area = await findPackArea(sources, snapshot, wanted)
-  const { series, crops, grids } = await planContent(sources, snapshot, area, mostBytes)
+  const { series, crops, grids } = await planContent(sources, snapshot, area)
   const read = new Map<number, PackGrid>()
   for (const one of series) {
     for (const coverage of one.release?.coverages ?? []) {
@@ -179,7 +176,6 @@ export async function planContent(
   sources: Omit<PackSources, 'pause'>,
   snapshot: Snapshot,
   area: Omit<PackArea, 'places'>,
-  mostBytes = MOST_STORED_BYTES,
 ) {
   const { series, crops } = await chooseSeries(sources, snapshot, area)
   const grids = new Map<number, Omit<PackGrid, 'bands'>>()
@@ -187,11 +183,11 @@ export async function planContent(
     for (const coverage of release?.coverages ?? []) grids.set(coverage.id, cutGrid(coverage, area.bbox))
   }
   const stored = countStoredBytes(series, grids)
-  if (stored > mostBytes) {
+  if (stored > MOST_STORED_BYTES) {
     throw await tooLargeArea(sources, area, {
       unit: 'bytes of pixels',
       count: stored,
-      most: mostBytes,
+      most: MOST_STORED_BYTES,
     })
   }
   return { series, crops, grids }
@@ -258,7 +254,7 @@ export async function tooLargeArea(
   { countryCode, code, name, level }: Pick<PackArea, 'countryCode' | 'code' | 'name' | 'level'>,
   { unit, count, most }: { unit: string; count: number; most: number },
 ): Promise<ApiError> {
-  const below = { countryCode, levels: [level + 1], parent: code, limit: MOST_CODES }
+  const below = { countryCode, levels: [level + 1], parent: { code, level }, limit: MOST_CODES }
   const { areas } = level < MAX_LEVEL ? await listAreas(app.database.reader, below) : { areas: [] }
   const codes = areas.map((area) => area.code)
   const instead = codes.length > 0 ? ` Ask for areas of level ${level + 1} in it: ${codes.join(', ')}.` : ''
@@ -277,7 +273,7 @@ async function listPlaces(
   const { areas } = await listAreas(app.database.reader, {
     countryCode,
     levels,
-    parent: code,
+    parent: { code, level },
     limit: MOST_PLACES,
   })
   return areas.map(({ code, name, level, longitude, latitude }) => ({

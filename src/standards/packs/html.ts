@@ -38,11 +38,17 @@ const loadPage = cacheValue('page of packs', async () => {
   if (script === undefined) throw new Error(`the bundle ${SCRIPT} is missing`)
   const styles = STYLES.map((name) => readFileSync(new URL(name, WEB), 'utf8'))
   // An inline script ends with this text, wherever it is.
-  return {
+  const page = {
     script: script.replaceAll('</script', '<\\/script'),
     style: styles.join('\n').replaceAll(/\n\s*/g, '\n'),
   }
+  return { ...page, digest: createHash('sha256').update(page.script).update(page.style).digest('base64url') }
 })
+
+/** Names the script and the styles, as each pack has them. */
+export async function digestPage(): Promise<string> {
+  return (await loadPage()).digest
+}
 
 /** The pack at the service, where the page may ask for a newer one. */
 export type PackVersion = NonNullable<PackedContent['version']>

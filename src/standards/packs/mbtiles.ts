@@ -6,7 +6,8 @@ import { roundDegrees } from '#src/lib/round.ts'
 import { clipToMercator, type MapTile } from '#src/raster/maps.ts'
 import type { Maps, WantedLayer } from '../maps/maps.ts'
 import { labelLayer, listLayers } from '../published.ts'
-import type { PackedArea, TableSeries } from './rows.ts'
+import type { PackedArea } from './content.ts'
+import type { TableSeries } from './rows.ts'
 
 /** A layer of a pack as map tiles in one file: MBTiles 1.3, https://github.com/mapbox/mbtiles-spec. */
 

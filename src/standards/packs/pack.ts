@@ -1,24 +1,17 @@
 import type { PackFormat } from '#schemas/packs.ts'
-import { type AreaReference, listAreas } from '#src/catalog/area-queries.ts'
+import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { CSV } from '#src/http/formats.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import type { Pause } from '#src/lib/limiter.ts'
-import { VERSION } from '#src/lib/version.ts'
 import { isReplaced, versionOf } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import type { Maps } from '../maps/maps.ts'
-import { findPackArea, type PackSources, planContent, readPackContent } from './content.ts'
-import { writePackHtml } from './html.ts'
+import { findPackArea, type PackedArea, type PackSources, planContent, readPackContent } from './content.ts'
+import { digestPage, writePackHtml } from './html.ts'
 import { chooseLayer, type LayerWish, writeMbtiles } from './mbtiles.ts'
-import {
-  chooseGrid,
-  listTableSeries,
-  makeTable,
-  type PackedArea,
-  refuseLargeTable,
-  type TableSeries,
-} from './rows.ts'
+import { findAreaCode } from './queries.ts'
+import { chooseGrid, listTableSeries, makeTable, refuseLargeTable, type TableSeries } from './rows.ts'
 import { writeCsv, writeParquet } from './tables.ts'
 
 type PackMaker = Omit<PackSources, 'pause'> & { maps: Maps }
@@ -58,7 +51,7 @@ interface PackFormatWriter {
   /** Whether it says when it was made. */
   isDated?: true
   /** What its bytes depend on beside the releases and the area. */
-  parts?(subject: PackSubject, sources: Omit<PackMaker, 'maps'>): string[]
+  parts?(subject: PackSubject, sources: Omit<PackMaker, 'maps'>): string[] | Promise<string[]>
   /** @throws {ApiError} for an area that is too large or has nothing, before anything is read */
   refuse(sources: Omit<PackMaker, 'maps'>, subject: PackSubject): Promise<void>
   /** @param tag of the pack */
@@ -82,7 +75,7 @@ const refuseRows = ({ app }: Omit<PackMaker, 'maps'>, { area, series }: PackSubj
 function listCountryParts({ snapshot, area: { countryCode } }: PackSubject): string[] {
   const published = snapshot.published.filter((release) => release.countryCode === countryCode)
   const country = snapshot.countries.find(({ code }) => code === countryCode)
-  return [VERSION, JSON.stringify(country), ...published.map(versionOf).sort()]
+  return [JSON.stringify(country), ...published.map(versionOf).sort()]
 }
 
 const FORMATS: Record<PackFormat, PackFormatWriter> = {
@@ -90,10 +83,14 @@ const FORMATS: Record<PackFormat, PackFormatWriter> = {
     type: 'text/html; charset=utf-8',
     version: 1,
     isDated: true,
-    parts: (subject, { app }) => [app.config.PUBLIC_URL ?? '', ...listCountryParts(subject)],
+    parts: async (subject, { app }) => [
+      await digestPage(),
+      app.config.PUBLIC_URL ?? '',
+      ...listCountryParts(subject),
+    ],
     refuse: async (sources, { snapshot, area }) => void (await planContent(sources, snapshot, area)),
     async write(sources, { snapshot, area }, tag) {
-      const content = await readPackContent(sources, snapshot, area)
+      const content = await readPackContent(sources, snapshot, area, new Date())
       const { serviceUrl } = content
       const path = [area.countryCode, area.code].map(encodeURIComponent).join('/')
       const url = `${serviceUrl}/packs/${path}.html?level=${area.level}`
@@ -148,11 +145,11 @@ export async function preparePack(maker: PackMaker, snapshot: Snapshot, wish: Pa
   const subject = { snapshot, area, series, wish }
   const { type, version, isDated = false, parts, refuse, write } = FORMATS[format]
   await refuse(sources, subject)
-  const further = parts?.(subject, sources) ?? []
+  const further = (await parts?.(subject, sources)) ?? []
   const versions = series.map(({ release }) => versionOf(release))
   const place = [area.countryCode, String(area.level), area.code]
   const tag = entityTag(
-    ...[format, String(version), snapshot.boundaries],
+    ...[format, String(version), area.boundaries],
     ...place,
     ...[JSON.stringify(versions), JSON.stringify(further)],
   )
@@ -167,17 +164,9 @@ export async function preparePack(maker: PackMaker, snapshot: Snapshot, wish: Pa
       } catch (error) {
         throw isReplaced(error) ? overloaded() : error
       }
-      await refuseOtherBoundaries(sources, snapshot, area)
+      // Others were loaded meanwhile.
+      const found = await findAreaCode(sources.app.database.reader, area)
+      if (found?.boundaries !== area.boundaries) throw overloaded()
     },
   }
-}
-
-/** Its tag names the boundaries of the snapshot: others were loaded meanwhile, or are not at a replica yet. */
-async function refuseOtherBoundaries(
-  { app }: Pick<PackSources, 'app'>,
-  { boundaries }: Snapshot,
-  { countryCode, level, code }: PackedArea,
-): Promise<void> {
-  const found = await listAreas(app.database.reader, { countryCode, levels: [level], code, limit: 1 })
-  if (found.boundaries !== boundaries) throw overloaded()
 }

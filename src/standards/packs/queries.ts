@@ -2,23 +2,31 @@ import { type Kysely, sql } from 'kysely'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 
+interface StoredCode {
+  code: string
+  level: number
+  /** The boundaries of all levels of its country: each load makes others. */
+  boundaries: string
+}
+
 /** The code and level of an area as they are stored, by its code in any case; undefined for none. */
 export async function findAreaCode(
   db: Kysely<Tables>,
   { countryCode, code, level }: AreaReference,
-): Promise<{ code: string; level: number } | undefined> {
-  let query = db
-    .selectFrom('admin_area')
-    .select(['code', 'level'])
-    .where('country_code', '=', countryCode)
-    .where((eb) => eb(eb.fn('lower', ['code']), '=', code.toLowerCase()))
-  if (level !== null) query = query.where('level', '=', level)
-  // Codes that differ in case alone: the one that was asked for.
-  return query
-    .orderBy((eb) => eb('code', '=', code), 'desc')
-    .orderBy('level')
-    .limit(1)
-    .executeTakeFirst()
+): Promise<StoredCode | undefined> {
+  const { rows } = await sql<StoredCode>`
+    select
+      code, level,
+      (
+        select string_agg(loaded_at::text, ' ' order by level) from boundary_set where country_code = ${countryCode}
+      ) as boundaries
+    from admin_area
+    where country_code = ${countryCode} and lower(code) = ${code.toLowerCase()}
+      and (${level}::integer is null or level = ${level})
+    -- Codes may differ in case alone.
+    order by code = ${code} desc, level
+    limit 1`.execute(db)
+  return rows[0]
 }
 
 /** The whole shape of an area as a MultiPolygon in well-known binary; undefined where there is none now. */

@@ -1,3 +1,5 @@
+import { pipeline, Readable } from 'node:stream'
+import { createGzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
@@ -18,7 +20,7 @@ import type { App } from '#src/http/app.ts'
 import { readPath, readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
+import { allowedCodings, clientKeyOf } from '#src/http/request.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import {
   type Downloads,
@@ -93,6 +95,18 @@ interface PackOptions {
   downloads: Downloads
 }
 
+/** Texts are compressed once and kept so: a table has 20 MB, which take a second. Ranges are of uncompressed bytes. */
+function acceptsGzip({ headers }: FastifyRequest, mediaType: string): boolean {
+  const accept = headers['accept-encoding']
+  if (!mediaType.startsWith('text/') || headers.range !== undefined || accept === undefined) return false
+  return allowedCodings(accept, ['gzip']).length > 0
+}
+
+function gzipped(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  // Reading tells of its errors.
+  return pipeline(Readable.from(pieces), createGzip(), () => {})
+}
+
 function packRoute(app: App, format: PackFormat, { lookup, maps, downloads }: PackOptions): void {
   const { query, schema, description, ...document } = DOCUMENTS[format]
   const maker = { app, lookup, maps }
@@ -128,27 +142,32 @@ function packRoute(app: App, format: PackFormat, { lookup, maps, downloads }: Pa
       const wish = { format, ...layer, area: { countryCode: country.trim(), code: area.trim(), level } }
       const pack = await app.inTurn(request, reply, () => preparePack(maker, snapshot, wish))
       const { tag, isDated, fileName: name, type } = pack
+      const isGzipped = acceptsGzip(request, mediaType)
+      const hasOneForm = !isDated && !isGzipped
       const isUnchanged = () => {
         const isCurrent = allowCaching(request, reply, tag)
-        if (isDated && reply.hasHeader('etag')) reply.header('etag', `W/${tag}`)
+        if (!hasOneForm && reply.hasHeader('etag')) reply.header('etag', `W/${tag}`)
         return isCurrent
       }
-      const sent = { name, type, tag: isDated ? null : tag }
-      const key = `pack ${tag}`
+      const sent = { name, type, tag: hasOneForm ? tag : null }
+      const key = `pack ${tag}${isGzipped ? ' gzip' : ''}`
       const known = downloads.known(key)
       const isHead = request.method === 'HEAD'
       if ((known || isHead) && isUnchanged()) return reply.code(304).send()
+      const encode = () => isGzipped && reply.header('content-encoding', 'gzip')
       if (isHead) {
+        encode()
         describeSent(reply, sent, known?.bytes)
         return sendNothing(reply)
       }
       const file = await downloads.open(key, 'packs', clientKeyOf(request), (folder, pause) =>
-        writePieces(folder, pack.pieces(pause)),
+        writePieces(folder, isGzipped ? gzipped(pack.pieces(pause)) : pack.pieces(pause)),
       )
       if (isUnchanged()) {
         file.close()
         return reply.code(304).send()
       }
+      encode()
       return sendFile(request, reply, file, sent)
     },
   )

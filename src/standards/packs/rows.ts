@@ -18,7 +18,7 @@ import {
 } from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/tiles.ts'
 import { transformPositions } from '../maps/queries.ts'
-import { type PackArea, type PackSources, tooLargeArea } from './content.ts'
+import { type PackedArea, type PackSources, tooLargeArea } from './content.ts'
 import { boundWindow, findWindow, listSides, WGS84 } from './pixels.ts'
 import { findAreaShape } from './queries.ts'
 
@@ -36,8 +36,6 @@ export interface TableSeries {
   release: PublishedRelease
   prefix: string
 }
-
-export type PackedArea = Omit<PackArea, 'places'>
 
 /** The releases that answer in a country where a request names no month: product by product, each crop by crop. */
 export function listTableSeries(

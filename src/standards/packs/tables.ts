@@ -2,7 +2,8 @@ import { ByteWriter, ParquetWriter, schemaFromColumnData } from 'hyparquet-write
 import { csvRow } from '#src/http/formats.ts'
 import type { Bounds } from '#src/raster/rings.ts'
 
-import { type Cell, type PackedArea, type PackTable, POSITION_COLUMNS, type TableSeries } from './rows.ts'
+import type { PackedArea } from './content.ts'
+import { type Cell, type PackTable, POSITION_COLUMNS, type TableSeries } from './rows.ts'
 
 /** The formats of the table of a pack. */
 

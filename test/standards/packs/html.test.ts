@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
-import { MOST_STORED_BYTES } from '#src/standards/packs/content.ts'
+import { createLookup } from '#src/lookup/lookup.ts'
+import type { NumberedCoverage } from '#src/lookup/releases.ts'
+import { findPackArea, MOST_STORED_BYTES, planContent } from '#src/standards/packs/content.ts'
 import { MOST_HTML_BYTES } from '#src/standards/packs/html.ts'
 import { answerAt, type Pack } from '#src/standards/packs/reading.ts'
 import type { TestApp } from '#test/setup/app.ts'
@@ -94,12 +96,48 @@ describe('a pack of the demo', () => {
     }
   })
 
-  test('is refused for a country, before a pixel is read, with the areas below', async () => {
+  test('is refused where it takes more bytes than a page may have, with the areas below', async () => {
     const refused = makePack(service, 'eth', 'ETH')
     await expect(refused).rejects.toMatchObject({ code: 'TOO_MANY_POINTS' })
     const { details, message } = await refused.catch((error) => error)
-    expect(message).toContain(`a pack at most ${MOST_STORED_BYTES}`)
+    expect(message).toContain(
+      ` bytes, and a pack at most ${MOST_HTML_BYTES}. Ask for areas of level 1 in it: `,
+    )
     expect(details[0].allowed).toContain('ETH-01')
+  })
+
+  test('is refused before a pixel is read where a phone would unpack too many', async () => {
+    const { app } = service
+    const lookup = createLookup(app)
+    const { releaseOf, ...snapshot } = await lookup.current()
+    const finer = ({ pixelWidth, pixelHeight, width, height, ...coverage }: NumberedCoverage) => ({
+      ...coverage,
+      ...{
+        pixelWidth: pixelWidth / 20,
+        pixelHeight: pixelHeight / 20,
+        width: width * 20,
+        height: height * 20,
+      },
+    })
+    const area = await findPackArea(
+      { app },
+      { ...snapshot, releaseOf },
+      {
+        ...{ countryCode: 'eth', code: 'ETH-03', level: null },
+      },
+    )
+    const planned = planContent(
+      { app, lookup },
+      {
+        ...snapshot,
+        releaseOf(series) {
+          const release = releaseOf(series)
+          return release && { ...release, coverages: release.coverages.map(finer) }
+        },
+      },
+      area,
+    )
+    await expect(planned).rejects.toThrow(`bytes of pixels, and a pack at most ${MOST_STORED_BYTES}.`)
   })
 
   test('knows neither other areas nor other countries', async () => {

@@ -1,6 +1,11 @@
 import { inflateRawSync } from 'node:zlib'
 import { createLookup } from '#src/lookup/lookup.ts'
-import { type PackContent, type PackSources, readPackContent } from '#src/standards/packs/content.ts'
+import {
+  findPackArea,
+  type PackContent,
+  type PackSources,
+  readPackContent,
+} from '#src/standards/packs/content.ts'
 import { type PackVersion, writePackHtml } from '#src/standards/packs/html.ts'
 import { decodePack, isInPack, type Pack } from '#src/standards/packs/reading.ts'
 import type { TestApp } from '#test/setup/app.ts'
@@ -24,12 +29,8 @@ export async function makePack(
   const lookup = createLookup(app)
   const sources: PackSources = { app, lookup, pause: async () => {} }
   return lookup.inSnapshot(async (snapshot) => {
-    const content = await readPackContent(
-      sources,
-      snapshot,
-      { countryCode, code, level: null },
-      { now: MADE_AT },
-    )
+    const area = await findPackArea(sources, snapshot, { countryCode, code, level: null })
+    const content = await readPackContent(sources, snapshot, area, MADE_AT)
     const html = await writePackHtml(sources, content, version)
     return { content, html, pack: readHtml(html) }
   })

@@ -1,4 +1,5 @@
 // Runs on both databases: it reads shapes of areas, and transforms positions.
+import { gunzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
@@ -6,20 +7,12 @@ import { loadRelease } from '#src/ingest/load.ts'
 import { openApp } from '#test/setup/open-service.ts'
 import { gridOf, layerOf, operatorOf, releaseOn } from '#test/setup/releases.ts'
 import { askUntilMade, type PackRow, readRows } from './files.ts'
+import { createRandom } from './made-packs.ts'
 
 const service = openApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
 
 const get = (url: string, headers = {}, method: 'GET' | 'HEAD' = 'GET') =>
   askUntilMade(service.app, { method, url, headers })
-
-/** A generator of numbers below 1, the same each time (Lehmer, 1951, with the constants of Park and Miller, 1988). */
-function createDraw(seed: number) {
-  let state = seed
-  return () => {
-    state = (state * 48_271) % 2_147_483_647
-    return state / 2_147_483_647
-  }
-}
 
 const columnOf = (...parts: unknown[]) =>
   parts
@@ -108,7 +101,7 @@ describe.each([
   })
 
   test('has in 200 rows the very numbers that the service answers with there', async () => {
-    const draw = createDraw(seed)
+    const draw = createRandom(seed)
     const { crops } = (await service.app.inject('/catalog'))
       .json()
       .countries.find((one: { code: string }) => one.code === country)
@@ -180,10 +173,40 @@ test('a pack is found in any case, is the same file each time, and is answered a
     String(size),
     '',
   ])
-  expect((await get('/packs/eth/ETH-03-05.csv', { 'accept-encoding': 'gzip' })).headers).toMatchObject({
-    'content-encoding': 'gzip',
-    etag: `W/${etag}`,
+})
+
+test('a text is compressed once, and kept so', async () => {
+  const url = '/packs/eth/ETH-03-05.csv'
+  const plain = await get(url)
+  const gzip = { 'accept-encoding': 'gzip' }
+  const small = await get(url, gzip)
+  const weak = `W/${plain.headers.etag}`
+  expect(small.headers).toMatchObject({
+    ...{ 'content-encoding': 'gzip', 'content-length': String(small.rawPayload.length), etag: weak },
+    vary: expect.stringContaining('Accept-Encoding'),
   })
+  expect(small.headers).not.toHaveProperty('accept-ranges')
+  expect(gunzipSync(small.rawPayload).equals(plain.rawPayload)).toBe(true)
+  const again = await get(url, { ...gzip, 'if-none-match': weak })
+  expect([again.statusCode, again.headers.etag]).toEqual([304, weak])
+  const head = await get(url, gzip, 'HEAD')
+  expect([head.headers['content-length'], head.headers.etag]).toEqual([String(small.rawPayload.length), weak])
+  const part = await get(url, { ...gzip, range: 'bytes=0-9' })
+  expect([part.statusCode, part.headers['content-encoding']]).toEqual([206, undefined])
+  const refused = await get('/packs/eth/ETH-99.csv', gzip)
+  expect([refused.statusCode, refused.json().code]).toEqual([404, 'UNKNOWN_AREA'])
+})
+
+test('a page that turns out too large is refused from then on without being made', async () => {
+  const url = '/packs/eth/ETH.html'
+  expect((await get(url, {}, 'HEAD')).statusCode).toBe(200)
+  const first = await get(url)
+  expect([first.statusCode, first.json().code]).toEqual([413, 'TOO_MANY_POINTS'])
+  const next = vi.spyOn(service.app.turns, 'next')
+  expect((await get(url)).json().error).toBe(first.json().error)
+  expect((await get(url, {}, 'HEAD')).statusCode).toBe(413)
+  expect(next.mock.calls.filter(([{ caller }]) => caller === 'packs')).toEqual([])
+  next.mockRestore()
 })
 
 test('HEAD makes nothing, and has the tag of the file that GET makes', async () => {
@@ -282,7 +305,7 @@ test('a release that takes the place of another one has another pack and tag, wh
 
   // The finest grid is projected: each row has the pixel that PostGIS finds at its position.
   expect(rows.length).toBeGreaterThan(30)
-  const draw = createDraw(7)
+  const draw = createRandom(7)
   for (let drawn = 0; drawn < 50; drawn++) {
     const row = rows[Math.floor(draw() * rows.length)] as PackRow
     const [column, line] = (row.name as string).split('_').map(Number) as [number, number]
@@ -294,4 +317,17 @@ test('a release that takes the place of another one has another pack and tag, wh
   await operatorOf(service.database).remove(code, true)
   const again = await get(url)
   expect([again.headers.etag, again.rawPayload.equals(old.rawPayload)]).toEqual([old.headers.etag, true])
+})
+
+test('boundaries of another country leave the tag of a pack, and those of its own change it', async () => {
+  const url = '/packs/eth/ETH-06.csv'
+  const { etag } = (await get(url, {}, 'HEAD')).headers
+  const reload = (country: string) =>
+    sql`update boundary_set set loaded_at = now() where country_code = ${country}`.execute(
+      service.database.writer,
+    )
+  await reload('ken')
+  expect((await get(url, {}, 'HEAD')).headers.etag).toBe(etag)
+  await reload('eth')
+  expect((await get(url, {}, 'HEAD')).headers.etag).not.toBe(etag)
 })
