@@ -269,6 +269,15 @@ export interface PackTable {
 /** Where the columns of every table are, for geometries. */
 export const POSITION_COLUMNS = { latitude: 2, longitude: 3 } as const
 
+/** The last columns: with them a form finds the row of a position. */
+const GRID_COLUMNS = ['grid_lat', 'grid_lng', 'pixel_lat', 'pixel_lng']
+
+/** The corner that columns and rows are counted from, and what they take, in degrees; none for a grid in another system. */
+function listGridCells({ srid, originX, originY, pixelWidth, pixelHeight }: NumberedCoverage): Cell[] {
+  if (srid !== WGS84) return GRID_COLUMNS.map(() => null)
+  return [originY, originX, pixelHeight, pixelWidth]
+}
+
 /** Rows of a slice, which takes some milliseconds. */
 const ROWS_A_SLICE = 500
 
@@ -283,7 +292,8 @@ export async function makeTable(
   area: PackedArea,
   series: readonly TableSeries[],
 ): Promise<PackTable> {
-  const centres = await findCentres(sources, area, chooseGrid(series, area))
+  const grid = chooseGrid(series, area)
+  const centres = await findCentres(sources, area, grid)
   const nameOf = createNaming()
   const above = area.parents.filter(({ level }) => level > 0)
   const first = ['name', 'label', 'lat', 'lng', 'country_code', 'area_code', 'area_name']
@@ -296,6 +306,8 @@ export async function makeTable(
   const releases = series.map(({ prefix }) => ({ name: nameOf(`release ${prefix}`), isText: true }))
   const ofArea = [area.countryCode, area.code, area.name, ...above.flatMap(({ code, name }) => [code, name])]
   const codes = series.map(({ release }) => release.code)
+  const gridColumns = GRID_COLUMNS.map((name) => ({ name: nameOf(name), isText: false }))
+  const gridCells = listGridCells(grid)
 
   async function* slices(): AsyncGenerator<Cell[][]> {
     for (let from = 0; from < centres.length; from += ROWS_A_SLICE) {
@@ -312,11 +324,12 @@ export async function makeTable(
         ...ofArea,
         ...read.flatMap((ofSeries) => ofSeries[at] as Cell[]),
         ...codes,
+        ...gridCells,
       ])
     }
   }
   return {
-    columns: [...columns, ...values.flatMap((one) => one.columns), ...releases],
+    columns: [...columns, ...values.flatMap((one) => one.columns), ...releases, ...gridColumns],
     series,
     slices: slices(),
   }

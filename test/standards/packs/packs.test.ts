@@ -127,6 +127,26 @@ describe.each([
     }
   })
 
+  test('has the corner and the size of pixels, by which a form finds the row of a position', () => {
+    const draw = createRandom(seed)
+    const byName = new Map(rows.map((row) => [row.name, row]))
+    for (let drawn = 0; drawn < 500; drawn++) {
+      const near = rows[Math.floor(draw() * rows.length)] as PackRow
+      const [height, width] = [Math.abs(Number(near.pixel_lat)), Math.abs(Number(near.pixel_lng))]
+      // As a phone has them, up to three pixels away.
+      const lat = Number((Number(near.lat) + (draw() - 0.5) * 6 * height).toFixed(7))
+      const lng = Number((Number(near.lng) + (draw() - 0.5) * 6 * width).toFixed(7))
+      const around = rows.filter(
+        (row) =>
+          Math.abs(Number(row.lat) - lat) <= height / 2 && Math.abs(Number(row.lng) - lng) <= width / 2,
+      )
+      const column = Math.trunc((lng - Number(near.grid_lng)) / Number(near.pixel_lng))
+      const row = Math.trunc((lat - Number(near.grid_lat)) / Number(near.pixel_lat))
+      const found = byName.get(`${column}_${row}`)
+      expect(found ? [found] : []).toEqual(around)
+    }
+  })
+
   test('names the area and those above it, and each row for a list of ODK', async () => {
     const { items } = (
       await service.app.inject(
@@ -303,8 +323,9 @@ test('a release that takes the place of another one has another pack and tag, wh
   const rows = readRows(fresh.body)
   expect(new Set(rows.map((row) => row.release_yield_wheat))).toEqual(new Set([code]))
 
-  // The finest grid is projected: each row has the pixel that PostGIS finds at its position.
+  // The finest grid is projected: each row has the pixel that PostGIS finds at its position, and no form can.
   expect(rows.length).toBeGreaterThan(30)
+  expect(rows[0]).toMatchObject({ grid_lat: '', grid_lng: '', pixel_lat: '', pixel_lng: '' })
   const draw = createRandom(7)
   for (let drawn = 0; drawn < 50; drawn++) {
     const row = rows[Math.floor(draw() * rows.length)] as PackRow
