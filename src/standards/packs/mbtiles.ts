@@ -40,7 +40,7 @@ export function chooseLayer(
   return { release: found.release.code, layer: chosen }
 }
 
-/** Zooms that are in the file above the highest: on the lowest the area is a thumbnail. */
+/** Zooms that are in the file above that of the pixels: on the lowest the area is a thumbnail. */
 const ZOOMS = 6
 
 /** The tiles of a zoom that a rectangle of degrees meets. */
@@ -64,18 +64,27 @@ function* listTiles([west, south, east, north]: readonly number[], zoom: number)
   }
 }
 
-/** So many tiles are in a file at most: of an area that is far wider than its pixels are many, the highest zooms are left out. */
-const MOST_TILES = 2000
+/** So many tiles has a zoom at most: of an area that is far wider than its pixels are many, the highest zooms are left out. */
+const MOST_TILES = 1000
+
+/**
+ * Zooms that only enlarge pixels, since ODK Collect shows nothing on Google Maps beyond the highest zoom of a file: up to one
+ * with fields, and so many tiles.
+ */
+const FIELD_ZOOM = 14
+const MOST_ENLARGED = 500
 
 function chooseZooms(bounds: readonly number[], highest: number): { minzoom: number; maxzoom: number } {
-  const count = (zoom: number) => {
+  const hasAtMost = (zoom: number, most: number) => {
     let tiles = 0
-    for (const _ of listTiles(bounds, zoom)) if (++tiles > MOST_TILES) break
-    return tiles
+    for (const _ of listTiles(bounds, zoom)) if (++tiles > most) return false
+    return true
   }
   let maxzoom = highest
-  while (maxzoom > 0 && count(maxzoom) > MOST_TILES / 2) maxzoom--
-  return { minzoom: Math.max(0, maxzoom - ZOOMS), maxzoom }
+  while (maxzoom > 0 && !hasAtMost(maxzoom, MOST_TILES)) maxzoom--
+  const minzoom = Math.max(0, maxzoom - ZOOMS)
+  while (maxzoom < FIELD_ZOOM && hasAtMost(maxzoom + 1, MOST_ENLARGED)) maxzoom++
+  return { minzoom, maxzoom }
 }
 
 /** The rows of the table `metadata`. */
