@@ -24,7 +24,7 @@ import { findAreaShape } from './queries.ts'
 
 /** A pack as a table: a row for each pixel of the finest grid whose centre lies in the area. */
 
-/** ODK takes lists of about so many rows. */
+/** ODK takes lists of about so many rows, where a form reads a few columns of them. */
 export const MOST_ROWS = 50_000
 
 /** Pixels in the rectangle around an area that are looked at: of a bent area few lie in it. */
