@@ -36,6 +36,6 @@ export const PackTilesQuery = Type.Object({
 })
 
 export const PackPage = t.file('PackPage', 'A page with script, style and data in one file.')
-export const PackTable = t.file('PackTable', 'A row for each pixel whose centre lies in the area, in UTF-8.')
-export const PackParquet = t.file('PackParquet', 'GeoParquet 1.1 with the centres of pixels as points.')
+export const PackTable = t.file('PackTable', 'A row for each pixel that the area covers, in UTF-8.')
+export const PackParquet = t.file('PackParquet', 'GeoParquet 1.1 with the places of rows as points.')
 export const PackTiles = t.file('PackTiles', 'MBTiles 1.3: tiles of a map as PNG, in a SQLite file.')

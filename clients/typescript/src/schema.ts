@@ -2281,9 +2281,9 @@ export interface components {
     GeoTiff: string;
     /** Format: binary @description A page with script, style and data in one file. */
     PackPage: string;
-    /** Format: binary @description A row for each pixel whose centre lies in the area, in UTF-8. */
+    /** Format: binary @description A row for each pixel that the area covers, in UTF-8. */
     PackTable: string;
-    /** Format: binary @description GeoParquet 1.1 with the centres of pixels as points. */
+    /** Format: binary @description GeoParquet 1.1 with the places of rows as points. */
     PackParquet: string;
     /** Format: binary @description MBTiles 1.3: tiles of a map as PNG, in a SQLite file. */
     PackTiles: string;

@@ -127,7 +127,7 @@ export async function findPackArea(
   const [area] = found?.areas ?? []
   if (!area) {
     const ofLevel = wanted.level === null ? '' : ` of level ${wanted.level}`
-    const sentence = `${country.name} has no area${ofLevel} with the code ${wanted.code}; GET ${BASE}/admin lists them.`
+    const sentence = `${country.name} has no area${ofLevel} with the code ${wanted.code}; GET ${BASE}/places finds codes by names.`
     throw new ApiError('UNKNOWN_AREA', sentence)
   }
   const { code, name, level, parents, extent } = area

@@ -72,7 +72,7 @@ const MOST_TILES = 1000
  * with fields, and so many tiles.
  */
 const FIELD_ZOOM = 14
-const MOST_ENLARGED = 500
+const MOST_ENLARGED = 200
 
 function chooseZooms(bounds: readonly number[], highest: number): { minzoom: number; maxzoom: number } {
   const hasAtMost = (zoom: number, most: number) => {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { PackFormat } from '#schemas/packs.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
@@ -11,7 +12,7 @@ import { findPackArea, type PackedArea, type PackSources, planContent, readPackC
 import { digestPage, writePackHtml } from './html.ts'
 import { chooseLayer, type LayerWish, writeMbtiles } from './mbtiles.ts'
 import { findAreaCode } from './queries.ts'
-import { chooseGrid, listTableSeries, makeTable, refuseLargeTable, type TableSeries } from './rows.ts'
+import { chooseGrid, findPixels, listTableSeries, makeTable, type TableSeries } from './rows.ts'
 import { writeCsv, writeParquet } from './tables.ts'
 
 type PackMaker = Omit<PackSources, 'pause'> & { maps: Maps }
@@ -62,14 +63,18 @@ interface PackFormatWriter {
   ): AsyncIterable<Uint8Array> | Promise<Iterable<Uint8Array>>
 }
 
-const tableOf = (sources: PackSources, { area, series }: PackSubject) => makeTable(sources, area, series)
+const makeTableOf = (sources: PackSources, { area, series }: PackSubject) => makeTable(sources, area, series)
 
 async function* writeTable(sources: PackSources, subject: PackSubject): AsyncGenerator<Uint8Array> {
-  yield* writeCsv(await tableOf(sources, subject))
+  yield* writeCsv(await makeTableOf(sources, subject))
 }
 
-const refuseRows = ({ app }: Omit<PackMaker, 'maps'>, { area, series }: PackSubject) =>
-  refuseLargeTable({ app }, area, chooseGrid(series, area))
+async function* writePoints(sources: PackSources, subject: PackSubject): AsyncGenerator<Uint8Array> {
+  yield* writeParquet(subject.area, await makeTableOf(sources, subject))
+}
+
+const refuseTable = async (sources: Omit<PackMaker, 'maps'>, { area, series }: PackSubject) =>
+  void (await findPixels({ ...sources, pause: () => setImmediate() }, area, chooseGrid(series, area)))
 
 /** What the page says of a country: also the months of other releases, in reasons. */
 function listCountryParts({ snapshot, area: { countryCode } }: PackSubject): string[] {
@@ -97,17 +102,23 @@ const FORMATS: Record<PackFormat, PackFormatWriter> = {
       return [await writePackHtml(sources, content, serviceUrl === null ? null : { tag, url })]
     },
   },
-  csv: { type: CSV.contentType, version: 1, refuse: refuseRows, write: writeTable },
+  csv: { type: CSV.contentType, version: 1, refuse: refuseTable, write: writeTable },
   parquet: {
     type: 'application/vnd.apache.parquet',
     version: 1,
-    refuse: refuseRows,
-    write: async (sources, subject) => [await writeParquet(subject.area, await tableOf(sources, subject))],
+    refuse: refuseTable,
+    write: writePoints,
   },
   mbtiles: {
     type: 'application/vnd.sqlite3',
     version: 1,
-    refuse: refuseRows,
+    async refuse(_, { area, series, wish }) {
+      const { release } = chooseLayer(series, area, wish)
+      chooseGrid(
+        series.filter((one) => one.release.code === release),
+        area,
+      )
+    },
     parts({ series, area, wish }) {
       const { release, layer } = chooseLayer(series, area, wish)
       return [release, String(layer)]

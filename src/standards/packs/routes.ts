@@ -42,10 +42,10 @@ interface PackDocument {
 }
 
 const COMMON = `
-Of each product and crop it has the release that answers where a request names none. An area with more than 50,000 pixels is refused, with the codes of the areas right below. The first one who asks waits until the file is made; where that takes longer than ten seconds, or many wait, the answer is 503 with \`Retry-After\`, and it goes on being made. Its \`ETag\` changes with the releases and the boundaries: \`HEAD\` says whether there is a newer one, and makes nothing.`
+Of each product and crop it has the release that answers where a request names none. An area that is too large is refused, with the codes of the areas right below. The first one who asks waits until the file is made; where that takes longer than ten seconds, or many wait, the answer is 503 with \`Retry-After\`, and it goes on being made. Its \`ETag\` changes with the releases and the boundaries: \`HEAD\` says whether there is a newer one, and makes nothing.`
 
 const TABLE = `
-A row for each pixel of the finest grid whose centre lies in the area, at most 50,000, with the values that the service gives there. \`name\` and \`label\` are for lists of ODK; then come the position, the codes and names of the area and of those above it, and for each product and crop the columns that batches have, behind the names of both: \`yield_wheat_yield_kg_ha_Normal\`. Names have \`_\` for what XPath does not take. \`release_yield_wheat\` has the code of the release. \`grid_lat\`, \`grid_lng\`, \`pixel_lat\` and \`pixel_lng\` have the corner of the grid and the size of its pixels in degrees, the same in each row; they are empty for a grid in another system.`
+A row for each pixel that the area covers, also in part, at most 50,000, with the values that the service gives there. The grid is the finest of those that reach as far in the area as any. \`name\` and \`label\` are for lists of ODK; then come the position, the codes and names of the area and of those above it, and for each product and crop the columns that batches have, behind the names of both: \`yield_wheat_yield_kg_ha_Normal\`. Names have \`_\` for what XPath does not take. \`release_yield_wheat\` has the code of the release, and \`forecast_month_\`, \`valid_until_\` and \`synthetic_\` what else a form should show. \`grid_lat\`, \`grid_lng\`, \`pixel_lat\` and \`pixel_lng\` have the corner of the grid and the size of its pixels in degrees, the same in each row; they are empty for a grid in another system.`
 
 const DOCUMENTS: Record<PackFormat, PackDocument> = {
   html: {
@@ -66,7 +66,7 @@ const DOCUMENTS: Record<PackFormat, PackDocument> = {
   parquet: {
     operationId: 'getPackParquet',
     summary: 'An area in one file: GeoParquet',
-    description: `${TABLE} Their centres are points in WGS 84, in the column \`geometry\`.`,
+    description: `${TABLE} Their places are points in WGS 84, in the column \`geometry\`.`,
     query: PackQuery,
     schema: PackParquet,
   },

@@ -1,34 +1,29 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { certaintyTexts, valueColumns } from '#src/advice/columns.ts'
+import { findInteriorPoint } from '#src/advice/polygon/geometry.ts'
+import { transformPolygons } from '#src/advice/polygon/queries.ts'
 import type { Rectangle } from '#src/catalog/area-queries.ts'
+import type { Ask } from '#src/data/cancellable.ts'
 import { ApiError } from '#src/errors.ts'
+import { isoMonth } from '#src/lib/dates.ts'
 import { round } from '#src/lib/round.ts'
-import { type Area, findAreasAt, type Position } from '#src/lookup/queries.ts'
+import type { Position } from '#src/lookup/queries.ts'
 import { type NumberedCoverage, type PublishedRelease, readSeries } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import type { Window } from '#src/raster/grid.ts'
-import {
-  boundedPolygon,
-  clip,
-  isWithinAny,
-  measureBounds,
-  planarArea,
-  type Rings,
-  sumOfRings,
-} from '#src/raster/rings.ts'
+import { columnsIn } from '#src/raster/blocks.ts'
+import { createMeasure, type LevelExtent } from '#src/raster/grid.ts'
+import { clip, isWithinAny, measureBounds, planarArea, type Rings } from '#src/raster/rings.ts'
+import { type ProjectedPolygon, projectOnGrid, scan } from '#src/raster/scan.ts'
 import { decodeMultiPolygon } from '#src/raster/tiles.ts'
 import { transformPositions } from '../maps/queries.ts'
 import { type PackedArea, type PackSources, tooLargeArea } from './content.ts'
-import { boundWindow, findWindow, listSides, WGS84 } from './pixels.ts'
+import { WGS84 } from './pixels.ts'
 import { findAreaShape } from './queries.ts'
 
-/** A pack as a table: a row for each pixel of the finest grid whose centre lies in the area. */
+/** A pack as a table: a row for each pixel of a grid that the area covers, also in part. */
 
-/** ODK takes lists of about so many rows, where a form reads a few columns of them. */
+/** ODK takes lists of about so many rows. */
 export const MOST_ROWS = 50_000
-
-/** Pixels in the rectangle around an area that are looked at: of a bent area few lie in it. */
-const MOST_CANDIDATES = 20 * MOST_ROWS
 
 /** A release of the country, and what begins the names of its columns. */
 export interface TableSeries {
@@ -58,12 +53,17 @@ function measurePixel({ extent: [west, south, east, north], width, height }: Num
   return { across: (east - west) / width, down: (north - south) / height }
 }
 
-function meets([west, south, east, north]: Rectangle, [left, bottom, right, top]: Rectangle): boolean {
-  return left <= east && right >= west && bottom <= north && top >= south
+/** The sides of what two rectangles have in common: below 0 where they do not meet. */
+function measureOverlap([west, south, east, north]: Rectangle, [left, bottom, right, top]: Rectangle) {
+  return {
+    across: Math.min(east, right) - Math.max(west, left),
+    down: Math.min(north, top) - Math.max(south, bottom),
+  }
 }
 
 /**
- * The finest grid of releases that reaches an area; of equal ones the first.
+ * The finest of the grids that reach as far in an area as any, but for a row and a column of pixels; of equal ones the first.
+ * A finer one that ends within the area would leave the rest without rows.
  *
  * @throws {ApiError} NO_RELEASE where nothing is published, NO_DATA where no grid reaches it
  */
@@ -73,149 +73,159 @@ export function chooseGrid(series: readonly TableSeries[], area: PackedArea): Nu
   }
   const grids = series
     .flatMap(({ release }) => release.coverages)
-    .filter(({ extent }) => meets(extent, area.bbox))
-  const size = (grid: NumberedCoverage) => {
-    const { across, down } = measurePixel(grid)
-    return across * down
-  }
-  const [first, ...others] = grids
-  if (!first) {
-    const sentence = `${area.name} (${area.code}) has no values: no published raster reaches it.`
-    throw new ApiError('NO_DATA', sentence)
-  }
-  return others.reduce((finest, grid) => (size(grid) < size(finest) ? grid : finest), first)
+    .map((grid) => {
+      const overlap = measureOverlap(grid.extent, area.bbox)
+      const pixel = measurePixel(grid)
+      return {
+        grid,
+        meets: overlap.across >= 0 && overlap.down >= 0,
+        size: pixel.across * pixel.down,
+        reach: overlap.across * overlap.down,
+        atMost: (overlap.across + pixel.across) * (overlap.down + pixel.down),
+      }
+    })
+    .filter(({ meets }) => meets)
+  const furthest = Math.max(...grids.map(({ reach }) => reach))
+  const [first, ...others] = grids.filter(({ atMost }) => atMost >= furthest)
+  if (!first) throw withoutValues(area)
+  return others.reduce((finest, one) => (one.size < finest.size ? one : finest), first).grid
+}
+
+function withoutValues({ name, code }: PackedArea): ApiError {
+  return new ApiError('NO_DATA', `${name} (${code}) has no values: no published raster reaches it.`)
+}
+
+/** A pixel that an area covers, also in part. */
+interface CoveredPixel {
+  column: number
+  row: number
+  /** A place of the area in it, in columns and rows: its centre, where that is one. */
+  place: readonly [x: number, y: number]
+}
+
+/** Degrees beyond a grid at which shapes are cut: far away they may have no place in its system. */
+const BEYOND = 0.1
+
+/** Degrees of a straight edge: in another system it is a curve, which leaves it by less than a centimetre. */
+const STEP = 0.01
+
+/** The shape of an area on a grid. */
+async function placeArea(
+  { app }: Pick<PackSources, 'app'>,
+  area: PackedArea,
+  grid: NumberedCoverage,
+): Promise<ProjectedPolygon> {
+  const db = app.database.reader
+  const shape = await findAreaShape(db, area)
+  const polygons = shape ? decodeMultiPolygon(shape) : []
+  if (grid.srid === WGS84) return projectOnGrid(grid, true, polygons)
+  const [west, south, east, north] = grid.extent
+  const around = { west: west - BEYOND, south: south - BEYOND, east: east + BEYOND, north: north + BEYOND }
+  const near = polygons.map((rings) => clipAll(rings, around)).filter(({ length }) => length > 0)
+  const ask: Ask = async (query) => (await query.execute(db)).rows as never
+  return projectOnGrid(
+    grid,
+    false,
+    near.length > 0 ? await transformPolygons(ask, near, grid.srid, STEP) : [],
+  )
+}
+
+/** A smaller share of a pixel is passed over: rounded, the place would lie beside it. */
+const LEAST_SHARE = 0.001
+
+interface CoveredRow {
+  row: number
+  /** Border pixels, ascending. */
+  columns: number[]
+  /** Whole pixels: first column and the one after the last, by turns. */
+  runs: number[]
+}
+
+function countPixels({ columns, runs }: CoveredRow): number {
+  return runs.reduce((count, column, at) => (at % 2 === 0 ? count - column : count + column), columns.length)
 }
 
 /**
- * Refuses an area with too many rows. By its simplified outline, before anything is read: the count of rows may refuse what
- * is hardly smaller.
+ * The pixels of a grid that an area covers, also in part, row by row.
  *
- * @throws {ApiError} TOO_MANY_POINTS
+ * @throws {ApiError} TOO_MANY_POINTS, NO_DATA for an area beside the grid
  */
-export async function refuseLargeTable(
-  sources: Pick<PackSources, 'app'>,
+export async function findPixels(
+  sources: PackSources,
   area: PackedArea,
   grid: NumberedCoverage,
-): Promise<void> {
-  const { across, down } = measurePixel(grid)
-  const { type, coordinates } = area.outline
-  const polygons = (type === 'Polygon' ? [coordinates] : coordinates) as [number, number][][][]
-  const rings = polygons.map((polygon) => polygon.map((ring) => Float64Array.from(ring.flat())))
-  const count = Math.round(sumOfRings(rings, planarArea) / (across * down))
-  if (count > MOST_ROWS) throw await refuseRows(sources, area, count)
+): Promise<CoveredPixel[]> {
+  const polygon = await placeArea(sources, area, grid)
+  const rows: CoveredRow[] = []
+  const slivers: CoveredRow[] = []
+  for (const covered of scan(polygon, grid.width, grid.height, createMeasure(grid, false))) {
+    if (!covered) {
+      await sources.pause()
+      continue
+    }
+    const { row, columns, areas, runs, pixelArea } = covered
+    const isLarge = (at: number) => (areas[at] as number) >= LEAST_SHARE * pixelArea
+    rows.push({ row, columns: columns.filter((_, at) => isLarge(at)), runs: [...runs] })
+    slivers.push({ row, columns: columns.filter((_, at) => !isLarge(at)), runs: [] })
+  }
+  const count = rows.reduce((sum, row) => sum + countPixels(row), 0)
+  if (count > MOST_ROWS) throw await tooLargeArea(sources, area, { unit: 'pixels', count, most: MOST_ROWS })
+  const found: CoveredPixel[] = []
+  for (const row of count > 0 ? rows : slivers) {
+    await sources.pause()
+    found.push(...placeRow(polygon, row))
+  }
+  if (found.length === 0) throw withoutValues(area)
+  return found
 }
 
-function refuseRows(sources: Pick<PackSources, 'app'>, area: PackedArea, count: number): Promise<ApiError> {
-  return tooLargeArea(sources, area, { unit: 'pixels', count, most: MOST_ROWS })
+function placeRow({ rings }: ProjectedPolygon, { row, columns, runs }: CoveredRow): CoveredPixel[] {
+  const [west, east] = [columns[0] ?? 0, (columns.at(-1) ?? 0) + 1]
+  const near = columns.length > 0 ? clipAll(rings, { west, south: row, east, north: row + 1 }) : []
+  const border = columns.map((column) => ({ column, row, place: placeIn(near, column, row) }))
+  const whole = [...columnsIn(runs)].map((column) => ({ column, row, place: centreOf(column, row) }))
+  return [...border, ...whole].sort((one, other) => one.column - other.column)
 }
 
-/** A pixel of the finest grid by its centre. */
-interface Centre extends Position {
-  column: number
-  row: number
+const centreOf = (column: number, row: number) => [column + 0.5, row + 0.5] as const
+
+function clipAll(rings: Rings, box: LevelExtent): Rings {
+  return rings.map((ring) => clip(ring, box)).filter(({ length }) => length > 0)
 }
+
+/** A place of the polygon in a pixel that it covers in part. */
+function placeIn(rings: Rings, column: number, row: number): CoveredPixel['place'] {
+  const inside = clipAll(rings, { west: column, south: row, east: column + 1, north: row + 1 })
+  // The largest is none of a hole.
+  inside.sort((one, other) => Math.abs(planarArea(other)) - Math.abs(planarArea(one)))
+  const [west, south, east, north] = measureBounds(inside)
+  const centre = centreOf(column, row)
+  if (isWithinAny([{ rings: inside, west, south, east, north }], ...centre)) return centre
+  const { longitude, latitude } = findInteriorPoint([inside])
+  return [longitude, latitude]
+}
+
+/** A pixel by its place in degrees. */
+interface LocatedPixel extends CoveredPixel, Position {}
 
 /** As columns have them: 10 cm on the ground. */
 const DECIMALS = 6
 
-/** Centres that are looked at, and positions that are transformed, between two turns of others. */
-const CENTRES_A_SLICE = 500
-const POSITIONS_A_QUERY = 5000
-
-/** The window of a grid in any system around a rectangle of degrees. */
-async function locateWindow(
-  { app }: PackSources,
-  grid: NumberedCoverage,
-  rectangle: Rectangle,
-): Promise<Window> {
-  if (grid.srid === WGS84) return findWindow(grid, rectangle)
-  const sides = listSides(rectangle)
-  const places = await transformPositions(
-    app.database.reader,
-    grid.srid,
-    sides.map(({ longitude }) => longitude),
-    sides.map(({ latitude }) => latitude),
-  )
-  return boundWindow(
-    grid,
-    places.map(({ x, y }) => [x, y] as const),
-  )
-}
-
-/** The centres of the pixels of a window in rounded degrees, row by row, in slices. */
-async function* listCentres(
-  { app, pause }: PackSources,
-  grid: NumberedCoverage,
-  { column: left, row: top, width, height }: Window,
-): AsyncGenerator<Centre[]> {
-  const { srid, originX, originY, pixelWidth, pixelHeight } = grid
-  const length = srid === WGS84 ? CENTRES_A_SLICE : POSITIONS_A_QUERY
-  for (let from = 0; from < width * height; from += length) {
-    await pause()
-    const cells = Array.from({ length: Math.min(length, width * height - from) }, (_, at) => ({
-      column: left + ((from + at) % width),
-      row: top + Math.floor((from + at) / width),
-    }))
-    const xs = cells.map(({ column }) => originX + (column + 0.5) * pixelWidth)
-    const ys = cells.map(({ row }) => originY + (row + 0.5) * pixelHeight)
-    const places =
-      srid === WGS84
-        ? xs.map((x, at) => ({ x, y: ys[at] as number }))
-        : await transformPositions(app.database.reader, WGS84, xs, ys, srid)
-    yield cells.map((cell, at) => {
-      const { x, y } = places[at] as { x: number; y: number }
-      return { ...cell, longitude: round(x, DECIMALS), latitude: round(y, DECIMALS) }
-    })
-  }
-}
-
-/** Degrees around centres at which shapes are cut. */
-const BEYOND = 1 / 1024
-
-/** The centres in an area. Only edges near to them are looked at; within centimetres of an edge the database decides. */
-async function selectWithin(
-  { app }: PackSources,
-  { countryCode, level, code }: PackedArea,
-  polygons: readonly Rings[],
-  centres: readonly Centre[],
-): Promise<Centre[]> {
-  const [west, south, east, north] = measureBounds([
-    centres.flatMap(({ longitude, latitude }) => [longitude, latitude]),
-  ])
-  const around = { west: west - BEYOND, south: south - BEYOND, east: east + BEYOND, north: north + BEYOND }
-  const near = polygons
-    .map((rings) => rings.map((ring) => clip(ring, around)).filter(({ length }) => length > 0))
-    .filter(({ length }) => length > 0)
-    .map(boundedPolygon)
-  const within = centres.map(({ longitude, latitude }) => isWithinAny(near, longitude, latitude))
-  const open = centres.filter((_, at) => within[at] === undefined)
-  const areas = open.length > 0 ? await findAreasAt(app.database.reader, open) : []
-  const isArea = (one: Area) => one.code === code && one.level === level && one.countryCode === countryCode
-  const decided = new Map(open.map((centre, at) => [centre, areas[at]?.some(isArea)]))
-  return centres.filter((centre, at) => within[at] ?? decided.get(centre))
-}
-
-/**
- * The pixels of a grid whose centres lie in an area, borders included, as `admin_areas_at` has them.
- *
- * @throws {ApiError} TOO_MANY_POINTS
- */
-async function findCentres(
-  sources: PackSources,
-  area: PackedArea,
-  grid: NumberedCoverage,
-): Promise<Centre[]> {
-  const window = await locateWindow(sources, grid, area.bbox)
-  const candidates = window.width * window.height
-  if (candidates > MOST_CANDIDATES) throw await refuseRows(sources, area, candidates)
-  const shape = await findAreaShape(sources.app.database.reader, area)
-  const polygons = shape ? decodeMultiPolygon(shape) : []
-  const found: Centre[] = []
-  for await (const slice of listCentres(sources, grid, window)) {
-    found.push(...(await selectWithin(sources, area, polygons, slice)))
-  }
-  if (found.length > MOST_ROWS) throw await refuseRows(sources, area, found.length)
-  return found
+async function locate(
+  { app }: Pick<PackSources, 'app'>,
+  { srid, originX, originY, pixelWidth, pixelHeight }: NumberedCoverage,
+  pixels: readonly CoveredPixel[],
+): Promise<LocatedPixel[]> {
+  const xs = pixels.map(({ place: [x] }) => originX + x * pixelWidth)
+  const ys = pixels.map(({ place: [, y] }) => originY + y * pixelHeight)
+  const places =
+    srid === WGS84
+      ? xs.map((x, at) => ({ x, y: ys[at] as number }))
+      : await transformPositions(app.database.reader, WGS84, xs, ys, srid)
+  return pixels.map((pixel, at) => {
+    const { x, y } = places[at] as { x: number; y: number }
+    return { ...pixel, longitude: round(x, DECIMALS), latitude: round(y, DECIMALS) }
+  })
 }
 
 export type Cell = string | number | null
@@ -231,8 +241,9 @@ interface SeriesColumns extends TableSeries {
   cellsOf(values: number[] | null): Cell[]
 }
 
-/** What names of columns have: XPath, and so ODK, takes no others. */
-const NOT_IN_NAMES = /[^\p{L}\p{N}_.-]+/gu
+/** XPath, and so ODK, takes names of XML alone (XML 1.0, production 4a, without joiners and its last planes). */
+const NOT_IN_NAMES =
+  /[^\w.\-\u00B7\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u037D\u037F-\u1FFF\u2070-\u218F\u2C00-\u2FEF\u3001-\uD7FF\uF900-\uFDCF\uFDF0-\uFFFD]+/gu
 
 /** Names of columns that differ from each other whatever their case. */
 function createNaming(): (name: string) => string {
@@ -255,6 +266,17 @@ function listSeriesColumns(one: TableSeries, nameOf: (name: string) => string): 
     ...one,
     columns,
     cellsOf: (values) => (values ? cellsOf(values) : names.map(() => null)),
+  }
+}
+
+/** What a release says of itself: the same in each row. */
+function describeRelease({ code, synthetic, ...release }: PublishedRelease): Record<string, string | null> {
+  const month = release.forecastPeriod && isoMonth(release.forecastPeriod)
+  return {
+    release: code,
+    forecast_month: month,
+    valid_until: release.validUntil,
+    synthetic: String(synthetic),
   }
 }
 
@@ -293,7 +315,7 @@ export async function makeTable(
   series: readonly TableSeries[],
 ): Promise<PackTable> {
   const grid = chooseGrid(series, area)
-  const centres = await findCentres(sources, area, grid)
+  const pixels = await findPixels(sources, area, grid)
   const nameOf = createNaming()
   const above = area.parents.filter(({ level }) => level > 0)
   const first = ['name', 'label', 'lat', 'lng', 'country_code', 'area_code', 'area_name']
@@ -303,16 +325,20 @@ export async function makeTable(
     isText: at !== POSITION_COLUMNS.latitude && at !== POSITION_COLUMNS.longitude,
   }))
   const values = series.map((one) => listSeriesColumns(one, nameOf))
-  const releases = series.map(({ prefix }) => ({ name: nameOf(`release ${prefix}`), isText: true }))
+  const releases = series.flatMap(({ prefix, release }) =>
+    Object.entries(describeRelease(release)).map(([name, cell]) => ({
+      column: { name: nameOf(`${name} ${prefix}`), isText: true },
+      cell,
+    })),
+  )
   const ofArea = [area.countryCode, area.code, area.name, ...above.flatMap(({ code, name }) => [code, name])]
-  const codes = series.map(({ release }) => release.code)
   const gridColumns = GRID_COLUMNS.map((name) => ({ name: nameOf(name), isText: false }))
-  const gridCells = listGridCells(grid)
+  const last = [...releases.map(({ cell }) => cell), ...listGridCells(grid)]
 
   async function* slices(): AsyncGenerator<Cell[][]> {
-    for (let from = 0; from < centres.length; from += ROWS_A_SLICE) {
+    for (let from = 0; from < pixels.length; from += ROWS_A_SLICE) {
       await sources.pause()
-      const slice = centres.slice(from, from + ROWS_A_SLICE)
+      const slice = await locate(sources, grid, pixels.slice(from, from + ROWS_A_SLICE))
       const read: Cell[][][] = []
       for (const { release, cellsOf } of values) {
         read.push((await sources.lookup.valuesAt(release, slice)).map(cellsOf))
@@ -323,13 +349,17 @@ export async function makeTable(
         ...[latitude, longitude],
         ...ofArea,
         ...read.flatMap((ofSeries) => ofSeries[at] as Cell[]),
-        ...codes,
-        ...gridCells,
+        ...last,
       ])
     }
   }
   return {
-    columns: [...columns, ...values.flatMap((one) => one.columns), ...releases, ...gridColumns],
+    columns: [
+      ...columns,
+      ...values.flatMap((one) => one.columns),
+      ...releases.map(({ column }) => column),
+      ...gridColumns,
+    ],
     series,
     slices: slices(),
   }

@@ -13,8 +13,8 @@ export async function* writeCsv({ columns, slices }: PackTable): AsyncGenerator<
   for await (const rows of slices) yield Buffer.from(rows.map(csvRow).join(''))
 }
 
-/** Rows of a row group: some milliseconds are spent on each, and readers skip those that are elsewhere. */
-const ROWS_A_GROUP = 5000
+/** Cells of a row group: encoding them takes some hundredths of a second. */
+const CELLS_A_GROUP = 100_000
 
 const GEOMETRY = 'geometry'
 
@@ -70,13 +70,12 @@ function describeSources({ countryCode, level, code, name }: PackedArea, series:
 }
 
 /** Rows gathered from slices to groups. */
-async function* groupRows(slices: PackTable['slices']): AsyncGenerator<Cell[][]> {
+async function* groupRows({ columns, slices }: PackTable): AsyncGenerator<Cell[][]> {
+  const most = Math.ceil(CELLS_A_GROUP / columns.length)
   let group: Cell[][] = []
   for await (const rows of slices) {
     group.push(...rows)
-    if (group.length < ROWS_A_GROUP) continue
-    yield group
-    group = []
+    for (; group.length >= most; group = group.slice(most)) yield group.slice(0, most)
   }
   if (group.length > 0) yield group
 }
@@ -91,20 +90,26 @@ function includePoints(bbox: Bounds | null, rows: readonly Cell[][]): Bounds | n
   return west <= east ? [west, south, east, north] : null
 }
 
-/** GeoParquet with the centres of pixels as points. The bytes of at most 50,000 rows are in memory until its end. */
-export async function writeParquet(area: PackedArea, table: PackTable): Promise<Uint8Array> {
+/** GeoParquet with the places of rows as points, a piece for each group of rows. */
+export async function* writeParquet(area: PackedArea, table: PackTable): AsyncGenerator<Uint8Array> {
   const writer = new ByteWriter()
   const schema = schemaFromColumnData({ columnData: columnData(table, []) })
   const parquet = new ParquetWriter({ writer, schema, createdBy: 'agro-advisory' })
+  const takeBytes = () => {
+    const bytes = writer.getBytes().slice()
+    writer.index = 0
+    return bytes
+  }
   let bbox: Bounds | null = null
-  for await (const rows of groupRows(table.slices)) {
+  for await (const rows of groupRows(table)) {
     bbox = includePoints(bbox, rows)
-    await parquet.write({ columnData: columnData(table, rows), rowGroupSize: ROWS_A_GROUP })
+    await parquet.write({ columnData: columnData(table, rows), rowGroupSize: rows.length })
+    yield takeBytes()
   }
   parquet.kvMetadata = [
     { key: 'geo', value: JSON.stringify(describeGeometry(bbox)) },
     { key: 'agro', value: JSON.stringify(describeSources(area, table.series)) },
   ]
   await parquet.finish()
-  return writer.getBytes()
+  yield takeBytes()
 }

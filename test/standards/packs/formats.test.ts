@@ -40,7 +40,8 @@ describe('GeoParquet', () => {
       texts.map((row) =>
         Object.fromEntries(
           Object.entries(row).map(([name, text]) => {
-            const isText = /^(name|label|.*_code|.*_name|release_.*|.*_(scenario_of|condition_source).*)$/
+            const isText =
+              /^(name|label|.*_code|.*_name|(release|forecast_month|valid_until|synthetic)_.*|.*_(scenario_of|condition_source).*)$/
             return [name, text === '' ? null : isText.test(name) ? text : Number(text)]
           }),
         ),
@@ -116,7 +117,7 @@ describe('MBTiles', () => {
     }
   })
 
-  test('covers the area at each zoom up to one with fields, or to 500 tiles', async () => {
+  test('covers the area at each zoom up to one with fields, or to 200 tiles', async () => {
     const { release, layer, minzoom, maxzoom, bounds } = metadata as Record<string, string>
     const tileset = (await service.app.inject(`/releases/${release}/layers/${layer}/tiles.json`)).json()
     expect(Number(maxzoom)).toBeGreaterThan(tileset.maxzoom)
@@ -144,8 +145,8 @@ describe('MBTiles', () => {
     }
     const expected: string[] = []
     for (let zoom = Number(minzoom); zoom <= Number(maxzoom); zoom++) expected.push(...listPlaces(zoom))
-    expect(listPlaces(Number(maxzoom)).length).toBeLessThanOrEqual(500)
-    expect(Number(maxzoom) === 14 || listPlaces(Number(maxzoom) + 1).length > 500).toBe(true)
+    expect(listPlaces(Number(maxzoom)).length).toBeLessThanOrEqual(200)
+    expect(Number(maxzoom) === 14 || listPlaces(Number(maxzoom) + 1).length > 200).toBe(true)
     expect(tiles.map(({ zoom, column, row }) => `${zoom} ${column} ${row}`).sort()).toEqual(expected.sort())
   })
 
@@ -250,7 +251,7 @@ describe('agro pack', () => {
     const refusals = [
       [
         ['none', '--country', 'eth', '--out', out],
-        'Ethiopia has no area with the code none; GET /admin lists them.',
+        'Ethiopia has no area with the code none; GET /places finds codes by names.',
       ],
       [
         [AREA, '--country', 'eth', '--out', join(folder, 'area.doc')],

@@ -6,6 +6,7 @@ import { PRODUCTS } from '#schemas/products/index.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { openApp } from '#test/setup/open-service.ts'
 import { gridOf, layerOf, operatorOf, releaseOn } from '#test/setup/releases.ts'
+import { loadRegion } from '#test/standards/certain-releases.ts'
 import { askUntilMade, type PackRow, readRows } from './files.ts'
 import { createRandom } from './made-packs.ts'
 
@@ -58,7 +59,7 @@ async function askCells(code: string, crop: string | null, place: object): Promi
   return Object.fromEntries(Object.entries(cells).map(([name, value]) => [name, String(value)]))
 }
 
-/** The names of the pixels of a grid of degrees whose centres PostGIS finds in an area. */
+/** The names of the pixels of a grid of degrees of which PostGIS finds a thousandth in an area. */
 async function listPixels(code: string, product: string): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     with grid as (
@@ -73,14 +74,25 @@ async function listPixels(code: string, product: string): Promise<string[]> {
     from grid
     cross join lateral generate_series(0, width - 1) as "column"
     cross join lateral generate_series(0, height - 1) as "row"
-    join (select geom from admin_area where code = ${code} order by level limit 1) as area on st_covers(
-      geom, st_setsrid(st_makepoint(
-        round((origin_x + ("column" + 0.5) * pixel_width)::numeric, 6)::float8,
-        round((origin_y + ("row" + 0.5) * pixel_height)::numeric, 6)::float8
-      ), 4326)
-    )
+    cross join lateral (select st_setsrid(st_envelope(st_makeline(
+      st_makepoint(origin_x + "column" * pixel_width, origin_y + "row" * pixel_height),
+      st_makepoint(origin_x + ("column" + 1) * pixel_width, origin_y + ("row" + 1) * pixel_height)
+    )), 4326) as square) as pixel
+    join (select geom from admin_area where code = ${code} order by level limit 1) as area
+      on st_intersects(geom, square) and st_area(st_intersection(geom, square)) > 0.001 * st_area(square)
     order by "row", "column"`.execute(service.database.reader)
   return rows.map(({ name }) => name)
+}
+
+/** Places in an area, by PostGIS. */
+async function drawWithin(code: string, count: number): Promise<{ lng: number; lat: number }[]> {
+  const { rows } = await sql<{ lng: number; lat: number }>`
+    select round(st_x(place)::numeric, 7)::float8 as lng, round(st_y(place)::numeric, 7)::float8 as lat
+    from (
+      select (st_dump(st_generatepoints(geom, ${count}::integer, 1))).geom as place
+      from admin_area where code = ${code} order by level limit 1
+    ) as drawn`.execute(service.database.reader)
+  return rows
 }
 
 describe.each([
@@ -93,7 +105,7 @@ describe.each([
     rows = readRows((await get(`/packs/${country}/${code}.csv`)).body)
   })
 
-  test('has a row for each pixel of the finest grid whose centre lies in it', async () => {
+  test('has a row for each pixel of the finest grid that it covers, also in part', async () => {
     const names = rows.map(({ name }) => name)
     expect(new Set(names).size).toBe(rows.length)
     expect(names.length).toBeGreaterThan(50)
@@ -127,23 +139,16 @@ describe.each([
     }
   })
 
-  test('has the corner and the size of pixels, by which a form finds the row of a position', () => {
-    const draw = createRandom(seed)
+  test('has the corner and the size of pixels, by which a form finds the row of each place in the area', async () => {
     const byName = new Map(rows.map((row) => [row.name, row]))
-    for (let drawn = 0; drawn < 500; drawn++) {
-      const near = rows[Math.floor(draw() * rows.length)] as PackRow
-      const [height, width] = [Math.abs(Number(near.pixel_lat)), Math.abs(Number(near.pixel_lng))]
-      // As a phone has them, up to three pixels away.
-      const lat = Number((Number(near.lat) + (draw() - 0.5) * 6 * height).toFixed(7))
-      const lng = Number((Number(near.lng) + (draw() - 0.5) * 6 * width).toFixed(7))
-      const around = rows.filter(
-        (row) =>
-          Math.abs(Number(row.lat) - lat) <= height / 2 && Math.abs(Number(row.lng) - lng) <= width / 2,
-      )
-      const column = Math.trunc((lng - Number(near.grid_lng)) / Number(near.pixel_lng))
-      const row = Math.trunc((lat - Number(near.grid_lat)) / Number(near.pixel_lat))
-      const found = byName.get(`${column}_${row}`)
-      expect(found ? [found] : []).toEqual(around)
+    const { grid_lat, grid_lng, pixel_lat, pixel_lng } = rows[0] as PackRow
+    for (const place of await drawWithin(code, 50)) {
+      const column = Math.trunc((place.lng - Number(grid_lng)) / Number(pixel_lng))
+      const line = Math.trunc((place.lat - Number(grid_lat)) / Number(pixel_lat))
+      const row = byName.get(`${column}_${line}`)
+      const crop = country === 'eth' ? 'wheat' : null
+      const cells = await askCells(crop ? 'yield' : 'forage', crop, { ...place, country_code: country })
+      expect(row).toMatchObject(cells)
     }
   })
 
@@ -246,19 +251,19 @@ test.each([
     '/packs/eth/ETH-99.csv',
     404,
     'UNKNOWN_AREA',
-    'Ethiopia has no area with the code ETH-99; GET /admin lists them.',
+    'Ethiopia has no area with the code ETH-99; GET /places finds codes by names.',
   ],
   [
     '/packs/eth/a.b%2Fc.parquet',
     404,
     'UNKNOWN_AREA',
-    'Ethiopia has no area with the code a.b/c; GET /admin lists them.',
+    'Ethiopia has no area with the code a.b/c; GET /places finds codes by names.',
   ],
   [
     '/packs/eth/ETH-03-05.csv?level=1',
     404,
     'UNKNOWN_AREA',
-    'Ethiopia has no area of level 1 with the code ETH-03-05; GET /admin lists them.',
+    'Ethiopia has no area of level 1 with the code ETH-03-05; GET /places finds codes by names.',
   ],
   ['/packs/eth/ETH-03-05.mbtiles?release=none', 400, 'INVALID_PARAMETERS', /^release must be one of /],
   ['/packs/eth/ETH-03-05.mbtiles?layer=1000', 400, 'INVALID_PARAMETERS', /^layer must be at most /],
@@ -293,7 +298,7 @@ test('an area with more pixels than a table may have is refused with the codes b
   const before = await get('/packs/eth/ETH-03.csv', {}, 'HEAD')
   // Pixels of 1 km: Amhara has some 130,000.
   const { code } = await load(gridOf(4326, [33, 15], [0.01, -0.01], [1500, 1150]), () => 1, '2027-01-01')
-  for (const format of ['csv', 'parquet', 'mbtiles']) {
+  for (const format of ['csv', 'parquet']) {
     const answer = await get(`/packs/eth/ETH-03.${format}`)
     expect(answer.statusCode).toBe(413)
     const { code: error, error: sentence, details } = answer.json()
@@ -305,10 +310,24 @@ test('an area with more pixels than a table may have is refused with the codes b
     expect((await get(`/packs/eth/ETH-03.${format}`, {}, 'HEAD')).statusCode).toBe(413)
   }
   expect((await get('/packs/eth/ETH-03-05.csv')).statusCode).toBe(200)
-  const { publish, remove } = operatorOf(service.database)
-  await remove(code, true)
+  await operatorOf(service.database).remove(code, true)
   expect((await get('/packs/eth/ETH-03.csv', {}, 'HEAD')).headers.etag).toBe(before.headers.etag)
-  expect(publish).toBeDefined()
+})
+
+test('a finer grid that ends within an area leaves the rows of the whole area', async () => {
+  const url = '/packs/eth/ETH-03-05.csv'
+  const before = readRows((await get(url)).body)
+  const { lat, lng } = before[Math.floor(before.length / 2)] as PackRow
+  const { code } = await load(
+    gridOf(4326, [Number(lng), Number(lat)], [0.005, -0.005], [40, 40]),
+    () => 7,
+    '2027-03-01',
+  )
+  const rows = readRows((await get(url)).body)
+  expect(rows.map(({ name }) => name)).toEqual(before.map(({ name }) => name))
+  const yields = new Set(rows.map((row) => row.yield_wheat_yield_kg_ha_Normal))
+  expect(yields).toEqual(new Set(['7', '']))
+  await operatorOf(service.database).remove(code, true)
 })
 
 test('a release that takes the place of another one has another pack and tag, which the old one has never', async () => {
@@ -351,4 +370,28 @@ test('boundaries of another country leave the tag of a pack, and those of its ow
   expect((await get(url, {}, 'HEAD')).headers.etag).toBe(etag)
   await reload('eth')
   expect((await get(url, {}, 'HEAD')).headers.etag).not.toBe(etag)
+})
+
+describe('an area that is smaller than a pixel', () => {
+  const small = openApp({
+    template: 'empty',
+    prepare: async (database) => {
+      await loadRegion(database)
+      const grid = gridOf(4326, [30, 20], [20, -20], [1, 1])
+      const layers = [{ ...layerOf(''), input: null }]
+      await loadRelease(database, releaseOn(grid, layers, [Float32Array.of(5)], { product: 'yield' }), {
+        publish: true,
+      })
+    },
+  })
+
+  test('has a row with a place of it', async () => {
+    const { body } = await askUntilMade(small.app, { url: '/packs/eth/A.csv' })
+    const [row, ...others] = readRows(body)
+    expect([others, row?.name]).toEqual([[], '0_0'])
+    const place = { lat: Number(row?.lat), lng: Number(row?.lng), country_code: 'eth' }
+    const payload = { ...place, crop: 'wheat' }
+    const answer = await small.app.inject({ method: 'POST', url: '/advisory/yield/point', payload })
+    expect([answer.statusCode, row?.yield_wheat_yield_kg_ha_Normal]).toEqual([200, '5'])
+  })
 })
