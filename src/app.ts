@@ -54,6 +54,7 @@ import { robots, unknownPaths } from './http/plugins/unknown-paths.ts'
 import { warmUpRequests } from './http/plugins/warm-up-requests.ts'
 import { webPages } from './http/plugins/web-pages.ts'
 import { createServer } from './http/server.ts'
+import { hashReleases } from './ingest/hashing.ts'
 import { publishOnSchedule } from './ingest/publish.ts'
 import { cacheLastValue } from './lib/cache.ts'
 import { createEventLoopQueue } from './lib/limiter.ts'
@@ -152,6 +153,7 @@ export async function buildApp(
   )
   await app.register(service, { prefix: config.BASE_PATH })
   publishOnSchedule(app)
+  hashReleases(app)
   return app.decorate('warmUp', () => warmUp(app, lookup))
 }
 

@@ -39,6 +39,10 @@ const JOBS = {
     everyMs: MINUTE_MS,
     failure: 'results of areas could not be looked for yet',
   },
+  'hash-releases': {
+    everyMs: MINUTE_MS,
+    failure: 'the hashes of releases could not be computed yet',
+  },
   'remove-accounts': {
     everyMs: MINUTE_MS,
     atOnce: true,

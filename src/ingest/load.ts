@@ -1,3 +1,4 @@
+import { storeRoot } from '#src/catalog/proof-queries.ts'
 import { publishRelease, storeIssues } from '#src/catalog/release-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { nameOfCrs } from '#src/data/crs.ts'
@@ -8,6 +9,7 @@ import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import type { LevelExtent, Window } from '#src/raster/grid.ts'
+import { createTileHasher } from '#src/raster/merkle.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { createPyramid, type StoredRun } from '#src/raster/pyramid.ts'
 import { allowedChecks, type Leniency, refusingChecks } from './checks/index.ts'
@@ -67,7 +69,8 @@ async function loadAlone(
     coverages.push({ coverage, extent: await extentOrRefuse(database, coverage) })
   }
 
-  const release = await queries.insertRelease(writer, source.description, storeForLoads(database))
+  const store = storeForLoads(database)
+  const release = await queries.insertRelease(writer, source.description, store)
   try {
     const ordinals = numberLayers(source)
     const done = progressOver(source, progress)
@@ -76,10 +79,13 @@ async function loadAlone(
       done(pixels)
     }
     const read: CoverageStatistics[] = []
+    const roots: Buffer[] = []
     let tiles = 0
     for (const { coverage, extent } of coverages) {
       const id = await queries.insertCoverage(writer, release.id, coverage.grid, extent)
-      const written = await writeCoverage(database, id, coverage, source, advance)
+      const hasher = createTileHasher(coverage.grid, release.code, roots.length + 1)
+      const written = await writeCoverage(database, id, coverage, source, advance, hasher)
+      roots.push(hasher.root())
       await queries.markSummarised(writer, id)
       await queries.insertLayers(writer, release.id, id, written.statistics.layers, ordinals)
       tiles += written.tiles
@@ -90,6 +96,7 @@ async function loadAlone(
     signal.throwIfAborted()
     const replaced = await inTransaction(writer, async (trx) => {
       await queries.markReady(trx, release)
+      await storeRoot(trx, { id: release.id, store }, roots)
       if (findings) await storeIssues(trx, release.code, findings)
       const before = published
         ? await publishRelease(trx, release.code, { allowed: allowedChecks(findings ?? []) })
@@ -173,6 +180,7 @@ async function writeCoverage(
   coverage: CoverageSource,
   source: ReleaseSource,
   advance: (pixels: number) => void,
+  hasher: ReturnType<typeof createTileHasher>,
 ) {
   const { grid, layers } = coverage
   const { writer } = database
@@ -181,7 +189,15 @@ async function writeCoverage(
   const pixelWriter = await createPixelWriter(database, { id, grid, geographic, bands })
   const summaries = queries.createSummaryWriter(writer, id)
   const pyramid = createPyramid(grid, geographic)
-  const read = await readCoverage(coverage, source, pyramid, advance, pixelWriter.add, summaries.add)
+  const hashes = queries.createHashWriter(writer, id)
+  const writePixels = async (window: Window, pixels: Pixels[]) => {
+    await pixelWriter.add(window, pixels)
+    const filled = bands.map(({ nodata }, index) => ({ pixels: pixels[index] as Pixels, nodata }))
+    for (const chunk of hasher.add(window, filled)) if (chunk) await hashes.add(chunk)
+  }
+  const read = await readCoverage(coverage, source, pyramid, advance, writePixels, summaries.add)
+  for (const chunk of hasher.finish()) await hashes.add(chunk)
+  await hashes.flush()
   await summaries.flush()
   await pixelWriter.finish()
   return read

@@ -268,7 +268,7 @@ export interface InterleavedTile {
 }
 
 /** PostGIS's tolerance for nodata. */
-const FLOAT_TOLERANCE = 1.1920928955078125e-7
+export const FLOAT_TOLERANCE = 1.1920928955078125e-7
 
 /** Floats that hold all pixels exactly. The result is valid until the next call. */
 type Interleave = (wkb: Buffer) => InterleavedTile
