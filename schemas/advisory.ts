@@ -11,6 +11,7 @@ import * as t from './common.ts'
 import { FORECAST_MONTH, SCENARIOS, STALE, SYNTHETIC } from './glossary.ts'
 import { asRemainder, PointRemainder, PointRequest, ShortText } from './point-request.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
+import { ProofMember, proofComponents } from './proof.ts'
 import { quantitiesOfAnswer, quantityComponents, quantityOfEntry, seasonlessMembers } from './quantities.ts'
 
 const ProvenanceLayer = t.component('ProvenanceLayer', 'A layer that has a value in a pixel.', {
@@ -275,6 +276,7 @@ function defineResponse(product: ProductContract, entry: TObject, expected: TObj
       [entries]: Type.Array(t.ref(entry)),
       ...certaintyOfAnswer(product, expected),
       provenance: ProvenanceMember,
+      proof: ProofMember,
       skill: SkillMember,
       ...quantitiesOfAnswer(product),
       history_id: Type.Optional(HistoryId),
@@ -291,7 +293,7 @@ function defineResponse(product: ProductContract, entry: TObject, expected: TObj
 
 const { error, code, details } = t.ErrorBody.properties
 
-const OF_WHOLE_ANSWERS = ['location', 'history_id', 'provenance', 'skill', 'ignored']
+const OF_WHOLE_ANSWERS = ['location', 'history_id', 'provenance', 'proof', 'skill', 'ignored']
 
 /** The values of one of many answers, or the reason for none. */
 export function dataOrReason({
@@ -334,7 +336,7 @@ export function listPointComponents(schemas: readonly PointSchemas[]): TSchema[]
     ...new Set([PointRemainder, ...schemas.map(({ remainder }) => remainder)]),
     Location,
     t.IgnoredName,
-    ...[ProvenanceLayer, ProvenancePixel, Provenance, Skill],
+    ...[ProvenanceLayer, ProvenancePixel, Provenance, Skill, ...proofComponents],
     ...quantityComponents,
     ShortText,
     ...certaintyComponents,
@@ -386,6 +388,7 @@ export function defineAllProductsSchemas(points: readonly PointSchemas[]) {
       country_source: t.CountrySource,
       ...Object.fromEntries(sections.map((section, index) => [products[index]?.code, t.ref(section)])),
       provenance: ProvenanceMember,
+      proof: ProofMember,
       history_id: Type.Optional(HistoryId),
       ignored: t.Ignored,
     },

@@ -3,6 +3,7 @@ import { COMPANION_ROLES, Conditions } from './certainty.ts'
 import * as t from './common.ts'
 import { FORECAST_MONTH, LOSSY, RESOLUTION, STALE, SYNTHETIC } from './glossary.ts'
 import { ofSeasonless, type ProductContract, productSchema } from './product.ts'
+import { MERKLE_HEADER, MERKLE_ROOT } from './proof.ts'
 
 const CatalogCrop = t.component('CatalogCrop', {
   code: Type.String({ examples: ['wheat'] }),
@@ -268,6 +269,8 @@ export function defineReleasesSchemas(products: readonly ProductContract[]) {
       ReleasePeriod,
       'When it was published, the first time first: it may have been rolled back to.',
     ),
+    merkle_root: MERKLE_ROOT,
+    merkle_header: MERKLE_HEADER,
     conditions: Type.Optional(t.ref(Conditions)),
     grids: t.array(CatalogGrid, 'None where it is deleted.'),
     layers: t.array(ReleaseLayer, 'In the order of answers. None where it is deleted.'),

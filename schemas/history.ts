@@ -12,6 +12,7 @@ import {
   type ProductContract,
   recordedProductSchema,
 } from './product.ts'
+import { ProofMember } from './proof.ts'
 
 /** A component of which only the name is known here. */
 const named = ($id: string) => t.ref(Type.Unknown({ $id }))
@@ -75,6 +76,7 @@ function itemOfAll(products: readonly ProductContract[], item: TObject) {
         products.map((product) => [product.code, named(`${componentOf(product)}Section`)]),
       ),
       provenance: ProvenanceMember,
+      proof: ProofMember,
     }),
   })
 }

@@ -92,6 +92,9 @@ export const PointRequest = t.component(
         'Whether the answer has the pixels and sources of its values (`provenance`), as with `Prefer: return=provenance`.',
       ),
     ),
+    proof: t.optional(
+      t.boolean('Whether the answer has what proves its values without the service (`proof`).'),
+    ),
     skill: t.optional(SkillField),
     ...QuantityFields,
     max_segments: t.optional(

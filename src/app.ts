@@ -20,6 +20,7 @@ import { listCountryNames } from './catalog/reference-queries.ts'
 import { publishesSynthetic } from './catalog/release-queries.ts'
 import { catalog } from './catalog/routes.ts'
 import { service } from './catalog/service.ts'
+import { signingKeys } from './catalog/signing.ts'
 import type { Config } from './config.ts'
 import type { Database } from './data/client.ts'
 import { serveFiles } from './data/files/serving.ts'
@@ -133,6 +134,7 @@ export async function buildApp(
       await guarded.register(location, { lookup })
       await guarded.register(admin)
       await guarded.register(catalog)
+      await guarded.register(signingKeys)
       await guarded.register(changes)
       await guarded.register(feed)
       await guarded.register(scorecard)

@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { envSchema } from 'env-schema'
@@ -131,6 +132,7 @@ const Operated = Type.Object({
   WEBHOOK_ALLOW_PRIVATE: Type.Boolean({ default: false }),
   AUDIT_MONTHS: Type.Integer({ minimum: 1, maximum: 120, default: 12 }),
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
+  SIGNING_KEY: Type.Optional(Type.String()),
   SENDER_KEY: Type.Optional(Type.String()),
   SMS_SECRET: Type.Optional(GatewaySecret),
   SMS_PARAMETERS: Type.String({
@@ -200,6 +202,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'SENDER_KEY'] as const) {
       refuseShortSecret(name, settings[name])
     }
+    refuseOtherKey(settings)
     refuseDoorsWithoutKey(settings)
     refuseIncompleteMail(settings)
     refuseOtherPublicUrl(settings)
@@ -232,6 +235,7 @@ const SECRETS = [
   'JWT_SECRET_PREVIOUS',
   'S3_SECRET_ACCESS_KEY',
   'SMTP_URL',
+  'SIGNING_KEY',
   'SENDER_KEY',
   'SMS_SECRET',
   'USSD_SECRET',
@@ -257,6 +261,18 @@ function refuseShortSecret(name: string, secret: string | undefined): void {
   if (secret === undefined || Buffer.byteLength(secret) >= MINIMUM_SECRET_BYTES) return
   throw new Error(
     `${name} must be at least ${MINIMUM_SECRET_BYTES} bytes long; \`openssl rand -base64 48\` makes one`,
+  )
+}
+
+function refuseOtherKey({ SIGNING_KEY }: Settings): void {
+  if (SIGNING_KEY === undefined) return
+  try {
+    if (createPrivateKey(SIGNING_KEY).asymmetricKeyType === 'ed25519') return
+  } catch {
+    // Its message might have a part of the key.
+  }
+  throw new Error(
+    'SIGNING_KEY must be an Ed25519 key as PEM, in a file of SIGNING_KEY_FILE; `agro signing-keys make FILE` makes one',
   )
 }
 

@@ -1,5 +1,6 @@
 // Runs on both databases: the README is for the embedded one, the other documents are for a server.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -159,6 +160,7 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase('demo', {
     JWT_SECRET: 'for whoever reads the documents '.repeat(2),
     ...createSecrets(),
+    SIGNING_KEY: String(generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' })),
     // What the operator has done is seen at once.
     RELEASE_MAX_AGE_MS: '0',
   })
@@ -178,6 +180,7 @@ describe.sequential('the commands run as they are written, one after the other, 
     'docs/guide/agents.md',
     'docs/guide/calls.md',
     'docs/guide/citing.md',
+    'docs/guide/proof.md',
     'docs/guide/quantities.md',
     'docs/guide/messages.md',
     'docs/guide/offline.md',

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
@@ -126,6 +127,7 @@ test('the table of variables has every setting with its default', () => {
     BASEMAP_URL: 'https://x/{z}/{x}/{y}',
     BASEMAP_ATTRIBUTION: 'x',
     SENDER_KEY: 'x'.repeat(32),
+    SIGNING_KEY: String(generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' })),
     SMS_SECRET: 'x'.repeat(32),
     USSD_SECRET: 'x'.repeat(32),
     TELEGRAM_SECRET: 'x'.repeat(32),

@@ -76,18 +76,23 @@ export interface Validator {
   errors?: FastifySchemaValidationError[] | null
 }
 
-/** @throws {ApiError} INVALID_PARAMETERS for `provenance` where many pixels answer */
+/** Of one point alone. */
+export const PIXEL_FIELDS = ['provenance', 'proof'] as const
+
+/** @throws {ApiError} INVALID_PARAMETERS for {@link PIXEL_FIELDS} where many pixels answer */
 export function refuseProvenance({ query, body }: FastifyRequest): void {
-  const sent = isObject(body) && Object.hasOwn(body, 'provenance') ? body.provenance : undefined
-  const option = sent ?? (query as Record<string, unknown>).provenance
-  if (option === true || option === 'true') {
-    throw ApiError.invalid('provenance', 'must be left out: pixels are told of one point alone')
+  for (const name of PIXEL_FIELDS) {
+    const sent = isObject(body) && Object.hasOwn(body, name) ? body[name] : undefined
+    const option = sent ?? (query as Record<string, unknown>)[name]
+    if (option === true || option === 'true') {
+      throw ApiError.invalid(name, 'must be left out: pixels are told of one point alone')
+    }
   }
 }
 
 /** Makes a hook that notes unknown parameters. Properties of GeoJSON are none. */
 export function polygonNoter(parameters: readonly string[]) {
-  return ignoredNoter([...parameters, 'provenance'])
+  return ignoredNoter([...parameters, ...PIXEL_FIELDS])
 }
 
 /** The types of GeoJSON (RFC 7946, section 1.4). */

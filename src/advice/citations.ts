@@ -67,11 +67,14 @@ function quote(text: string): string {
 }
 
 function makeVerification(
-  { kind, product, codes, request, answer }: SharedItem,
+  { kind, product, codes, request: stored, answer: kept }: SharedItem,
   root: string,
   { list }: Products,
 ) {
   const ofAll = product === ALL_PRODUCTS
+  // The key of a signature may change.
+  const { proof: _, ...request } = stored
+  const { proof: __, ...answer } = kept
   // Compositions of inputs are those of today.
   if (request.nutrients === true || request.nutrients === 'true') return null
   const path = ofAll ? 'point' : kind === 'point' ? `${product}/point` : product

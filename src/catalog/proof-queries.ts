@@ -2,13 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { GridSize } from '#src/raster/grid.ts'
-import {
-  CHUNK_TILES,
-  combineHashes,
-  computeRoot,
-  type HashChunk,
-  hashHeader,
-} from '#src/raster/merkle.ts'
+import { CHUNK_TILES, combineHashes, computeRoot, type HashChunk, hashHeader } from '#src/raster/merkle.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 
 /** What a root commits to beside the values. A change of the form gets another name. */
@@ -138,14 +132,14 @@ export async function claimUnproven(db: Kysely<Tables>): Promise<ClaimedRelease 
 }
 
 /** Keeps a claim for ten minutes more. */
-export async function renewClaim(db: Kysely<Tables>, releaseId: number): Promise<void> {
+export async function renewHashing(db: Kysely<Tables>, releaseId: number): Promise<void> {
   await sql`
     update release_proof set leased_until = now() + interval '10 minutes'
     where release_id = ${releaseId}`.execute(db)
 }
 
 /** Lets another process compute it at once. */
-export async function giveBackClaim(db: Kysely<Tables>, releaseId: number): Promise<void> {
+export async function giveBackHashing(db: Kysely<Tables>, releaseId: number): Promise<void> {
   await sql`
     update release_proof set leased_until = now()
     where release_id = ${releaseId} and root is null`.execute(db)
@@ -179,7 +173,9 @@ export async function findProof(
   releaseId: number,
   { longitude, latitude }: { longitude: number; latitude: number },
 ): Promise<FoundProof | undefined> {
-  const { rows } = await sql<Omit<FoundProof, 'pixels'> & { [Of in keyof PlacedPixel]: PlacedPixel[Of] | null }>`
+  const { rows } = await sql<
+    Omit<FoundProof, 'pixels'> & { [Of in keyof PlacedPixel]: PlacedPixel[Of] | null }
+  >`
     select
       proof.root,
       proof.header,
@@ -224,4 +220,3 @@ export async function findProof(
   )
   return { root, header, grids, pixels }
 }
-

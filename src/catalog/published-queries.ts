@@ -259,7 +259,11 @@ export async function describeRelease(
   withUnpublished: boolean,
 ): Promise<StoredDescription | undefined> {
   const { rows } = await sql<InRow<StoredDescription>>`
-    ${selectReleases(withUnpublished, sql`, ${PERIODS} as periods, release.conditions, ${GRIDS} as grids, ${LAYERS} as layers`)}
+    ${selectReleases(
+      withUnpublished,
+      sql`, ${PERIODS} as periods, ${ROOT} as merkle_root,
+      (select header from release_proof where release_id = release.id) as merkle_header, release.conditions, ${GRIDS} as grids, ${LAYERS} as layers`,
+    )}
       and release.status <> 'loading' and release.code = ${code}`.execute(db)
   return rows.map(shown<StoredDescription>)[0]
 }
@@ -274,6 +278,10 @@ const PERIODS = sql`(
   )
   from release_period
   where release_id = release.id
+)`
+
+const ROOT = sql`(
+  select translate(encode(root, 'base64'), '+/=', '-_') from release_proof where release_id = release.id
 )`
 
 /** Members of bands, without those that a band lacks. */

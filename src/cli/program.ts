@@ -21,6 +21,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['scorecard', async () => (await import('./scorecard.ts')).scorecardCommand],
   ['compositions', async () => (await import('./compositions.ts')).compositionsCommand],
   ['demo', async () => (await import('./database-commands.ts')).demoCommand],
+  ['signing-keys', async () => (await import('./signing-keys.ts')).signingKeysCommand],
   ['users', async () => (await import('./users.ts')).usersCommand],
   ['audit', async () => (await import('./audit.ts')).auditCommand],
   ['export', async () => (await import('./database-commands.ts')).exportCommand],
@@ -40,7 +41,7 @@ export async function createProgram(called?: string): Promise<Command> {
 function describedProgram(): Command {
   return new Command('agro')
     .description(
-      'Operate the agricultural advisory service: health, database, releases, boundaries, countries, crops, packs of areas, plausible ranges, compositions, accounts and audit.',
+      'Operate the agricultural advisory service: health, database, releases, boundaries, countries, crops, packs of areas, plausible ranges, compositions, keys of proofs, accounts and audit.',
     )
     .version(VERSION, '-V, --version', 'print the version of the service')
     .option('--verbose', 'show the stack of an unexpected error')

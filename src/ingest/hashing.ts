@@ -1,8 +1,8 @@
 import {
   type ClaimedRelease,
   claimUnproven,
-  giveBackClaim,
-  renewClaim,
+  giveBackHashing,
+  renewHashing,
   storeRoot,
 } from '#src/catalog/proof-queries.ts'
 import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
@@ -39,7 +39,7 @@ export function hashReleases(app: App): void {
           else await app.turns.next(turn)
         }
         if (performance.now() - renewedAt < RENEW_MS) continue
-        await renewClaim(writer, id)
+        await renewHashing(writer, id)
         renewedAt = performance.now()
       }
       for (const chunk of hasher.finish()) await hashes.add(chunk)
@@ -56,7 +56,7 @@ export function hashReleases(app: App): void {
     try {
       await hash(claimed, signal)
     } catch (error) {
-      await giveBackClaim(writer, claimed.id).catch(() => {})
+      await giveBackHashing(writer, claimed.id).catch(() => {})
       // It was deleted meanwhile, and its row says so.
       if (readErrorCode(error) === FOREIGN_KEY_VIOLATION) return true
       if (signal.aborted) return false

@@ -46,16 +46,12 @@ function fold(hashes: Buffer, length: number, scratch: Buffer): number {
   return pairs + 1
 }
 
-/** @param hashes at least one, 32 bytes each */
-export function computeRoot(hashes: Buffer): Buffer {
-  const level = Buffer.from(hashes)
-  const scratch = Buffer.alloc(1 + 2 * HASH_BYTES)
-  for (let length = hashes.length / HASH_BYTES; length > 1; length = fold(level, length, scratch));
-  return level.subarray(0, HASH_BYTES)
-}
-
-/** The hashes beside the way from a place to the root, from below. */
-export function findPath(hashes: Buffer, place: number): Buffer[] {
+/**
+ * The root of a level, and the hashes beside the way from a place to it, from below.
+ *
+ * @param hashes at least one, 32 bytes each
+ */
+export function climb(hashes: Buffer, place: number): { root: Buffer; path: Buffer[] } {
   const level = Buffer.from(hashes)
   const scratch = Buffer.alloc(1 + 2 * HASH_BYTES)
   const path: Buffer[] = []
@@ -65,7 +61,11 @@ export function findPath(hashes: Buffer, place: number): Buffer[] {
     if (beside < length) path.push(hashIn(level, beside))
     length = fold(level, length, scratch)
   }
-  return path
+  return { root: level.subarray(0, HASH_BYTES), path }
+}
+
+export function computeRoot(hashes: Buffer): Buffer {
+  return climb(hashes, 0).root
 }
 
 /** A copy. */
@@ -167,7 +167,8 @@ export function provePixel(
     const value = readPixel(band, at, isFloat ? FLOAT_TOLERANCE : 0)
     return Number.isNaN(value) ? null : value
   })
-  return { raw, path: findPath(leaves, place.row * TILE_SIZE + place.column), tile: computeRoot(leaves) }
+  const { root, path } = climb(leaves, place.row * TILE_SIZE + place.column)
+  return { raw, path, tile: root }
 }
 
 export function countTiles({ width, height }: GridSize): { across: number; tiles: number } {
@@ -189,9 +190,7 @@ export function createTileHasher(size: GridSize, release: string, grid: number) 
   const open = new Map<number, Buffer>()
   const lengthOf = (chunk: number) => Math.min(CHUNK_TILES, tiles - chunk * CHUNK_TILES)
   const emptyChunk = (chunk: number) => Buffer.concat(Array<Buffer>(lengthOf(chunk)).fill(NOTHING))
-  const roots = Buffer.concat(
-    Array<Buffer>(Math.ceil(tiles / CHUNK_TILES)).fill(computeRoot(emptyChunk(0))),
-  )
+  const roots = Buffer.concat(Array<Buffer>(Math.ceil(tiles / CHUNK_TILES)).fill(computeRoot(emptyChunk(0))))
   const last = roots.length / HASH_BYTES - 1
   computeRoot(emptyChunk(last)).copy(roots, last * HASH_BYTES)
   let lastRow = 0

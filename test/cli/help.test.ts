@@ -51,6 +51,7 @@ test('what destroys for good, or takes answers away, asks first', () => {
     'releases delete',
     'countries remove',
     'crops remove',
+    'signing-keys retire',
     'users delete',
   ])
 })

@@ -129,6 +129,7 @@ export interface paths {
   "/catalog": { /** The catalog of offered and published data */ get: operations["getCatalog"]; };
   "/releases": { /** List releases, published and earlier */ get: operations["listReleases"]; };
   "/releases/{release}": { /** Get a release */ get: operations["getRelease"]; };
+  "/.well-known/jwks.json": { /** Get the keys that sign proofs */ get: operations["getSigningKeys"]; };
   "/releases/{a}/diff/{b}": { /** Compare two releases */ get: operations["compareReleases"]; };
   "/changes": { /** List changes of published data */ get: operations["listChanges"]; };
   "/releases/{code}/scorecard": {
@@ -366,6 +367,7 @@ export interface components {
       release?: components["schemas"]["Release"];
       condition?: components["schemas"]["Condition"];
       provenance?: components["schemas"]["PointRequestProvenance"];
+      proof?: components["schemas"]["PointRequestProof"];
       skill?: components["schemas"]["PointRequestSkill"];
       area?: components["schemas"]["Area"];
       max_segments?: components["schemas"]["MaxSegments"];
@@ -379,6 +381,7 @@ export interface components {
       release?: components["schemas"]["Release"];
       condition?: components["schemas"]["Condition"];
       provenance?: components["schemas"]["PointRequestProvenance"];
+      proof?: components["schemas"]["PointRequestProof"];
       skill?: components["schemas"]["PointRequestSkill"];
       max_segments?: components["schemas"]["MaxSegments"];
     };
@@ -393,6 +396,7 @@ export interface components {
       release?: components["schemas"]["Release"];
       condition?: components["schemas"]["Condition"];
       provenance?: components["schemas"]["PointRequestProvenance"];
+      proof?: components["schemas"]["PointRequestProof"];
       skill?: components["schemas"]["PointRequestSkill"];
       area?: components["schemas"]["Area"];
       max_segments?: components["schemas"]["MaxSegments"];
@@ -406,6 +410,7 @@ export interface components {
       release?: components["schemas"]["Release"];
       condition?: components["schemas"]["Condition"];
       provenance?: components["schemas"]["PointRequestProvenance"];
+      proof?: components["schemas"]["PointRequestProof"];
       skill?: components["schemas"]["PointRequestSkill"];
       max_segments?: components["schemas"]["MaxSegments"];
     };
@@ -441,10 +446,8 @@ export interface components {
     ProvenancePixel: {
       /** @description EPSG code of the CRS of the grid. */
       srid: number;
-      /** @description Counted from 0, at the left. */
-      column: number;
-      /** @description Counted from 0, at the top. */
-      row: number;
+      column: components["schemas"]["Column"];
+      row: components["schemas"]["Row"];
       /** @description The middle of the pixel. */
       centre: {
         /** @description In the CRS of the grid. */
@@ -487,6 +490,28 @@ export interface components {
       rpss?: number;
       /** @description The area, the crop and the years. */
       of: string;
+    };
+    /** @description A pixel, and the way from it to the root. */
+    ProvenPixel: {
+      /** @description The number of the grid in the release, from 1. */
+      grid: number;
+      column: components["schemas"]["Column"];
+      row: components["schemas"]["Row"];
+      /** @description The stored number of each band of the grid, unrounded; null for none. */
+      raw: (number | null)[];
+      /** @description The hashes beside the way, from the pixel to the values of the release. */
+      path: string[];
+    };
+    /** @description That the values of an answer are in a release as it was loaded. The guide to proofs says how to verify it. */
+    Proof: {
+      release: string;
+      merkle_root: string;
+      /** @description The key of the signature, as in `/.well-known/jwks.json`. */
+      kid: string | null;
+      /** @description Of the root: a detached JWS with an unencoded payload (RFC 7797). Null where the service has no key. */
+      signature: string | null;
+      /** @description One for each grid that has a value at the point. */
+      pixels: components["schemas"]["ProvenPixel"][];
     };
     /** @description Kilograms of nutrients. */
     Nutrients: {
@@ -654,6 +679,7 @@ export interface components {
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["YieldResponseExpected"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
+      proof?: components["schemas"]["YieldResponseProof"];
       skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
@@ -673,6 +699,7 @@ export interface components {
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["Expected"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
+      proof?: components["schemas"]["YieldResponseProof"];
       skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
@@ -692,6 +719,7 @@ export interface components {
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["IsfmResponseExpected"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
+      proof?: components["schemas"]["YieldResponseProof"];
       skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
@@ -708,6 +736,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
+      proof?: components["schemas"]["YieldResponseProof"];
       skill?: components["schemas"]["YieldResponseSkill"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
@@ -794,6 +823,7 @@ export interface components {
       isfm: components["schemas"]["IsfmSection"];
       forage: components["schemas"]["ForageSection"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
+      proof?: components["schemas"]["YieldResponseProof"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
     };
@@ -2022,6 +2052,10 @@ export interface components {
       deleted_at: components["schemas"]["DeletedAt"];
       /** @description When it was published, the first time first: it may have been rolled back to. */
       periods: components["schemas"]["ReleasePeriod"][];
+      /** @description The root of the Merkle tree over its pixels, as base64url; null until it is computed. It never changes. */
+      merkle_root: string | null;
+      /** @description The text of which the root has the hash: JSON with the release, its grids and its layers. */
+      merkle_header: string | null;
       conditions?: components["schemas"]["Conditions"];
       /** @description None where it is deleted. */
       grids: components["schemas"]["CatalogGrid"][];
@@ -2034,6 +2068,25 @@ export interface components {
       /** @description In the order of their codes. */
       items: components["schemas"]["ReleaseSummary"][];
       next_cursor: components["schemas"]["CoverageListNextCursor"];
+    };
+    /** @description Public keys (RFC 7517). */
+    KeySet: {
+      keys: {
+        /** @enum {string} */
+        kty: "OKP";
+        /** @enum {string} */
+        crv: "Ed25519";
+        /** @description The public key, as base64url. */
+        x: string;
+        /** @description Its thumbprint (RFC 7638). */
+        kid: string;
+        /** @enum {string} */
+        use: "sig";
+        /** @enum {string} */
+        alg: "EdDSA";
+        /** Format: date-time @description Since when it signs no more. */
+        retired_at?: string;
+      }[];
     };
     /** @description The change of a layer in all areas together. Percentages are of the area. */
     LayerChange: {
@@ -2543,6 +2596,7 @@ export interface components {
         isfm: components["schemas"]["IsfmSection"];
         forage: components["schemas"]["ForageSection"];
         provenance?: components["schemas"]["YieldResponseProvenance"];
+        proof?: components["schemas"]["YieldResponseProof"];
       };
       feedback: components["schemas"]["YieldHistoryItemFeedback"];
     };
@@ -2923,6 +2977,8 @@ export interface components {
     PointRequestCountryCode: string | null;
     /** @description The condition of the field, by name or title as in `GET /releases/{release}`. By default that of the place, where a raster has it, or all. */
     Condition: string | null;
+    /** @description Where the request has `proof: true`: one for each release that answered. A release whose hashes are not computed yet has none; null where no release has. */
+    YieldResponseProof: components["schemas"]["Proof"][] | null;
     /** @description Whatever tells the points of a call apart, given back as it was sent. */
     YieldItemId: string | number;
     /** @description A field that you have saved with `PUT /fields/{collection}`: the collection, a slash, and the id of the field. */
@@ -3105,6 +3161,8 @@ export interface components {
     CreatedAt: string;
     /** @description The mean; null where there is no value. */
     MeanAfter: number | null;
+    /** @description Whether the answer has what proves its values without the service (`proof`). */
+    PointRequestProof: boolean | null;
     /** @description The label; null where it has none. */
     ChangedFieldName: string | null;
     /** @description Whether one of them is demonstration data. Left out where that is not known any more. */
@@ -3175,10 +3233,14 @@ export interface components {
     ReleaseLayerCondition: string;
     /** @description The smallest value of the pixels that the polygon overlaps. */
     Min: number;
+    /** @description Counted from 0, at the left. */
+    Column: number;
     /** @description Its product. */
     ReleaseSummaryProduct: "yield" | "fertilizer" | "isfm" | "forage";
     /** @description 0 is the country. */
     Level: number;
+    /** @description Counted from 0, at the top. */
+    Row: number;
     /** @description The cost of all inputs. To the hundredth, in `currency`. */
     Cost: number;
     /** @description The mean of their sizes. */
@@ -3351,6 +3413,8 @@ export interface components {
     Skill: boolean;
     /** @description Answer with a histogram of so many bins, or classes. */
     Histogram: number;
+    /** @description Whether the answer has what proves its values without the service (`proof`). */
+    Proof: boolean;
     /** @description Only this product. */
     Product: "yield" | "fertilizer" | "isfm" | "forage";
     /** @description Longitude in decimal degrees (WGS 84). */
@@ -3382,6 +3446,7 @@ export interface operations {
         release?: components["parameters"]["Release"];
         condition?: components["parameters"]["Condition"];
         provenance?: components["parameters"]["Provenance"];
+        proof?: components["parameters"]["Proof"];
         skill?: components["parameters"]["Skill"];
         area?: components["parameters"]["GetYieldAtPointArea"];
         bags?: components["parameters"]["Bags"];
@@ -3482,6 +3547,7 @@ export interface operations {
         release?: components["parameters"]["Release"];
         condition?: components["parameters"]["Condition"];
         provenance?: components["parameters"]["Provenance"];
+        proof?: components["parameters"]["Proof"];
         skill?: components["parameters"]["Skill"];
         max_segments?: components["parameters"]["MaxSegments"];
         place?: components["parameters"]["Place"];
@@ -3536,6 +3602,7 @@ export interface operations {
         release?: components["parameters"]["Release"];
         condition?: components["parameters"]["Condition"];
         provenance?: components["parameters"]["Provenance"];
+        proof?: components["parameters"]["Proof"];
         skill?: components["parameters"]["Skill"];
         area?: components["parameters"]["GetYieldAtPointArea"];
         bags?: components["parameters"]["Bags"];
@@ -4111,6 +4178,14 @@ export interface operations {
     };
     responses: {
       200: { content: { "application/json": components["schemas"]["ReleaseDescription"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getSigningKeys: {
+    parameters: operations["getCatalog"]["parameters"];
+    responses: {
+      200: { content: { "application/json": components["schemas"]["KeySet"]; }; };
       304: components["responses"]["NotModified"];
       default: components["responses"]["AnyError"];
     };

@@ -34,7 +34,7 @@ import { type Wait, waitInSteps } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { listReleaseCodes } from '#src/lookup/places.ts'
-import { mediaTypeOfBody, readLongBodies, refuseProvenance, type Validator } from '../bodies.ts'
+import { mediaTypeOfBody, PIXEL_FIELDS, readLongBodies, refuseProvenance, type Validator } from '../bodies.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import { type FieldArea, numberIn, type QuantityPlan, readFieldArea } from '../quantities/plan.ts'
 import {
@@ -176,7 +176,7 @@ export async function batchRoutes(app: App, options: BatchOptions): Promise<void
     let answered = 0
     app.metrics.observe('agro_batch_points_total', () => answered, { product: product.code })
     const merge = queryMerger(parameters)
-    const note = ignoredNoter([...Object.keys(BatchParameters.properties), 'points', 'provenance'])
+    const note = ignoredNoter([...Object.keys(BatchParameters.properties), 'points', ...PIXEL_FIELDS])
     app.route({
       method: 'POST',
       url: `/${product.code}/points`,

@@ -28,6 +28,7 @@ import { positionOf, readSeries } from '#src/lookup/releases.ts'
 import { replyInText } from '../texts/reply.ts'
 import { answerFromMemory, answerPoint, PointAnswer, type PointSource } from './answer.ts'
 import type { TakePlace } from './place-parameter.ts'
+import type { Prove } from './proof.ts'
 import { findProvenance } from './provenance-queries.ts'
 
 type Format = 'json' | 'csv' | 'text'
@@ -35,6 +36,7 @@ type Format = 'json' | 'csv' | 'text'
 interface PointContext {
   lookup: Lookup
   record: RecordAdvisory
+  prove: Prove
   source: PointSource
   /** The parameters: the body or the query. */
   point: PointRequest
@@ -46,7 +48,12 @@ interface PointContext {
 const failBy = (reply: FastifyReply) => (error: unknown) => sendAtEnd(reply, () => reply.send(error))
 
 /** An answer from memory takes no promise until it is stored, and the answers of a turn of the event loop leave together. */
-export function createPointHandlers(lookup: Lookup, record: RecordAdvisory, takePlace: TakePlace) {
+export function createPointHandlers(
+  lookup: Lookup,
+  record: RecordAdvisory,
+  takePlace: TakePlace,
+  prove: Prove,
+) {
   /** Answers by `reply`, or by the body that it returns. */
   function handle(context: PointContext): Promise<PointAnswer['body']> | undefined {
     const { source, point, format, request, reply } = context
@@ -73,7 +80,7 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory, take
   return {
     post: (source: PointSource) => (request: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) => {
       const format = prefersText(request, 'text/plain') ? 'text' : 'json'
-      return handle({ lookup, record, source, point: request.body, format, request, reply })
+      return handle({ lookup, record, prove, source, point: request.body, format, request, reply })
     },
     get:
       (source: PointSource) =>
@@ -85,10 +92,12 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory, take
       ) => {
         const { format: named, lang: _, place, ...point } = request.query
         const format = named ?? (prefersText(request, 'text/plain') ? 'text' : 'json')
-        const further = (['provenance', 'skill'] as const).find((name) => format === 'csv' && point[name])
+        const further = (['provenance', 'proof', 'skill'] as const).find(
+          (name) => format === 'csv' && point[name],
+        )
         if (further) throw ApiError.invalid(further, 'must be left out for CSV, which has no columns for it')
         if (format !== 'text') varyBy(reply, 'Accept')
-        const context: PointContext = { lookup, record, source, point, format, request, reply }
+        const context: PointContext = { lookup, record, prove, source, point, format, request, reply }
         if (place === undefined) return handle(context)
         const taken = () => takePlace(place, context)
         if (format === 'text') answerInText(context, taken).catch(failBy(reply))
@@ -103,7 +112,8 @@ function isPlain({ point, format, request }: PointContext): boolean {
   if (prefers(request, 'server-timing') || (request.user !== null && point.release !== undefined))
     return false
   if (format === 'csv') return true
-  return point.provenance !== true && point.skill !== true && !prefers(request, 'return=provenance')
+  const { provenance, proof, skill } = point
+  return !provenance && !proof && !skill && !prefers(request, 'return=provenance')
 }
 
 function answerOnce(context: PointContext): Promise<PointAnswer['body']> {
@@ -137,7 +147,7 @@ function answerInText(context: PointContext, prepare?: () => Promise<void>): Pro
 }
 
 async function findAndStore(context: PointContext): Promise<PointAnswer> {
-  const { lookup, source, point, format, request, reply } = context
+  const { lookup, prove, source, point, format, request, reply } = context
   // The history stores the preference as a parameter.
   if (format !== 'csv' && !point.provenance && prefers(request, 'return=provenance')) {
     point.provenance = true
@@ -152,7 +162,10 @@ async function findAndStore(context: PointContext): Promise<PointAnswer> {
   if (point.provenance) {
     answer.add({ provenance: await findProvenance(lookup, point, answer.advice, request, reply) })
   }
-  // A text message has no room for it.
+  // A text message has no room for them.
+  if (point.proof && format !== 'text') {
+    answer.add({ proof: await prove(positionOf(point), answer.advice, request, reply) })
+  }
   if (point.skill && format !== 'text') {
     answer.addSkills(await readSkills(answer.answered, positionOf(point), request, reply))
   }
@@ -237,7 +250,7 @@ function send(answer: PointAnswer | ApiError, context: PointContext): FastifyRep
 function cite({ point, request, reply }: PointContext): void {
   const { basePath, url, server, method, query } = request
   if (point.release === undefined || method === 'POST') return
-  // Skill changes with each season, the place of a name with the boundaries.
-  if (point.skill || (query as { place?: string }).place !== undefined) return
+  // Skill changes with each season, the signature of a proof with the key, the place of a name with the boundaries.
+  if (point.skill || point.proof || (query as { place?: string }).place !== undefined) return
   reply.header('link', `<${basePath}${url.slice(server.config.BASE_PATH.length)}>; rel="cite-as"`)
 }

@@ -25,6 +25,7 @@ import { LANGUAGES } from '../texts/languages.ts'
 import type { PointSource } from './answer.ts'
 import { createPointHandlers } from './handlers.ts'
 import { createPlaceTaker, standInForPlace } from './place-parameter.ts'
+import { createProver } from './proof.ts'
 
 interface PointEndpoint extends PointSource {
   path: string
@@ -46,7 +47,7 @@ export function pointRoutes(
   allProductsResponse: TObject,
   { lookup, record, readRules }: { lookup: Lookup; record: RecordAdvisory; readRules: ReadRules },
 ): void {
-  const handlers = createPointHandlers(lookup, record, createPlaceTaker(app, lookup))
+  const handlers = createPointHandlers(lookup, record, createPlaceTaker(app, lookup), createProver(app))
   const products = schemas.map(({ product }) => product)
   const languages = [...LANGUAGES.served.keys()]
   const endpoints = [

@@ -115,6 +115,7 @@ const READINGS = {
   citing: 'guide/citing.md',
   clients: 'guide/clients.md',
   gis: 'guide/gis.md',
+  proof: 'guide/proof.md',
   quantities: 'guide/quantities.md',
   rules: 'api.md',
   versions: 'versioning.md',

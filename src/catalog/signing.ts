@@ -1,0 +1,108 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { calculateJwkThumbprint, FlattenedSign } from 'jose'
+import type { Kysely } from 'kysely'
+import { ref } from '#schemas/common.ts'
+import { KeySet } from '#schemas/proof.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { entityTag } from '#src/http/entity-tags.ts'
+import { allowCaching } from '#src/http/plugins/caching.ts'
+import { findSigningKey, keepSigningKey, listSigningKeys, type SigningKey } from './signing-queries.ts'
+
+/** A signature of a root by a key. */
+interface RootSignature {
+  kid: string
+  /** Detached, with an unencoded payload (RFC 7797): `header..signature`. */
+  signature: string
+}
+
+const describePublicKey = (publicKey: Buffer) => ({
+  kty: 'OKP' as const,
+  crv: 'Ed25519' as const,
+  x: publicKey.toString('base64url'),
+})
+
+/** The id of a key is its thumbprint (RFC 7638). @param key private or public */
+export async function identifyKey(key: KeyObject): Promise<Pick<SigningKey, 'kid' | 'public_key'>> {
+  const { x } = createPublicKey(key.export({ format: 'pem', type: 'pkcs8' })).export({ format: 'jwk' })
+  const publicKey = Buffer.from(x as string, 'base64url')
+  return { kid: await calculateJwkThumbprint(describePublicKey(publicKey)), public_key: publicKey }
+}
+
+/**
+ * Signs roots by the key of SIGNING_KEY. The signature is EdDSA (RFC 8037) of the root as base64url.
+ *
+ * @param pem PKCS #8; undefined for none
+ */
+export function createSigner(db: Kysely<Tables>, pem: string | undefined) {
+  const key = pem === undefined ? undefined : createPrivateKey(pem)
+  let identified: ReturnType<typeof identifyKey> | undefined
+
+  /** Undefined without a key, and for a retired one. */
+  async function findCurrent(): Promise<SigningKey | undefined> {
+    if (!key) return undefined
+    identified ??= identifyKey(key)
+    const { kid, public_key } = await identified
+    const known = await findSigningKey(db, kid)
+    if (known) return known.retired_at ? undefined : known
+    await keepSigningKey(db, { kid, public_key })
+    return findCurrent()
+  }
+
+  return {
+    /** Makes a key public that the database does not know yet. */
+    findCurrent,
+    async sign(root: string): Promise<RootSignature | null> {
+      const current = await findCurrent()
+      if (!key || !current) return null
+      const { kid } = current
+      const jws = await new FlattenedSign(Buffer.from(root))
+        .setProtectedHeader({ alg: 'EdDSA', b64: false, crit: ['b64'], kid })
+        .sign(key)
+      return { kid, signature: `${jws.protected}..${jws.signature}` }
+    },
+  }
+}
+
+/** The public keys of the service, also retired ones. */
+export async function signingKeys(app: App): Promise<void> {
+  const { database, config } = app
+  const signer = createSigner(database.writer, config.SIGNING_KEY)
+  app.addHook('onReady', async () => {
+    // The first proof tries again.
+    signer.findCurrent().catch((error) => app.logFailure(error, 'the signing key is not public yet'))
+  })
+  app.addSchema(KeySet)
+  app.get(
+    '/.well-known/jwks.json',
+    {
+      config: { public: true, caching: 'shared', onlyReads: true },
+      schema: {
+        operationId: 'getSigningKeys',
+        summary: 'Get the keys that sign proofs',
+        description:
+          'The public keys of the signatures in `proof`, as a JSON Web Key Set (RFC 7517). Retired ones stay, with the time: older proofs have their signatures.',
+        tags: ['catalog'],
+        response: {
+          200: { ...ref(KeySet), description: 'The keys, the newest first.' },
+          304: { type: 'null', description: 'They are as `If-None-Match` names them.' },
+          ...errorResponses(),
+        },
+      },
+    },
+    async (request: FastifyRequest, reply: FastifyReply) => {
+      const keys = (await listSigningKeys(database.reader)).map(({ kid, public_key, retired_at }) => ({
+        ...describePublicKey(public_key),
+        kid,
+        use: 'sig' as const,
+        alg: 'EdDSA' as const,
+        ...(retired_at && { retired_at: retired_at.toISOString() }),
+      }))
+      const text = JSON.stringify({ keys })
+      if (allowCaching(request, reply, entityTag(text))) return reply.code(304).send()
+      return { keys }
+    },
+  )
+}

@@ -1,0 +1,82 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { identifyKey } from '#src/catalog/signing.ts'
+import {
+  keepSigningKey,
+  listSigningKeys,
+  retireSigningKey,
+  type SigningKey,
+} from '#src/catalog/signing-queries.ts'
+import { recordOperation } from '#src/data/audit-queries.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import { OperatorError } from '#src/errors.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
+import { command, group, YES_OPTION } from './command.ts'
+import { formatTable, timeText } from './table.ts'
+import { type Consent, confirm, type Output, pathNamed } from './terminal.ts'
+
+const describe = ({ kid, made_at, retired_at }: SigningKey) => ({
+  kid,
+  madeAt: made_at,
+  retiredAt: retired_at,
+})
+
+const list = command({
+  usage: 'list',
+  description: 'List the keys that sign proofs, the newest first.',
+  examples: ['agro signing-keys list', 'agro signing-keys list --json'],
+  async look({ writer }) {
+    const keys = (await listSigningKeys(writer)).map(describe)
+    if (keys.length === 0) return [keys, 'There are no keys: proofs have no signature.']
+    const rows = keys.map(({ kid, madeAt, retiredAt }) => [
+      kid,
+      timeText(madeAt),
+      retiredAt ? timeText(retiredAt) : '',
+    ])
+    return [keys, formatTable(['KEY', 'SINCE (UTC)', 'RETIRED (UTC)'], rows)]
+  },
+})
+
+const make = command({
+  usage: 'make <file>',
+  description:
+    'Make a key, and write its private part into a new file for SIGNING_KEY_FILE. Its public part is at /.well-known/jwks.json at once.',
+  parameters: ['the file to write, for the user of the service alone'],
+  examples: ['agro signing-keys make /etc/agro/signing-2027.pem'],
+  async change({ writer }, _: Output, file: string) {
+    const path = pathNamed(file)
+    const { privateKey } = generateKeyPairSync('ed25519')
+    const key = await identifyKey(privateKey)
+    const pem = privateKey.export({ format: 'pem', type: 'pkcs8' })
+    await writeFile(path, pem, { mode: 0o600, flag: 'wx' }).catch((error) => {
+      const reason =
+        readErrorCode(error) === 'EEXIST' ? 'it is there already, and may have a key' : formatError(error)
+      throw new OperatorError(`${file} cannot be written: ${reason}.`)
+    })
+    await inTransaction(writer, async (trx) => {
+      await keepSigningKey(trx, key)
+      await recordOperation(trx, { kind: 'signing_key_made', detail: { kid: key.kid } })
+    })
+    const next = `Set SIGNING_KEY_FILE to it and restart the service; then retire the key of before.`
+    return [{ kid: key.kid, file: path }, `The key ${key.kid} is in ${file}. ${next}`]
+  },
+})
+
+const retire = command({
+  usage: 'retire <key>',
+  description: 'Have a key sign no more. Its public part stays, for the proofs that it has signed.',
+  parameters: ['its id, as `agro signing-keys list` shows it'],
+  options: [YES_OPTION],
+  examples: ['agro signing-keys retire kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'],
+  async change({ writer }, options: Output & Consent, kid: string) {
+    await confirm(`This retires the key ${kid}, for good`, options)
+    await inTransaction(writer, (trx) => retireSigningKey(trx, kid))
+    return [{ retired: kid }, `${kid} is retired.`]
+  },
+})
+
+export const signingKeysCommand = group(
+  'signing-keys',
+  'List, make and retire the keys that sign proofs. Keys of accounts are not among them.',
+  [list, make, retire],
+)
