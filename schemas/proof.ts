@@ -17,16 +17,26 @@ export const MERKLE_HEADER = t.orNull(
   null,
 )
 
-const ProvenPixel = t.component('ProvenPixel', 'A pixel, and the way from it to the root.', {
+const ProvenPixel = t.component('ProvenPixel', 'A pixel, those beside it, and the way to the root.', {
   grid: t.integer('The number of the grid in the release, from 1.', 1),
   column: t.count('Counted from 0, at the left.', 550),
   row: t.count('Counted from 0, at the top.', 540),
-  raw: Type.Array(Type.Union([Type.Number(), Type.Null()]), {
-    description: 'The stored number of each band of the grid, unrounded; null for none.',
-    examples: [[4229, 5074.8]],
+  precision: t.oneOf(
+    ['single', 'double'],
+    'Of the numbers of `raw`, which have no more digits than they need: a verifier rounds each to it.',
+  ),
+  raw: Type.Array(Type.Array(Type.Union([Type.Number(), Type.Null()])), {
+    description:
+      'The stored numbers of the run of eight pixels in which it is, at `column % 8`: of each pixel all bands of the grid, unrounded; null for none. At the edge of the grid a run is shorter.',
+    examples: [
+      [
+        [4229, 5074.8],
+        [4231, 5077.2],
+      ],
+    ],
   }),
   path: Type.Array(Hash, {
-    description: 'The hashes beside the way, from the pixel to the values of the release.',
+    description: 'The hashes beside the way, from the run to the values of the release.',
   }),
 })
 
@@ -46,6 +56,9 @@ const Proof = t.component(
   },
 )
 export type Proof = Static<typeof Proof>
+
+/** The root of a release with the operator's signature. */
+export type SignedRoot = Omit<Proof, 'pixels'>
 
 export const ProofMember = Type.Optional(
   t.orNull(

@@ -2,7 +2,14 @@ import { type Kysely, sql } from 'kysely'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { GridSize } from '#src/raster/grid.ts'
-import { CHUNK_TILES, combineHashes, computeRoot, type HashChunk, hashHeader } from '#src/raster/merkle.ts'
+import {
+  CHUNK_TILES,
+  combineHashes,
+  computeRoot,
+  type HashChunk,
+  hashHeader,
+  RUN,
+} from '#src/raster/merkle.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 
 /** What a root commits to beside the values. A change of the form gets another name. */
@@ -14,6 +21,7 @@ const HEADER = sql<object>`json_build_object(
   'release', code,
   'checksum', checksum,
   'tile', ${sql.lit(TILE_SIZE)}::integer,
+  'run', ${sql.lit(RUN)}::integer,
   'grids', (
     select json_agg(
       json_build_object(

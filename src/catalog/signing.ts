@@ -3,20 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { calculateJwkThumbprint, FlattenedSign } from 'jose'
 import type { Kysely } from 'kysely'
 import { ref } from '#schemas/common.ts'
-import { KeySet } from '#schemas/proof.ts'
+import { KeySet, type SignedRoot } from '#schemas/proof.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { findSigningKey, keepSigningKey, listSigningKeys, type SigningKey } from './signing-queries.ts'
-
-/** A signature of a root by a key. */
-interface RootSignature {
-  kid: string
-  /** Detached, with an unencoded payload (RFC 7797): `header..signature`. */
-  signature: string
-}
 
 const describePublicKey = (publicKey: Buffer) => ({
   kty: 'OKP' as const,
@@ -32,7 +25,8 @@ export async function identifyKey(key: KeyObject): Promise<Pick<SigningKey, 'kid
 }
 
 /**
- * Signs roots by the key of SIGNING_KEY. The signature is EdDSA (RFC 8037) of the root as base64url.
+ * Signs roots by the key of SIGNING_KEY. The signature is EdDSA (RFC 8037) of the root as base64url: a JWS, detached, with an
+ * unencoded payload (RFC 7797). It is the same each time.
  *
  * @param pem PKCS #8; undefined for none
  */
@@ -54,14 +48,19 @@ export function createSigner(db: Kysely<Tables>, pem: string | undefined) {
   return {
     /** Makes a key public that the database does not know yet. */
     findCurrent,
-    async sign(root: string): Promise<RootSignature | null> {
-      const current = await findCurrent()
-      if (!key || !current) return null
+    /** Where there is no key to sign with, kid and signature are null. */
+    async sign(roots: readonly Pick<SignedRoot, 'release' | 'merkle_root'>[]): Promise<SignedRoot[]> {
+      const current = roots.length > 0 ? await findCurrent() : undefined
+      if (!key || !current) return roots.map((root) => ({ ...root, kid: null, signature: null }))
       const { kid } = current
-      const jws = await new FlattenedSign(Buffer.from(root))
-        .setProtectedHeader({ alg: 'EdDSA', b64: false, crit: ['b64'], kid })
-        .sign(key)
-      return { kid, signature: `${jws.protected}..${jws.signature}` }
+      const signed: SignedRoot[] = []
+      for (const root of roots) {
+        const jws = await new FlattenedSign(Buffer.from(root.merkle_root))
+          .setProtectedHeader({ alg: 'EdDSA', b64: false, crit: ['b64'], kid })
+          .sign(key)
+        signed.push({ ...root, kid, signature: `${jws.protected}..${jws.signature}` })
+      }
+      return signed
     },
   }
 }

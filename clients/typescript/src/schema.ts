@@ -491,15 +491,17 @@ export interface components {
       /** @description The area, the crop and the years. */
       of: string;
     };
-    /** @description A pixel, and the way from it to the root. */
+    /** @description A pixel, those beside it, and the way to the root. */
     ProvenPixel: {
       /** @description The number of the grid in the release, from 1. */
       grid: number;
       column: components["schemas"]["Column"];
       row: components["schemas"]["Row"];
-      /** @description The stored number of each band of the grid, unrounded; null for none. */
-      raw: (number | null)[];
-      /** @description The hashes beside the way, from the pixel to the values of the release. */
+      /** @description Of the numbers of `raw`, which have no more digits than they need: a verifier rounds each to it. */
+      precision: "single" | "double";
+      /** @description The stored numbers of the run of eight pixels in which it is, at `column % 8`: of each pixel all bands of the grid, unrounded; null for none. At the edge of the grid a run is shorter. */
+      raw: (number | null)[][];
+      /** @description The hashes beside the way, from the run to the values of the release. */
       path: string[];
     };
     /** @description That the values of an answer are in a release as it was loaded. The guide to proofs says how to verify it. */

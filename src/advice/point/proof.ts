@@ -16,6 +16,23 @@ type ProvenPixel = Proof['pixels'][number]
 
 const base64url = (hash: Buffer) => hash.toString('base64url')
 
+/** Digits that suffice for a number of single precision. */
+const SINGLE_DIGITS = [6, 7, 8, 9]
+
+/** Numbers of single precision with their own digits: 0.291 has 17 more as a double. */
+function shorten(raw: (number | null)[][]): Pick<ProvenPixel, 'precision' | 'raw'> {
+  const isSingle = (number: number | null) => number === null || Math.fround(number) === number
+  if (!raw.flat().every(isSingle)) return { precision: 'double', raw }
+  const shortOf = (number: number) =>
+    SINGLE_DIGITS.map((digits) => Number(number.toPrecision(digits))).find(
+      (short) => Math.fround(short) === number,
+    ) ?? number
+  return {
+    precision: 'single',
+    raw: raw.map((numbers) => numbers.map((number) => number && shortOf(number))),
+  }
+}
+
 /** @returns a function that proves the values of an answer; null where no release has hashes yet */
 export function createProver({ database, tiles, config, inTurn, logFailure }: App) {
   const signer = createSigner(database.writer, config.SIGNING_KEY)
@@ -49,7 +66,7 @@ export function createProver({ database, tiles, config, inTurn, logFailure }: Ap
       ...climb(chunks, Math.floor(tile / CHUNK_TILES)).path,
       ...climb(found.grids, grid - 1).path,
     ]
-    return { grid, column, row, raw: proven.raw, path: path.map(base64url) }
+    return { grid, column, row, ...shorten(proven.raw), path: path.map(base64url) }
   }
 
   async function proveRelease(
@@ -75,14 +92,10 @@ export function createProver({ database, tiles, config, inTurn, logFailure }: Ap
       pixels.push(proven)
     }
     const root = base64url(found.root)
-    const signed = await inTurn(request, reply, () => signer.sign(root))
-    return {
-      release: release.code,
-      merkle_root: root,
-      kid: signed?.kid ?? null,
-      signature: signed?.signature ?? null,
-      pixels,
-    }
+    const [signed] = await inTurn(request, reply, () =>
+      signer.sign([{ release: release.code, merkle_root: root }]),
+    )
+    return signed && { ...signed, pixels }
   }
 
   return async (
