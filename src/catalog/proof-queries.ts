@@ -153,6 +153,20 @@ export async function giveBackHashing(db: Kysely<Tables>, releaseId: number): Pr
     where release_id = ${releaseId} and root is null`.execute(db)
 }
 
+/** The roots of releases by their codes; those without one are left out. */
+export async function findRoots(
+  db: Kysely<Tables>,
+  releaseIds: readonly number[],
+): Promise<{ release: string; root: Buffer }[]> {
+  const { rows } = await sql<{ release: string; root: Buffer }>`
+    select code as release, root
+    from release_proof
+    join release on release.id = release_id
+    where release_id = any(${releaseIds}::bigint[]) and root is not null
+    order by code`.execute(db)
+  return rows
+}
+
 /** A pixel of a grid with the hashes above it. */
 export interface PlacedPixel {
   coverageId: number

@@ -9,6 +9,7 @@ import { errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
+import { findRoots } from './proof-queries.ts'
 import { findSigningKey, keepSigningKey, listSigningKeys, type SigningKey } from './signing-queries.ts'
 
 const describePublicKey = (publicKey: Buffer) => ({
@@ -63,6 +64,17 @@ export function createSigner(db: Kysely<Tables>, pem: string | undefined) {
       return signed
     },
   }
+}
+
+/** The roots of releases, in the order of their codes; a release without one is left out. */
+export async function signRoots(
+  { database, config }: Pick<App, 'database' | 'config'>,
+  releaseIds: readonly number[],
+): Promise<SignedRoot[]> {
+  if (releaseIds.length === 0) return []
+  const found = await findRoots(database.reader, releaseIds)
+  const roots = found.map(({ release, root }) => ({ release, merkle_root: root.toString('base64url') }))
+  return createSigner(database.writer, config.SIGNING_KEY).sign(roots)
 }
 
 /** The public keys of the service, also retired ones. */

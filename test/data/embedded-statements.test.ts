@@ -43,6 +43,7 @@ import { FULL_SHAPE, findOutlines, listAreas, refuseWithoutAreas } from '#src/ca
 import {
   claimUnproven,
   findProof,
+  findRoots,
   giveBackHashing,
   renewHashing,
   storeRoot,
@@ -235,6 +236,7 @@ test('of proofs and the keys that sign them', async () => {
   const position = { longitude: 38.5, latitude: 9.5 }
   const found = await findProof(db, id, position)
   expect(found?.pixels).toMatchObject([{ grid: 1, column: 0, row: 0, width: 1, height: 1 }])
+  expect(await findRoots(db, [id])).toMatchObject([{ root: found?.root }])
   expect(await claimUnproven(db)).toBeUndefined()
   await db.deleteFrom('release_proof').where('release_id', '=', id).execute()
   expect(await findProof(db, id, position)).toBeUndefined()

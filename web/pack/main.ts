@@ -1,5 +1,5 @@
 import { inflateSync } from 'fflate'
-import { decodePack, type Pack } from '#src/standards/packs/reading.ts'
+import { decodePack, type Pack, type PackedRelease } from '#src/standards/packs/reading.ts'
 import type { Place } from '../api-types.ts'
 import { searchForm } from '../map/search.ts'
 import { element, labelled, select } from '../shell/element.ts'
@@ -56,6 +56,17 @@ function nameOfMap(pack: Pack, { release, map }: ShownMap) {
   return map.unit === NO_UNIT ? name : `${name} (${map.unit})`
 }
 
+function rootOf({ merkle_root, kid, signature }: NonNullable<PackedRelease['proof']>) {
+  const by = kid !== null && signature !== null && `, ${texts.signature(kid)}: `
+  return element(
+    'span',
+    { className: 'root small' },
+    `${texts.root}: `,
+    element('code', {}, merkle_root),
+    ...(by ? [by, element('code', {}, signature)] : []),
+  )
+}
+
 function aboutOf(pack: Pack) {
   const { releases, series, serviceUrl, products } = pack
   const rows = series.map((one) => {
@@ -69,7 +80,13 @@ function aboutOf(pack: Pack) {
           `${release.source} (${release.licence})`,
         ]
       : [one.leftOut ?? one.reason?.error]
-    return element('li', {}, element('strong', {}, name), `: ${said.filter(Boolean).join('; ')}`)
+    return element(
+      'li',
+      {},
+      element('strong', {}, name),
+      `: ${said.filter(Boolean).join('; ')}`,
+      release?.proof && rootOf(release.proof),
+    )
   })
   return element(
     'details',

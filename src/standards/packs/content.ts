@@ -2,6 +2,7 @@ import { MAX_LEVEL } from '#schemas/areas.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import { POINT_DEFAULTS } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
+import type { SignedRoot } from '#schemas/proof.ts'
 import { type AreaReference, type AreaRow, listAreas, type Rectangle } from '#src/catalog/area-queries.ts'
 import type { TileStore } from '#src/data/tiles/tile-queries.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
@@ -81,6 +82,8 @@ export interface PackContent {
   crops: string[]
   /** Product by product, each crop by crop. */
   series: PackSeries[]
+  /** Of the releases that have one. */
+  roots: readonly SignedRoot[]
 }
 
 export interface PackSources {
@@ -147,7 +150,7 @@ export async function readPackContent(
   sources: PackSources,
   snapshot: Snapshot,
   { boundaries: _, ...area }: PackedArea,
-  now: Date,
+  { now, roots }: Pick<PackContent, 'roots'> & { now: Date },
 ): Promise<PackContent> {
   const { series, crops, grids } = await planContent(sources, snapshot, area)
   const read = new Map<number, PackGrid>()
@@ -164,7 +167,7 @@ export async function readPackContent(
   }
   const places = await listPlaces(sources, area)
   const serviceUrl = sources.app.config.PUBLIC_URL ?? null
-  return { madeAt: now.toISOString(), serviceUrl, area: { ...area, places }, crops, series }
+  return { madeAt: now.toISOString(), serviceUrl, area: { ...area, places }, crops, series, roots }
 }
 
 /**

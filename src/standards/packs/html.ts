@@ -107,7 +107,7 @@ function createPolicy(script: string, version: PackVersion | null): string {
 
 async function packContent(
   sources: PackSources,
-  { madeAt, serviceUrl, area, crops, series }: PackContent,
+  { madeAt, serviceUrl, area, crops, series, roots }: PackContent,
   grids: readonly PackGrid[],
   version: PackVersion | null,
 ): Promise<PackedContent> {
@@ -116,13 +116,11 @@ async function packContent(
   const packed: PackedRelease[] = []
   for (const release of releases) {
     const one = series.find((of) => of.release === release) as PackContent['series'][number]
-    packed.push(
-      await packRelease(
-        sources,
-        release,
-        one.grids.map((grid) => grids.indexOf(grid)),
-      ),
-    )
+    packed.push({
+      ...(await packRelease(sources, release)),
+      grids: one.grids.map((grid) => grids.indexOf(grid)),
+      proof: roots.find((root) => root.release === release.code) ?? null,
+    })
   }
   return {
     madeAt,
@@ -168,12 +166,11 @@ function packProduct({
 async function packRelease(
   sources: PackSources,
   release: PublishedRelease,
-  grids: number[],
-): Promise<PackedRelease> {
+): Promise<Omit<PackedRelease, 'grids' | 'proof'>> {
   const { stale: _, ...timeless } = release
   const { code, synthetic, validUntil, source, licence, layers, companions, conditions } = release
   return {
-    ...{ code, synthetic, validUntil, source, licence, layers, companions, conditions, grids },
+    ...{ code, synthetic, validUntil, source, licence, layers, companions, conditions },
     members: makeReleaseMembers(timeless),
     lastDay: findLastDay(release),
     maps: await packMaps(sources, release),

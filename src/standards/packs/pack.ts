@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import type { PackFormat } from '#schemas/packs.ts'
+import type { SignedRoot } from '#schemas/proof.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
+import { signRoots } from '#src/catalog/signing.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { CSV } from '#src/http/formats.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
@@ -42,6 +44,8 @@ interface PackSubject {
   snapshot: Snapshot
   area: PackedArea
   series: TableSeries[]
+  /** Of the releases of the series that have one; none where the format has none. */
+  roots: SignedRoot[]
   wish: PackWish
 }
 
@@ -51,6 +55,8 @@ interface PackFormatWriter {
   version: number
   /** Whether it says when it was made. */
   isDated?: true
+  /** Whether it has the roots of the releases. */
+  hasRoots?: true
   /** What its bytes depend on beside the releases and the area. */
   parts?(subject: PackSubject, sources: Omit<PackMaker, 'maps'>): string[] | Promise<string[]>
   /** @throws {ApiError} for an area that is too large or has nothing, before anything is read */
@@ -70,7 +76,7 @@ async function* writeTable(sources: PackSources, subject: PackSubject): AsyncGen
 }
 
 async function* writePoints(sources: PackSources, subject: PackSubject): AsyncGenerator<Uint8Array> {
-  yield* writeParquet(subject.area, await makeTableOf(sources, subject))
+  yield* writeParquet(subject.area, await makeTableOf(sources, subject), subject.roots)
 }
 
 const refuseTable = async (sources: Omit<PackMaker, 'maps'>, { area, series }: PackSubject) =>
@@ -88,14 +94,15 @@ const FORMATS: Record<PackFormat, PackFormatWriter> = {
     type: 'text/html; charset=utf-8',
     version: 1,
     isDated: true,
+    hasRoots: true,
     parts: async (subject, { app }) => [
       await digestPage(),
       app.config.PUBLIC_URL ?? '',
       ...listCountryParts(subject),
     ],
     refuse: async (sources, { snapshot, area }) => void (await planContent(sources, snapshot, area)),
-    async write(sources, { snapshot, area }, tag) {
-      const content = await readPackContent(sources, snapshot, area, new Date())
+    async write(sources, { snapshot, area, roots }, tag) {
+      const content = await readPackContent(sources, snapshot, area, { now: new Date(), roots })
       const { serviceUrl } = content
       const path = [area.countryCode, area.code].map(encodeURIComponent).join('/')
       const url = `${serviceUrl}/packs/${path}.html?level=${area.level}`
@@ -106,12 +113,14 @@ const FORMATS: Record<PackFormat, PackFormatWriter> = {
   parquet: {
     type: 'application/vnd.apache.parquet',
     version: 1,
+    hasRoots: true,
     refuse: refuseTable,
     write: writePoints,
   },
   mbtiles: {
     type: 'application/vnd.sqlite3',
     version: 1,
+    hasRoots: true,
     async refuse(_, { area, series, wish }) {
       const { release } = chooseLayer(series, area, wish)
       chooseGrid(
@@ -123,10 +132,10 @@ const FORMATS: Record<PackFormat, PackFormatWriter> = {
       const { release, layer } = chooseLayer(series, area, wish)
       return [release, String(layer)]
     },
-    async write({ maps, pause }, { series, area, wish }) {
+    async write({ maps, pause }, { series, area, wish, roots }) {
       const wanted = chooseLayer(series, area, wish)
       const found = series.find(({ release }) => release.code === wanted.release) as TableSeries
-      return [await writeMbtiles(maps, area, found, wanted, pause)]
+      return [await writeMbtiles(maps, area, found, wanted, roots, pause)]
     },
   },
 }
@@ -153,8 +162,10 @@ export async function preparePack(maker: PackMaker, snapshot: Snapshot, wish: Pa
   const area = await findPackArea(sources, snapshot, wish.area)
   const series = listTableSeries(sources, snapshot, area.countryCode)
   const { format } = wish
-  const subject = { snapshot, area, series, wish }
-  const { type, version, isDated = false, parts, refuse, write } = FORMATS[format]
+  const { type, version, isDated = false, hasRoots = false, parts, refuse, write } = FORMATS[format]
+  const releases = hasRoots ? series.map(({ release }) => release.id) : []
+  const roots = await signRoots(sources.app, releases)
+  const subject = { snapshot, area, series, roots, wish }
   await refuse(sources, subject)
   const further = (await parts?.(subject, sources)) ?? []
   const versions = series.map(({ release }) => versionOf(release))
@@ -162,7 +173,7 @@ export async function preparePack(maker: PackMaker, snapshot: Snapshot, wish: Pa
   const tag = entityTag(
     ...[format, String(version), area.boundaries],
     ...place,
-    ...[JSON.stringify(versions), JSON.stringify(further)],
+    ...[JSON.stringify(versions), JSON.stringify(further), JSON.stringify(roots)],
   )
   return {
     tag,

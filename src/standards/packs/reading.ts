@@ -1,6 +1,7 @@
 import type { ErrorBody } from '#schemas/common.ts'
 import type { Tileset } from '#schemas/map.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
+import type { SignedRoot } from '#schemas/proof.ts'
 import { combineReasons, createReason, type ProductReason } from '#src/advice/point/reasons.ts'
 import { ApiError, type ErrorCode } from '#src/api-error.ts'
 import { prepareCertainty } from '#src/lookup/certainty.ts'
@@ -46,6 +47,8 @@ export interface PackedRelease extends BandedRelease {
   /** Indices of the grids of its coverages. */
   grids: number[]
   maps: PackedMap[]
+  /** Its root and the signature; null where it had no root yet. */
+  proof: SignedRoot | null
 }
 
 interface PackedSeries {

@@ -1,4 +1,5 @@
 import { ByteWriter, ParquetWriter, schemaFromColumnData } from 'hyparquet-writer'
+import type { SignedRoot } from '#schemas/proof.ts'
 import { csvRow } from '#src/http/formats.ts'
 import type { Bounds } from '#src/raster/rings.ts'
 
@@ -91,7 +92,11 @@ function includePoints(bbox: Bounds | null, rows: readonly Cell[][]): Bounds | n
 }
 
 /** GeoParquet with the places of rows as points, a piece for each group of rows. */
-export async function* writeParquet(area: PackedArea, table: PackTable): AsyncGenerator<Uint8Array> {
+export async function* writeParquet(
+  area: PackedArea,
+  table: PackTable,
+  roots: readonly SignedRoot[],
+): AsyncGenerator<Uint8Array> {
   const writer = new ByteWriter()
   const schema = schemaFromColumnData({ columnData: columnData(table, []) })
   const parquet = new ParquetWriter({ writer, schema, createdBy: 'agro-advisory' })
@@ -109,6 +114,7 @@ export async function* writeParquet(area: PackedArea, table: PackTable): AsyncGe
   parquet.kvMetadata = [
     { key: 'geo', value: JSON.stringify(describeGeometry(bbox)) },
     { key: 'agro', value: JSON.stringify(describeSources(area, table.series)) },
+    { key: 'merkle_roots', value: JSON.stringify(roots) },
   ]
   await parquet.finish()
   yield takeBytes()

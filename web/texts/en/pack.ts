@@ -20,6 +20,8 @@ export const pack = {
   source: 'Source',
   licence: 'Licence',
   service: 'Service',
+  root: 'Merkle root',
+  signature: (kid: string) => `signed by the key ${kid}`,
   newer: {
     label: 'Ask the service for a newer file when there is a network',
     none: 'This is the newest file.',
