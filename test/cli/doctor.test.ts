@@ -66,6 +66,7 @@ describe('the doctor', () => {
       'secrets.mail_encryption',
       'disk.free',
       'replica.lag',
+      'proofs.signing_key',
       'files.present',
     ])
     expect(of('versions service')).toEqual([

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { runAgro } from '#test/setup/cli.ts'
+import { withDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { ownDatabase } from '#test/setup/open-service.ts'
+import { examine } from './examination.ts'
 
 const testDatabase = ownDatabase('empty')
 
@@ -34,6 +36,23 @@ test('a key is made for the service alone, listed, and retired once', async () =
   expect((await agro('retire', kid, '--yes')).stderr).toBe(`${kid} is retired already.\n`)
   const unknown = await agro('retire', 'other', '--yes')
   expect(unknown.stderr).toBe('There is no key other; `agro signing-keys list` shows them.\n')
+})
+
+test('the doctor says whether the key of the file signs proofs', async () => {
+  const agro = (...words: string[]) => runAgro(testDatabase, 'signing-keys', ...words)
+  const file = join(await newFolder(), 'signing.pem')
+  const { kid } = JSON.parse((await agro('make', file, '--json')).stdout)
+  const told = async () => (await examine(testDatabase, { SIGNING_KEY_FILE: file })).of('proofs signing_key')
+  expect(await told()).toEqual([['ok', `The key ${kid} signs proofs.`]])
+  await agro('retire', kid, '--yes')
+  const retired = `The key ${kid} of SIGNING_KEY_FILE is retired: proofs have no signature.`
+  expect(await told()).toEqual([['warning', retired]])
+  await withDatabase(testDatabase, ({ writer }) => writer.deleteFrom('signing_key').execute())
+  expect(await told()).toEqual([['warning', `The key ${kid} of SIGNING_KEY_FILE is not public yet.`]])
+
+  const { code, of } = await examine(testDatabase, { SIGNING_KEY_FILE: `${file}.none` })
+  expect(code).toBe(2)
+  expect(of('settings configuration')).toEqual([['error', expect.stringContaining('SIGNING_KEY_FILE')]])
 })
 
 test('another key ends the start with a sentence that has no part of it', () => {

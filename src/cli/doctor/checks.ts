@@ -60,7 +60,9 @@ export const SETTINGS_CHECKS: Checks<Config> = {
 
   async 'secrets.files'({ DATA_DIR, DATABASE_URL }) {
     const named = Object.entries(process.env).flatMap(([name, path]) =>
-      /^(DATABASE(_READ)?_URL|JWT_SECRET(_PREVIOUS)?|SMTP_URL)_FILE$/.test(name) && path ? [path] : [],
+      /^(DATABASE(_READ)?_URL|JWT_SECRET(_PREVIOUS)?|SMTP_URL|SIGNING_KEY)_FILE$/.test(name) && path
+        ? [path]
+        : [],
     )
     // A supervisor mounts these for the processes of one container, with its own modes.
     const ours = named.filter((path) => !/^(\/var)?\/run\//.test(path))
