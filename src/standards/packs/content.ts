@@ -3,7 +3,14 @@ import type { ErrorBody } from '#schemas/common.ts'
 import { POINT_DEFAULTS } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { SignedRoot } from '#schemas/proof.ts'
-import { type AreaReference, type AreaRow, listAreas, type Rectangle } from '#src/catalog/area-queries.ts'
+import {
+  type AreaReference,
+  type AreaRow,
+  FULL_SHAPE,
+  listAreas,
+  type Rectangle,
+  type ShapeFormat,
+} from '#src/catalog/area-queries.ts'
 import type { TileStore } from '#src/data/tiles/tile-queries.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -44,7 +51,10 @@ export interface PackArea {
   name: string
   /** The areas that it lies in, from the country down. */
   parents: AreaRow['parents']
-  /** A GeoJSON geometry: simplified, with five decimals. */
+  /** Its centre of mass. */
+  longitude: number
+  latitude: number
+  /** A GeoJSON geometry, whole but for one with more than {@link MOST_POSITIONS}. */
   outline: { type: string; coordinates: unknown }
   bbox: Rectangle
   /** The areas inside it, of all levels below. */
@@ -96,9 +106,17 @@ export interface PackSources {
 /** Bytes of stored pixels that are read for a page, and that a phone unpacks in memory. */
 export const MOST_STORED_BYTES = 16_000_000
 
-/** Degrees by which the outline may be off: 50 m. */
-const OUTLINE_TOLERANCE = 0.0005
-const OUTLINE_DECIMALS = 5
+/**
+ * Positions of a whole outline: nine bytes each in the file, 200 kB in all. Whether a place lies in it is decided as the
+ * database does, but for the last 11 cm.
+ */
+const MOST_POSITIONS = 20_000
+
+/** Degrees by which the outline may be off that has more: 50 m. */
+const SIMPLIFIED: ShapeFormat = { ...FULL_SHAPE, tolerance: 0.0005 }
+
+/** A metre. */
+const CENTRE_DECIMALS = 5
 
 /** Codes that a refusal names. */
 const MOST_CODES = 100
@@ -123,7 +141,7 @@ export async function findPackArea(
   if (!country) throw unknownCountry('country', listCodes(snapshot))
   const db = app.database.reader
   const stored = await findAreaCode(db, { ...wanted, countryCode })
-  const shape = { crs: 'lonlat', tolerance: OUTLINE_TOLERANCE, decimals: OUTLINE_DECIMALS } as const
+  const shape = stored && stored.positions > MOST_POSITIONS ? SIMPLIFIED : FULL_SHAPE
   const found =
     stored &&
     (await listAreas(db, { countryCode, code: stored.code, levels: [stored.level], limit: 1, shape }))
@@ -136,7 +154,12 @@ export async function findPackArea(
   const { code, name, level, parents, extent } = area
   const outline = JSON.parse(area.shape as string) as PackArea['outline']
   const { boundaries } = stored as NonNullable<typeof stored>
-  return { countryCode, country: country.name, level, code, name, parents, outline, bbox: extent, boundaries }
+  const centre = {
+    longitude: round(area.longitude, CENTRE_DECIMALS),
+    latitude: round(area.latitude, CENTRE_DECIMALS),
+  }
+  const place = { countryCode, country: country.name, level, code, name, parents, ...centre }
+  return { ...place, outline, bbox: extent, boundaries }
 }
 
 /**
@@ -283,8 +306,8 @@ async function listPlaces(
     code,
     name,
     level,
-    longitude: round(longitude, OUTLINE_DECIMALS),
-    latitude: round(latitude, OUTLINE_DECIMALS),
+    longitude: round(longitude, CENTRE_DECIMALS),
+    latitude: round(latitude, CENTRE_DECIMALS),
   }))
 }
 

@@ -5,6 +5,8 @@ import type { Tables } from '#src/data/tables.ts'
 interface StoredCode {
   code: string
   level: number
+  /** Of its shape. */
+  positions: number
   /** The boundaries of all levels of its country: each load makes others. */
   boundaries: string
 }
@@ -16,7 +18,7 @@ export async function findAreaCode(
 ): Promise<StoredCode | undefined> {
   const { rows } = await sql<StoredCode>`
     select
-      code, level,
+      code, level, positions,
       (
         select string_agg(loaded_at::text, ' ' order by level) from boundary_set where country_code = ${countryCode}
       ) as boundaries

@@ -78,6 +78,8 @@ export interface PackedContent {
     code: string
     name: string
     parents: { level: number; code: string; name: string }[]
+    longitude: number
+    latitude: number
     outline: { type: string; coordinates: unknown }
     bbox: readonly [west: number, south: number, east: number, north: number]
     places: { code: string; name: string; level: number; longitude: number; latitude: number }[]

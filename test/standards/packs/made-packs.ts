@@ -7,7 +7,7 @@ import {
   readPackContent,
 } from '#src/standards/packs/content.ts'
 import { type PackVersion, writePackHtml } from '#src/standards/packs/html.ts'
-import { decodePack, isInPack, type Pack } from '#src/standards/packs/reading.ts'
+import { answerAt, decodePack, isInPack, type Pack } from '#src/standards/packs/reading.ts'
 import type { TestApp } from '#test/setup/app.ts'
 
 export const MADE_AT = new Date('2026-08-01T09:30:00Z')
@@ -61,4 +61,32 @@ export function drawPlaces(pack: Pack, count: number, seed = 1): { lat: number; 
     if (isInPack(pack, { longitude: lng, latitude: lat })) places.push({ lat, lng })
   }
   return places
+}
+
+interface Asked {
+  lat: number
+  lng: number
+  condition?: string
+}
+
+/** Answers of the service and of a pack where they differ, member by member. */
+export async function differences(
+  { app }: Pick<TestApp, 'app'>,
+  pack: Pack,
+  places: Asked[],
+  crop = pack.crops[0] as string,
+): Promise<string[]> {
+  const differing: string[] = []
+  for (const place of places) {
+    const request = { ...place, crop }
+    const payload = { ...request, country_code: pack.area.countryCode }
+    const answer = await app.inject({ method: 'POST', url: '/advisory/point', payload })
+    const found = answerAt(pack, request)
+    const texts = [
+      `${answer.statusCode} ${JSON.stringify({ ...answer.json(), location: undefined, request_id: undefined })}`,
+      `${found?.status} ${JSON.stringify({ ...found?.body, location: undefined })}`,
+    ]
+    if (texts[0] !== texts[1]) differing.push([JSON.stringify(place), ...texts].join('\n'))
+  }
+  return differing.slice(0, 3)
 }
