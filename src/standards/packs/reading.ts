@@ -203,10 +203,38 @@ export interface PackAnswer {
   body: Record<string, unknown>
 }
 
-type Outcome = { members: Record<string, unknown>; release: PackedRelease } | ApiError
+type Outcome = { members: Record<string, unknown>; release: PackedRelease } | ApiError | { leftOut: string }
 
-/** The codes of products whose grid is not in the pack. */
-const LEFT_OUT: ErrorCode = 'NO_DATA'
+/** The code of products whose release is not in the pack: the service has no such code, and may have a value. */
+const LEFT_OUT = 'NOT_IN_PACK'
+
+/** Of an answer without any value. */
+const NOT_FOUND = 404
+
+/** Why there is no value; undefined where there is one. */
+function readReason(outcome: Outcome): { error: string; code: string } | undefined {
+  if ('leftOut' in outcome) return { error: outcome.leftOut, code: LEFT_OUT }
+  return outcome instanceof ApiError ? { error: outcome.message, code: outcome.code } : undefined
+}
+
+interface Answered {
+  product: PackedProduct
+  outcome: Outcome
+}
+
+/** The most telling reason, with those of all products in the details. */
+function refuseAll(outcomes: Answered[]): PackAnswer {
+  const reasons = outcomes.flatMap(({ product, outcome }): ProductReason[] =>
+    outcome instanceof ApiError ? [{ product, reason: outcome }] : [],
+  )
+  const all = outcomes.map(({ product, outcome }) => ({ product, ...readReason(outcome) }))
+  const details = all.map(({ product, error, code }) => ({ field: product.code, message: error, code }))
+  if (reasons.length === 0) {
+    return { status: NOT_FOUND, body: { error: all[0]?.error, code: LEFT_OUT, details } }
+  }
+  const { status, body } = combineReasons(reasons)
+  return { status, body: { ...body, details } }
+}
 
 /**
  * The answer of `POST /advisory/point` with the country of the area: the same members with the same numbers. Null for a
@@ -215,7 +243,7 @@ const LEFT_OUT: ErrorCode = 'NO_DATA'
 export function answerAt(pack: Pack, request: PackRequest): PackAnswer | null {
   const position = { longitude: request.lng, latitude: request.lat }
   if (!isInPack(pack, position)) return null
-  const outcomes: { product: PackedProduct; outcome: Outcome }[] = []
+  const outcomes: Answered[] = []
   for (const [index, product] of pack.products.entries()) {
     const series = pack.series.find(
       (one) => one.product === index && (one.crop ?? request.crop) === request.crop,
@@ -224,22 +252,10 @@ export function answerAt(pack: Pack, request: PackRequest): PackAnswer | null {
     if (!outcome) return null
     outcomes.push({ product, outcome })
   }
-  const reasons: ProductReason[] = []
-  const answering: PackedRelease[] = []
-  for (const { product, outcome } of outcomes) {
-    if (outcome instanceof ApiError) reasons.push({ product, reason: outcome })
-    else answering.push(outcome.release)
-  }
+  const answering = outcomes.flatMap(({ outcome }) => ('release' in outcome ? outcome.release : []))
   const [first] = answering
-  if (!first) {
-    const error = combineReasons(reasons)
-    return { status: error.status, body: { ...error.body } }
-  }
+  if (!first) return refuseAll(outcomes)
   const crop = answering.find(({ members }) => members.crop !== null)?.members.crop ?? null
-  const sections = outcomes.map(({ product, outcome }) => [
-    product.code,
-    outcome instanceof ApiError ? createReason(product, outcome) : outcome.members,
-  ])
   const { lat, lng } = request
   return {
     status: 200,
@@ -247,9 +263,15 @@ export function answerAt(pack: Pack, request: PackRequest): PackAnswer | null {
       location: { name: 'Point', lat, lng, type: 'point' },
       country_code: first.members.country_code,
       crop,
-      ...Object.fromEntries(sections),
+      ...Object.fromEntries(outcomes.map((one) => [one.product.code, makeSection(one)])),
     },
   }
+}
+
+function makeSection({ product, outcome }: Answered): Record<string, unknown> {
+  if ('members' in outcome) return outcome.members
+  if (outcome instanceof ApiError) return createReason(product, outcome)
+  return { [product.entries]: null, ...readReason(outcome) }
 }
 
 /** Undefined for a position outside the pixels of the pack. */
@@ -260,7 +282,7 @@ function findOutcome(
   { condition, now = new Date() }: PackRequest,
 ): Outcome | undefined {
   const product = pack.products[index] as PackedProduct
-  if (leftOut !== null) return new ApiError(LEFT_OUT, leftOut)
+  if (leftOut !== null) return { leftOut }
   if (number === null) {
     const { code, error, details } = reason as ErrorBody
     return new ApiError(code as ErrorCode, error, details)

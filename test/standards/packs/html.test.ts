@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
+import { ERRORS } from '#src/api-error.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createLookup } from '#src/lookup/lookup.ts'
 import type { NumberedCoverage } from '#src/lookup/releases.ts'
 import { findPackArea, MOST_STORED_BYTES, planContent } from '#src/standards/packs/content.ts'
 import { MOST_HTML_BYTES } from '#src/standards/packs/html.ts'
 import { answerAt, type Pack } from '#src/standards/packs/reading.ts'
-import type { TestApp } from '#test/setup/app.ts'
 import { openApp } from '#test/setup/open-service.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
 import { gridOf, layerOf, releaseOn } from '#test/setup/releases.ts'
 import { FERTILIZER, loadRegion, YIELD } from '#test/standards/certain-releases.ts'
-import { drawPlaces, MADE_AT, makePack } from './made-packs.ts'
+import { differences, drawPlaces, MADE_AT, makePack } from './made-packs.ts'
 
 /** More on demand: `PLACES=2000`. */
 const PLACES = Number(process.env.PLACES ?? runsOf(300))
@@ -22,34 +22,6 @@ const AREAS = [
   ['rwa', 'RWA-01'],
   ['gha', 'GHA-01'],
 ] as const
-
-interface Asked {
-  lat: number
-  lng: number
-  condition?: string
-}
-
-/** Answers of the service and of a pack where they differ, member by member. */
-async function differences(
-  { app }: Pick<TestApp, 'app'>,
-  pack: Pack,
-  places: Asked[],
-  crop = pack.crops[0] as string,
-): Promise<string[]> {
-  const differing: string[] = []
-  for (const place of places) {
-    const request = { ...place, crop }
-    const payload = { ...request, country_code: pack.area.countryCode }
-    const answer = await app.inject({ method: 'POST', url: '/advisory/point', payload })
-    const found = answerAt(pack, request)
-    const texts = [
-      `${answer.statusCode} ${JSON.stringify({ ...answer.json(), location: undefined, request_id: undefined })}`,
-      `${found?.status} ${JSON.stringify({ ...found?.body, location: undefined })}`,
-    ]
-    if (texts[0] !== texts[1]) differing.push([JSON.stringify(place), ...texts].join('\n'))
-  }
-  return differing.slice(0, 3)
-}
 
 describe('a pack of the demo', () => {
   const service = openApp()
@@ -214,9 +186,23 @@ describe('a pack with odds, ranges, conditions and projected grids', () => {
     const { pack, html } = await makePack(service, 'eth', 'A')
     const [place] = drawPlaces(pack, 1) as [{ lat: number; lng: number }]
     const answer = answerAt(pack, { ...place, crop: 'wheat' })
-    expect(answer?.body.forage).toMatchObject({
+    // The service has a value there, and no such code.
+    expect(answer?.body.forage).toEqual({
       forage_data: null,
       error: expect.stringContaining('EPSG:20137'),
+      code: 'NOT_IN_PACK',
+    })
+    expect(Object.keys(ERRORS)).not.toContain('NOT_IN_PACK')
+    const alone = { ...pack, products: pack.products.filter(({ code }) => code === 'forage') }
+    const index = pack.products.findIndex(({ code }) => code === 'forage')
+    const series = pack.series.filter((one) => one.product === index).map((one) => ({ ...one, product: 0 }))
+    expect(answerAt({ ...alone, series } as Pack, { ...place, crop: 'wheat' })).toEqual({
+      status: 404,
+      body: {
+        error: expect.stringContaining('EPSG:20137'),
+        code: 'NOT_IN_PACK',
+        details: [{ field: 'forage', message: expect.stringContaining('EPSG:20137'), code: 'NOT_IN_PACK' }],
+      },
     })
     expect(html.length).toBeLessThan(MOST_HTML_BYTES)
   })
