@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { equalSteps, findClass, quantileSteps } from '#src/raster/maps.ts'
+import { equalSteps, findClass, quantileSteps } from '#src/raster/classes.ts'
 
 const weighed = (values: number[]) => ({
   values: Float64Array.from(values),
