@@ -133,6 +133,17 @@ describe.skipIf(!CHROMIUM)('pages of releases with odds, ranges and conditions, 
     expect(await table.locator('tbody tr').last().locator('th, td').allInnerTexts()).toEqual([
       ...['Urea', 'Normal', 'Hill', '64 kg', '2'],
     ])
+    // By its keys: a field of numbers would drop the comma.
+    await page.getByLabel('Area in hectares').fill('')
+    await page.getByLabel('Area in hectares').pressSequentially('2,5')
+    await page.getByLabel('Kilograms in a bag').fill('25')
+    await page.getByLabel('Price of a bag of Urea').fill('1 200,5')
+    const last = () => table.locator('tbody tr').last().locator('th, td').allInnerTexts()
+    expect(await last()).toEqual(['Urea', 'Normal', 'Hill', '80.0 kg', '4', '4,802'])
+    await chooser().selectOption('hill')
+    await expect.poll(() => chooser().locator('option:checked').innerText()).toBe('Hill')
+    await expect.poll(last).toEqual(['Urea', 'Normal', 'Hill', '80.0 kg', '4', '4,802'])
+    expect(await page.getByLabel('Area in hectares').inputValue()).toBe('2,5')
     expect(visit.complaints).toEqual([])
   })
 

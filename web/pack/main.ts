@@ -2,6 +2,7 @@ import { inflateSync } from 'fflate'
 import { decodePack, type Pack, type PackedRelease } from '#src/standards/packs/reading.ts'
 import type { Place } from '../api-types.ts'
 import { searchForm } from '../map/search.ts'
+import { createTyped } from '../place/quantities.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS, pack as texts } from '../texts/en.ts'
 import { nameOfMonth, nameOfProduct } from '../texts/names.ts'
@@ -19,7 +20,9 @@ function readPack(): Pack {
   return decodePack(inflateSync(bytes))
 }
 
-function headOf({ area, madeAt, releases }: Pack) {
+function headOf(pack: Pack) {
+  const { area, madeAt, releases } = pack
+  const demo = describeDemo(pack)
   const when = new Date(madeAt).toLocaleDateString('en', { dateStyle: 'long' })
   const months = [...new Set(releases.flatMap(({ members }) => members.forecast_month ?? []))].sort()
   const above = area.parents.map(({ name }) => name).reverse()
@@ -36,11 +39,25 @@ function headOf({ area, madeAt, releases }: Pack) {
       ].join(', '),
     ),
     element('p', { className: 'small' }, texts.made(when)),
-    releases.some(({ synthetic }) => synthetic) && element('p', { className: 'notice' }, texts.demo),
+    demo !== undefined && element('p', { className: 'notice' }, demo),
   )
 }
 
-/** All maps by numbers, with the names of products. */
+/** Whether values are made up, of which products where not all are; undefined where none is. */
+function describeDemo(pack: Pack): string | undefined {
+  const { releases, series } = pack
+  const synthetic = releases.filter((release) => release.synthetic)
+  if (synthetic.length === 0) return undefined
+  if (synthetic.length === releases.length) return texts.demo
+  const made = series.filter(({ release }) => release !== null && releases[release]?.synthetic)
+  return texts.demoInPart(made.map((one) => nameOfSeries(pack, one)).join('; '))
+}
+
+function nameOfSeries({ products }: Pack, { product, crop }: Pack['series'][number]): string {
+  return [nameOfProduct(products[product]?.code ?? ''), crop].filter(Boolean).join(', ')
+}
+
+/** The maps of the releases that answer for a crop. */
 function mapsOf({ releases }: Pack, crop: string): ShownMap[] {
   return releases
     .filter(({ members }) => members.crop === null || members.crop === crop)
@@ -68,10 +85,9 @@ function rootOf({ merkle_root, kid, signature }: NonNullable<PackedRelease['proo
 }
 
 function aboutOf(pack: Pack) {
-  const { releases, series, serviceUrl, products } = pack
+  const { releases, series, serviceUrl } = pack
   const rows = series.map((one) => {
     const release = one.release === null ? undefined : releases[one.release]
-    const name = [nameOfProduct(products[one.product]?.code ?? ''), one.crop].filter(Boolean).join(', ')
     const said = release
       ? [
           release.code,
@@ -83,7 +99,7 @@ function aboutOf(pack: Pack) {
     return element(
       'li',
       {},
-      element('strong', {}, name),
+      element('strong', {}, nameOfSeries(pack, one)),
       `: ${said.filter(Boolean).join('; ')}`,
       release?.proof && rootOf(release.proof),
     )
@@ -128,7 +144,7 @@ const MOST_ABOVE = 0.8
 function open(pack: Pack, page: HTMLElement) {
   const [first = ''] = pack.crops
   let asked: Omit<Asked, 'place'> & { place: Place | null } = {
-    ...{ place: null, name: null, crop: first, condition: null, hectares: null },
+    ...{ place: null, name: null, crop: first, condition: null, hectares: null, typed: createTyped() },
   }
   const place = element('section', { className: 'place', 'aria-label': TEXTS.place.title })
   const said = element('p', { className: 'small', role: 'status' })

@@ -1,4 +1,6 @@
 import { round } from '#src/lib/round.ts'
+import { PROBABILITY_DECIMALS } from '#src/lookup/certainty.ts'
+import { findClass } from '#src/raster/classes.ts'
 import {
   findPackedPixel,
   type Pack,
@@ -9,6 +11,7 @@ import {
 import type { Place } from '../api-types.ts'
 import { element } from '../shell/element.ts'
 import { pack as texts } from '../texts/en.ts'
+import { labelMap } from './labels.ts'
 
 /** What the map shows. */
 export interface ShownMap {
@@ -27,6 +30,9 @@ const HIGHEST = 1.2
 const LOWEST = 0.5
 
 const RADIANS = Math.PI / 180
+
+/** Of a meridian, on the sphere of the mean radius of the earth (Moritz, 2000, Journal of Geodesy 74: 6,371,008.8 m). */
+const METRES_PER_DEGREE = 6_371_008.8 * RADIANS
 
 /** A map of a pack on a canvas. */
 export function packMap(pack: Pack, choose: (place: Place) => void) {
@@ -61,6 +67,7 @@ export function packMap(pack: Pack, choose: (place: Place) => void) {
     context.strokeStyle = style.color
     context.lineWidth = 1.5
     context.stroke(outline)
+    labelMap(canvas, context, pack, view)
     if (!place) return
     const [x, y] = view.pixelOf(place.lng, place.lat)
     context.beginPath()
@@ -101,7 +108,9 @@ function viewOf({ area: { bbox } }: Pack, width: number) {
   const left = (width - across * scale) / 2
   const top = (height - down * scale) / 2
   return {
+    width,
     height,
+    metresPerPixel: METRES_PER_DEGREE / scale,
     pixelOf: (lng: number, lat: number): [x: number, y: number] => [
       left + (lng - west) * narrowing * scale,
       top + (north - lat) * scale,
@@ -150,8 +159,6 @@ function paint(pack: Pack, { release, map }: ShownMap): HTMLCanvasElement {
   return picture
 }
 
-const PROBABILITY_DECIMALS = 3
-
 /** The colour of a position: that of its class, as on the maps of the service. */
 function createPainter(pack: Pack, { release, map }: ShownMap) {
   const { layers, companions } = release
@@ -166,9 +173,7 @@ function createPainter(pack: Pack, { release, map }: ShownMap) {
   const classOf = (value: number) => {
     if (companion?.role === 'landscape') return map.classes.findIndex(({ from }) => from === round(value, 0))
     const known = companion?.role === 'probability' ? round(value, PROBABILITY_DECIMALS) : value
-    let index = 0
-    while (index < steps.length && known >= (steps[index] as number)) index++
-    return index
+    return findClass(known, steps)
   }
   return (position: { longitude: number; latitude: number }): number[] | undefined => {
     if (!band || !grid || !stored) return undefined

@@ -1,8 +1,11 @@
-import { answerAt, type Pack, type PackAnswer } from '#src/standards/packs/reading.ts'
+import { SCENARIOS } from '#schemas/glossary.ts'
+import { swapped } from '#src/lib/names.ts'
+import { answerAt, isInPack, type Pack, type PackAnswer } from '#src/standards/packs/reading.ts'
 import type { CatalogProduct, CatalogRelease, Place } from '../api-types.ts'
-import { save, syntheticNotice } from '../parts/blocks.ts'
+import { save } from '../parts/blocks.ts'
+import { seasonNote } from '../parts/values.ts'
 import { type Section, sectionsOf, sectionsOfFailure } from '../place/answered.ts'
-import { quantities } from '../place/quantities.ts'
+import { quantities, type Typed } from '../place/quantities.ts'
 import { conditionChooser, sectionOf } from '../place/section.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS, pack as texts } from '../texts/en.ts'
@@ -14,6 +17,7 @@ export interface Asked {
   crop: string
   condition: string | null
   hectares: number | null
+  typed: Typed
 }
 
 interface Actions {
@@ -65,14 +69,14 @@ function readSections(pack: Pack, { status, body }: PackAnswer): Section[] {
 
 /** What is known of a place. */
 export function placeParts(pack: Pack, asked: Asked, { setCondition, setHectares }: Actions): HTMLElement[] {
-  const { place, name, condition, hectares } = asked
+  const { place, name, condition, hectares, typed } = asked
   const [lat, lng] = [String(place.lat), String(place.lng)]
   const head = [
     element('h2', { tabIndex: -1 }, name ?? TEXTS.place.at(lat, lng)),
     element('p', { className: 'small' }, TEXTS.place.coordinates(lat, lng)),
   ]
   const answer = ask(pack, asked, condition)
-  if (!answer) return [...head, element('p', { className: 'notice' }, texts.outside)]
+  if (!answer) return [...head, element('p', { className: 'notice' }, sayOutside(pack, place))]
   const wanted = readSections(pack, answer)
   // A release without the condition answers as without one.
   const otherwise =
@@ -81,18 +85,30 @@ export function placeParts(pack: Pack, asked: Asked, { setCondition, setHectares
   const sections = wanted.map((section, index) =>
     (section.refused || answer.status === 400) && others ? (others[index] ?? section) : section,
   )
+  const isMixed = new Set(pack.releases.map(({ synthetic }) => synthetic)).size > 1
   return [
     ...head,
-    // The page says it of all.
-    syntheticNotice(
-      pack.releases.some(({ synthetic }) => !synthetic) && sections.some(({ synthetic }) => synthetic),
+    seasonNote(
+      { scenarios: [...SCENARIOS] },
+      sections.flatMap(({ entries }) => entries.map(({ scenario }) => scenario)),
     ),
     ...sections.map((section) =>
-      sectionOf(section, { releases: releasesOf(pack) }, conditionChooser(section, condition, setCondition)),
+      sectionOf(
+        section,
+        { releases: releasesOf(pack) },
+        conditionChooser(section, condition, setCondition),
+        // Of all together the head says it.
+        isMixed && texts.demo,
+      ),
     ),
-    quantities(sections, hectares, setHectares),
+    quantities(sections, hectares, typed, setHectares),
     dataOf(answer.body, place),
-  ]
+  ].filter((part) => part !== false)
+}
+
+function sayOutside(pack: Pack, { lat, lng }: Place): string {
+  const meant = swapped({ longitude: lng, latitude: lat })
+  return meant && isInPack(pack, meant) ? `${texts.outside} ${texts.swapped}` : texts.outside
 }
 
 function dataOf(body: object, { lat, lng }: Place) {

@@ -6,7 +6,7 @@ import { addressOf, type Query } from '../shell/api.ts'
 import { copyButton, element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import type { Section } from './answered.ts'
-import { quantities } from './quantities.ts'
+import { quantities, type Typed } from './quantities.ts'
 import { conditionChooser, sectionOf } from './section.ts'
 
 /** The same call in the languages that people copy it in. */
@@ -65,6 +65,7 @@ interface PlaceShown {
   /** Of the pixel that is outlined. */
   grid: Grid | undefined
   hectares: number | null
+  typed: Typed
   /** Whether the page says already that values are made up. */
   synthetic: boolean
 }
@@ -83,7 +84,7 @@ export function emptyPanel() {
 
 /** The panel of a place. */
 export function placePanel(
-  { place, areas, product, sections, query, catalog, grid, hectares, synthetic }: PlaceShown,
+  { place, areas, product, sections, query, catalog, grid, hectares, typed, synthetic }: PlaceShown,
   { close, setHectares, setCondition }: PlaceActions,
 ) {
   const texts = TEXTS.place
@@ -95,6 +96,8 @@ export function placePanel(
     crop: asText(crop),
     name: areas[0]?.name,
   }
+  const valued = sections.filter(({ entries }) => entries.length > 0)
+  const isMixed = new Set(valued.map((section) => section.synthetic)).size > 1
   const { metres_x: across, metres_y: down } = grid?.resolution ?? { metres_x: null, metres_y: null }
   return [
     element(
@@ -117,15 +120,20 @@ export function placePanel(
     across !== null &&
       down !== null &&
       element('p', { className: 'small' }, texts.pixel(lengthText(across), lengthText(down))),
-    !synthetic && sections.some((section) => section.synthetic) && syntheticNotice(true),
+    !synthetic && !isMixed && sections.some((section) => section.synthetic) && syntheticNotice(true),
     seasonNote(
       catalog,
       sections.flatMap(({ entries }) => entries.map(({ scenario }) => scenario)),
     ),
     ...sections.map((section) =>
-      sectionOf(section, catalog, conditionChooser(section, asText(query.condition), setCondition)),
+      sectionOf(
+        section,
+        catalog,
+        conditionChooser(section, asText(query.condition), setCondition),
+        isMixed && TEXTS.synthetic,
+      ),
     ),
-    quantities(sections, hectares, setHectares),
+    quantities(sections, hectares, typed, setHectares),
     calls(addressOfPlace(query)),
     element('p', { className: 'small' }, watchLink(watched)),
     copyButton(texts.link, () => location.href),

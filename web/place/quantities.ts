@@ -1,3 +1,4 @@
+import { readTypedNumber } from '../parts/typed.ts'
 import { amountFormat, type Certainty } from '../parts/values.ts'
 import { element, labelled } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
@@ -29,53 +30,90 @@ export function quantitiesOf(
   })
 }
 
-/** A form for an area and what all rates come to on it. */
+/** What a visitor has typed into the form: it stays when another place or condition is shown. */
+export interface Typed {
+  hectares: string
+  bag: string
+  /** By inputs. */
+  prices: Map<string, string>
+  /** Whether the form was opened or closed by hand; undefined for neither. */
+  isOpen: boolean | undefined
+}
+
+export function createTyped(): Typed {
+  return { hectares: '', bag: String(BAG_KG), prices: new Map(), isOpen: undefined }
+}
+
+/**
+ * A form for an area and what all rates come to on it.
+ *
+ * @param hectares as a link or the form before has it
+ * @param typed is kept up to date
+ */
 export function quantities(
   sections: Section[],
   hectares: number | null,
+  typed: Typed,
   change: (hectares: number | null) => void,
 ) {
   const texts = TEXTS.quantities
-  const area = numberField(hectares ?? '', 'hectares')
-  const bag = numberField(BAG_KG, 'bag')
-  const inputs = [
-    ...new Set(sections.filter(isRate).flatMap(({ entries }) => entries.map(({ input }) => input))),
-  ]
+  if (readAmount(typed.hectares) !== (hectares ?? undefined)) typed.hectares = String(hectares ?? '')
+  const rates = sections.filter(isRate)
+  const inputs = [...new Set(rates.flatMap(({ entries }) => entries.map(({ input }) => input)))]
+  const area = numberField(typed.hectares, 'hectares', (text) => {
+    typed.hectares = text
+    change(readAmount(text) ?? null)
+  })
+  const bag = numberField(typed.bag, 'bag', (text) => {
+    typed.bag = text
+  })
   const prices = inputs
     .filter((input) => input !== null)
-    .map((input) => ({ input, field: numberField('', 'price') }))
+    .map((input) => ({
+      input,
+      field: numberField(typed.prices.get(input) ?? '', 'price', (text) => typed.prices.set(input, text)),
+    }))
   const results = element('div', { role: 'status' })
   const draw = () => {
-    const size = positive(area.value)
-    const perBag = positive(bag.value) ?? BAG_KG
-    const priceOf = (input: string | null) =>
-      positive(prices.find((price) => price.input === input)?.field.value ?? '')
+    const size = readAmount(typed.hectares)
+    const perBag = readAmount(typed.bag) ?? BAG_KG
+    const priceOf = (input: string | null) => readPrice(typed.prices.get(input ?? '') ?? '')
+    const wrong = [
+      ...[area, bag].filter(({ value }) => isWrong(value, readAmount)),
+      ...prices.map(({ field }) => field).filter(({ value }) => isWrong(value, readPrice)),
+    ]
+    for (const field of fields) field.setAttribute('aria-invalid', String(wrong.includes(field)))
     results.replaceChildren(
-      ...(size
-        ? sections
-            .filter(isRate)
-            .map((section) => tableOf(section, quantitiesOf(section, size, perBag), priceOf))
-        : []),
+      ...wrong.map(({ value }) => element('p', { className: 'notice' }, texts.noNumber(value))),
+      ...(size ? rates.map((rate) => tableOf(rate, quantitiesOf(rate, size, perBag), size, priceOf)) : []),
     )
   }
-  area.addEventListener('input', () => change(positive(area.value) ?? null))
   const fields = [area, bag, ...prices.map(({ field }) => field)]
   for (const field of fields) field.addEventListener('input', draw)
   draw()
-  return element(
+  const form = element(
     'details',
-    { className: 'quantities', open: hectares !== null },
-    element('summary', {}, texts.title),
+    { className: 'quantities', open: typed.isOpen ?? hectares !== null },
+    element(
+      'summary',
+      {
+        onclick: () => {
+          typed.isOpen = !form.open
+        },
+      },
+      texts.title,
+    ),
     element(
       'div',
       { className: 'fields' },
       labelled(texts.hectares, area),
       labelled(texts.bag, bag),
-      ...prices.map(({ input, field }) => labelled(texts.price(input ?? ''), field)),
+      ...prices.map(({ input, field }) => labelled(texts.price(input), field)),
     ),
     results,
     element('p', { className: 'small' }, texts.note),
   )
+  return form
 }
 
 const isRate = ({ unit, entries }: Section) => unit in PER_HECTARE && entries.length > 0
@@ -83,6 +121,7 @@ const isRate = ({ unit, entries }: Section) => unit in PER_HECTARE && entries.le
 function tableOf(
   { product, conditions }: Section,
   rows: ReturnType<typeof quantitiesOf>,
+  hectares: number,
   priceOf: (input: string | null) => number | undefined,
 ) {
   const texts = TEXTS.quantities
@@ -113,27 +152,33 @@ function tableOf(
         element('td', { className: 'number' }, price && bags !== null ? numberText(price * bags) : ''),
     )
   })
-  return element(
+  const caption = texts.caption(nameOfProduct(product), numberText(hectares))
+  const table = element(
     'table',
     {},
-    element('caption', {}, nameOfProduct(product)),
+    element('caption', {}, caption),
     element('thead', {}, element('tr', {}, ...head)),
     element('tbody', {}, ...lines),
   )
+  return element('div', { className: 'scrolling', tabIndex: 0, role: 'region', 'aria-label': caption }, table)
 }
 
-function positive(text: string) {
-  const number = Number(text)
-  return text.trim() !== '' && Number.isFinite(number) && number > 0 ? number : undefined
+/** Hectares and kilograms of bags; undefined for what is no number above 0. */
+export const readAmount = (text: string) => aboveZero(readTypedNumber(text, false))
+
+/** Of prices a mark before three digits is one of thousands, as of harvests in messages. */
+const readPrice = (text: string) => aboveZero(readTypedNumber(text, true))
+
+function aboveZero(number: number | undefined) {
+  return number !== undefined && Number.isFinite(number) && number > 0 ? number : undefined
 }
 
-function numberField(value: number | string, name: string) {
-  return element('input', {
-    type: 'number',
-    min: '0',
-    step: 'any',
-    inputMode: 'decimal',
-    value: String(value),
-    name,
-  })
+const isWrong = (text: string, read: (text: string) => number | undefined) =>
+  text.trim() !== '' && read(text) === undefined
+
+/** A field of numbers has either the comma or the point, and drops the other without a word: this one is a text. */
+function numberField(value: string, name: string, typed: (text: string) => void) {
+  const field = element('input', { type: 'text', inputMode: 'decimal', autocomplete: 'off', value, name })
+  field.addEventListener('input', () => typed(field.value))
+  return field
 }

@@ -6,6 +6,7 @@ import type { View } from '../map/view.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { emptyPanel, type PlaceActions, placePanel } from './panel.ts'
+import { createTyped, readAmount } from './quantities.ts'
 import { askAt } from './sections.ts'
 
 /** Shows the place that is chosen. */
@@ -18,11 +19,12 @@ export function createPlaceRoom(
   let asking = new AbortController()
   let shown = ''
   let hectares: number | null = null
+  const typed = createTyped()
 
   /** The area of a link that differs in it alone: no value is asked for again, and prices stay. */
   function fillHectares() {
     const field = container.querySelector('[name=hectares]') as HTMLInputElement | null
-    if (!field || Number(field.value) === (hectares ?? 0)) return
+    if (!field || (readAmount(field.value) ?? null) === hectares) return
     field.value = String(hectares ?? '')
     field.dispatchEvent(new Event('input'))
     field.closest('details')?.toggleAttribute('open', true)
@@ -64,7 +66,7 @@ export function createPlaceRoom(
       try {
         const found = await load(view)
         if (wanted !== shown) return
-        replaceControls(container, ...placePanel({ ...found, hectares, synthetic }, actions))
+        replaceControls(container, ...placePanel({ ...found, hectares, typed, synthetic }, actions))
       } catch (error) {
         if (wanted !== shown) return
         const { message } = error as Error

@@ -27,13 +27,18 @@ export function conditionChooser(
   return labelled(question, control)
 }
 
-/** A product's values at a place, or why it has none. */
+/**
+ * A product's values at a place, or why it has none.
+ *
+ * @param demo says that values are made up, where not those of all sections are
+ */
 export function sectionOf(
   section: Section,
   {
     releases,
   }: { releases: Pick<CatalogRelease, 'release' | 'valid_until' | 'synthetic' | 'source' | 'licence'>[] },
   chooser: HTMLElement | false,
+  demo: string | false = false,
 ) {
   const texts = TEXTS.place
   const { product, unit, period, entries, reason, stale } = section
@@ -53,6 +58,7 @@ export function sectionOf(
     'section',
     { className: 'product' },
     title,
+    demo !== false && section.synthetic && element('p', { className: 'small notice' }, demo),
     chooser,
     chart(section),
     note !== undefined && element('p', { className: 'small' }, note),

@@ -161,6 +161,8 @@ export const TEXTS = {
     total: 'In all',
     bags: 'Bags',
     cost: 'Cost',
+    caption: (product: string, hectares: string) => `${product}, ${hectares} ha`,
+    noNumber: (text: string) => `“${text}” is no number above 0.`,
     note: 'The rate times the area; bags are whole ones.',
   },
 
