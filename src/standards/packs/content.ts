@@ -283,8 +283,11 @@ export async function tooLargeArea(
   const below = { countryCode, levels: [level + 1], parent: { code, level }, limit: MOST_CODES }
   const { areas } = level < MAX_LEVEL ? await listAreas(app.database.reader, below) : { areas: [] }
   const codes = areas.map((area) => area.code)
-  const instead = codes.length > 0 ? ` Ask for areas of level ${level + 1} in it: ${codes.join(', ')}.` : ''
-  const sentence = `${name} (${code}) has ${count} ${unit}, and a pack at most ${most}.${instead}`
+  const instead =
+    codes.length > 0
+      ? `Ask for areas of level ${level + 1} in it: ${codes.join(', ')}.`
+      : 'The service has no areas below it.'
+  const sentence = `${name} (${code}) has ${count} ${unit}, and a pack at most ${most}. ${instead}`
   return new ApiError('TOO_MANY_POINTS', sentence, [
     { field: 'area', message: 'area is too large for a pack', ...(codes.length > 0 && { allowed: codes }) },
   ])
