@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { ADDED_SRIDS } from '#src/data/crs.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { GridSize } from '#src/raster/grid.ts'
@@ -15,17 +16,27 @@ import { TILE_SIZE } from '#src/raster/tiles.ts'
 /** What a root commits to beside the values. A change of the form gets another name. */
 const FORMAT = 'agro merkle 1'
 
-/** SQL for the bands of `release` as the header has them. */
+/** SQL for the header of `release`. The number of a CRS without a code is that of one database: such a grid has its text. */
 const HEADER = sql<object>`json_build_object(
   'format', ${FORMAT}::text,
   'release', code,
+  'product', product,
+  'country_code', country_code,
+  'crop', crop_code,
+  'forecast_month', to_char(forecast_period, 'YYYY-MM'),
+  'synthetic', synthetic,
+  'source', source,
+  'licence', licence,
   'checksum', checksum,
   'tile', ${sql.lit(TILE_SIZE)}::integer,
   'run', ${sql.lit(RUN)}::integer,
   'grids', (
     select json_agg(
       json_build_object(
-        'srid', srid, 'origin', json_build_array(origin_x, origin_y),
+        'srid', srid, 'crs', (
+          select coalesce(nullif(srtext, ''), proj4text) from spatial_ref_sys
+          where spatial_ref_sys.srid = coverage.srid and coverage.srid >= ${sql.lit(ADDED_SRIDS.first)}
+        ), 'origin', json_build_array(origin_x, origin_y),
         'pixel', json_build_array(pixel_width, pixel_height), 'size', json_build_array(width, height)
       ) order by id
     )

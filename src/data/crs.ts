@@ -16,7 +16,7 @@ interface AddedCrs extends CrsText {
 }
 
 /** PostGIS leaves these ids to its users. */
-const ADDED = { first: 910_000, last: 997_999 }
+export const ADDED_SRIDS = { first: 910_000, last: 997_999 }
 
 /** Of the columns of spatial_ref_sys. */
 export const MAX_CRS_CHARACTERS = 2048
@@ -66,9 +66,9 @@ export async function isCrs(db: Kysely<Tables>, { wkt, proj }: CrsText): Promise
 /** Finds or adds a CRS without a code. The same text has the same id in each database, but for collisions. */
 export async function sridOfText(db: Kysely<Tables>, { wkt, proj }: CrsText, name: string): Promise<number> {
   const digest = createHash('sha256').update(`${wkt}\n${proj}`).digest()
-  const count = ADDED.last - ADDED.first + 1
+  const count = ADDED_SRIDS.last - ADDED_SRIDS.first + 1
   for (let at = digest.readUInt32BE() % count; ; at = (at + 1) % count) {
-    const srid = ADDED.first + at
+    const srid = ADDED_SRIDS.first + at
     if ((await find(db, { wkt, proj })) === undefined) await add(db, { srid, wkt, proj }, name)
     const found = await find(db, { wkt, proj })
     if (found !== undefined) return found

@@ -18,7 +18,7 @@ import { call, type Sent } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { gridOf, layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
+import { gridOf, layerOf, operatorOf, releaseDescription, releaseOn } from '#test/setup/releases.ts'
 
 /** A larger number tries longer. */
 const ANSWERS = Number(process.env.PROOFS ?? 1000)
@@ -31,9 +31,13 @@ const makeKey = () => {
 /** A proof, the text of the header of its release, and the root that is known of it. */
 interface Case {
   proof: Proof
+  lng: number
+  lat: number
   header: string
   root: string
 }
+
+type Placed = Pick<Case, 'proof' | 'lng' | 'lat'>
 
 interface Verdict {
   error?: string
@@ -47,10 +51,9 @@ for line in sys.stdin:
     try:
         assert case["proof"]["merkle_root"] == case["root"]
         values = [
-            [[layer["input"], layer["scenario"], layer["condition"], layer["role"]], value]
-            for layer, value in verify.check(case["proof"], case["header"])
+            [label, value]
+            for label, value in verify.check(case["proof"], case["header"], case["lng"], case["lat"])
         ]
-        assert json.loads(case["header"])["release"] == case["proof"]["release"]
         print(json.dumps({"values": values}))
     except Exception as error:
         print(json.dumps({"error": type(error).__name__}))
@@ -106,11 +109,12 @@ function flipNumber(
 }
 
 /** The proof with one bit changed, once in each of its parts. */
-function damaged({ proof, header, root }: Case, bit: number): Case[] {
+function damaged(right: Case, bit: number): Case[] {
+  const { proof, header, lng, lat } = right
   const changed = (change: (copy: Proof) => void): Case => {
     const copy = structuredClone(proof)
     change(copy)
-    return { proof: copy, header, root }
+    return { ...right, proof: copy }
   }
   const ofPixels = proof.pixels.flatMap((_, at) => {
     const pixelOf = (copy: Proof) => copy.pixels[at] as Proof['pixels'][number]
@@ -157,7 +161,20 @@ function damaged({ proof, header, root }: Case, bit: number): Case[] {
     changed((copy) => {
       copy.release = `${copy.release.slice(0, -1)}${String.fromCharCode(copy.release.charCodeAt(copy.release.length - 1) ^ 1)}`
     }),
-    { proof, header: header.slice(0, at) + other + header.slice(at + 1), root },
+    { ...right, header: header.slice(0, at) + other + header.slice(at + 1) },
+    changed((copy) => {
+      copy.pixels = []
+    }),
+    changed((copy) => {
+      copy.pixels = [...copy.pixels, ...copy.pixels]
+    }),
+    // Another place has other pixels; a projected grid does not say where they are.
+    ...(JSON.parse(header).grids[0].srid === 4326
+      ? [
+          { ...right, lng: lng + 2 },
+          { ...right, lat: lat - 2 },
+        ]
+      : []),
   ]
 }
 
@@ -174,14 +191,16 @@ async function isSigned({ app }: Service, { merkle_root, signature, kid }: Proof
   return verify(null, Buffer.from(`${head}.${merkle_root}`), key, Buffer.from(signed, 'base64url'))
 }
 
-async function readRelease({ app }: Service, code: string): Promise<Omit<Case, 'proof'>> {
+async function readRelease({ app }: Service, code: string): Promise<Omit<Case, keyof Placed>> {
   const { body } = await call(app, `GET /releases/${code}`)
   return { header: body.merkle_header, root: body.merkle_root }
 }
 
 /** The proofs of an answer, with what is public of their releases. */
-async function casesOf(service: Service, proofs: Proof[]): Promise<Case[]> {
-  return Promise.all(proofs.map(async (proof) => ({ proof, ...(await readRelease(service, proof.release)) })))
+async function casesOf(service: Service, placed: Placed[]): Promise<Case[]> {
+  return Promise.all(
+    placed.map(async (one) => ({ ...one, ...(await readRelease(service, one.proof.release)) })),
+  )
 }
 
 async function ask(service: Service, path: string, sent?: Sent) {
@@ -195,21 +214,21 @@ describe('with the demo data', () => {
 
   test(`${ANSWERS} answers are proven without the service, and a bit of none can change`, async () => {
     const draw = createDraw(7)
-    const releases = new Map<string, Omit<Case, 'proof'>>()
+    const releases = new Map<string, Omit<Case, keyof Placed>>()
     const cases: Case[] = []
     const entries: [label: string, value: number][][] = []
     const sizes: number[] = []
     let answers = 0
     while (answers < ANSWERS) {
-      const query = `lat=${(3.5 + draw() * 11).toFixed(5)}&lng=${(33 + draw() * 14).toFixed(5)}`
-      const { status, body } = await call(service.app, `GET /advisory/point?${query}&proof=true`)
+      const [lat, lng] = [Number((3.5 + draw() * 11).toFixed(5)), Number((33 + draw() * 14).toFixed(5))]
+      const { status, body } = await call(service.app, `GET /advisory/point?lat=${lat}&lng=${lng}&proof=true`)
       if (status !== 200) continue
       answers++
       expect(body.proof).not.toBeNull()
       for (const proof of body.proof as Proof[]) {
         if (!releases.has(proof.release))
           releases.set(proof.release, await readRelease(service, proof.release))
-        cases.push({ proof, ...(releases.get(proof.release) as Omit<Case, 'proof'>) })
+        cases.push({ proof, lng, lat, ...(releases.get(proof.release) as Omit<Case, keyof Placed>) })
         sizes.push(JSON.stringify(proof).length)
         const product = PRODUCTS.of(proof.release.split('-')[1] as string)
         entries.push(
@@ -225,7 +244,9 @@ describe('with the demo data', () => {
     expect(verdicts.filter(({ error }) => error !== undefined)).toEqual([])
     for (const [index, { values = [] }] of verdicts.entries()) {
       const proven = new Map(values.map(([label, value]) => [JSON.stringify(label), value]))
-      for (const [label, value] of entries[index] ?? []) expect(proven.get(label)).toBeCloseTo(value, 2)
+      const said = entries[index] as [label: string, value: number][]
+      expect(said.length).toBeGreaterThan(0)
+      for (const [label, value] of said) expect(proven.get(label)).toBe(value)
     }
     const average = sizes.reduce((sum, size) => sum + size, 0) / sizes.length
     console.log(`a proof has ${Math.round(average)} bytes, at most ${Math.max(...sizes)}`)
@@ -311,6 +332,27 @@ describe('with the demo data', () => {
   })
 })
 
+describe('of numbers in the middle between two', () => {
+  const service = openService({ template: 'empty' })
+
+  test('the program rounds as the service does', async () => {
+    const pixels = Float32Array.from({ length: 64 }, (_, at) => (at - 32) / 8)
+    const layer = { ...layerOf(''), input: null, scale: 0.5, offset: 0, decimals: 1 }
+    const grid = gridOf(4326, [38, 10], [0.1, -0.1], [8, 8])
+    await loadRelease(service.database, releaseOn(grid, [layer], [pixels], { product: 'yield' }))
+    const placed: Placed[] = []
+    const said: number[] = []
+    for (const at of pixels.keys()) {
+      const [lat, lng] = [9.95 - Math.floor(at / 8) / 10, 38.05 + (at % 8) / 10]
+      const { body } = await ask(service, `yield/point?lat=${lat}&lng=${lng}&proof=true`)
+      placed.push({ proof: body.proof[0], lng, lat })
+      said.push(body.yield_data[0].yield_kg_ha)
+    }
+    const verdicts = await verifyAll(await casesOf(service, placed))
+    expect(verdicts.map(({ values = [] }) => values[0]?.[1])).toEqual(said)
+  })
+})
+
 /** A grid in UTM 37N beside one in degrees; odd sizes, gaps, and tiles without any value. */
 const UTM = gridOf(32637, [400_000, 1_060_000], [250, -250], [403, 391])
 const DEGREES = gridOf(4326, [38, 10], [0.01, -0.01], [97, 83])
@@ -340,15 +382,22 @@ function projected(): ReleaseSource {
   }
 }
 
-async function askMany({ app }: Pick<TestApp, 'app'>, many: number): Promise<Proof[]> {
+async function askPlaced({ app }: Pick<TestApp, 'app'>, many: number): Promise<Placed[]> {
   const draw = createDraw(3)
-  const proofs: Proof[] = []
-  while (proofs.length < many) {
-    const query = `lat=${(9.2 + draw() * 0.75).toFixed(5)}&lng=${(38.05 + draw() * 0.9).toFixed(5)}`
-    const { status, body } = await call(app, `GET /advisory/fertilizer/point?${query}&proof=true`)
-    if (status === 200) proofs.push(...(body.proof as Proof[]))
+  const placed: Placed[] = []
+  while (placed.length < many) {
+    const [lat, lng] = [Number((9.2 + draw() * 0.75).toFixed(5)), Number((38.05 + draw() * 0.9).toFixed(5))]
+    const { status, body } = await call(
+      app,
+      `GET /advisory/fertilizer/point?lat=${lat}&lng=${lng}&proof=true`,
+    )
+    if (status === 200) placed.push(...(body.proof as Proof[]).map((proof) => ({ proof, lng, lat })))
   }
-  return proofs
+  return placed
+}
+
+async function askMany(service: Pick<TestApp, 'app'>, many: number): Promise<Proof[]> {
+  return (await askPlaced(service, many)).map(({ proof }) => proof)
 }
 
 describe('of a release with a grid in metres and one in degrees', () => {
@@ -359,10 +408,11 @@ describe('of a release with a grid in metres and one in degrees', () => {
   })
 
   test('both are proven, and without a key there is no signature', async () => {
-    const proofs = await askMany(service, 100)
+    const placed = await askPlaced(service, 100)
+    const proofs = placed.map(({ proof }) => proof)
     expect(new Set(proofs.flatMap(({ pixels }) => pixels.map(({ grid }) => grid)))).toEqual(new Set([1, 2]))
     expect(new Set(proofs.map(({ kid, signature }) => kid ?? signature))).toEqual(new Set([null]))
-    const cases = await casesOf(service, proofs)
+    const cases = await casesOf(service, placed)
     expect((await verifyAll(cases)).filter(({ error }) => error)).toEqual([])
     const wrong = cases.slice(0, 20).flatMap((one, index) => damaged(one, index))
     expect((await verifyAll(wrong)).filter(({ error }) => !error)).toEqual([])
@@ -432,7 +482,8 @@ describe('of a release with its tiles in files', () => {
   test('it is the same when moved into the database, hashed from either, and imported elsewhere', async () => {
     const before = await askMany(service, 30)
     const known = await readRelease(service, code)
-    expect((await verifyAll(await casesOf(service, before))).filter(({ error }) => error)).toEqual([])
+    const placed = await askPlaced(service, 30)
+    expect((await verifyAll(await casesOf(service, placed))).filter(({ error }) => error)).toEqual([])
     await hashAgain()
     expect([await readRelease(service, code), await askMany(service, 30)]).toEqual([known, before])
     const { cluster, database } = service
