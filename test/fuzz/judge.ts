@@ -183,8 +183,9 @@ function isOverridden({ name }: { name: string }, body: unknown): boolean {
   return body !== null && typeof body === 'object' && name in body
 }
 
-function readAs({ type }: Schema, text: string): unknown {
-  const isNumeric = type === 'number' || type === 'integer'
+function readAs({ type, anyOf }: Schema, text: string): unknown {
+  const types = [type, ...(anyOf ?? []).map((one) => one.type)]
+  const isNumeric = types.includes('number') || types.includes('integer')
   if (isNumeric && DECIMAL.test(text)) return Number(text)
   if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
   return text
