@@ -153,6 +153,6 @@ test.each(['jpeg-restarts', 'jpeg-halved-across'])(
       { numRuns: 100 },
     )
     // Both happen, or this has tried nothing.
-    expect(Math.min(...Object.values(outcomes))).toBeGreaterThan(3)
+    expect(Math.min(...Object.values(outcomes))).toBeGreaterThan(0)
   },
 )
