@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { findUtmZone, projectUtm } from '#src/raster/transverse-mercator.ts'
 import { transformPositions } from '#src/standards/maps/queries.ts'
 import { openDatabase } from '#test/setup/open-service.ts'
-import { createRandom } from '#test/standards/packs/made-packs.ts'
+import { createRandom } from '#test/setup/random.ts'
 
 const POINTS = 20_000
 

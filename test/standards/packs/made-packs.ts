@@ -9,6 +9,7 @@ import {
 import { type PackVersion, writePackHtml } from '#src/standards/packs/html.ts'
 import { answerAt, decodePack, isInPack, type Pack } from '#src/standards/packs/reading.ts'
 import type { TestApp } from '#test/setup/app.ts'
+import { createRandom } from '#test/setup/random.ts'
 
 export const MADE_AT = new Date('2026-08-01T09:30:00Z')
 
@@ -39,15 +40,6 @@ export async function makePack(
 export function readHtml(html: Buffer): Pack {
   const [, data = ''] = /<script type="text\/plain" id="pack">([^<]*)</.exec(html.toString()) ?? []
   return decodePack(inflateRawSync(Buffer.from(data, 'base64')))
-}
-
-/** Numbers from 0 to 1 that are the same in each run (Park and Miller, 1988). */
-export function createRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state * 48271) % 2147483647
-    return state / 2147483647
-  }
 }
 
 /** Places in the area of a pack with as many decimals as people send. */

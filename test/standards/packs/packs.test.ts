@@ -5,10 +5,10 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { openApp } from '#test/setup/open-service.ts'
+import { createRandom } from '#test/setup/random.ts'
 import { gridOf, layerOf, operatorOf, releaseOn } from '#test/setup/releases.ts'
 import { loadRegion } from '#test/standards/certain-releases.ts'
 import { askUntilMade, type PackRow, readRows } from './files.ts'
-import { createRandom } from './made-packs.ts'
 
 const service = openApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
 
