@@ -71,14 +71,15 @@ const HEADER = sql<object>`json_build_object(
 )`
 
 /**
- * Computes the root of a release whose grids have hashes. Nothing happens where it was deleted or moved meanwhile: tiles may
- * have been missing.
+ * Computes the root of a release whose grids have hashes.
+ *
+ * @returns false where it was deleted or moved meanwhile: tiles may have been missing, so nothing is stored
  */
 export async function storeRoot(
   db: Kysely<Tables>,
   { id, store }: { id: number; store: TileStoreName },
   gridRoots: Buffer[],
-): Promise<void> {
+): Promise<boolean> {
   const found = await db
     .selectFrom('release')
     .select(HEADER.as('header'))
@@ -86,7 +87,7 @@ export async function storeRoot(
     .where('status', '=', 'ready')
     .where('tile_store', '=', store)
     .executeTakeFirst()
-  if (!found) return
+  if (!found) return false
   const header = JSON.stringify(found.header)
   const grids = Buffer.concat(gridRoots)
   const root = combineHashes(hashHeader(header), computeRoot(grids))
@@ -96,6 +97,7 @@ export async function storeRoot(
     .values({ release_id: id, ...proof })
     .onConflict((conflict) => conflict.column('release_id').doUpdateSet(proof))
     .execute()
+  return true
 }
 
 /** Equal hashes may be there, of a process that computes the same. */

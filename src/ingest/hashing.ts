@@ -26,7 +26,8 @@ export function hashReleases(app: App): void {
   const tiles = createTileStores({ ...app.database, reader: writer }, app.files?.ranges)
   const turn = sharedWork('hashes')
 
-  async function hash({ id, code, store, grids }: ClaimedRelease, signal: AbortSignal): Promise<void> {
+  /** @returns whether it is stored; not where the release was moved or deleted meanwhile */
+  async function hash({ id, code, store, grids }: ClaimedRelease, signal: AbortSignal): Promise<boolean> {
     const roots: Buffer[] = []
     let renewedAt = performance.now()
     for (const [index, grid] of grids.entries()) {
@@ -46,21 +47,23 @@ export function hashReleases(app: App): void {
       await hashes.flush()
       roots.push(hasher.root())
     }
-    await storeRoot(writer, { id, store }, roots)
-    app.log.info({ release: code }, 'the hashes of a release are computed')
+    return storeRoot(writer, { id, store }, roots)
   }
 
   app.jobs.add('hash-releases', async (signal) => {
     const claimed = await claimUnproven(patientWriter)
     if (!claimed) return false
     try {
-      await hash(claimed, signal)
+      if (await hash(claimed, signal)) {
+        app.log.info({ release: claimed.code }, 'the hashes of a release are computed')
+      } else await giveBackHashing(writer, claimed.id)
     } catch (error) {
-      await giveBackHashing(writer, claimed.id).catch(() => {})
       // It was deleted meanwhile, and its row says so.
       if (readErrorCode(error) === FOREIGN_KEY_VIOLATION) return true
-      if (signal.aborted) return false
-      throw error
+      // Without its claim a release that cannot be read would be the next one again, before all others.
+      if (!signal.aborted) throw error
+      await giveBackHashing(writer, claimed.id).catch(() => {})
+      return false
     }
     return true
   })
