@@ -20,7 +20,7 @@ import { listCountryNames } from './catalog/reference-queries.ts'
 import { publishesSynthetic } from './catalog/release-queries.ts'
 import { catalog } from './catalog/routes.ts'
 import { service } from './catalog/service.ts'
-import { signingKeys } from './catalog/signing.ts'
+import { createSigner, signingKeys } from './catalog/signing.ts'
 import type { Config } from './config.ts'
 import type { Database } from './data/client.ts'
 import { serveFiles } from './data/files/serving.ts'
@@ -88,6 +88,7 @@ export async function buildApp(
   app.decorate('config', config)
   app.decorate('database', database)
   decorateTiles(app)
+  app.decorate('signer', createSigner(database, config.SIGNING_KEY))
   app.decorate('products', products)
   app.decorate('turns', createEventLoopQueue(SLICE_MS))
 

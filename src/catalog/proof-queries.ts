@@ -192,26 +192,29 @@ export interface PlacedPixel {
   height: number
   /** Of its chunk of tiles; null where all of these are empty. */
   hashes: Buffer | null
-  chunks: Buffer
+  /** The roots of the chunks of its grid; a release with a root has them. */
+  chunks: Buffer | null
 }
 
 export interface FoundProof {
   root: Buffer
   header: string
   grids: Buffer
+  /** None of a deleted release. */
   pixels: PlacedPixel[]
 }
 
-/** The hashes above the pixels of a position; undefined for a release without a root. */
-export async function findProof(
+/** The hashes above the pixels of a position by the ids of releases; those without a root are left out. */
+export async function findProofs(
   db: Kysely<Tables>,
-  releaseId: number,
+  releaseIds: readonly number[],
   { longitude, latitude }: { longitude: number; latitude: number },
-): Promise<FoundProof | undefined> {
+): Promise<Map<number, FoundProof>> {
   const { rows } = await sql<
-    Omit<FoundProof, 'pixels'> & { [Of in keyof PlacedPixel]: PlacedPixel[Of] | null }
+    Omit<FoundProof, 'pixels'> & { releaseId: number } & { [Of in keyof PlacedPixel]: PlacedPixel[Of] | null }
   >`
     select
+      proof.release_id as "releaseId",
       proof.root,
       proof.header,
       proof.grids,
@@ -245,13 +248,13 @@ export async function findProof(
         place."row" / ${sql.lit(TILE_SIZE)} * ((place.width + ${sql.lit(TILE_SIZE - 1)}) / ${sql.lit(TILE_SIZE)})
         + place."column" / ${sql.lit(TILE_SIZE)}
       ) / ${sql.lit(CHUNK_TILES)}
-    where proof.release_id = ${releaseId} and proof.root is not null
+    where proof.release_id = any(${releaseIds}::bigint[]) and proof.root is not null
     order by place.grid`.execute(db)
-  const [first] = rows
-  if (!first) return undefined
-  const { root, header, grids } = first
-  const pixels = rows.flatMap(({ root: _, header: __, grids: ___, ...pixel }) =>
-    pixel.coverageId === null || pixel.chunks === null ? [] : [pixel as PlacedPixel],
-  )
-  return { root, header, grids, pixels }
+  const proofs = new Map<number, FoundProof>()
+  for (const { releaseId, root, header, grids, ...pixel } of rows) {
+    const proof = proofs.get(releaseId) ?? { root, header, grids, pixels: [] }
+    proofs.set(releaseId, proof)
+    if (pixel.coverageId !== null) proof.pixels.push(pixel as PlacedPixel)
+  }
+  return proofs
 }

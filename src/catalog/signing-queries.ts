@@ -10,16 +10,18 @@ export async function listSigningKeys(db: Kysely<Tables>): Promise<SigningKey[]>
   return db.selectFrom('signing_key').selectAll().orderBy('made_at', 'desc').orderBy('kid').execute()
 }
 
-/** A known key stays as it is: a retired one stays retired. */
+/** Makes a key public, with a record. A known one stays as it is: a retired one stays retired. */
 export async function keepSigningKey(
-  db: Kysely<Tables>,
+  trx: Transaction<Tables>,
   key: Pick<SigningKey, 'kid' | 'public_key'>,
 ): Promise<void> {
-  await db
+  const kept = await trx
     .insertInto('signing_key')
     .values(key)
     .onConflict((conflict) => conflict.column('kid').doNothing())
-    .execute()
+    .returning('kid')
+    .executeTakeFirst()
+  if (kept) await recordOperation(trx, { kind: 'signing_key_made', detail: kept })
 }
 
 /** @returns undefined for an unknown key */

@@ -1,14 +1,15 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { calculateJwkThumbprint, FlattenedSign } from 'jose'
-import type { Kysely } from 'kysely'
 import { ref } from '#schemas/common.ts'
 import { KeySet, type SignedRoot } from '#schemas/proof.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Database } from '#src/data/client.ts'
+import { inTransaction } from '#src/data/sql.ts'
 import { errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
+import { Cache, cacheValue } from '#src/lib/cache.ts'
 import { findRoots } from './proof-queries.ts'
 import { findSigningKey, keepSigningKey, listSigningKeys, type SigningKey } from './signing-queries.ts'
 
@@ -25,66 +26,102 @@ export async function identifyKey(key: KeyObject): Promise<Pick<SigningKey, 'kid
   return { kid: await calculateJwkThumbprint(describePublicKey(publicKey)), public_key: publicKey }
 }
 
+/** A key that is retired signs no more after this time. */
+const KEY_TTL_MS = 10_000
+
+/** Releases that are asked for with proofs, and in packs. */
+const MOST_SIGNATURES = 1000
+
+type Signer = ReturnType<typeof createSigner>
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    signer: Signer
+  }
+}
+
 /**
  * Signs roots by the key of SIGNING_KEY. The signature is EdDSA (RFC 8037) of the root as base64url: a JWS, detached, with an
  * unencoded payload (RFC 7797). It is the same each time.
  *
  * @param pem PKCS #8; undefined for none
  */
-export function createSigner(db: Kysely<Tables>, pem: string | undefined) {
+export function createSigner(
+  { reader, writer }: Pick<Database, 'reader' | 'writer'>,
+  pem: string | undefined,
+) {
   const key = pem === undefined ? undefined : createPrivateKey(pem)
+  const signatures = new Cache<string, string>('signatures', { max: MOST_SIGNATURES })
+  const findKey = cacheValue('signing key', findOrKeep, KEY_TTL_MS)
   let identified: ReturnType<typeof identifyKey> | undefined
 
-  /** Undefined without a key, and for a retired one. */
-  async function findCurrent(): Promise<SigningKey | undefined> {
+  async function findOrKeep(): Promise<SigningKey | undefined> {
     if (!key) return undefined
     identified ??= identifyKey(key)
-    const { kid, public_key } = await identified
-    const known = await findSigningKey(db, kid)
-    if (known) return known.retired_at ? undefined : known
-    await keepSigningKey(db, { kid, public_key })
-    return findCurrent()
+    const own = await identified
+    const known = await findSigningKey(reader, own.kid)
+    if (known) return known
+    await inTransaction(writer, (trx) => keepSigningKey(trx, own))
+    return findSigningKey(writer, own.kid)
+  }
+
+  async function signRoot(signingKey: KeyObject, kid: string, root: string): Promise<string> {
+    const jws = await new FlattenedSign(Buffer.from(root))
+      .setProtectedHeader({ alg: 'EdDSA', b64: false, crit: ['b64'], kid })
+      .sign(signingKey)
+    return `${jws.protected}..${jws.signature}`
   }
 
   return {
-    /** Makes a key public that the database does not know yet. */
-    findCurrent,
-    /** Where there is no key to sign with, kid and signature are null. */
+    /** Makes a key public that the database does not know yet. It may be retired; undefined for none. */
+    findKey,
+    /** Where there is no key to sign with, or a retired one, kid and signature are null. */
     async sign(roots: readonly Pick<SignedRoot, 'release' | 'merkle_root'>[]): Promise<SignedRoot[]> {
-      const current = roots.length > 0 ? await findCurrent() : undefined
-      if (!key || !current) return roots.map((root) => ({ ...root, kid: null, signature: null }))
-      const { kid } = current
-      const signed: SignedRoot[] = []
-      for (const root of roots) {
-        const jws = await new FlattenedSign(Buffer.from(root.merkle_root))
-          .setProtectedHeader({ alg: 'EdDSA', b64: false, crit: ['b64'], kid })
-          .sign(key)
-        signed.push({ ...root, kid, signature: `${jws.protected}..${jws.signature}` })
+      const current = roots.length > 0 && key ? await findKey() : undefined
+      if (!key || !current || current.retired_at) {
+        return roots.map((root) => ({ ...root, kid: null, signature: null }))
       }
-      return signed
+      const { kid } = current
+      return Promise.all(
+        roots.map(async (root) => ({
+          ...root,
+          kid,
+          signature: await signatures.load(`${kid} ${root.merkle_root}`, () =>
+            signRoot(key, kid, root.merkle_root),
+          ),
+        })),
+      )
     },
   }
 }
 
 /** The roots of releases, in the order of their codes; a release without one is left out. */
 export async function signRoots(
-  { database, config }: Pick<App, 'database' | 'config'>,
+  { database, signer }: Pick<App, 'database' | 'signer'>,
   releaseIds: readonly number[],
 ): Promise<SignedRoot[]> {
   if (releaseIds.length === 0) return []
   const found = await findRoots(database.reader, releaseIds)
-  const roots = found.map(({ release, root }) => ({ release, merkle_root: root.toString('base64url') }))
-  return createSigner(database.writer, config.SIGNING_KEY).sign(roots)
+  return signer.sign(found.map(({ release, root }) => ({ release, merkle_root: root.toString('base64url') })))
+}
+
+/** Makes the key of this process public, and says where it is a retired one. */
+async function startSigning({ signer, log, logFailure }: App): Promise<void> {
+  try {
+    const found = await signer.findKey()
+    if (found?.retired_at) {
+      log.warn({ kid: found.kid }, 'the key of SIGNING_KEY is retired: proofs have no signature')
+    }
+  } catch (error) {
+    // The first proof tries again.
+    logFailure(error, 'the signing key is not public yet')
+  }
 }
 
 /** The public keys of the service, also retired ones. */
 export async function signingKeys(app: App): Promise<void> {
-  const { database, config } = app
-  const signer = createSigner(database.writer, config.SIGNING_KEY)
-  app.addHook('onReady', async () => {
-    // The first proof tries again.
-    signer.findCurrent().catch((error) => app.logFailure(error, 'the signing key is not public yet'))
-  })
+  const { database } = app
+  app.addHook('onReady', async () => void startSigning(app))
   app.addSchema(KeySet)
   app.get(
     '/.well-known/jwks.json',

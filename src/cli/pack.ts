@@ -6,6 +6,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import { MOST_LIKELY } from '#schemas/map.ts'
 import { PACK_FORMATS, type PackFormat } from '#schemas/packs.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
+import { createSigner } from '#src/catalog/signing.ts'
 import type { Config } from '#src/config.ts'
 import type { Database } from '#src/data/client.ts'
 import { createTileStores } from '#src/data/tiles/stores.ts'
@@ -86,7 +87,9 @@ async function preparePackAlone(
     throw new OperatorError('--release and --layer choose what mbtiles show: other formats have all of it.')
   }
   const turns = createEventLoopQueue(Number.POSITIVE_INFINITY)
-  const app = { config, database, products: PRODUCTS, tiles: createTileStores(database), turns }
+  const signer = createSigner(database, config.SIGNING_KEY)
+  const tiles = createTileStores(database)
+  const app = { config, database, products: PRODUCTS, signer, tiles, turns }
   const lookup = createLookup(app)
   const area = { countryCode: country.trim(), code: code.trim(), level }
   const wish = { format, area, release, layer }

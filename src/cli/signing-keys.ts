@@ -7,7 +7,6 @@ import {
   retireSigningKey,
   type SigningKey,
 } from '#src/catalog/signing-queries.ts'
-import { recordOperation } from '#src/data/audit-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
@@ -53,10 +52,7 @@ const make = command({
         readErrorCode(error) === 'EEXIST' ? 'it is there already, and may have a key' : formatError(error)
       throw new OperatorError(`${file} cannot be written: ${reason}.`)
     })
-    await inTransaction(writer, async (trx) => {
-      await keepSigningKey(trx, key)
-      await recordOperation(trx, { kind: 'signing_key_made', detail: { kid: key.kid } })
-    })
+    await inTransaction(writer, (trx) => keepSigningKey(trx, key))
     const next = `Set SIGNING_KEY_FILE to it and restart the service; then retire the key of before.`
     return [{ kid: key.kid, file: path }, `The key ${key.kid} is in ${file}. ${next}`]
   },

@@ -42,7 +42,7 @@ import { createSecretRows } from '#src/advice/subscriptions/queries.ts'
 import { FULL_SHAPE, findOutlines, listAreas, refuseWithoutAreas } from '#src/catalog/area-queries.ts'
 import {
   claimUnproven,
-  findProof,
+  findProofs,
   findRoots,
   giveBackHashing,
   renewHashing,
@@ -234,23 +234,25 @@ test('of the stores of tiles', async () => {
 test('of proofs and the keys that sign them', async () => {
   const { id } = (await findRelease(db, await load(4, '2030-04'))) as ReleaseRow
   const position = { longitude: 38.5, latitude: 9.5 }
-  const found = await findProof(db, id, position)
+  const find = async () => (await findProofs(db, [id], position)).get(id)
+  const found = await find()
   expect(found?.pixels).toMatchObject([{ grid: 1, column: 0, row: 0, width: 1, height: 1 }])
   expect(await findRoots(db, [id])).toMatchObject([{ root: found?.root }])
   expect(await claimUnproven(db)).toBeUndefined()
   await db.deleteFrom('release_proof').where('release_id', '=', id).execute()
-  expect(await findProof(db, id, position)).toBeUndefined()
+  expect(await find()).toBeUndefined()
   const claimed = { id, store: 'postgis' as const, grids: [{ width: 1, height: 1 }] }
   expect(await claimUnproven(db)).toMatchObject(claimed)
   expect(await claimUnproven(db)).toBeUndefined()
   await renewHashing(db, id)
   await giveBackHashing(db, id)
   expect(await claimUnproven(db)).toMatchObject(claimed)
-  await storeRoot(db, claimed, [found?.grids as Buffer])
-  expect(await findProof(db, id, position)).toEqual(found)
+  expect(await storeRoot(db, { id, store: 'files' }, [])).toBe(false)
+  expect(await storeRoot(db, claimed, [found?.grids as Buffer])).toBe(true)
+  expect(await find()).toEqual(found)
 
   const key = { kid: 'a', public_key: Buffer.alloc(32) }
-  for (let time = 0; time < 2; time++) await keepSigningKey(db, key)
+  for (let time = 0; time < 2; time++) await within((trx) => keepSigningKey(trx, key))
   await within((trx) => retireSigningKey(trx, 'a'))
   expect(await findSigningKey(db, 'a')).toMatchObject({ ...key, retired_at: expect.any(Date) })
   expect(await listSigningKeys(db)).toHaveLength(1)

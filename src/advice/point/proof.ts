@@ -1,13 +1,23 @@
+import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Proof } from '#schemas/proof.ts'
-import { type FoundProof, findProof, type PlacedPixel } from '#src/catalog/proof-queries.ts'
-import { createSigner } from '#src/catalog/signing.ts'
+import { type FoundProof, findProofs, type PlacedPixel } from '#src/catalog/proof-queries.ts'
+import { FileDamaged } from '#src/data/files/store.ts'
+import type { TileStoreName } from '#src/data/release-tables.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import type { PointAdvice } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
-import { CHUNK_TILES, climb, countTiles, hashIn, provePixel } from '#src/raster/merkle.ts'
+import {
+  CHUNK_TILES,
+  climb,
+  combineHashes,
+  countTiles,
+  hashHeader,
+  hashIn,
+  provePixel,
+} from '#src/raster/merkle.ts'
 import { decodeTile, TILE_SIZE } from '#src/raster/tiles.ts'
 
 export type Prove = ReturnType<typeof createProver>
@@ -33,69 +43,99 @@ function shorten(raw: (number | null)[][]): Pick<ProvenPixel, 'precision' | 'raw
   }
 }
 
-/** @returns a function that proves the values of an answer; null where no release has hashes yet */
-export function createProver({ database, tiles, config, inTurn, logFailure }: App) {
-  const signer = createSigner(database.writer, config.SIGNING_KEY)
+/** A pixel that answers, and the hashes above it. */
+interface Place extends Pick<PointAdvice, 'release'> {
+  store: TileStoreName
+  found: FoundProof
+  pixel: PlacedPixel
+}
 
-  /** Undefined where the tile has no such hash. */
-  async function provePlace(
-    { code }: PointAdvice['release'],
-    store: 'postgis' | 'files',
-    found: FoundProof,
-    { coverageId, grid, column, row, hashes, chunks, ...size }: PlacedPixel,
-  ): Promise<ProvenPixel | undefined> {
-    const [tileColumn, tileRow] = [Math.floor(column / TILE_SIZE), Math.floor(row / TILE_SIZE)]
-    const [wkb] = await tiles[store].find([{ coverageId, row: tileRow, column: tileColumn }])
-    if (wkb instanceof Error) throw wkb
-    // It was deleted or moved since the answer was made.
-    if (!wkb) throw overloaded()
-    if (wkb.length === 0 || hashes === null) return undefined
-    const { width, height, bands } = decodeTile(wkb)
-    const window = { column: tileColumn * TILE_SIZE, row: tileRow * TILE_SIZE, width, height }
-    const place = { column: column - window.column, row: row - window.row }
-    const proven = provePixel({ release: code, grid }, { bands, window }, place)
-    if (!proven) return undefined
-    const tile = tileRow * countTiles(size).across + tileColumn
-    if (!proven.tile.equals(hashIn(hashes, tile % CHUNK_TILES))) {
-      logFailure(new Error(`${code}: grid ${grid}, tile ${tile}`), 'a tile is not what was hashed')
-      return undefined
-    }
-    const path = [
-      ...proven.path,
-      ...climb(hashes, tile % CHUNK_TILES).path,
-      ...climb(chunks, Math.floor(tile / CHUNK_TILES)).path,
-      ...climb(found.grids, grid - 1).path,
-    ]
-    return { grid, column, row, ...shorten(proven.raw), path: path.map(base64url) }
+/** @throws {ApiError} OVERLOADED where the release was deleted since the answer was made */
+function listPlaces({ release, values }: PointAdvice, found: FoundProof): Place[] {
+  const bands = [...release.layers, ...release.companions]
+  return release.coverages.flatMap(({ id, store }) => {
+    const answers = bands.some(({ coverageId }, index) => coverageId === id && !Number.isNaN(values[index]))
+    if (!answers) return []
+    const pixel = found.pixels.find(({ coverageId }) => coverageId === id)
+    if (!pixel) throw overloaded()
+    return [{ release, store, found, pixel }]
+  })
+}
+
+const tileAt = ({ column, row }: PlacedPixel) => ({
+  column: Math.floor(column / TILE_SIZE),
+  row: Math.floor(row / TILE_SIZE),
+})
+
+/**
+ * The proof of a pixel, whose way to the root it takes itself.
+ *
+ * @param wkb its tile
+ * @returns undefined where something on the way is not what was hashed
+ */
+function provePlace({ release: { code }, found, pixel }: Place, wkb: Buffer): ProvenPixel | undefined {
+  const { grid, column, row, hashes, chunks, ...size } = pixel
+  if (wkb.length === 0 || hashes === null || chunks === null) return undefined
+  const { width, height, bands } = decodeTile(wkb)
+  const at = tileAt(pixel)
+  const window = { column: at.column * TILE_SIZE, row: at.row * TILE_SIZE, width, height }
+  const proven = provePixel(
+    { release: code, grid },
+    { bands, window },
+    { column: column - window.column, row: row - window.row },
+  )
+  if (!proven) return undefined
+  const tile = at.row * countTiles(size).across + at.column
+  const steps = [
+    { hashes, place: tile % CHUNK_TILES },
+    { hashes: chunks, place: Math.floor(tile / CHUNK_TILES) },
+    { hashes: found.grids, place: grid - 1 },
+  ]
+  const path = proven.path
+  let top = proven.tile
+  for (const { hashes, place } of steps) {
+    if (!hashIn(hashes, place).equals(top)) return undefined
+    const climbed = climb(hashes, place)
+    path.push(...climbed.path)
+    top = climbed.root
+  }
+  if (!combineHashes(hashHeader(found.header), top).equals(found.root)) return undefined
+  return { grid, column, row, ...shorten(proven.raw), path: path.map(base64url) }
+}
+
+/** @returns a function that proves the values of an answer; null where no release has hashes yet */
+export function createProver({ database, tiles, signer, metrics, inTurn }: App) {
+  let differing = 0
+  metrics.observe('agro_tile_files_errors_total', () => differing, { reason: 'differs' })
+
+  /** @throws {FileDamaged} where its tile, or a hash above it, is not what was hashed */
+  function proveOrRefuse(place: Place, wkb: Buffer): ProvenPixel {
+    const proven = provePlace(place, wkb)
+    if (proven) return proven
+    differing++
+    const { column, row, grid } = place.pixel
+    throw new FileDamaged(
+      `the proof of ${place.release.code} fails at column ${column}, row ${row} of grid ${grid}: its tile or its hashes were changed`,
+    )
   }
 
-  async function proveRelease(
-    { release, values }: PointAdvice,
-    position: Position,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<Proof | undefined> {
-    const found = await inTurn(request, reply, () => findProof(database.reader, release.id, position))
-    if (!found) return undefined
-    const bands = [...release.layers, ...release.companions]
-    const pixels: ProvenPixel[] = []
-    for (const pixel of found.pixels) {
-      const coverage = release.coverages.find(({ id }) => id === pixel.coverageId)
-      const answers = bands.some(
-        ({ coverageId }, index) => coverageId === pixel.coverageId && !Number.isNaN(values[index]),
-      )
-      if (!coverage || !answers) continue
-      const proven = await withTimeout(request, reply, () =>
-        provePlace(release, coverage.store, found, pixel),
-      )
-      if (!proven) return undefined
-      pixels.push(proven)
-    }
-    const root = base64url(found.root)
-    const [signed] = await inTurn(request, reply, () =>
-      signer.sign([{ release: release.code, merkle_root: root }]),
+  async function prove(places: Place[], store: TileStoreName): Promise<Map<Place, ProvenPixel>> {
+    const stored = places.filter((place) => place.store === store)
+    const proven = new Map<Place, ProvenPixel>()
+    if (stored.length === 0) return proven
+    const found = await tiles[store].find(
+      stored.map(({ pixel }) => ({ coverageId: pixel.coverageId, ...tileAt(pixel) })),
     )
-    return signed && { ...signed, pixels }
+    for (const [index, place] of stored.entries()) {
+      const wkb = found[index]
+      if (wkb instanceof Error) throw wkb
+      // It was deleted or moved since the answer was made.
+      if (!wkb) throw overloaded()
+      proven.set(place, proveOrRefuse(place, wkb))
+      // Others proceed between two proofs.
+      await setImmediate()
+    }
+    return proven
   }
 
   return async (
@@ -104,11 +144,28 @@ export function createProver({ database, tiles, config, inTurn, logFailure }: Ap
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<Proof[] | null> => {
-    const proofs: Proof[] = []
-    for (const one of advice) {
-      const proof = await proveRelease(one, position, request, reply)
-      if (proof) proofs.push(proof)
-    }
-    return proofs.length > 0 ? proofs : null
+    const { found, signed } = await inTurn(request, reply, async () => {
+      const ids = advice.map(({ release }) => release.id)
+      const found = await findProofs(database.reader, ids, position)
+      const roots = advice.flatMap(({ release }) => {
+        const root = found.get(release.id)?.root
+        return root ? [{ release: release.code, merkle_root: base64url(root) }] : []
+      })
+      return { found, signed: await signer.sign(roots) }
+    })
+    if (signed.length === 0) return null
+    const places = advice.flatMap((one) => {
+      const proof = found.get(one.release.id)
+      return proof ? listPlaces(one, proof) : []
+    })
+    const proven = await withTimeout(request, reply, () =>
+      Promise.all([prove(places, 'postgis'), prove(places, 'files')]),
+    )
+    return signed.map((root) => ({
+      ...root,
+      pixels: places.flatMap((place) =>
+        place.release.code === root.release ? proven.flatMap((some) => some.get(place) ?? []) : [],
+      ),
+    }))
   }
 }

@@ -97,7 +97,7 @@ export interface PackContent {
 }
 
 export interface PackSources {
-  app: Pick<App, 'config' | 'database' | 'products' | 'tiles'>
+  app: Pick<App, 'config' | 'database' | 'products' | 'signer' | 'tiles'>
   lookup: Lookup
   /** Lets others go on. */
   pause: Pause
