@@ -29,9 +29,9 @@ const ROOMS = [
 /** What there is to read may only shrink: lower these with each change that does. */
 const BUDGETS: SourceFigures = {
   files: 388,
-  lines: 75_000,
+  lines: 74_980,
   median: 0,
-  exportedTypes: 633,
+  exportedTypes: 631,
   oneImporter: 113,
   ofFunctions: 90,
   bannedWords: 45,

@@ -16,7 +16,7 @@ import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { createLookup } from '#src/lookup/lookup.ts'
 import { createMaps } from '#src/standards/maps/maps.ts'
 import type { LayerWish } from '#src/standards/packs/mbtiles.ts'
-import { type Pack, preparePack } from '#src/standards/packs/pack.ts'
+import { type PreparedPack, preparePack } from '#src/standards/packs/pack.ts'
 import { command, lookInDatabase } from './command.ts'
 import { type Output, pathNamed, undoneByInterrupt } from './terminal.ts'
 
@@ -81,7 +81,7 @@ async function preparePackAlone(
   database: Database,
   config: Config,
   asked: PackOptions & { code: string; format: PackFormat },
-): Promise<Pack> {
+): Promise<PreparedPack> {
   const { code, country, level = null, format, release, layer } = asked
   if (format !== 'mbtiles' && (release ?? layer) !== undefined) {
     throw new OperatorError('--release and --layer choose what mbtiles show: other formats have all of it.')
@@ -103,7 +103,7 @@ function refuse(error: unknown): never {
 }
 
 /** The file is there once it is whole. */
-async function writeFile(pack: Pack, path: string, signal: AbortSignal): Promise<number> {
+async function writeFile(pack: PreparedPack, path: string, signal: AbortSignal): Promise<number> {
   const part = `${path}.${randomBytes(6).toString('hex')}`
   let bytes = 0
   try {

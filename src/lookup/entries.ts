@@ -145,14 +145,14 @@ export function makeValueMembers(
 }
 
 /** Noun of sentences; a polygon has the position of a point inside. */
-export type Place = 'point' | 'polygon'
+export type PlaceNoun = 'point' | 'polygon'
 
-export function namePlace({ latitude, longitude }: Position, what: Place): string {
+export function namePlace({ latitude, longitude }: Position, what: PlaceNoun): string {
   return `The ${what} at latitude ${latitude}, longitude ${longitude}`
 }
 
 /** Why a release has no value at a place of its country. @param values a noun, such as yield predictions */
-export function noData(values: string, position: Position, what: Place): ApiError {
+export function noData(values: string, position: Position, what: PlaceNoun): ApiError {
   const sentence = `${namePlace(position, what)} has no ${values}: the published rasters have no value there.`
   return new ApiError('NO_DATA', sentence)
 }

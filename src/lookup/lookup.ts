@@ -15,7 +15,7 @@ import {
   type LayerValues,
   namePlace,
   noData,
-  type Place,
+  type PlaceNoun,
   type StoredPixels,
 } from './entries.ts'
 import { createAreaNames } from './gazetteer.ts'
@@ -69,7 +69,7 @@ function createReasons(areas: AreaFinder, products: Products) {
   }
 
   /** A sentence for a position in another country than the requested one. */
-  async function otherCountry(snapshot: Snapshot, query: PointQuery, what: Place): Promise<string> {
+  async function otherCountry(snapshot: Snapshot, query: PointQuery, what: PlaceNoun): Promise<string> {
     const codes = await countriesAt(query, snapshot)
     const other = countryNamed(snapshot, codes[0])
     if (!other || codes.includes(query.countryCode)) return ''
@@ -82,7 +82,7 @@ function createReasons(areas: AreaFinder, products: Products) {
     async noRelease(
       snapshot: Snapshot,
       query: Series | PointQuery,
-      what: Place = 'point',
+      what: PlaceNoun = 'point',
     ): Promise<ApiError> {
       const { countryCode } = query
       const cropCode = snapshot.cropNamed(query.cropCode)
@@ -111,7 +111,7 @@ function createReasons(areas: AreaFinder, products: Products) {
       snapshot: Snapshot,
       series: Series,
       position: Position,
-      what: Place = 'point',
+      what: PlaceNoun = 'point',
     ): Promise<ApiError> {
       if (!snapshot.bounded.has(series.countryCode)) return noData(valuesOf(series), position, what)
       const codes = await countriesAt(position, snapshot)
@@ -131,7 +131,7 @@ function noSuchCrop({ name, crops }: Country, withoutCrops: string, elsewhere: s
 }
 
 /** The swapped position of a point outside all countries. Swapped polygons are refused earlier. */
-function positionMeant(codes: readonly string[], position: Position, what: Place): Position | undefined {
+function positionMeant(codes: readonly string[], position: Position, what: PlaceNoun): Position | undefined {
   return codes.length === 0 && what === 'point' ? swapped(position) : undefined
 }
 
@@ -141,7 +141,7 @@ function noValueIn(
   series: Series,
   values: string,
   position: Position,
-  what: Place,
+  what: PlaceNoun,
 ): ApiError {
   if (codes.includes(series.countryCode)) return noData(values, position, what)
   const country = countryNamed(snapshot, series.countryCode)

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { GridSize, Window } from './grid.ts'
-import { FLOAT_TOLERANCE, TILE_SIZE, type TileBand } from './tiles.ts'
+import { nodataTolerance } from './pixels.ts'
+import { TILE_SIZE, type TileBand } from './tiles.ts'
 
 /**
  * The Merkle tree of a release. H is SHA-256, `|` joins bytes, whole numbers are unsigned, of four bytes, little-endian.
@@ -18,7 +19,7 @@ import { FLOAT_TOLERANCE, TILE_SIZE, type TileBand } from './tiles.ts'
  *   grids and its layers.
  */
 
-export const HASH_BYTES = 32
+const HASH_BYTES = 32
 
 /** A row of proof_node: a power of two, so that chunks are subtrees. */
 export const CHUNK_TILES = 512
@@ -138,8 +139,7 @@ function createLeaves(release: string, grid: number, bands: number) {
       }
       for (let band = 0; band < bands; band++) {
         const { pixels, nodata = Number.NaN } = all[band] as TileBand
-        const isFloat = pixels instanceof Float32Array || pixels instanceof Float64Array
-        const tolerance = isFloat ? FLOAT_TOLERANCE : 0
+        const tolerance = nodataTolerance(pixels)
         for (let run = 0; run < height * RUNS_A_ROW; run++) {
           const left = (run % RUNS_A_ROW) * RUN
           const from = start + Math.floor(run / RUNS_A_ROW) * across + left
@@ -226,7 +226,7 @@ export function provePixel(
   return { raw, path, tile: root }
 }
 
-export function countTiles({ width, height }: GridSize): { across: number; tiles: number } {
+export function measureTiles({ width, height }: GridSize): { across: number; tiles: number } {
   const across = Math.ceil(width / TILE_SIZE)
   return { across, tiles: across * Math.ceil(height / TILE_SIZE) }
 }
@@ -240,7 +240,7 @@ export interface HashChunk {
 
 /** Hashes tiles while pixels pass in the order of rows; holds the chunks of the last window's rows. */
 export function createTileHasher(size: GridSize, release: string, grid: number) {
-  const { across, tiles } = countTiles(size)
+  const { across, tiles } = measureTiles(size)
   const hashRuns = createRunHasher(release, grid)
   const open = new Map<number, Buffer>()
   const lengthOf = (chunk: number) => Math.min(CHUNK_TILES, tiles - chunk * CHUNK_TILES)

@@ -35,6 +35,13 @@ export function findPixelType(pixels: Pixels): PixelType {
   return types.find((type) => pixels instanceof PIXEL_TYPES[type].PixelArray) as PixelType
 }
 
+const FLOAT_TOLERANCE = 1.1920928955078125e-7
+
+/** By how much a pixel may differ from the nodata of its band and is none, as PostGIS has it. */
+export function nodataTolerance(pixels: Pixels): number {
+  return pixels instanceof Float32Array || pixels instanceof Float64Array ? FLOAT_TOLERANCE : 0
+}
+
 export function bytesOf(type: PixelType): number {
   return PIXEL_TYPES[type].PixelArray.BYTES_PER_ELEMENT
 }

@@ -2,6 +2,7 @@ import type { Grid, Window } from './grid.ts'
 import {
   bytesOf,
   createPixels,
+  nodataTolerance,
   PIXEL_TYPES,
   type PixelArray,
   type Pixels,
@@ -267,9 +268,6 @@ export interface InterleavedTile {
   length: number
 }
 
-/** PostGIS's tolerance for nodata. */
-export const FLOAT_TOLERANCE = 1.1920928955078125e-7
-
 /** Floats that hold all pixels exactly. The result is valid until the next call. */
 type Interleave = (wkb: Buffer) => InterleavedTile
 
@@ -306,8 +304,7 @@ function put(
   first: number,
   step: number,
 ): void {
-  const isFloat = all instanceof Float32Array || all instanceof Float64Array
-  const tolerance = isFloat ? FLOAT_TOLERANCE : 0
+  const tolerance = nodataTolerance(all)
   for (let from = 1, to = first; from < all.length; from++, to += step) {
     const pixel = all[from] as number
     pixels[to] = isNodata || Math.abs(pixel - nodata) <= tolerance ? Number.NaN : pixel

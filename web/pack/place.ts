@@ -26,7 +26,7 @@ interface Actions {
 }
 
 /** Products as the other pages know them. */
-export function productsOf({ products }: Pack): CatalogProduct[] {
+function productsOf({ products }: Pack): CatalogProduct[] {
   return products.map(({ code, unit, value, seasonal }) => ({
     product: code,
     unit,

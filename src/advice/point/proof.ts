@@ -13,9 +13,9 @@ import {
   CHUNK_TILES,
   climb,
   combineHashes,
-  countTiles,
   hashHeader,
   hashIn,
+  measureTiles,
   provePixel,
 } from '#src/raster/merkle.ts'
 import { decodeTile, TILE_SIZE } from '#src/raster/tiles.ts'
@@ -85,7 +85,7 @@ function provePlace({ release: { code }, found, pixel }: Place, wkb: Buffer): Pr
     { column: column - window.column, row: row - window.row },
   )
   if (!proven) return undefined
-  const tile = at.row * countTiles(size).across + at.column
+  const tile = at.row * measureTiles(size).across + at.column
   const steps = [
     { hashes, place: tile % CHUNK_TILES },
     { hashes: chunks, place: Math.floor(tile / CHUNK_TILES) },

@@ -43,7 +43,7 @@ interface PackPlace {
   latitude: number
 }
 
-export interface PackArea {
+interface PackArea {
   countryCode: string
   country: string
   level: number
@@ -62,7 +62,7 @@ export interface PackArea {
 }
 
 /** What answers for a product, and for a crop where the product has seasons. */
-export interface PackSeries {
+interface PackSeries {
   product: ProductDefinition
   /** The crop of the request; null for a product without seasons, which answers for any crop. */
   cropCode: string | null

@@ -21,7 +21,7 @@ export interface LayerWish {
 const NORMAL = 'Normal'
 
 /** The layer that a pack of tiles is of. @throws {ApiError} INVALID_PARAMETERS for one that it does not have */
-export function chooseLayer(
+export function choosePackLayer(
   series: readonly TableSeries[],
   area: PackedArea,
   { release: code, layer }: LayerWish,

@@ -12,9 +12,9 @@ import type { Snapshot } from '#src/lookup/snapshot.ts'
 import type { Maps } from '../maps/maps.ts'
 import { findPackArea, type PackedArea, type PackSources, planContent, readPackContent } from './content.ts'
 import { digestPage, writePackHtml } from './html.ts'
-import { chooseLayer, type LayerWish, writeMbtiles } from './mbtiles.ts'
+import { choosePackLayer, type LayerWish, writeMbtiles } from './mbtiles.ts'
 import { findAreaCode } from './queries.ts'
-import { chooseGrid, findPixels, listTableSeries, makeTable, type TableSeries } from './rows.ts'
+import { chooseGrid, findCoveredPixels, listTableSeries, makeTable, type TableSeries } from './rows.ts'
 import { writeCsv, writeParquet } from './tables.ts'
 
 type PackMaker = Omit<PackSources, 'pause'> & { maps: Maps }
@@ -25,7 +25,7 @@ interface PackWish extends LayerWish {
 }
 
 /** A pack that can be made. */
-export interface Pack {
+export interface PreparedPack {
   /** Names its content: other releases, boundaries, formats and layers have another one. */
   tag: string
   /** Whether the same content has other bytes where it is made another time. */
@@ -80,7 +80,7 @@ async function* writePoints(sources: PackSources, subject: PackSubject): AsyncGe
 }
 
 const refuseTable = async (sources: Omit<PackMaker, 'maps'>, { area, series }: PackSubject) =>
-  void (await findPixels({ ...sources, pause: () => setImmediate() }, area, chooseGrid(series, area)))
+  void (await findCoveredPixels({ ...sources, pause: () => setImmediate() }, area, chooseGrid(series, area)))
 
 /** What the page says of a country: also the months of other releases, in reasons. */
 function listCountryParts({ snapshot, area: { countryCode } }: PackSubject): string[] {
@@ -122,18 +122,18 @@ const FORMATS: Record<PackFormat, PackFormatWriter> = {
     version: 1,
     hasRoots: true,
     async refuse(_, { area, series, wish }) {
-      const { release } = chooseLayer(series, area, wish)
+      const { release } = choosePackLayer(series, area, wish)
       chooseGrid(
         series.filter((one) => one.release.code === release),
         area,
       )
     },
     parts({ series, area, wish }) {
-      const { release, layer } = chooseLayer(series, area, wish)
+      const { release, layer } = choosePackLayer(series, area, wish)
       return [release, String(layer)]
     },
     async write({ maps, pause }, { series, area, wish, roots }) {
-      const wanted = chooseLayer(series, area, wish)
+      const wanted = choosePackLayer(series, area, wish)
       const found = series.find(({ release }) => release.code === wanted.release) as TableSeries
       return [await writeMbtiles(maps, area, found, wanted, roots, pause)]
     },
@@ -157,7 +157,11 @@ function nameFile({ countryCode, code }: PackedArea, parts: string[], format: Pa
  *
  * @throws {ApiError} as {@link findPackArea}, NO_RELEASE, NO_DATA, and TOO_MANY_POINTS for an area that is too large
  */
-export async function preparePack(maker: PackMaker, snapshot: Snapshot, wish: PackWish): Promise<Pack> {
+export async function preparePack(
+  maker: PackMaker,
+  snapshot: Snapshot,
+  wish: PackWish,
+): Promise<PreparedPack> {
   const { maps, ...sources } = maker
   const area = await findPackArea(sources, snapshot, wish.area)
   const series = listTableSeries(sources, snapshot, area.countryCode)

@@ -1,6 +1,6 @@
 import type { Position } from '#src/lookup/queries.ts'
 import { findCell, type Geotransform, type GridSize, type Window } from '#src/raster/grid.ts'
-import type { Pixels } from '#src/raster/pixels.ts'
+import { nodataTolerance, type Pixels } from '#src/raster/pixels.ts'
 import type { Bounds } from '#src/raster/rings.ts'
 import { findUtmZone, projectUtm } from '#src/raster/transverse-mercator.ts'
 
@@ -53,16 +53,12 @@ export function findPackedPixel(grid: PlacedGrid, position: Position): number | 
   return row * window.width + column
 }
 
-/** PostGIS's tolerance for nodata of floats. */
-const FLOAT_TOLERANCE = 1.1920928955078125e-7
-
 /** The stored pixel of each band at an index, NaN for none, as tiles have them. */
 export function readPackedPixel({ bands }: Pick<PackGrid, 'bands'>, index: number): number[] {
   return bands.map(({ nodata, pixels }) => {
     const pixel = pixels[index] as number
     if (nodata === undefined) return pixel
-    const isFloat = pixels instanceof Float32Array || pixels instanceof Float64Array
-    return Math.abs(pixel - nodata) <= (isFloat ? FLOAT_TOLERANCE : 0) ? Number.NaN : pixel
+    return Math.abs(pixel - nodata) <= nodataTolerance(pixels) ? Number.NaN : pixel
   })
 }
 
@@ -87,7 +83,7 @@ const STEPS = 64
 const MARGIN = 2
 
 /** Positions along the sides of a rectangle of degrees. */
-export function listSides([west, south, east, north]: Readonly<Bounds>): Position[] {
+function listSides([west, south, east, north]: Readonly<Bounds>): Position[] {
   return Array.from({ length: STEPS + 1 }, (_, step) => {
     const longitude = west + ((east - west) * step) / STEPS
     const latitude = south + ((north - south) * step) / STEPS
@@ -109,7 +105,7 @@ export function findWindow(grid: Omit<PlacedGrid, 'window'>, rectangle: Readonly
 }
 
 /** The pixels of a grid around places in its coordinates, and some around those. */
-export function boundWindow(
+function boundWindow(
   grid: Omit<PlacedGrid, 'window'>,
   places: readonly (readonly [x: number, y: number])[],
 ): Window {

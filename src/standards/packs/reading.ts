@@ -9,7 +9,7 @@ import { conditionError } from '#src/lookup/conditions.ts'
 import { assembleValues, type BandedRelease, makeValueMembers, noData } from '#src/lookup/entries.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import type { Window } from '#src/raster/grid.ts'
-import type { Pixels, PixelType } from '#src/raster/pixels.ts'
+import { bytesOf, PIXEL_TYPES, type Pixels, type PixelType } from '#src/raster/pixels.ts'
 import { type BoundedPolygon, boundedPolygon, isWithinAny } from '#src/raster/rings.ts'
 import { type PackGrid, readPacked } from './pixels.ts'
 
@@ -96,17 +96,6 @@ export interface Pack extends Omit<PackedContent, 'grids'> {
   polygons: BoundedPolygon[]
 }
 
-const ARRAYS = {
-  '8BSI': Int8Array,
-  '8BUI': Uint8Array,
-  '16BSI': Int16Array,
-  '16BUI': Uint16Array,
-  '32BSI': Int32Array,
-  '32BUI': Uint32Array,
-  '32BF': Float32Array,
-  '64BF': Float64Array,
-} as const satisfies Record<PixelType, unknown>
-
 /** Bytes of a length before the JSON. */
 const LENGTH_BYTES = 4
 
@@ -122,7 +111,7 @@ export function shuffle(pixels: Pixels): Uint8Array {
 }
 
 function unshuffle(bytes: Uint8Array, type: PixelType): Pixels {
-  const PixelArray = ARRAYS[type]
+  const { PixelArray } = PIXEL_TYPES[type]
   const size = PixelArray.BYTES_PER_ELEMENT
   const count = bytes.length / size
   const plain = new Uint8Array(bytes.length)
@@ -154,7 +143,7 @@ export function decodePack(bytes: Uint8Array): Pack {
   const grids = content.grids.map((grid): PackGrid => {
     const count = countPixels(grid.window)
     const bands = grid.bands.map(({ type, nodata }) => {
-      const end = at + count * ARRAYS[type].BYTES_PER_ELEMENT
+      const end = at + count * bytesOf(type)
       const pixels = unshuffle(bytes.subarray(at, end), type)
       at = end
       return { nodata: nodata ?? undefined, pixels }
@@ -169,7 +158,7 @@ function countPixels({ width, height }: Window): number {
 }
 
 /** The polygons of a GeoJSON geometry. */
-export function listPolygons({ type, coordinates }: PackedContent['area']['outline']): BoundedPolygon[] {
+function listPolygons({ type, coordinates }: PackedContent['area']['outline']): BoundedPolygon[] {
   const polygons = (type === 'Polygon' ? [coordinates] : coordinates) as [number, number][][][]
   return polygons.map((rings) =>
     boundedPolygon(

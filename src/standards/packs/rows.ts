@@ -62,8 +62,8 @@ function measureOverlap([west, south, east, north]: Rectangle, [left, bottom, ri
 }
 
 /**
- * The finest of the grids that reach as far in an area as any, but for a row and a column of pixels; of equal ones the first.
- * A finer one that ends within the area would leave the rest without rows.
+ * The grid that covers most of an area; of those that differ by a row and a column of pixels the finest. Another one would
+ * leave a part of the area without rows.
  *
  * @throws {ApiError} NO_RELEASE where nothing is published, NO_DATA where no grid reaches it
  */
@@ -150,7 +150,7 @@ function countPixels({ columns, runs }: CoveredRow): number {
  *
  * @throws {ApiError} TOO_MANY_POINTS, NO_DATA for an area beside the grid
  */
-export async function findPixels(
+export async function findCoveredPixels(
   sources: PackSources,
   area: PackedArea,
   grid: NumberedCoverage,
@@ -228,7 +228,7 @@ async function locate(
   })
 }
 
-export type Cell = string | number | null
+export type TableCell = string | number | null
 
 interface TableColumn {
   name: string
@@ -238,7 +238,7 @@ interface TableColumn {
 /** A column of values, and how it reads those of its release. */
 interface SeriesColumns extends TableSeries {
   columns: TableColumn[]
-  cellsOf(values: number[] | null): Cell[]
+  cellsOf(values: number[] | null): TableCell[]
 }
 
 /** XPath, and so ODK, takes names of XML alone (XML 1.0, production 4a, without joiners and its last planes). */
@@ -285,7 +285,7 @@ export interface PackTable {
   /** The series of the columns. */
   series: readonly TableSeries[]
   /** Cells in the order of the columns, some rows at a time. */
-  slices: AsyncIterable<Cell[][]>
+  slices: AsyncIterable<TableCell[][]>
 }
 
 /** Where the columns of every table are, for geometries. */
@@ -295,7 +295,7 @@ export const POSITION_COLUMNS = { latitude: 2, longitude: 3 } as const
 const GRID_COLUMNS = ['grid_lat', 'grid_lng', 'pixel_lat', 'pixel_lng']
 
 /** The corner that columns and rows are counted from, and what they take, in degrees; none for a grid in another system. */
-function listGridCells({ srid, originX, originY, pixelWidth, pixelHeight }: NumberedCoverage): Cell[] {
+function listGridCells({ srid, originX, originY, pixelWidth, pixelHeight }: NumberedCoverage): TableCell[] {
   if (srid !== WGS84) return GRID_COLUMNS.map(() => null)
   return [originY, originX, pixelHeight, pixelWidth]
 }
@@ -315,7 +315,7 @@ export async function makeTable(
   series: readonly TableSeries[],
 ): Promise<PackTable> {
   const grid = chooseGrid(series, area)
-  const pixels = await findPixels(sources, area, grid)
+  const pixels = await findCoveredPixels(sources, area, grid)
   const nameOf = createNaming()
   const above = area.parents.filter(({ level }) => level > 0)
   const first = ['name', 'label', 'lat', 'lng', 'country_code', 'area_code', 'area_name']
@@ -335,11 +335,11 @@ export async function makeTable(
   const gridColumns = GRID_COLUMNS.map((name) => ({ name: nameOf(name), isText: false }))
   const last = [...releases.map(({ cell }) => cell), ...listGridCells(grid)]
 
-  async function* slices(): AsyncGenerator<Cell[][]> {
+  async function* slices(): AsyncGenerator<TableCell[][]> {
     for (let from = 0; from < pixels.length; from += ROWS_A_SLICE) {
       await sources.pause()
       const slice = await locate(sources, grid, pixels.slice(from, from + ROWS_A_SLICE))
-      const read: Cell[][][] = []
+      const read: TableCell[][][] = []
       for (const { release, cellsOf } of values) {
         read.push((await sources.lookup.valuesAt(release, slice)).map(cellsOf))
       }
@@ -348,7 +348,7 @@ export async function makeTable(
         `${area.name} ${latitude}, ${longitude}`,
         ...[latitude, longitude],
         ...ofArea,
-        ...read.flatMap((ofSeries) => ofSeries[at] as Cell[]),
+        ...read.flatMap((ofSeries) => ofSeries[at] as TableCell[]),
         ...last,
       ])
     }

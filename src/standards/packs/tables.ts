@@ -4,7 +4,7 @@ import { csvRow } from '#src/http/formats.ts'
 import type { Bounds } from '#src/raster/rings.ts'
 
 import type { PackedArea } from './content.ts'
-import { type Cell, type PackTable, POSITION_COLUMNS, type TableSeries } from './rows.ts'
+import { type PackTable, POSITION_COLUMNS, type TableCell, type TableSeries } from './rows.ts'
 
 /** The formats of the table of a pack. */
 
@@ -34,13 +34,13 @@ function encodePoint(longitude: number, latitude: number): Uint8Array {
 }
 
 /** A column of rows as the package takes it; every one may have nulls, except geometries. */
-function columnData({ columns }: Pick<PackTable, 'columns'>, rows: readonly Cell[][]) {
+function columnData({ columns }: Pick<PackTable, 'columns'>, rows: readonly TableCell[][]) {
   const { latitude, longitude } = POSITION_COLUMNS
   return [
     ...columns.map(({ name, isText }, at) => ({
       name,
       type: isText ? ('STRING' as const) : ('DOUBLE' as const),
-      data: rows.map((row) => row[at] as Cell),
+      data: rows.map((row) => row[at] as TableCell),
       nullable: true,
     })),
     {
@@ -71,9 +71,9 @@ function describeSources({ countryCode, level, code, name }: PackedArea, series:
 }
 
 /** Rows gathered from slices to groups. */
-async function* groupRows({ columns, slices }: PackTable): AsyncGenerator<Cell[][]> {
+async function* groupRows({ columns, slices }: PackTable): AsyncGenerator<TableCell[][]> {
   const most = Math.ceil(CELLS_A_GROUP / columns.length)
-  let group: Cell[][] = []
+  let group: TableCell[][] = []
   for await (const rows of slices) {
     group.push(...rows)
     for (; group.length >= most; group = group.slice(most)) yield group.slice(0, most)
@@ -81,7 +81,7 @@ async function* groupRows({ columns, slices }: PackTable): AsyncGenerator<Cell[]
   if (group.length > 0) yield group
 }
 
-function includePoints(bbox: Bounds | null, rows: readonly Cell[][]): Bounds | null {
+function includePoints(bbox: Bounds | null, rows: readonly TableCell[][]): Bounds | null {
   let [west, south, east, north] = bbox ?? [Infinity, Infinity, -Infinity, -Infinity]
   for (const row of rows) {
     const [x, y] = [row[POSITION_COLUMNS.longitude] as number, row[POSITION_COLUMNS.latitude] as number]
