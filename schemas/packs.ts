@@ -15,7 +15,7 @@ export function packsTemplate(rootUrl: string, countryCode: string): string {
 /** Other texts are unknown countries and areas: nothing else is wrong with them. */
 export const PackParams = Type.Object({
   country: t.text(100, 'The code of the country, in any case.', 'eth'),
-  area: t.text(200, 'The code of the area, in any case, as `GET /admin` has it.', 'ETH-01'),
+  area: t.text(200, 'The code of the area, in any case, as `GET /places` finds it.', 'ETH-01'),
 })
 
 const Level = Type.Optional(

@@ -114,7 +114,7 @@ function describePacks(root: string, countryCode: string): StacLinkTemplate {
     title: 'An area in one file, for use without a network',
     uriTemplate: packsTemplate(root, countryCode),
     variables: {
-      area: { type: 'string', description: 'The code of an area, as GET /admin has it.' },
+      area: { type: 'string', description: 'The code of an area, as GET /places finds it.' },
       format: { type: 'string', enum: [...PACK_FORMATS] },
     },
   }

@@ -3367,10 +3367,10 @@ export interface components {
     ScenarioWeights: string;
     /** @description The currency and the price of a kilogram of the harvest, such as `ETB 38.5`. */
     ProducePrice: string;
+    /** @description The code of the area, in any case, as `GET /places` finds it. */
+    GetPackPageArea: string;
     /** @description How values are cut into classes: such that each has about as much of the area, or such that all are equally wide. */
     Cut: "quantiles" | "equal";
-    /** @description The code of the area, in any case, as `GET /admin` has it. */
-    GetPackPageArea: string;
     /** @description A label for the place, for `location.name`. By default `Point`. */
     YieldAtPointName: string;
     /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
