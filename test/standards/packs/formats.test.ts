@@ -228,7 +228,8 @@ test('the page has a weak tag and no ranges, since it says when it was made', as
   expect((await get(url, 'HEAD')).headers.etag).toBe(page.headers.etag)
 })
 
-describe('agro pack', () => {
+// The embedded database has one process at a time.
+describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('agro pack', () => {
   const agro = (...parameters: string[]) => runAgro(service.testDatabase, 'pack', ...parameters)
 
   test.each(['csv', 'parquet', 'mbtiles'])(
