@@ -21,7 +21,7 @@ const Country = described(country_code, 'Code as in catalogue. Left out: where t
 const OfCountry = described(country_code, 'Code as in catalogue. Left out: all.')
 const Crop = described(crop, 'As in catalogue. Left out: the first crop of the country.')
 const Month = described(forecast_period, 'Of an older forecast, such as 2026-07. Left out: the newest.')
-const Condition = described(condition, 'Of the field. Left out: that of the place, or all.')
+const Condition = described(condition, 'Of the field, or all. Left out: that of the place.')
 const Level = described(level, `Administrative level: 0 is the country, then 1 to ${MAX_LEVEL}.`)
 
 const AreaName = Type.Optional(t.text(100, 'Name or code of an administrative area.'))

@@ -189,7 +189,7 @@ const ReleaseLayer = t.component('ReleaseLayer', 'A layer of a release.', {
   condition: Type.Optional(t.string('Of the field, where it is for one.', 'foot slope')),
   role: t.choice(
     COMPANION_ROLES,
-    'Of a band about layers: the `probability` of a scenario; `low` and `high` end or `stddev` of the layer with its names; the `landscape` that a condition comes from.',
+    'Of a band about layers: the `probability` of a scenario; `low` and `high` end or `stddev` of the layer with its names; the `landscape` that a condition comes from; the `share` of the condition that values without one are taken of.',
   ),
   probability: Type.Optional(t.number('Of its scenario, where the release has one for all places.', 0.4)),
   range: Type.Optional(

@@ -33,18 +33,42 @@ export const EntryCondition = Type.String({
 
 const ConditionSource = Type.String({
   $id: 'ConditionSource',
-  enum: ['landscape layer'],
+  enum: ['landscape layer', 'default'],
   description:
-    'Sent where the request names no condition, and a raster of the release has that of the place.',
+    'Where the condition comes from, where the request names none: the landscape raster of the release, which has several in an area, or the default of the release.',
 })
 
 const ConditionQuestion = Type.String({
   $id: 'ConditionQuestion',
-  description: 'For people: sent where values of several conditions answer. `condition` chooses one.',
+  description: 'For people: sent where the default of the release answers. `condition` chooses another one.',
   examples: ['Where on the slope is the field?'],
 })
 
+const Alternative = t.component(
+  'Alternative',
+  'What the answer would be, were the whole place under a condition. Alternatives do not add up.',
+  {
+    condition: t.ref(EntryCondition),
+    title: Type.String({ examples: ['Foot slope, with deep soil'] }),
+    share_percent: Type.Optional(
+      t.number('How much of the place has it, as the landscape raster has it.', 34.2),
+    ),
+    entries: Type.Array(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])), {
+      description: 'One for each pair: its labels, and the value.',
+      examples: [[{ fertilizer_type: 'Urea', scenario: 'Normal', rate_kg_ha: 120 }]],
+    }),
+  },
+)
+
+const ByCondition = Type.Array(t.ref(Alternative), {
+  $id: 'ByCondition',
+  description:
+    'One for each condition: for an area of several, where the default answers, and with `condition=all`.',
+})
+
 export const certaintyComponents: TSchema[] = [
+  Alternative,
+  ByCondition,
   ValueRange,
   Probability,
   ScenarioOf,
@@ -86,11 +110,12 @@ export function certaintyOfAnswer(product: ProductContract, expected: TSchema): 
     condition_source: Type.Optional(t.ref(ConditionSource)),
     question: Type.Optional(t.ref(ConditionQuestion)),
     ...(product.seasonal && { expected: Type.Optional(Type.Array(t.ref(expected))) }),
+    by_condition: Type.Optional(t.ref(ByCondition)),
   }
 }
 
 /** What a band about layers says: the odds of a scenario, an end or the spread of a range, the condition of places. */
-export const COMPANION_ROLES = ['probability', 'low', 'high', 'stddev', 'landscape'] as const
+export const COMPANION_ROLES = ['probability', 'low', 'high', 'stddev', 'landscape', 'share'] as const
 export type CompanionRole = (typeof COMPANION_ROLES)[number]
 
 export const Conditions = t.component(
@@ -110,6 +135,9 @@ export const Conditions = t.component(
         description:
           'Conditions by the pixels of its landscape raster, which decides where a request names none.',
       }),
+    ),
+    default: Type.Optional(
+      t.string('Decides where a request names none, and no landscape raster has the place.', 'mid slope'),
     ),
   },
 )

@@ -67,7 +67,7 @@ const Release = t.text(
 
 export const Condition = t.text(
   100,
-  'The condition of the field, by name or title as in `GET /releases/{release}`. By default that of the place, where a raster has it, or all.',
+  'The condition of the field, by name or title as in `GET /releases/{release}`. `all` adds what the answer would be under each (`by_condition`). By default that of the place, where a raster has it, or the default of the release; in an area a mixture, pixel by pixel.',
   'foot slope',
 )
 

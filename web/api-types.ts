@@ -62,6 +62,7 @@ export interface Tileset {
 export interface Conditions {
   question: string
   list: { condition: string; title: string }[]
+  default?: string
   /** By the pixels of a map of the landscape, which says the condition of a place. */
   codes?: Record<string, string>
 }

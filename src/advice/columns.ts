@@ -1,11 +1,12 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { MASS_KEYS, type Quantities, type Quantity } from '#schemas/quantities.ts'
+import { wordKey } from '#src/lib/names.ts'
 import { describeEntry, type Figures, figuresOfPoint, listExpected, readOdds } from '#src/lookup/certainty.ts'
-import { conditionMembers } from '#src/lookup/conditions.ts'
+import { describeChoice, EVERY_CONDITION, listPairs } from '#src/lookup/conditions.ts'
 import type { SourceRelease } from '#src/lookup/places.ts'
 import type { LayerLabel } from '#src/lookup/queries.ts'
 import { type LayerValues, nameColumn, type ReleaseLabels } from '#src/lookup/releases.ts'
-import { listAlternatives, type QuantityResult, type QuantityRules } from './quantities/compute.ts'
+import type { QuantityResult, QuantityRules } from './quantities/compute.ts'
 import { normalizeName } from './quantities/plan.ts'
 
 type Cell = string | number | null
@@ -36,30 +37,54 @@ export function joinColumns<Found>(
   }
 }
 
-/** The columns of the values of a point. */
-export function valueColumns(product: ProductDefinition, release: ReleaseLabels): Columns<LayerValues> {
-  const { layers } = release
-  const certainty = certaintyColumns(product, release)
+/** The columns of the values of a point: one of each input and scenario. @param condition as the call asks for */
+export function valueColumns(
+  product: ProductDefinition,
+  release: ReleaseLabels,
+  condition: string | undefined,
+): Columns<LayerValues> {
+  const pairs = listPairs(release.layers)
+  const further = [
+    certaintyNumbers(product, release),
+    certaintyTexts(product, release),
+    alternativeColumns(product, release, condition),
+  ]
   return {
-    names: [...layers.map((layer) => nameColumn(product, layer, product.value.key)), ...certainty.names],
-    cellsOf: (values) => [
-      ...layers.map((_, index) => numberOrNull(values[index] as number)),
-      ...certainty.cellsOf(figuresOfPoint(values)),
+    names: [
+      ...pairs.map(({ label }) => nameColumn(product, label, product.value.key)),
+      ...further.flatMap(({ names }) => names),
     ],
+    cellsOf(values) {
+      const figures = figuresOfPoint(values)
+      return [
+        ...pairs.map(({ bands }) => numberOrNull(readAny(bands, figures))),
+        ...further.flatMap(({ cellsOf }) => cellsOf(figures)),
+      ]
+    },
+  }
+}
+
+/** Of layers of which one answers at most. */
+function readAny(bands: readonly number[], { read }: Pick<Figures, 'read'>): number {
+  return bands.map(read).find((value) => !Number.isNaN(value)) ?? Number.NaN
+}
+
+/** The values under each condition, where a call asks for all of them. */
+export function alternativeColumns(
+  product: ProductDefinition,
+  { layers, conditions }: ReleaseLabels,
+  condition: string | undefined,
+): NumberColumns<Figures> {
+  const isAsked = conditions !== null && condition !== undefined && wordKey(condition) === EVERY_CONDITION
+  const bands = isAsked ? [...layers.keys()].filter((band) => layers[band]?.condition !== null) : []
+  return {
+    names: bands.map((band) => nameColumn(product, layers[band] as LayerLabel, product.value.key)),
+    cellsOf: ({ chosen }) => bands.map((band) => (chosen ? numberOrNull(chosen.read(band)) : null)),
   }
 }
 
 function numberOrNull(value: number): number | null {
   return Number.isNaN(value) ? null : value
-}
-
-/** The columns of odds, ranges and expected values, then those that are texts; none for a release with values alone. */
-function certaintyColumns(product: ProductDefinition, release: ReleaseLabels): Columns<Figures> {
-  const [numbers, texts] = [certaintyNumbers(product, release), certaintyTexts(product, release)]
-  return {
-    names: [...numbers.names, ...texts.names],
-    cellsOf: (figures) => [...numbers.cellsOf(figures), ...texts.cellsOf(figures)],
-  }
 }
 
 interface NumberColumns<Found> extends Columns<Found> {
@@ -74,14 +99,15 @@ export function certaintyNumbers(product: ProductDefinition, release: ReleaseLab
     ({ scenario }, index) =>
       certainty.layers[index]?.probability && layers.findIndex((one) => one.scenario === scenario) === index,
   )
-  const ranged = [...layers.keys()].filter((index) => certainty.layers[index]?.range)
-  const labels = certainty.outlooks.map(({ label }) => ({ ...label, scenario: null }))
+  const ranged = listPairs(layers)
+    .map(({ label, bands }) => ({ label, bands: bands.filter((band) => certainty.layers[band]?.range) }))
+    .filter(({ bands }) => bands.length > 0)
+  const inputs = [...new Set(certainty.outlooks.map(({ label }) => label.input))]
+  const labels = inputs.map((input) => ({ input, scenario: null, condition: null, decimals: 0 }))
   return {
     names: [
       ...scenarios.map(({ scenario }) => `probability ${scenario}`),
-      ...ranged.flatMap((index) =>
-        ['low', 'high'].map((end) => nameColumn(product, layers[index] as LayerLabel, end)),
-      ),
+      ...ranged.flatMap(({ label }) => ['low', 'high'].map((end) => nameColumn(product, label, end))),
       ...labels.map((label) => nameColumn(product, label, `expected_${product.value.key}`)),
     ],
     cellsOf(figures) {
@@ -89,32 +115,40 @@ export function certaintyNumbers(product: ProductDefinition, release: ReleaseLab
       const expected = listExpected(certainty, figures)
       return [
         ...scenarios.map((layer) => numberOrNull(readOdds(certainty, layers.indexOf(layer), figures))),
-        ...ranged.flatMap((index) => {
-          const range = entries[index]?.range
+        ...ranged.flatMap(({ bands }) => {
+          const range = bands.map((band) => entries[band]?.range).find((one) => one !== undefined)
           return [range?.low ?? null, range?.high ?? null]
         }),
-        ...certainty.outlooks.map(({ label }) => expected.find((one) => one.label === label)?.value ?? null),
+        ...inputs.map((input) => expected.find(({ label }) => label.input === input)?.value ?? null),
       ]
     },
   }
 }
 
-/** The columns of restated scenarios, and of the source of the condition. */
+/** The columns of restated scenarios, and of the condition that answers. */
 export function certaintyTexts(product: ProductDefinition, release: ReleaseLabels): Columns<Figures> {
   const { layers, certainty, conditions } = release
   if (!certainty) return { names: [], cellsOf: () => [] }
-  const restating = [...layers.keys()].filter((index) => certainty.layers[index]?.restated)
-  const hasSource = conditions?.codes !== undefined
+  const restating = listPairs(layers).filter(({ bands }) =>
+    bands.some((band) => certainty.layers[band]?.restated),
+  )
+  const readSeason = (bands: readonly number[], figures: Figures) =>
+    bands.map((band) => describeEntry(certainty, band, figures).scenario_of).find((one) => one !== undefined)
   return {
     names: [
-      ...restating.map((index) => nameColumn(product, layers[index] as LayerLabel, 'scenario_of')),
-      ...(hasSource ? ['condition_source'] : []),
+      ...restating.map(({ label }) => nameColumn(product, label, 'scenario_of')),
+      ...(conditions ? ['condition', 'condition_source'] : []),
     ],
     cellsOf: (figures) => [
-      ...restating.map((index) => describeEntry(certainty, index, figures).scenario_of ?? null),
-      ...(hasSource ? [conditionMembers(release, figures.read).condition_source ?? null] : []),
+      ...restating.map(({ bands }) => readSeason(bands, figures) ?? null),
+      ...(conditions ? conditionCells(release, figures) : []),
     ],
   }
+}
+
+/** The condition, empty for a mixture, and where it is from. */
+function conditionCells(release: ReleaseLabels, { chosen }: Figures): Cell[] {
+  return [chosen?.condition ?? null, (chosen && describeChoice(release, chosen).condition_source) ?? null]
 }
 
 /** @param geometry GeoJSON, or null */
@@ -140,12 +174,12 @@ export function quantityColumns(
   product: ProductDefinition,
   release: ReleaseLabels,
 ): Columns<QuantityResult> {
-  const layerColumns = release.layers.flatMap((layer, index) =>
-    listKeys(rules, product, layer).map(
+  const layerColumns = listPairs(release.layers).flatMap(({ label, bands }) =>
+    listKeys(rules, product, label).map(
       ([key, read]): Column => ({
-        name: nameColumn(product, layer, key),
+        name: nameColumn(product, label, key),
         of: ({ entries }) => {
-          const entry = entries[index]
+          const entry = bands.map((band) => entries[band]).find((one) => one)
           return entry ? read(entry) : null
         },
       }),
@@ -198,14 +232,12 @@ function summaryColumns(
   }
   if (plan.pricesPerKg.size + plan.pricesPerBag.size === 0) return [area]
   const keys = plan.budget === null ? (['cost'] as const) : (['cost', 'share', 'share_cost'] as const)
-  const scenarioColumns = listAlternatives(layers).flatMap(({ scenario, condition }) =>
+  const scenarios = [...new Set(layers.map(({ scenario }) => scenario))]
+  const scenarioColumns = scenarios.flatMap((scenario) =>
     keys.map(
       (key): Column => ({
-        name: [key, scenario, condition].filter((part) => part !== null).join(' '),
-        of: ({ quantities }) =>
-          quantities.scenarios?.find(
-            (one) => one.scenario === scenario && (one.condition ?? null) === condition,
-          )?.[key],
+        name: [key, scenario].filter((part) => part !== null).join(' '),
+        of: ({ quantities }) => quantities.scenarios?.find((one) => one.scenario === scenario)?.[key],
       }),
     ),
   )

@@ -4,6 +4,7 @@ import { RESTATING_SCENARIOS, SEASONS } from '#schemas/glossary.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { wordKey } from '#src/lib/names.ts'
 import { PROBABILITY_DECIMALS } from '#src/lookup/certainty.ts'
+import { EVERY_CONDITION } from '#src/lookup/conditions.ts'
 
 /** The parts of a manifest about layers: odds, ranges and conditions. */
 
@@ -78,7 +79,7 @@ export const ConditionsEntry = Type.Object(
       propertyNames: Label,
       additionalProperties: Label,
     }),
-    default: Type.Optional(Type.Literal('from raster')),
+    default: Type.Optional(Label),
     raster: Type.Optional(
       Type.Object(
         {
@@ -109,7 +110,11 @@ export const COMPANION_DECIMALS: Partial<Record<CompanionRole, number>> = {
   probability: PROBABILITY_DECIMALS,
   stddev: 10,
   landscape: 0,
+  share: 6,
 }
+
+/** The default of a release whose landscape raster knows all pixels with values. */
+const FROM_RASTER = 'from raster'
 
 /** How far odds may be from 1 in sum: published ones are rounded. */
 export const ODDS_TOLERANCE = 0.02
@@ -202,8 +207,14 @@ export function readAttributes(
 export function describeConditions(entry: ConditionsEntry | undefined): Conditions | null {
   if (!entry) return null
   const list = Object.entries(entry.titles).map(([condition, title]) => ({ condition, title }))
-  const codes = entry.default ? entry.raster?.codes : undefined
-  return { question: entry.question, list, ...(codes && { codes }) }
+  const codes = entry.raster?.codes
+  const named = entry.default === FROM_RASTER ? undefined : entry.default
+  return {
+    question: entry.question,
+    list,
+    ...(codes && { codes }),
+    ...(named !== undefined && { default: named }),
+  }
 }
 
 /** The problems of odds, ranges and conditions that no schema finds. */
@@ -295,6 +306,10 @@ function findInOdds(layers: readonly LabelledLayer[], withoutSeasons: string | u
   return problems
 }
 
+function nameLabels(layer: LabelledLayer | undefined): string {
+  return [layer?.input, layer?.scenario].filter(Boolean).join(', ') || 'the same'
+}
+
 function findInConditions(layers: readonly LabelledLayer[], entry: ConditionsEntry): Problem[] {
   const { titles, raster } = entry
   const problems: Problem[] = []
@@ -304,14 +319,36 @@ function findInConditions(layers: readonly LabelledLayer[], entry: ConditionsEnt
   const names = Object.keys(titles)
   const unused = names.filter((name) => !layers.some(({ condition }) => condition === name))
   says(['titles'], unused.length > 0, `names ${unused.join(', ')}, which no layer is for`)
-  // Numbers would come first, in their own order.
-  for (const name of names) says(['titles', name], /^\d+$/.test(name), 'must not be a number')
   // Requests name a condition or its title, in any case.
   const keys = Object.entries(titles).map(([name, title]) => [...new Set([name, title].map(wordKey))])
+  const reserved = keys.flat().find((key) => key === EVERY_CONDITION)
+  says(
+    ['titles'],
+    reserved !== undefined,
+    `must not have ${EVERY_CONDITION}, with which requests ask for every condition`,
+  )
+  const shadowed = layers.find(
+    ({ condition, ...one }) =>
+      condition === undefined &&
+      layers.some(
+        (other) =>
+          other.condition !== undefined && other.input === one.input && other.scenario === one.scenario,
+      ),
+  )
+  says(
+    ['titles'],
+    shadowed !== undefined,
+    `name conditions of ${nameLabels(shadowed)}, which a layer without a condition is for too`,
+  )
+  // Numbers would come first, in their own order.
+  for (const name of names) says(['titles', name], /^\d+$/.test(name), 'must not be a number')
   const twice = keys.flat().find((key, at, all) => all.indexOf(key) !== at)
   says(['titles'], twice !== undefined, `has ${twice} twice`)
-  says(['default'], entry.default !== undefined && !raster, 'needs a raster')
-  says(['raster'], raster !== undefined && !entry.default, 'needs "default: from raster"')
+  const ofAll = `name the condition of the main answer, as in "conditions.default: ${names[0]}"`
+  says(['default'], entry.default === undefined && !raster, `is missing: ${ofAll}`)
+  says(['default'], entry.default === FROM_RASTER && !raster, `needs a raster, or ${ofAll}`)
+  const isNamed = entry.default !== undefined && entry.default !== FROM_RASTER
+  says(['default'], isNamed && !names.includes(entry.default as string), `must be one of ${names.join(', ')}`)
   if (!raster) return problems
   says(['raster', 'file'], raster.file === undefined && raster.files === undefined, 'is missing')
   for (const [code, name] of Object.entries(raster.codes)) {

@@ -2,7 +2,7 @@ import type { Conditions } from '#schemas/certainty.ts'
 import { SEASONS } from '#schemas/glossary.ts'
 import { OperatorError } from '#src/errors.ts'
 import { round } from '#src/lib/round.ts'
-import type { Grid, Window } from '#src/raster/grid.ts'
+import { formatPlace, type Grid, type Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { ODDS_TOLERANCE } from './companions.ts'
 import { type CoverageSource, hasSameLabels, type LayerSource } from './source.ts'
@@ -59,11 +59,11 @@ function applyRule(
     if (!isWhole) continue
     const breach = find(values)
     if (breach === undefined) continue
-    const [x, y] = [
-      grid.originX + (window.column + (at % window.width) + 0.5) * grid.pixelWidth,
-      grid.originY + (window.row + Math.floor(at / window.width) + 0.5) * grid.pixelHeight,
-    ].map((number) => Number(number.toPrecision(9)))
-    throw new OperatorError(`${(sources[0] as LayerSource).origin} ${breach} at ${x}, ${y}.`)
+    const place = formatPlace(grid, {
+      column: window.column + (at % window.width),
+      row: window.row + Math.floor(at / window.width),
+    })
+    throw new OperatorError(`${(sources[0] as LayerSource).origin} ${breach} at ${place}.`)
   }
 }
 

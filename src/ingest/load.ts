@@ -14,6 +14,7 @@ import type { Pixels } from '#src/raster/pixels.ts'
 import { createPyramid, type StoredRun } from '#src/raster/pyramid.ts'
 import { allowedChecks, type Leniency, refusingChecks } from './checks/index.ts'
 import { createContradictionCheck } from './contradictions.ts'
+import { withMixture } from './mixture.ts'
 import { createPixelWriter, storeForLoads } from './pixel-writing.ts'
 import { publishChecked } from './publish.ts'
 import * as queries from './queries.ts'
@@ -59,11 +60,12 @@ export function loadRelease(database: Database, source: ReleaseSource, options: 
  */
 async function loadAlone(
   database: Database,
-  source: ReleaseSource,
+  unmixed: ReleaseSource,
   signal: AbortSignal,
   { publish = true, progress = () => {}, check, clearing }: LoadOptions,
 ) {
   const { writer } = database
+  const source = withMixture(unmixed)
   const coverages: { coverage: CoverageSource; extent: LevelExtent }[] = []
   for (const coverage of source.coverages) {
     coverages.push({ coverage, extent: await extentOrRefuse(database, coverage) })
@@ -121,9 +123,10 @@ async function loadAlone(
 
 /** Reads all pixels, writes nothing. */
 export async function examineRelease(
-  source: ReleaseSource,
+  unmixed: ReleaseSource,
   progress: Progress = () => {},
 ): Promise<CoverageStatistics[]> {
+  const source = withMixture(unmixed)
   const advance = progressOver(source, progress)
   const read: CoverageStatistics[] = []
   for (const coverage of source.coverages) {

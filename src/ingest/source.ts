@@ -31,6 +31,8 @@ export interface LayerSource extends StoredBand {
   offset: number
   decimals: number
   origin: string
+  /** Computed from other bands by the load: what is wrong with it is wrong with them. */
+  made?: true
 }
 
 /** GeoTIFFs, or a formula. */

@@ -153,7 +153,7 @@ function groupComparable(layers: LayerSource[]) {
   const means = ({ pixelType, nodata, scale, offset }: LayerSource) =>
     JSON.stringify([pixelType, String(nodata), scale, offset])
   const keyOf = ({ input, condition }: LayerSource) => JSON.stringify([input, condition])
-  const ofScenarios = layers.filter(({ role }) => role === undefined)
+  const ofScenarios = layers.filter(({ role, made }) => role === undefined && !made)
   return [...new Map(ofScenarios.map((layer) => [keyOf(layer), layer.input]))]
     .map(([key, input]) => ({
       input,

@@ -2,6 +2,7 @@ import type { CompanionRole } from '#schemas/certainty.ts'
 import { RESTATING_SCENARIOS, SEASONS } from '#schemas/glossary.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { round } from '#src/lib/round.ts'
+import type { Chosen } from './conditions.ts'
 import type { Band, Companion, Layer, LayerLabel, Release } from './queries.ts'
 
 /** How sure the values of a release are: odds of scenarios, expected values, ranges. */
@@ -15,11 +16,14 @@ export interface Figures {
   most(band: number): number
   /** Whether two bands are the same all over the place. */
   isSame(one: number, other: number): boolean
+  /** Of a release with conditions. */
+  chosen: Chosen | undefined
 }
 
-export function figuresOfPoint(values: readonly number[]): Figures {
+export function figuresOfPoint(values: readonly number[] & { chosen?: Chosen }): Figures {
   const read = (band: number) => values[band] as number
-  return { read, least: read, most: read, isSame: (one, other) => values[one] === values[other] }
+  const isSame = (one: number, other: number) => values[one] === values[other]
+  return { read, least: read, most: read, isSame, chosen: values.chosen }
 }
 
 /** What an entry says beside its value. */

@@ -1,12 +1,15 @@
 import type { Conditions } from '#schemas/certainty.ts'
 import { ApiError } from '#src/api-error.ts'
 import { wordKey } from '#src/lib/names.ts'
+import { round } from '#src/lib/round.ts'
 import type { Companion, LayerLabel } from './queries.ts'
+
+/** Which condition of a field answers: one entry for each input and scenario, and the alternatives beside them. */
 
 /** What decides which condition of a field answers. */
 interface ConditionedRelease {
   layers: readonly LayerLabel[]
-  companions: readonly Pick<Companion, 'role'>[]
+  companions: readonly Pick<Companion, 'role' | 'condition'>[]
   conditions: Conditions | null
 }
 
@@ -15,24 +18,47 @@ export function conditionMember({ condition }: { condition?: string | null }): {
   return condition ? { condition } : {}
 }
 
-/** Asks for the values of all conditions, whichever the place has. */
-export const ALL_CONDITIONS = Symbol('all conditions')
+/** Asks for the alternatives beside the answer. */
+export const EVERY_CONDITION = 'all'
 
-/** A name, or all; undefined for the condition of the place where a raster has it, and else for all. */
-export type ConditionWish = string | typeof ALL_CONDITIONS | undefined
+/** Of numbers that are no answer: the values of each layer are kept. */
+export const ALL_LAYERS = Symbol('all layers')
 
-/** Of answers whose condition is that of the place. */
-const LANDSCAPE_SOURCE = 'landscape layer'
+/** A name or title in any case, or {@link EVERY_CONDITION}; undefined for the condition of the place. */
+export type ConditionWish = string | typeof ALL_LAYERS | undefined
 
-/** The band of the landscape raster; undefined without one. */
-function findLandscape({ layers, companions }: ConditionedRelease): number | undefined {
-  const at = companions.findIndex(({ role }) => role === 'landscape')
+/** Where the condition of an answer comes from. */
+export type ConditionSource = 'request' | 'landscape layer' | 'default'
+
+/** The condition that answers. */
+export interface Choice {
+  /** Null for a mixture. */
+  condition: string | null
+  source: ConditionSource
+  /** Whether the answer has the alternatives: those of a mixture, of a default, and where the request asks for them. */
+  hasAlternatives: boolean
+}
+
+/** The condition that answers at a place, and what there is of the others. */
+export interface Chosen extends Choice {
+  /** The number of a band at the place, of any condition; NaN for none. */
+  read(band: number): number
+}
+
+/** The number of a band of a role in the order of layers and then of companions; undefined without one. */
+function findBand(
+  { layers, companions }: ConditionedRelease,
+  role: Companion['role'],
+  named: string | null = null,
+): number | undefined {
+  const at = companions.findIndex((one) => one.role === role && one.condition === named)
   return at < 0 ? undefined : layers.length + at
 }
 
 /** Whether a release has values of a condition: any has those of none. */
 export function hasCondition({ conditions }: ConditionedRelease, requested: ConditionWish): boolean {
-  return !conditions || typeof requested !== 'string' || nameCondition(conditions, requested) !== undefined
+  if (!conditions || typeof requested !== 'string' || wordKey(requested) === EVERY_CONDITION) return true
+  return nameCondition(conditions, requested) !== undefined
 }
 
 function nameCondition({ list }: Conditions, requested: string): string | undefined {
@@ -40,78 +66,143 @@ function nameCondition({ list }: Conditions, requested: string): string | undefi
   return list.find(({ condition, title }) => wordKey(condition) === key || wordKey(title) === key)?.condition
 }
 
-/**
- * A condition of a release by its name or title, in any case. Undefined where the request names none.
- *
- * @throws {ApiError} INVALID_PARAMETERS with the names that there are
- */
-function findCondition(conditions: Conditions, requested: string | undefined): string | undefined {
-  if (requested === undefined) return undefined
-  const meant = nameCondition(conditions, requested)
-  if (meant !== undefined) return meant
-  throw unknownCondition(conditions)
-}
-
-function unknownCondition({ list }: Conditions): ApiError {
-  const names = list.map(({ condition }) => condition)
+/** The error for a condition that a release does not have; undefined for any other. */
+export function conditionError(release: ConditionedRelease, requested: ConditionWish): ApiError | undefined {
+  const { conditions } = release
+  if (!conditions || hasCondition(release, requested)) return undefined
+  const names = [...conditions.list.map(({ condition }) => condition), EVERY_CONDITION]
   return ApiError.invalid('condition', `must be one of ${names.join(', ')}`, names)
 }
 
-/** The error for a condition that a release does not have; undefined for any other. */
-export function conditionError(
-  release: ConditionedRelease,
-  requested: string | undefined,
-): ApiError | undefined {
-  const { conditions } = release
-  return conditions && !hasCondition(release, requested) ? unknownCondition(conditions) : undefined
-}
-
-/** The bands that answer for one condition. */
-interface ConditionChoice {
-  /** Indices of the layers of other conditions. */
-  others: number[]
-  /** The band of the landscape raster where it does not decide; undefined where it does. */
-  unused: number | undefined
-}
+/** What the landscape raster has at a place: the code of a pixel, several codes, or nothing. */
+export type LandscapeAt = number | 'several' | undefined
 
 /**
- * The layers that do not answer: those of other conditions than the requested one, or than that of the place where the
- * release has a landscape raster. Without either all answer.
+ * The condition that answers: the requested one, that of the place, or the default. A place of several conditions has
+ * the mixture.
  *
- * @param readPixel the pixel of a band all over the place; NaN where it has none or several
+ * @param readLandscape reads a band of the release
  * @throws {ApiError} INVALID_PARAMETERS for a condition that the release does not have
  */
 export function chooseCondition(
-  release: ConditionedRelease,
-  requested: ConditionWish,
-  readPixel: (band: number) => number,
-): ConditionChoice {
-  if (requested === ALL_CONDITIONS) return { others: [], unused: undefined }
-  const { layers, conditions } = release
-  const named = conditions ? findCondition(conditions, requested) : undefined
-  const landscape = findLandscape(release)
-  const ofPlace =
-    named === undefined && landscape !== undefined ? conditions?.codes?.[readPixel(landscape)] : undefined
-  const condition = named ?? ofPlace
-  const isOther = (layer: LayerLabel) =>
-    condition !== undefined && layer.condition !== null && layer.condition !== condition
-  return {
-    others: layers.flatMap((layer, index) => (isOther(layer) ? [index] : [])),
-    unused: ofPlace === undefined ? landscape : undefined,
+  release: ConditionedRelease & { conditions: Conditions },
+  requested: string | undefined,
+  readLandscape: (band: number) => LandscapeAt,
+): Choice {
+  const error = conditionError(release, requested)
+  if (error) throw error
+  const { conditions } = release
+  const asksAll = requested !== undefined && wordKey(requested) === EVERY_CONDITION
+  const named = asksAll || requested === undefined ? undefined : nameCondition(conditions, requested)
+  if (named !== undefined) return { condition: named, source: 'request', hasAlternatives: false }
+  const landscape = findBand(release, 'landscape')
+  const here = landscape === undefined ? undefined : readLandscape(landscape)
+  if (here === 'several') return { condition: null, source: 'landscape layer', hasAlternatives: true }
+  const ofPlace = here === undefined ? undefined : conditions.codes?.[here]
+  if (ofPlace !== undefined) {
+    return { condition: ofPlace, source: 'landscape layer', hasAlternatives: asksAll }
   }
+  return { condition: findDefault(conditions), source: 'default', hasAlternatives: true }
 }
 
-/** The members of an answer about conditions: that the place decided, or the question where several answer. */
-export function conditionMembers(
-  release: ConditionedRelease,
-  read: (band: number) => number,
-): { condition_source?: typeof LANDSCAPE_SOURCE; question?: string } {
+/** The first of a release that was loaded before releases named one. */
+function findDefault({ list, default: named }: Conditions): string | null {
+  return named ?? list[0]?.condition ?? null
+}
+
+const isOfPair = (one: LayerLabel, other: LayerLabel) =>
+  one.input === other.input && one.scenario === other.scenario
+
+/** The layers of each input and scenario, in the order of the release. */
+export function listPairs(layers: readonly LayerLabel[]): { label: LayerLabel; bands: number[] }[] {
+  return layers.flatMap((layer, first) => {
+    if (layers.findIndex((one) => isOfPair(one, layer)) !== first) return []
+    const bands = [...layers.keys()].filter((band) => isOfPair(layers[band] as LayerLabel, layer))
+    return [{ label: { ...layer, condition: null }, bands }]
+  })
+}
+
+type Layered = Pick<ConditionedRelease, 'layers' | 'conditions'>
+
+/** By the layers of a release, which never change: the bands of each condition. */
+const picked = new WeakMap<readonly LayerLabel[], Map<string | null, ReadonlySet<number>>>()
+
+/** The layers that answer for a condition, or for a mixture: one of each input and scenario at most. */
+function pickBands(release: Layered, condition: string | null): ReadonlySet<number> {
   const { layers, conditions } = release
-  if (!conditions) return {}
-  const landscape = findLandscape(release)
-  if (landscape !== undefined && !Number.isNaN(read(landscape))) return { condition_source: LANDSCAPE_SOURCE }
-  const answering = layers.flatMap(({ condition }, index) =>
-    Number.isNaN(read(index)) ? [] : (condition ?? []),
-  )
-  return new Set(answering).size > 1 ? { question: conditions.question } : {}
+  const known = picked.get(layers) ?? new Map<string | null, ReadonlySet<number>>()
+  picked.set(layers, known)
+  const bands = known.get(condition) ?? new Set(findBands(layers, condition, conditions))
+  known.set(condition, bands)
+  return bands
+}
+
+function findBands(
+  layers: readonly LayerLabel[],
+  condition: string | null,
+  conditions: Conditions | null,
+): number[] {
+  return listPairs(layers).flatMap(({ bands }) => {
+    const find = (named: string | null) => bands.find((band) => layers[band]?.condition === named)
+    if (bands.length === 1 && find(null) !== undefined) return bands
+    // A release that was loaded before releases had mixtures answers for its default.
+    const ofDefault = condition === null && conditions ? find(findDefault(conditions)) : undefined
+    return find(condition) ?? ofDefault ?? []
+  })
+}
+
+/** The numbers of the layers that a choice leaves, by their bands: the others are `none`. */
+export function narrow<Of>(release: Layered, { condition }: Choice, bands: readonly Of[], none: Of): Of[] {
+  const kept = pickBands(release, condition)
+  return bands.map((found, band) => (band < release.layers.length && !kept.has(band) ? none : found))
+}
+
+/** The members of an answer about the condition: where it is from, and the question where it is a guess. */
+export function describeChoice(
+  { conditions }: Pick<ConditionedRelease, 'conditions'>,
+  { source }: Choice,
+): { condition_source?: ConditionSource; question?: string } {
+  if (!conditions || source === 'request') return {}
+  return { condition_source: source, ...(source === 'default' && { question: conditions.question }) }
+}
+
+/** What the answer would be under a condition. */
+interface Alternative {
+  condition: string
+  title: string
+  /** Percent of the place that has it, as the landscape raster has it; undefined without one. */
+  share: number | undefined
+  /** The layer of each input and scenario that has a value then. */
+  bands: number[]
+}
+
+const SHARE_DECIMALS = 2
+
+/** Undefined without a landscape raster. A mixture alone reads its bands. */
+function readShare(release: ConditionedRelease, named: string, chosen: Chosen): number | undefined {
+  if (findBand(release, 'landscape') === undefined) return undefined
+  if (chosen.condition !== null) return chosen.condition === named ? 1 : 0
+  const share = findBand(release, 'share', named)
+  const part = share === undefined ? Number.NaN : chosen.read(share)
+  return Number.isNaN(part) ? undefined : part
+}
+
+/** Whether a layer has the values of several conditions, which a point does not need: it has one. */
+export function isMixture(layers: readonly LayerLabel[], layer: LayerLabel): boolean {
+  return layer.condition === null && layers.some((one) => one.condition !== null && isOfPair(one, layer))
+}
+
+/** The alternatives of an answer, in the order of the release. */
+export function describeAlternatives(release: ConditionedRelease, chosen: Chosen): Alternative[] {
+  const { conditions } = release
+  const { read } = chosen
+  return (conditions?.list ?? []).map(({ condition, title }) => {
+    const share = readShare(release, condition, chosen)
+    return {
+      condition,
+      title,
+      share: share === undefined ? undefined : round(100 * share, SHARE_DECIMALS),
+      bands: [...pickBands(release, condition)].filter((band) => !Number.isNaN(read(band))),
+    }
+  })
 }

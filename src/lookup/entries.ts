@@ -4,7 +4,15 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError } from '#src/api-error.ts'
 import { round } from '#src/lib/round.ts'
 import { type Certainty, describeEntry, type Figures, figuresOfPoint, listExpected } from './certainty.ts'
-import { type ConditionWish, chooseCondition, conditionMembers } from './conditions.ts'
+import {
+  ALL_LAYERS,
+  type Chosen,
+  type ConditionWish,
+  chooseCondition,
+  describeAlternatives,
+  describeChoice,
+  narrow,
+} from './conditions.ts'
 import type { Band, Companion, Layer, LayerLabel, Position } from './queries.ts'
 
 /** From the stored pixels of a place to the members of its answer. Packs do it in a browser: nothing here needs Node. */
@@ -13,7 +21,10 @@ import type { Band, Companion, Layer, LayerLabel, Position } from './queries.ts'
 export type StoredPixels = number[]
 
 /** Rounded values in the units and the order of a release's layers, then of its companions; NaN for none. */
-export type LayerValues = number[]
+export interface LayerValues extends Array<number> {
+  /** Of a release with conditions. */
+  chosen?: Chosen
+}
 
 export type InCoverage<Of extends Band> = Of & {
   /** Index of its coverage in the release. */
@@ -57,15 +68,17 @@ export function assembleValues(
 ): LayerValues | null {
   const { layers, companions, conditions } = release
   const values: LayerValues = []
-  let any = pushValues(layers, pixels, values)
+  const any = pushValues(layers, pixels, values)
   if (companions.length > 0) pushValues(companions, pixels, values)
-  if (conditions) {
-    const { others, unused } = chooseCondition(release, condition, (band) => values[band] as number)
-    for (const band of others) values[band] = Number.NaN
-    if (unused !== undefined) values[unused] = Number.NaN
-    any = layers.some((_, index) => !Number.isNaN(values[index]))
-  }
-  return any ? values : null
+  if (!conditions || condition === ALL_LAYERS) return any ? values : null
+  const choice = chooseCondition({ ...release, conditions }, condition, (band) => {
+    const code = values[band] as number
+    return Number.isNaN(code) ? undefined : code
+  })
+  const own: LayerValues = narrow(release, choice, values, Number.NaN)
+  if (layers.every((_, index) => Number.isNaN(own[index]))) return null
+  own.chosen = { ...choice, read: (band) => values[band] as number }
+  return own
 }
 
 /** @returns whether one is a number */
@@ -114,7 +127,7 @@ function createEntries(product: EnteredProduct, release: EnteredRelease, values:
   })
 }
 
-/** The members behind the entries of an answer: where its condition is from, and the expected values. */
+/** The members behind the entries of an answer: where its condition is from, the expected values, and the alternatives. */
 export function makeOutlookMembers(
   product: EnteredProduct,
   release: EnteredRelease,
@@ -122,14 +135,29 @@ export function makeOutlookMembers(
 ): Record<string, unknown> {
   const { certainty } = release
   if (!certainty) return {}
+  const { chosen } = figures
   const expected = listExpected(certainty, figures).map(({ label, value }) => {
     const { scenario: _, ...labels } = makeLabels(product, label)
     return { ...labels, [product.value.key]: value }
   })
   return {
-    ...conditionMembers(release, figures.read),
+    ...(chosen && describeChoice(release, chosen)),
     ...(expected.length > 0 && { expected }),
+    ...(chosen?.hasAlternatives && { by_condition: makeAlternatives(product, release, chosen) }),
   }
+}
+
+/** What the answer would be under each condition: values alone, since totals of alternatives do not add up. */
+function makeAlternatives(product: EnteredProduct, release: EnteredRelease, chosen: Chosen) {
+  return describeAlternatives(release, chosen).map(({ condition, title, share, bands }) => ({
+    condition,
+    title,
+    ...(share !== undefined && { share_percent: share }),
+    entries: bands.map((band) => {
+      const { condition: _, ...labels } = makeLabels(product, release.layers[band] as LayerLabel)
+      return { ...labels, [product.value.key]: chosen.read(band) }
+    }),
+  }))
 }
 
 /** The members of a point's answer behind those of its release. */

@@ -113,9 +113,8 @@ export function itemWriter(
     }
     text += '}]'
     if (!figures) return text
-    for (const member of memberTexts(makeOutlookMembers(product, release as ReleaseLabels, figures))) {
-      text += `,${member}`
-    }
+    const outlook = makeOutlookMembers(product, release as ReleaseLabels, figures)
+    for (const member of memberTexts(outlook)) text += `,${member}`
     return text
   }
   const open = (point: BatchPoint, values: LayerValues) =>

@@ -55,6 +55,15 @@ export function findCell(
   return { column: Math.floor(column), row: Math.floor(row) }
 }
 
+/** The centre of a pixel as sentences name it, in the coordinates of the grid. */
+export function formatPlace(
+  { originX, originY, pixelWidth, pixelHeight }: Geotransform,
+  { column, row }: Pick<Window, 'column' | 'row'>,
+): string {
+  const [x, y] = [originX + (column + 0.5) * pixelWidth, originY + (row + 0.5) * pixelHeight]
+  return [x, y].map((number) => Number(number.toPrecision(9))).join(', ')
+}
+
 /** Share of a pixel: writers round differently. */
 export const ROUNDING = 1e-3
 

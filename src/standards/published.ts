@@ -62,6 +62,7 @@ const ROLE_NAMES: Record<CompanionRole, string> = {
   high: 'High end',
   stddev: 'Standard deviation',
   landscape: 'Condition of the field',
+  share: 'Where values are taken',
 }
 
 /**

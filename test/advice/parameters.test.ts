@@ -283,11 +283,11 @@ describe('where the country is left out it is the one of the place', () => {
       const { country_code, crop, country_source, release = '', error = '', code = '' } = item
       const { properties } = features[id]
       expect(rows[id]).toMatchObject({ country_code, crop, country_source, release, error, code })
-      for (const { fertilizer_type, scenario, condition, rate_kg_ha } of item.fertilizer_data ?? []) {
-        const rate = ['rate_kg_ha', fertilizer_type, scenario, condition].filter(Boolean).join(' ')
+      for (const { fertilizer_type, scenario, rate_kg_ha } of item.fertilizer_data ?? []) {
+        const rate = ['rate_kg_ha', fertilizer_type, scenario].join(' ')
         expect([rows[id]?.[rate], properties[rate]]).toEqual([String(rate_kg_ha), rate_kg_ha])
       }
-      expect(Object.keys(properties).filter((name) => name.startsWith('rate_kg_ha'))).toHaveLength(24 + 8)
+      expect(Object.keys(properties).filter((name) => name.startsWith('rate_kg_ha'))).toHaveLength(8)
     }
   })
 

@@ -104,6 +104,7 @@ test('the catalog tells of each published release what it holds and where it com
         { condition: 'hill', title: 'Hill' },
       ],
       codes: { 1: 'foot slope', 2: 'mid slope', 3: 'hill' },
+      default: 'mid slope',
     },
     grids: [
       {

@@ -264,7 +264,7 @@ describe('a file of GeoJSON', () => {
     expect(stdout).toContain(`Geometry: ${type}\n`)
     expect(stdout).toContain(`Feature Count: ${response.json().features.length}\n`)
     expect(stdout).toMatch(/^date: Date/m)
-    expect(stdout).toMatch(/^N_Urea_FS: (Integer|Real)/m)
+    expect(stdout).toMatch(/^N_Urea(_FS)?: (Integer|Real)/m)
   })
 })
 

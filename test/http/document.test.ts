@@ -216,7 +216,7 @@ describe('the document that is served', () => {
   })
 
   test('has no defaults in bodies, which generators of clients take for fields that are always sent', () => {
-    expect(JSON.stringify(document.components?.schemas)).not.toContain('"default":')
+    expect(JSON.stringify(document.components?.schemas)).not.toMatch(/"default":[^{]/)
   })
 
   test('is made once for all who ask, wherever they do', async () => {

@@ -47,7 +47,7 @@ const MANIFESTS: Record<string, string> = {
   'a condition that no layer is for': `${HEAD}${SLOPE}${onSlope('hill')}`,
   'one condition': `${HEAD}conditions: { question: Where?, titles: { hill: Hill } }\n${onSlope('hill')}`,
   'titles that are the same': `${HEAD}conditions: { question: Where?, titles: { hill: Top, foot: top } }\n${onSlope('hill', 'foot')}`,
-  'a landscape that is not used': `${HEAD}${SLOPE.replace(' }', ` }, raster: { file: ${FILE}, codes: { 1: hill } }`)}${onSlope('hill', 'foot')}`,
+  'a landscape that does not know all pixels with values': `${HEAD}${SLOPE.replace(' }', ` }, raster: { file: ${FILE}, codes: { 1: hill } }`)}${onSlope('hill', 'foot')}`,
   'a landscape that is missing': `${HEAD}${SLOPE.replace(' }', ' }, default: from raster')}${onSlope('hill', 'foot')}`,
   'codes that are no numbers, and mean nothing': `${HEAD}${SLOPE.replace(' }', ` }, default: from raster, raster: { file: ${FILE}, codes: { one: hill, 2: valley } }`)}${onSlope('hill', 'foot')}`,
 }

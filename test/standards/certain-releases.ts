@@ -95,6 +95,7 @@ const conditions = {
   question: 'Where on the slope is the field?',
   list: CONDITIONS.map((condition, at) => ({ condition, title: TITLES[at] as string })),
   codes: { 1: 'foot slope', 2: 'mid slope', 3: 'hill' },
+  default: 'mid slope',
 }
 
 const LANDSCAPE = layerOf('', {

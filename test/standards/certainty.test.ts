@@ -192,21 +192,25 @@ describe('maps', () => {
         ...[classes[0]?.from, classes.at(-1)?.to],
       ]),
     ).toEqual([
+      ['Urea, Normal', null, null, 50, 96],
       ['Urea, Normal, foot slope', 'foot slope', null, 50, 57],
       ['Urea, Normal, mid slope', 'mid slope', null, 70, 77],
       ['Urea, Normal, hill', 'hill', null, 90, 97],
       ['Condition of the field', null, 'landscape', 1, 3],
+      ['Where values are taken of foot slope', 'foot slope', 'share', 0, 1],
+      ['Where values are taken of mid slope', 'mid slope', 'share', 0, 1],
+      ['Where values are taken of hill', 'hill', 'share', 0, 1],
     ])
   })
 
   test('a landscape raster has a colour for each condition', async () => {
-    const { classes } = await tilesetOf(rates, 4)
+    const { classes } = await tilesetOf(rates, 5)
     expect(classes.map(({ from, to, title }: Tileset['classes'][number]) => [from, to, title])).toEqual([
       [1, 1, 'Foot slope, deep soil'],
       [2, 2, 'Mid slope'],
       [3, 3, 'Hill'],
     ])
-    const found = await expectColours(rates, 4, (lng, lat) => {
+    const found = await expectColours(rates, 5, (lng, lat) => {
       const pixel = pixelAt(GRID, lng, lat)
       return pixel === undefined || codeAt(pixel) === 0 ? null : classes[codeAt(pixel) - 1].color
     })
@@ -214,8 +218,8 @@ describe('maps', () => {
   })
 
   test('codes are not mixed where a map passes over most pixels', async () => {
-    const { classes } = await tilesetOf(mountains, 3)
-    const { colourAt } = await pictureOf(mountains, 3, { zoom: 2, column: 2, row: 1 })
+    const { classes } = await tilesetOf(mountains, 4)
+    const { colourAt } = await pictureOf(mountains, 4, { zoom: 2, column: 2, row: 1 })
     const found = new Set(
       Array.from({ length: 256 ** 2 }, (_, at) => colourAt(at % 256, Math.floor(at / 256))),
     )
@@ -261,7 +265,7 @@ describe('files', () => {
   )
 
   test('overviews of codes have codes', async () => {
-    const file = await download(mountains, 3)
+    const file = await download(mountains, 4)
     const images = readTiff(file)
     expect(images.length).toBeGreaterThan(1)
     for (const image of images) expect([...new Set(valuesOf(file, image))].sort()).toEqual([1, 3])
@@ -308,9 +312,13 @@ describe('EDR', () => {
     expect(Object.keys(parameter_names)).toEqual(Object.keys(ranges))
   })
 
-  test('a position has the values of all conditions, whichever it has itself', async () => {
+  test('a position has the value of its condition, and those of all', async () => {
     const { ranges } = await edr(rates, 'position?coords=POINT(38.6 9.6)')
     expect(parametersOf(ranges)).toEqual({
+      rate_kg_ha_urea_normal: 52,
+      share_foot_slope: 1,
+      share_mid_slope: 0,
+      share_hill: 0,
       rate_kg_ha_urea_normal_foot_slope: 52,
       rate_kg_ha_urea_normal_mid_slope: 72,
       rate_kg_ha_urea_normal_hill: 92,
@@ -342,7 +350,13 @@ describe('EDR', () => {
       rate_kg_ha_urea_normal_mid_slope: 72.5,
       rate_kg_ha_urea_normal_hill: 92.5,
     }
-    expect(await means(rates, two)).toEqual({ ...ofConditions, landscape: null })
+    // The western one is a foot slope with 52, the other one a mid slope with 73.
+    expect(await means(rates, two)).toEqual({
+      ...ofConditions,
+      rate_kg_ha_urea_normal: 62.5,
+      ...{ share_foot_slope: 0.5, share_mid_slope: 0.5, share_hill: 0 },
+      landscape: null,
+    })
     expect(await means(rates, one)).toMatchObject({ rate_kg_ha_urea_normal_hill: 92, landscape: 1 })
     // Four pixels, of two rows.
     const { ranges } = await edr(yields, 'locations/A')
@@ -350,7 +364,7 @@ describe('EDR', () => {
   })
 })
 
-test('features have odds and ranges, and the values of all conditions', async () => {
+test('features have odds and ranges, one value for each input and scenario, and the means of all conditions', async () => {
   const propertiesOf = async (release: string) =>
     (await get(`/ogc/collections/advisory-${release}-1/items/A`)).properties
   expect(await propertiesOf(yields)).toMatchObject({
@@ -363,9 +377,15 @@ test('features have odds and ranges, and the values of all conditions', async ()
     'low Above Normal': expect.any(Number),
     expected_yield_kg_ha: expect.any(Number),
   })
-  const { 'rate_kg_ha Urea Normal foot slope': foot, 'rate_kg_ha Urea Normal hill': hill } =
-    await propertiesOf(rates)
-  expect([foot, hill]).toEqual([50.5, 90.5])
+  const found = await propertiesOf(rates)
+  const rate = 'rate_kg_ha Urea Normal'
+  // Two rows of pixels: a hill with 90 and a foot slope with 51, then a foot slope with 50 and a mid slope with 71.
+  expect([rate, `${rate} foot slope`, `${rate} hill`].map((name) => found[name])).toEqual([
+    expect.closeTo(65.5, 1),
+    50.5,
+    90.5,
+  ])
+  expect(found).not.toHaveProperty([`total_kg Urea Normal hill`])
 })
 
 test('a STAC item has them as files and maps, with what they say', async () => {
@@ -391,7 +411,7 @@ test('a STAC item has them as files and maps, with what they say', async () => {
     },
   ])
   const { assets: ofRates } = await get(`/stac/collections/fertilizer-eth/items/${rates}`)
-  expect(ofRates['layer-4'].description).toBe(
+  expect(ofRates['layer-5'].description).toBe(
     'Condition of the field: 1 Foot slope, deep soil, 2 Mid slope, 3 Hill.',
   )
   expect(ofRates).not.toHaveProperty('map-most-likely')

@@ -112,26 +112,18 @@ describe.skipIf(!CHROMIUM)('pages of releases with odds, ranges and conditions, 
     expect(await chooser().inputValue()).toBe('mid slope')
   })
 
-  test('all conditions are listed by their titles where nothing says which it is', async () => {
+  test('the default answers where nothing says which it is, and the chooser says so', async () => {
     const { page } = visit
     await chooser().selectOption('')
-    await sectionOf('Fertilizer').getByText('32', { exact: true }).waitFor()
+    await sectionOf('Fertilizer').getByText('22', { exact: true }).waitFor()
     expect(condition()).toBeNull()
-    expect(await chooser().locator('option:checked').innerText()).toBe('All')
-    expect(await rowsOf('Fertilizer')).toEqual([
-      ['DAP, Normal', '7'],
-      ['Foot slope, with deep soil'],
-      ['Urea, Normal', '12'],
-      ['Mid slope'],
-      ['Urea, Normal', '22'],
-      ['Hill'],
-      ['Urea, Normal', '32'],
-    ])
+    expect(await chooser().locator('option:checked').innerText()).toBe('Not known: as Mid slope')
+    expect(await rowsOf('Fertilizer')).toEqual([['DAP'], ['Normal', '7'], ['Urea'], ['Normal', '22']])
     await page.getByText('For an area').click()
     await page.getByLabel('Area in hectares').fill('2')
     const table = page.locator('.quantities table', { hasText: 'Fertilizer' })
     expect(await table.locator('tbody tr').last().locator('th, td').allInnerTexts()).toEqual([
-      ...['Urea', 'Normal', 'Hill', '64 kg', '2'],
+      ...['Urea', 'Normal', 'Mid slope', '44 kg', '1'],
     ])
     // By its keys: a field of numbers would drop the comma.
     await page.getByLabel('Area in hectares').fill('')
@@ -139,7 +131,7 @@ describe.skipIf(!CHROMIUM)('pages of releases with odds, ranges and conditions, 
     await page.getByLabel('Kilograms in a bag').fill('25')
     await page.getByLabel('Price of a bag of Urea').fill('1 200,5')
     const last = () => table.locator('tbody tr').last().locator('th, td').allInnerTexts()
-    expect(await last()).toEqual(['Urea', 'Normal', 'Hill', '80.0 kg', '4', '4,802'])
+    expect(await last()).toEqual(['Urea', 'Normal', 'Mid slope', '55.0 kg', '3', '3,601.5'])
     await chooser().selectOption('hill')
     await expect.poll(() => chooser().locator('option:checked').innerText()).toBe('Hill')
     await expect.poll(last).toEqual(['Urea', 'Normal', 'Hill', '80.0 kg', '4', '4,802'])
@@ -183,19 +175,29 @@ describe.skipIf(!CHROMIUM)('pages of releases with odds, ranges and conditions, 
     ])
     expect(await columnsOf('Fertilizer', ['Of', 'Mean (kg/ha)'])).toEqual([
       ['DAP, Normal', '5.5'],
-      ['Urea, Normal, foot slope', '10.5'],
-      ['Urea, Normal, mid slope', '20.5'],
+      ['Urea, Normal', '20.5'],
+    ])
+    expect(await partOf('Fertilizer').innerText()).toContain(
+      'Mixed by the landscape map: Foot slope, with deep soil 50 %, Hill 50 %.',
+    )
+    const summary = () => page.locator('.summary').innerText()
+    expect(await summary()).toMatch(/^For [\d,]+ ha in a normal season: [\d,]+ bags of Urea, [\d,]+ of DAP, about/)
+    const bagsOf = async () => Number(/([\d,]+) bags of Urea/.exec(await summary())?.[1]?.replaceAll(',', ''))
+    const mixed = await bagsOf()
+    expect(await allFaultsOf(page)).toEqual([])
+    const condition = partOf('Fertilizer').getByLabel('Condition of the field')
+    await condition.selectOption('Hill')
+    await partOf('Fertilizer').getByText('Values for Hill.').waitFor()
+    expect(await condition.evaluate((one) => one === one.ownerDocument.activeElement)).toBe(true)
+    expect(await bagsOf()).toBeGreaterThan(mixed)
+    expect(await columnsOf('Fertilizer', ['Of', 'Mean (kg/ha)'])).toEqual([
+      ['DAP, Normal', '5.5'],
       ['Urea, Normal, hill', '30.5'],
     ])
-    expect(await partOf('Fertilizer').innerText()).toContain(question)
-    expect(await page.locator('.summary').innerText()).toMatch(
-      /bags of Urea \(hill\), .* of Urea \(foot slope\), .* of DAP, about .* t of wheat\./,
-    )
-    expect(await allFaultsOf(page)).toEqual([])
     expect(complaints).toEqual([])
     // What the answers were is listed in the history.
     await page.goto(`${visitors.url}/account/history`)
-    await page.getByText('Urea, Normal, hill 30.5 kg/ha').waitFor()
+    await page.getByText('Urea, Normal, hill 30.5 kg/ha').first().waitFor()
     expect(await page.getByText(/Dominant 2,600 kg\/ha$/).count()).toBe(1)
     await close()
   })

@@ -72,10 +72,10 @@ describe.skipIf(!CHROMIUM)('the map of a release with odds and conditions, in a 
   test('asks for the condition of the field where a release has several', async () => {
     const { page } = visit
     await choose('Advice on', 'fertilizer')
-    await legendOf('Fertilizer, Urea, Normal, foot slope').waitFor()
+    await legendOf('Fertilizer, Urea, Normal').waitFor()
     const options = page.getByRole('combobox', { name: 'Where on the slope is the field?' }).locator('option')
-    expect(await options.allInnerTexts()).toEqual(['Foot slope, deep soil', 'Mid slope', 'Hill'])
-    const tile = page.waitForResponse(/\/layers\/3\/tiles\/\d+\/\d+\/\d+$/)
+    expect(await options.allInnerTexts()).toEqual(['Of each place', 'Foot slope, deep soil', 'Mid slope', 'Hill'])
+    const tile = page.waitForResponse(/\/layers\/4\/tiles\/\d+\/\d+\/\d+$/)
     await choose('Where on the slope is the field?', 'Hill')
     expect((await tile).status()).toBe(200)
     await legendOf('Fertilizer, Urea, Normal, hill').waitFor()
@@ -89,7 +89,7 @@ describe.skipIf(!CHROMIUM)('the map of a release with odds and conditions, in a 
     expect(await page.locator('.areas-table tbody td').allInnerTexts()).toContain('90.5')
     const districts = await visitors.open('/districts#product=fertilizer&country=eth&level=1')
     await districts.page.locator('tbody tr').first().waitFor()
-    expect(await districts.page.locator('.areas-table tbody td').allInnerTexts()).toContain('50.5')
+    expect(await districts.page.locator('.areas-table tbody td').allInnerTexts()).toContain('65.5')
     await districts.page.getByLabel('Condition').selectOption('mid slope')
     expect(await districts.page.locator('.areas-table tbody td').allInnerTexts()).toContain('70.5')
     expect(await districts.page.locator('.legend h2').innerText()).toBe(

@@ -138,9 +138,9 @@ export function layerChoosers(
     ([name, values]) => {
       if (values.length === 0) return []
       const kind = name as keyof typeof chosen
-      const options = values.map((value) => ({ value, text: value }))
-      const control = select(options, chosen[kind], (value) => {
-        chosen = { ...chosen, [kind]: value }
+      const options = values.map((value) => ({ value, text: value || TEXTS.choosers.byPlace }))
+      const control = select(options, chosen[kind] ?? '', (value) => {
+        chosen = { ...chosen, [kind]: value || null }
         choose(chosen)
       })
       control.name = name

@@ -11,16 +11,33 @@ export interface FieldAnswer {
   forecast_period?: string
   expected?: Entry[]
   condition_source?: string
-  /** Where several conditions of the field answer. */
+  /** Where the condition of the field is not known. */
   question?: string
+  by_condition?: Alternative[]
 }
 
-export type ProductAdvice = { product: Product; answer: FieldAnswer } | { product: Product; reason: string }
+/** A condition of the field, and how much of the field has it, where a map of the landscape says it. */
+export interface Alternative {
+  condition: string
+  title: string
+  share_percent?: number
+}
+
+interface Answered {
+  product: Product
+  answer: FieldAnswer
+  /** None of a release without conditions. */
+  alternatives: Alternative[]
+  /** The condition that is chosen; null for that of the place. */
+  chosen: string | null
+}
+
+export type ProductAdvice = Answered | { product: Product; reason: string }
 
 /** Low, middle and high. */
 const QUANTILES = [0.1, 0.5, 0.9]
 
-interface Wanted {
+export interface Wanted {
   catalog: Catalog
   shape: Shape
   name: string
@@ -34,30 +51,56 @@ interface Wanted {
  *
  * @throws {Error} where the field itself is refused, or there is no service
  */
-export async function fieldAdvice(
-  session: Session,
-  { catalog: { products, releases }, shape, name, country, crop, signal }: Wanted,
-): Promise<ProductAdvice[]> {
+export async function fieldAdvice(session: Session, wanted: Wanted): Promise<ProductAdvice[]> {
+  const {
+    catalog: { products, releases },
+    country,
+    crop,
+  } = wanted
   const published = ({ product, needs_crop }: Product) =>
     releases.some(
       (one) => one.product === product && one.country_code === country && (!needs_crop || one.crop === crop),
     )
-  const place = { geometry: shape, country_code: country, quantiles: QUANTILES, ...(name !== '' && { name }) }
   return Promise.all(
     products.map(async (product) => {
       if (!published(product)) return { product, reason: TEXTS.nothingPublished }
-      const request = { ...place, ...(product.needs_crop && crop && { crop }) }
       try {
-        return {
-          product,
-          answer: await session.send<FieldAnswer>(`advisory/${product.product}`, request, { signal }),
-        }
+        const answer = await askFor(session, product, wanted, EVERY_CONDITION)
+        return { product, answer, alternatives: answer.by_condition ?? [], chosen: null }
       } catch (error) {
         if (!isReason(error)) throw error
         return { product, reason: (error as Error).message }
       }
     }),
   )
+}
+
+/** With it an answer has all of them beside that of the place. */
+const EVERY_CONDITION = 'all'
+
+/** The advice of a product for the field under a condition; null for that of the place. */
+export async function adviceUnder(
+  session: Session,
+  { product, alternatives }: Answered,
+  wanted: Wanted,
+  chosen: string | null,
+): Promise<ProductAdvice> {
+  const answer = await askFor(session, product, wanted, chosen ?? EVERY_CONDITION)
+  return { product, answer, alternatives, chosen }
+}
+
+function askFor(
+  session: Session,
+  product: Product,
+  { shape, name, country, crop, signal }: Wanted,
+  condition: string,
+): Promise<FieldAnswer> {
+  const request = {
+    ...{ geometry: shape, country_code: country, quantiles: QUANTILES, condition },
+    ...(name !== '' && { name }),
+    ...(product.needs_crop && crop && { crop }),
+  }
+  return session.send<FieldAnswer>(`advisory/${product.product}`, request, { signal })
 }
 
 /** Codes that say of one product alone why it has no value. */

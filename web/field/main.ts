@@ -8,7 +8,7 @@ import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
 import { element } from '../shell/element.ts'
 import { field } from '../texts/en.ts'
-import { fieldAdvice } from './advice.ts'
+import { adviceUnder, fieldAdvice } from './advice.ts'
 import { drawer, mapCard } from './drawing.ts'
 import { fieldReport } from './report.ts'
 import { fieldText, readField, readOrSay } from './shape.ts'
@@ -125,9 +125,24 @@ async function reportOn(
   const { shape } = read
   const called = name || (read.name ?? '')
   const wanted = { catalog, shape, name: called, country, crop, signal: left }
-  const advice = await fieldAdvice(session, wanted)
-  const watch = watchLink({ country, crop, name: called, outline: fieldText(shape) })
-  return fieldReport(advice, wanted, watch)
+  let advice = await fieldAdvice(session, wanted)
+  const show = () =>
+    fieldReport(
+      advice,
+      wanted,
+      watchLink({ country, crop, name: called, outline: fieldText(shape) }),
+      async (one, condition) => {
+        const other = 'answer' in one && (await adviceUnder(session, one, wanted, condition))
+        if (!other) return
+        advice = advice.map((each) => (each === one ? other : each))
+        const next = show()
+        report.replaceWith(next)
+        report = next
+        report.querySelector<HTMLElement>(`[name="condition of ${one.product.product}"]`)?.focus()
+      },
+    )
+  let report = show()
+  return report
 }
 
 /** @returns none, where it is no shape yet */

@@ -4,7 +4,6 @@ import { sourceText } from '../parts/series.ts'
 import {
   amountFormat,
   certaintyOf,
-  countConditions,
   type Entry,
   entriesOf,
   estimateText,
@@ -16,14 +15,17 @@ import {
   valueFormat,
 } from '../parts/values.ts'
 import { BAG_KG } from '../place/quantities.ts'
-import { element } from '../shell/element.ts'
+import { element, labelled, select } from '../shell/element.ts'
 import { field, TEXTS } from '../texts/en.ts'
 import { nameOfProduct, percentText, yearsText } from '../texts/names.ts'
-import type { FieldAnswer, ProductAdvice } from './advice.ts'
+import type { Alternative, FieldAnswer, ProductAdvice } from './advice.ts'
 import { boundsOf, type Shape } from './shape.ts'
 
 /** How the total of an entry is called, and its unit. */
 const TOTALS = { total_kg: 'kg', total_tons: 't' }
+
+/** Asks for a product under another condition of the field. */
+export type ChooseCondition = (one: ProductAdvice, condition: string | null) => void
 
 interface Asked {
   shape: Shape
@@ -38,11 +40,13 @@ interface Asked {
  * All that the service says of a field, as one sheet that can be printed.
  *
  * @param watch the way to be told when it changes
+ * @param choose called where a visitor chooses the condition of the field
  */
 export function fieldReport(
   advice: ProductAdvice[],
   { shape, name, catalog, crop }: Asked,
   watch: HTMLElement | false,
+  choose: ChooseCondition,
 ) {
   const answers = advice.flatMap((one) => ('answer' in one ? [one.answer] : []))
   const location = answers[0]?.location
@@ -74,7 +78,7 @@ export function fieldReport(
       catalog,
       answers.flatMap((answer) => entriesOf(answer).map(({ scenario }) => scenario)),
     ),
-    ...advice.map(productPart),
+    ...advice.map((one) => productPart(one, choose)),
     element(
       'footer',
       {},
@@ -89,7 +93,7 @@ export function fieldReport(
   )
 }
 
-function productPart(one: ProductAdvice) {
+function productPart(one: ProductAdvice, choose: ChooseCondition) {
   const { product } = one
   if (!('answer' in one)) {
     return element(
@@ -149,7 +153,7 @@ function productPart(one: ProductAdvice) {
     'section',
     {},
     element('h4', {}, title),
-    conditionNote(one.answer, entries),
+    conditionChooser(one, entries, choose),
     element(
       'div',
       { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': title },
@@ -186,12 +190,42 @@ function nameOfExpected(entry: Entry) {
   return labelOf({ ...entry, scenario: TEXTS.place.expected })
 }
 
-/** Which condition of the field the values are for, where they do not say it, or that there are several. */
-function conditionNote({ condition_source, question }: FieldAnswer, entries: Entry[]) {
-  if (question !== undefined) return element('p', { class: 'small' }, field.severalConditions(question))
+/** Chooses the condition of the field, and says which one the values are for, or how they were mixed. */
+function conditionChooser(
+  one: Extract<ProductAdvice, { answer: unknown }>,
+  entries: Entry[],
+  choose: ChooseCondition,
+) {
+  const { product, alternatives, chosen, answer } = one
+  if (alternatives.length === 0) return false
+  const options = alternatives.map(({ condition, title }) => ({ value: condition, text: title }))
+  const control = select([{ value: '', text: TEXTS.choosers.byPlace }, ...options], chosen ?? '', (value) =>
+    choose(one, value || null),
+  )
+  control.name = `condition of ${product.product}`
+  const note = conditionNote(answer, alternatives, entries, chosen)
+  return element(
+    'div',
+    { class: 'condition' },
+    labelled(field.condition, control),
+    element('p', { class: 'small' }, note),
+  )
+}
+
+function conditionNote(
+  { question }: FieldAnswer,
+  alternatives: Alternative[],
+  entries: Entry[],
+  chosen: string | null,
+) {
   const found = entries.find(({ condition }) => condition !== undefined)?.condition
-  if (condition_source === undefined || typeof found !== 'string') return false
-  return element('p', { class: 'small' }, TEXTS.place.ofLandscape(found))
+  const title = alternatives.find(({ condition }) => condition === found)?.title
+  if (chosen !== null) return field.under(title ?? chosen)
+  if (question !== undefined) return `${question} ${TEXTS.place.byDefault(title ?? '')}`
+  if (title !== undefined) return TEXTS.place.ofLandscape(title)
+  const shares = alternatives.flatMap(({ title, share_percent: share }) => (share ? [{ title, share }] : []))
+  const text = valueFormat(shares.map(({ share }) => share))
+  return field.mixed(shares.map(({ title, share }) => `${title} ${text(share)} %`).join(', '))
 }
 
 function rangeOf(entry: Entry, text: NumberText) {
@@ -275,20 +309,15 @@ function summaryOf(advice: ProductAdvice[], crop: string) {
   )
   const [first] = answers
   if (!first) return false
-  const amounts = answers.flatMap(({ product, answer, area }) => {
-    const entries = entriesOf(answer).filter(({ scenario }) => scenario === SEASON)
-    const severalConditions = countConditions(entries) > 1
-    return entries.map((entry) => ({
-      input: inputOf(entry),
-      condition: severalConditions && typeof entry.condition === 'string' ? entry.condition : null,
-      kilograms: kilogramsOf(entry, product, area),
-    }))
-  })
+  const amounts = answers.flatMap(({ product, answer, area }) =>
+    entriesOf(answer)
+      .filter(({ scenario }) => scenario === SEASON)
+      .map((entry) => ({ input: inputOf(entry), kilograms: kilogramsOf(entry, product, area) })),
+  )
   const bought = amounts
-    .flatMap(({ input, condition, kilograms }) => {
+    .flatMap(({ input, kilograms }) => {
       if (input === null) return []
-      const bags = Math.ceil(Number((kilograms / BAG_KG).toFixed(6)))
-      return [{ input: field.onCondition(input, condition), bags }]
+      return [{ input, bags: Math.ceil(Number((kilograms / BAG_KG).toFixed(6))) }]
     })
     .sort((one, other) => other.bags - one.bags)
   const harvests = amounts.filter(({ input }) => input === null)
@@ -297,9 +326,7 @@ function summaryOf(advice: ProductAdvice[], crop: string) {
       const count = amountText(bags)
       return at > 0 ? field.more(count, input) : bags === 1 ? field.bag(input) : field.bags(count, input)
     }),
-    ...harvests.map(({ kilograms, condition }) =>
-      field.harvest(estimateText(kilograms / 1000), field.onCondition(crop.toLowerCase(), condition)),
-    ),
+    ...harvests.map(({ kilograms }) => field.harvest(estimateText(kilograms / 1000), crop.toLowerCase())),
   ]
   if (parts.length === 0) return false
   return element(

@@ -84,7 +84,7 @@ export type ChosenLayer = Pick<View, 'input' | 'scenario'> & Partial<Pick<View, 
 
 /**
  * The inputs, scenarios and conditions of the layers of a release, the normal season first, and the layer of those that are
- * chosen; the maps of odds, and the one that is shown in place of the layer.
+ * chosen; the maps of odds, and the one that is shown in place of the layer. The condition '' is that of each place.
  */
 export function layerOf(tilesets: Tileset[], view: ChosenLayer) {
   const layers = tilesets.filter(({ role, layer }) => role === undefined && layer !== MOST_LIKELY)
@@ -96,8 +96,10 @@ export function layerOf(tilesets: Tileset[], view: ChosenLayer) {
   }))
   const scenario = oneOf(scenarios, view.scenario) ?? null
   const ofScenario = ofInput.filter((layer) => layer.scenario === scenario)
-  const conditions = different(ofScenario.map((layer) => layer.condition ?? null))
-  const condition = oneOf(conditions, view.condition ?? null)
+  const named = different(ofScenario.map((layer) => layer.condition ?? null))
+  const isMixed = ofScenario.some(({ condition }) => condition === undefined)
+  const conditions = isMixed && named.length > 0 ? ['', ...named] : named
+  const condition = oneOf(conditions, view.condition ?? null) || undefined
   const layer = ofScenario.find((one) => one.condition === condition)
   const odds = [
     ...tilesets.filter((one) => one.layer === MOST_LIKELY),

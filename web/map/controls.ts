@@ -131,9 +131,9 @@ export function choosers(
     ),
     chooser(
       conditions?.question ?? '',
-      named(layers.conditions, (name) => titleOfCondition(conditions, name)),
-      layer?.condition,
-      (condition) => change({ condition }),
+      named(layers.conditions, (name) => (name && titleOfCondition(conditions, name)) || texts.byPlace),
+      layer?.condition ?? '',
+      (condition) => change({ condition: condition || null }),
     ),
     chooser(texts.compare, comparable(choices, layers), view.compare ?? '', (compare) =>
       change({ compare: compare || null }),

@@ -1,6 +1,8 @@
 import { round } from '#src/lib/round.ts'
 import { PROBABILITY_DECIMALS } from '#src/lookup/certainty.ts'
+import { isMixture } from '#src/lookup/conditions.ts'
 import { findClass } from '#src/raster/classes.ts'
+import type { PackGrid } from '#src/standards/packs/pixels.ts'
 import {
   findPackedPixel,
   type Pack,
@@ -163,9 +165,9 @@ function paint(pack: Pack, { release, map }: ShownMap): HTMLCanvasElement {
 function createPainter(pack: Pack, { release, map }: ShownMap) {
   const { layers, companions } = release
   const companion = companions[map.band - layers.length]
-  const band = companion ?? layers[map.band]
-  const grid = band && pack.grids[release.grids[band.coverage] as number]
-  const stored = grid?.bands[(band?.band ?? 0) - 1]
+  const shown = companion ?? layers[map.band]
+  const grid = shown && pack.grids[release.grids[shown.coverage] as number]
+  const bandAt = shown && grid ? createBandChooser(release, grid, shown) : () => undefined
   const colours = map.classes.map(({ color }) =>
     [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)),
   )
@@ -176,13 +178,32 @@ function createPainter(pack: Pack, { release, map }: ShownMap) {
     return findClass(known, steps)
   }
   return (position: { longitude: number; latitude: number }): number[] | undefined => {
-    if (!band || !grid || !stored) return undefined
-    const index = findPackedPixel(grid, position)
+    const index = grid && findPackedPixel(grid, position)
     if (index === null || index === undefined) return undefined
-    const [pixel = Number.NaN] = readPackedPixel({ bands: [stored] }, index)
-    const value = pixel * band.scale + band.offset
+    const value = readValue(grid as PackGrid, bandAt(index), index)
     const colour = Number.isFinite(value) ? colours[classOf(value)] : undefined
     return colour && [...colour, 255]
+  }
+}
+
+type Banded = PackedRelease['layers'][number] | PackedRelease['companions'][number]
+
+function readValue({ bands }: PackGrid, band: Banded | undefined, index: number): number {
+  const stored = band && bands[band.band - 1]
+  if (!stored) return Number.NaN
+  const [pixel = Number.NaN] = readPackedPixel({ bands: [stored] }, index)
+  return pixel * band.scale + band.offset
+}
+
+/** The band that has the value of a pixel: a pack has no mixtures, but the layers of the conditions that they are of. */
+function createBandChooser({ layers, companions, conditions }: PackedRelease, grid: PackGrid, shown: Banded) {
+  if (!conditions || 'role' in shown || !isMixture(layers, shown)) return () => shown
+  const landscape = companions.find(({ role }) => role === 'landscape')
+  const own = layers.filter(({ input, scenario }) => input === shown.input && scenario === shown.scenario)
+  const byCondition = new Map<string | null | undefined, Banded>(own.map((one) => [one.condition, one]))
+  return (index: number) => {
+    const code = readValue(grid, landscape, index)
+    return byCondition.get(conditions.codes?.[code] ?? conditions.default)
   }
 }
 

@@ -108,11 +108,6 @@ export function labelOf(entry: Entry) {
     .join(', ')
 }
 
-/** For how many conditions of a field entries are, apart from those for all. */
-export function countConditions(entries: { condition?: unknown }[]) {
-  return new Set(entries.flatMap(({ condition }) => condition ?? [])).size
-}
-
 /** Between which values one lies, with a probability. */
 export interface Range {
   low: number

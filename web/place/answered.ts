@@ -60,7 +60,7 @@ export function sectionsOf(products: CatalogProduct[], answer: Record<string, An
       stale: section.stale === true,
       entries: entriesOf(section, value.key),
       expected: (section.expected ?? []).map((entry) => labelsOf(entry, value.key)),
-      byLandscape: section.condition_source !== undefined,
+      byLandscape: section.condition_source === 'landscape layer',
       conditions: undefined,
       reason: section.error ?? null,
       ...(section.details?.[0]?.field === 'condition' && { refused: true as const }),

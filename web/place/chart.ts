@@ -1,7 +1,7 @@
-import { countConditions, type NumberText, seasonText, valueFormat } from '../parts/values.ts'
+import { type NumberText, seasonText, valueFormat } from '../parts/values.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { nameOfProduct, percentText, titleOfCondition, yearsText } from '../texts/names.ts'
+import { nameOfProduct, percentText, yearsText } from '../texts/names.ts'
 import type { Section, SectionEntry } from './answered.ts'
 
 // The values of a product at a place as bars, with the odds of their seasons and their ranges.
@@ -13,32 +13,21 @@ interface Group {
   expected: number | undefined
 }
 
-/**
- * The rows of a chart: those of one input and condition together, or, where all are of one season, of one condition. What is
- * for all conditions comes first.
- */
-export function groupsOf({ entries, expected, conditions }: Section): Group[] {
-  const severalConditions = countConditions(entries) > 1
+/** The rows of a chart: those of one input together. */
+export function groupsOf({ entries, expected }: Pick<Section, 'entries' | 'expected'>): Group[] {
   const seasons = new Set(entries.map(({ scenario }) => scenario))
   // Where nothing differs by season, inputs are what is compared.
-  const byInput = seasons.size > 1 || (!seasons.has(null) && !severalConditions)
+  const byInput = seasons.size > 1 || !seasons.has(null)
   const groups = new Map<string | null, Group>()
-  const ordered = [
-    ...entries.filter(({ condition }) => condition === null),
-    ...entries.filter(({ condition }) => condition !== null),
-  ]
-  for (const entry of ordered) {
-    const { input, condition, scenario } = entry
-    const title = severalConditions && condition !== null && titleOfCondition(conditions, condition)
-    const heading = [byInput && input, title].filter(Boolean).join(', ') || null
+  for (const entry of entries) {
+    const { input, scenario } = entry
+    const heading = byInput ? input : null
     const season = scenario === null ? null : seasonText(scenario, entry)
     const name = byInput ? (season ?? input ?? '') : [input, season].filter(Boolean).join(', ')
     const group = groups.get(heading) ?? {
       heading,
       rows: [],
-      expected: byInput
-        ? expected.find((one) => one.input === input && one.condition === condition)?.value
-        : undefined,
+      expected: byInput ? expected.find((one) => one.input === input)?.value : undefined,
     }
     group.rows.push({ name, entry })
     groups.set(heading, group)

@@ -5,7 +5,7 @@ import { nameOfProduct, nameOfSource, titleOfCondition } from '../texts/names.ts
 import type { Section } from './answered.ts'
 import { chart, chartNote } from './chart.ts'
 
-/** Chooses the condition of a field where a release has several; false where it has none. */
+/** Chooses the condition of a field where a release has conditions; false where it has none. */
 export function conditionChooser(
   { product, conditions, byLandscape, entries }: Section,
   wanted: string | null,
@@ -13,12 +13,12 @@ export function conditionChooser(
 ) {
   if (!conditions) return false
   const texts = TEXTS.place
-  const { question, list, codes } = conditions
+  const { question, list, codes, default: ofAll } = conditions
   const found = entries.find(({ condition }) => condition !== null)?.condition ?? ''
   const chosen = list.find(({ condition }) => condition === wanted)?.condition ?? ''
-  // Without a choice all answer at a place that the map of the landscape does not have.
-  const otherwise = chosen && codes ? texts.byLandscape : texts.allConditions
-  const unchosen = byLandscape ? texts.ofLandscape(titleOfCondition(conditions, found)) : otherwise
+  const title = titleOfCondition(conditions, chosen ? (ofAll ?? '') : found)
+  const otherwise = chosen && codes ? texts.byLandscape : texts.byDefault(title)
+  const unchosen = byLandscape ? texts.ofLandscape(title) : otherwise
   const options = list.map(({ condition, title }) => ({ value: condition, text: title }))
   const control = select([{ value: '', text: unchosen }, ...options], chosen, (value) =>
     choose(value || null),

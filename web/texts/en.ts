@@ -63,6 +63,8 @@ export const TEXTS = {
     input: 'Input',
     scenario: 'Season',
     condition: 'Condition',
+    /** The condition of each place. */
+    byPlace: 'Of each place',
     compare: 'Compare with',
     nothing: 'Nothing',
     otherScenario: (scenario: string) => `${scenario}`,
@@ -139,7 +141,7 @@ export const TEXTS = {
     expectedNote: 'Expected is the mean of the seasons by their odds.',
     byLandscape: 'As on the landscape map',
     ofLandscape: (condition: string) => `As on the landscape map: ${condition}`,
-    allConditions: 'All',
+    byDefault: (condition: string) => `Not known: as ${condition}`,
     licence: (licence: string) => `Licence: ${licence}.`,
     source: (source: string, licence: string) => `${source} (${licence})`,
     release: 'Release',

@@ -601,6 +601,17 @@ export interface components {
       /** @description Inputs without a price: no cost of a scenario with them is told, and no share. */
       unpriced?: string[];
     };
+    /** @description What the answer would be, were the whole place under a condition. Alternatives do not add up. */
+    Alternative: {
+      condition: components["schemas"]["EntryCondition"];
+      title: string;
+      /** @description How much of the place has it, as the landscape raster has it. */
+      share_percent?: number;
+      /** @description One for each pair: its labels, and the value. */
+      entries: { [key: string]: string | number; }[];
+    };
+    /** @description One for each condition: for an area of several, where the default answers, and with `condition=all`. */
+    ByCondition: components["schemas"]["Alternative"][];
     /** @description The ends that the value lies between. */
     ValueRange: {
       /** @description In the unit of the value. */
@@ -613,9 +624,9 @@ export interface components {
     Probability: number;
     /** @description Of `Dominant`: the scenario that it restates, where odds or values tell. */
     ScenarioOf: string;
-    /** @description Sent where the request names no condition, and a raster of the release has that of the place. */
-    ConditionSource: "landscape layer";
-    /** @description For people: sent where values of several conditions answer. `condition` chooses one. */
+    /** @description Where the condition comes from, where the request names none: the landscape raster of the release, which has several in an area, or the default of the release. */
+    ConditionSource: "landscape layer" | "default";
+    /** @description For people: sent where the default of the release answers. `condition` chooses another one. */
     ConditionQuestion: string;
     YieldEntry: {
       scenario: components["schemas"]["Scenario"];
@@ -680,6 +691,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["YieldResponseExpected"];
+      by_condition?: components["schemas"]["ByCondition"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
       proof?: components["schemas"]["YieldResponseProof"];
       skill?: components["schemas"]["YieldResponseSkill"];
@@ -700,6 +712,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["Expected"];
+      by_condition?: components["schemas"]["ByCondition"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
       proof?: components["schemas"]["YieldResponseProof"];
       skill?: components["schemas"]["YieldResponseSkill"];
@@ -720,6 +733,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["IsfmResponseExpected"];
+      by_condition?: components["schemas"]["ByCondition"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
       proof?: components["schemas"]["YieldResponseProof"];
       skill?: components["schemas"]["YieldResponseSkill"];
@@ -737,6 +751,7 @@ export interface components {
       forage_data: components["schemas"]["ForageEntry"][];
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
+      by_condition?: components["schemas"]["ByCondition"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
       proof?: components["schemas"]["YieldResponseProof"];
       skill?: components["schemas"]["YieldResponseSkill"];
@@ -756,6 +771,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["YieldResponseExpected"];
+      by_condition?: components["schemas"]["ByCondition"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -775,6 +791,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["Expected"];
+      by_condition?: components["schemas"]["ByCondition"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -794,6 +811,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["IsfmResponseExpected"];
+      by_condition?: components["schemas"]["ByCondition"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -810,6 +828,7 @@ export interface components {
       forage_data: components["schemas"]["ForageData"];
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
+      by_condition?: components["schemas"]["ByCondition"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
       details?: components["schemas"]["Details"];
@@ -878,6 +897,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["YieldResponseExpected"];
+      by_condition?: components["schemas"]["ByCondition"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -901,6 +921,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["Expected"];
+      by_condition?: components["schemas"]["ByCondition"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -924,6 +945,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["IsfmResponseExpected"];
+      by_condition?: components["schemas"]["ByCondition"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -944,6 +966,7 @@ export interface components {
       forage_data?: components["schemas"]["ForageData"];
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
+      by_condition?: components["schemas"]["ByCondition"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
       details?: components["schemas"]["Details"];
@@ -1177,6 +1200,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["YieldResponseExpected"];
+      by_condition?: components["schemas"]["ByCondition"];
       skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
@@ -1196,6 +1220,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["Expected"];
+      by_condition?: components["schemas"]["ByCondition"];
       skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
@@ -1215,6 +1240,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["IsfmResponseExpected"];
+      by_condition?: components["schemas"]["ByCondition"];
       skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
       history_id?: components["schemas"]["HistoryId"];
@@ -1231,6 +1257,7 @@ export interface components {
       forage_data: components["schemas"]["PolygonForageEntry"][];
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
+      by_condition?: components["schemas"]["ByCondition"];
       skill?: components["schemas"]["YieldResponseSkill"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
@@ -1370,6 +1397,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["YieldResponseExpected"];
+      by_condition?: components["schemas"]["ByCondition"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -1393,6 +1421,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["Expected"];
+      by_condition?: components["schemas"]["ByCondition"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -1416,6 +1445,7 @@ export interface components {
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
       expected?: components["schemas"]["IsfmResponseExpected"];
+      by_condition?: components["schemas"]["ByCondition"];
       quantities?: components["schemas"]["Quantities"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
@@ -1436,6 +1466,7 @@ export interface components {
       forage_data?: components["schemas"]["PolygonForageEntry"][] | null;
       condition_source?: components["schemas"]["ConditionSource"];
       question?: components["schemas"]["ConditionQuestion"];
+      by_condition?: components["schemas"]["ByCondition"];
       error?: components["schemas"]["ErrorError"];
       code?: components["schemas"]["ErrorCode"];
       details?: components["schemas"]["Details"];
@@ -1896,6 +1927,8 @@ export interface components {
       list: { condition: string; title: string; }[];
       /** @description Conditions by the pixels of its landscape raster, which decides where a request names none. */
       codes?: { [key: string]: string; };
+      /** @description Decides where a request names none, and no landscape raster has the place. */
+      default?: string;
     };
     /** @description A grid that layers of the release are on. */
     CatalogGrid: {
@@ -1978,8 +2011,8 @@ export interface components {
       input: string | null;
       scenario: string | null;
       condition?: components["schemas"]["ReleaseLayerCondition"];
-      /** @description Of a band about layers: the `probability` of a scenario; `low` and `high` end or `stddev` of the layer with its names; the `landscape` that a condition comes from. */
-      role?: "probability" | "low" | "high" | "stddev" | "landscape";
+      /** @description Of a band about layers: the `probability` of a scenario; `low` and `high` end or `stddev` of the layer with its names; the `landscape` that a condition comes from; the `share` of the condition that values without one are taken of. */
+      role?: "probability" | "low" | "high" | "stddev" | "landscape" | "share";
       /** @description Of its scenario, where the release has one for all places. */
       probability?: number;
       /** @description The quantiles that the range of its values lies between. */
@@ -2968,6 +3001,8 @@ export interface components {
     Pass: string[] | null;
     /** @description The scopes of the key. */
     Scopes: ("advisory" | "history" | "account" | "admin")[];
+    /** @description The condition of the field, by name or title as in `GET /releases/{release}`. `all` adds what the answer would be under each (`by_condition`). By default that of the place, where a raster has it, or the default of the release; in an area a mixture, pixel by pixel. */
+    Condition: string | null;
     PolygonRequestArea: { unit: components["schemas"]["Unit"]; } | null;
     /** @description The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. For all products: a code of each, separated by commas as in `Advisory-Release`; others have no answer then. */
     Release: string | null;
@@ -2977,8 +3012,6 @@ export interface components {
     Id: string | number | null;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. By default `eth`; for all products, many points and polygons, the country of the place. */
     PointRequestCountryCode: string | null;
-    /** @description The condition of the field, by name or title as in `GET /releases/{release}`. By default that of the place, where a raster has it, or all. */
-    Condition: string | null;
     /** @description Where the request has `proof: true`: one for each release that answered. A release whose hashes are not computed yet has none; null where no release has. */
     YieldResponseProof: components["schemas"]["Proof"][] | null;
     /** @description Whatever tells the points of a call apart, given back as it was sent. */
@@ -3161,6 +3194,8 @@ export interface components {
     PolygonYieldEntryQuantiles: components["schemas"]["Quantile"][];
     /** Format: date-time @description In UTC, to the millisecond. */
     CreatedAt: string;
+    /** @description Of a band about layers. */
+    Role: "probability" | "low" | "high" | "stddev" | "landscape" | "share";
     /** @description The mean; null where there is no value. */
     MeanAfter: number | null;
     /** @description Whether the answer has what proves its values without the service (`proof`). */
@@ -3185,8 +3220,6 @@ export interface components {
     Currency: string;
     /** @description Latitude in decimal degrees (WGS 84). */
     Lat: number;
-    /** @description Of a band about layers. */
-    Role: "probability" | "low" | "high" | "stddev" | "landscape";
     /** @description The standard deviation of the population, each pixel weighed by its area inside. */
     Stddev: number;
     /** @description The root of the mean square of these differences. */
@@ -3339,6 +3372,8 @@ export interface components {
     Release: string;
     /** @description A place in words, instead of `lat` and `lng`: a code or name of `GET /places`, maybe with the area it lies in (`Fiche, Oromia`), coordinates (`9.5N 38.5E`), an Open Location Code (`6GCRMQ2F`), or your saved field (`collection/id`). An area is a point inside; its country applies. */
     Place: string;
+    /** @description The condition of the field, by name or title as in `GET /releases/{release}`. `all` adds what the answer would be under each (`by_condition`). By default that of the place, where a raster has it, or the default of the release; in an area a mixture, pixel by pixel. */
+    Condition: string;
     /** @description Which of its layers, from 1, or `most-likely`: the season with the greatest odds. */
     Layer: number | "most-likely";
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. By default `eth`; for all products, many points and polygons, the country of the place. With `admin` it is that of the areas. */
@@ -3347,8 +3382,6 @@ export interface components {
     YieldAtPointCountryCode: string;
     /** @description The currency and the prices of inputs, by the kilogram or, with `/bag`, by the bag, such as `ETB Urea:2250/bag,Compost:4.5`. */
     Prices: string;
-    /** @description The condition of the field, by name or title as in `GET /releases/{release}`. By default that of the place, where a raster has it, or all. */
-    Condition: string;
     /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. */
     Name: string;
     /** @description The crop, in any case; `GET /catalog` lists those of a country. By default `wheat`, or the crop of the place's country. */

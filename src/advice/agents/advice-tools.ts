@@ -11,6 +11,7 @@ import { UnknownPlace } from '../location/place.ts'
 import {
   type AdviceBody,
   countLeftOut,
+  describeCondition,
   describeSectionRelease,
   describeSureness,
   formatLabel,
@@ -69,7 +70,8 @@ export function adviseArea(products: Products) {
         unit: product.unit,
         ...describeSectionRelease(section),
         ...makeTable(product, section, most),
-        ...pickMembers(body, ['expected', 'condition_source', 'question']),
+        ...pickMembers(body, ['expected']),
+        ...describeCondition(product, body, section.entries),
         ...countLeftOut(most, section.entries.length),
       })
       return withSources(draft, sources)

@@ -82,18 +82,16 @@ export function describeSectionRelease({ release, forecast_month, synthetic, sta
   return { release, ...(forecast_month && { forecast_month }), synthetic, ...(stale && { stale }) }
 }
 
-/** Values by input, condition and scenario, as far as the product and its release have them. */
+/** Values by input and scenario, as far as the product has them. */
 export function groupValues(
   product: ProductDefinition,
   entries: readonly Entry[],
   read: (entry: Entry) => unknown = (entry) => entry[product.value.key],
 ): object {
   const { input, seasonal } = product
-  const hasConditions = entries.some(({ condition }) => condition !== undefined)
   const placed = entries.map((entry) => ({
     keys: [
       ...(input ? [formatLabel(entry[input.key])] : []),
-      ...(hasConditions ? [formatLabel(entry.condition)] : []),
       ...(seasonal ? [formatLabel(entry.scenario)] : []),
     ],
     value: read(entry),
@@ -138,7 +136,28 @@ export function describeSureness(product: ProductDefinition, body: AdviceBody, e
     }),
     ...(restating !== undefined && others.length === 0 && { dominant_is: restating }),
     ...(expected.length > 0 && { expected: groupValues({ ...product, seasonal: false }, expected) }),
+    ...describeCondition(product, body, entries),
+  }
+}
+
+/** The condition that answers, where it is from, and the values under others. */
+export function describeCondition(product: ProductDefinition, body: AdviceBody, entries: readonly Entry[]) {
+  const condition = entries.find((entry) => entry.condition !== undefined)?.condition
+  const alternatives = (body.by_condition ?? []) as AdviceBody[]
+  return {
+    ...(condition !== undefined && { condition }),
     ...pickMembers(body, ['condition_source', 'question']),
+    ...(alternatives.length > 0 && {
+      by_condition: Object.fromEntries(
+        alternatives.map((one) => [
+          one.condition,
+          {
+            ...pickMembers(one, ['share_percent']),
+            values: groupValues(product, one.entries as Entry[]),
+          },
+        ]),
+      ),
+    }),
   }
 }
 

@@ -50,6 +50,8 @@ interface PointAnswers {
   sources: readonly SourceRelease[]
   passNames: readonly string[]
   rules: QuantityRules | null
+  /** As the call asks for. */
+  condition: string | undefined
   /** Members of the whole answer beside those of the sources. */
   members: object
 }
@@ -58,7 +60,7 @@ interface PointAnswers {
 export function createPointItems(answers: PointAnswers): Items<PointItem> {
   const { product, sources, passNames, rules, members } = answers
   const memberNames = [...new Set(sources.flatMap((source) => Object.keys(source.members)))]
-  const layers = joinColumns(sources, (release) => valueColumns(product, release))
+  const layers = joinColumns(sources, (release) => valueColumns(product, release, answers.condition))
   const quantities = joinColumns(rules ? sources : [], (release) =>
     quantityColumns(rules as QuantityRules, product, release),
   )

@@ -250,6 +250,7 @@ async function answerBatch(
     sources,
     passNames: pass,
     rules,
+    condition: question.request.condition,
     members: ignoredMember(request),
   })
   const releases = listReleaseCodes(sources)

@@ -117,7 +117,7 @@ export class PointAnswer {
     const [product] = this.#source.products as [ProductDefinition]
     const { release, values } = this.advice[0] as PointAdvice
     const members = { name, lat, lng, ...makeReleaseMembers(release) }
-    const columns = valueColumns(product, release)
+    const columns = valueColumns(product, release, this.#point.condition)
     const rules = hasQuantities(product) ? this.#rules : null
     const further = rules && quantityColumns(rules, product, release)
     const figures = rules && quantitiesAt(rules, product, release, values, rules.plan.area as FieldArea)

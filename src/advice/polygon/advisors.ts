@@ -9,13 +9,14 @@ import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { cacheValue } from '#src/lib/cache.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
-import { ALL_CONDITIONS, type ConditionWish } from '#src/lookup/conditions.ts'
+import { ALL_LAYERS, type ConditionWish, EVERY_CONDITION } from '#src/lookup/conditions.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
 import { type PublishedRelease, type RequestedSeries, readSeries } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
 import { measureBounds, type Rings } from '#src/raster/rings.ts'
+import { alternativeColumns } from '../columns.ts'
 import {
   type Advice,
   adviceFrom,
@@ -26,6 +27,7 @@ import {
   readStatistics,
 } from './answer.ts'
 import { type Computation, createComputing, sharingTiles, type Waiting } from './computing.ts'
+import { chooseStatistics, figuresOfRegion } from './figures.ts'
 import {
   findInteriorPoint,
   invalid,
@@ -323,11 +325,11 @@ function meetsAny(countries: CountryExtent[], polygons: Rings[], isSwapped: bool
   )
 }
 
-/** The statistics of a release in a region, of all conditions; null where a layer has no value. */
+/** The statistics of a release in a region; null where a layer has no value. */
 export interface RegionValues {
-  /** In the order of the columns. */
+  /** In the order of the columns: of the condition that answers, then the means under each. */
   statistics: readonly (number | null)[]
-  /** Of the layers, then of the companions. */
+  /** Of the layers of all conditions, then of the companions. */
   means: readonly (number | null)[]
 }
 
@@ -335,8 +337,13 @@ export interface RegionValues {
 export function createRegionStatistics({ database, products }: App, advisors: Advisors) {
   function listFigures(release: PublishedRelease, advice: Pick<Advice, 'statistics'>): RegionValues {
     const product = products.of(release.product)
+    const statistics = chooseStatistics(release, advice.statistics, undefined)
+    const ofConditions = alternativeColumns(product, release, EVERY_CONDITION)
     return {
-      statistics: readStatistics(product, release, listStatisticKeys(product), advice),
+      statistics: [
+        ...readStatistics(product, release, listStatisticKeys(product), { statistics }),
+        ...ofConditions.cellsOf(figuresOfRegion(release, statistics)),
+      ],
       means: readMeans(release, advice),
     }
   }
@@ -345,14 +352,13 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
     /** The version of the boundaries of its level. */
     version: area.version,
     /** Null where nothing is stored. */
-    stored: () =>
-      area.statistics && listFigures(release, adviceFrom(release, area.statistics, ALL_CONDITIONS)),
+    stored: () => area.statistics && listFigures(release, adviceFrom(release, area.statistics, ALL_LAYERS)),
     /** Computes and stores. @throws {ReplacedMeanwhile} where the release or the area was deleted */
     compute: async (request: FastifyRequest, reply: FastifyReply) =>
       listFigures(
         release,
         await advisors.adviseWithTimeout(request, reply, (waiting) =>
-          advisors.adviseIn(release, area, null, waiting, ALL_CONDITIONS),
+          advisors.adviseIn(release, area, null, waiting, ALL_LAYERS),
         ),
       ),
   })
@@ -360,7 +366,8 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
   return {
     columnsOf(release: PublishedRelease) {
       const product = products.of(release.product)
-      return listStatisticColumns(product, release, listStatisticKeys(product))
+      const ofConditions = alternativeColumns(product, release, EVERY_CONDITION)
+      return [...listStatisticColumns(product, release, listStatisticKeys(product)), ...ofConditions.names]
     },
     /** Reads stored statistics in areas of its country, in the order of their codes; the caller has a connection. */
     async find(release: PublishedRelease, level: number, codes: readonly string[]) {
@@ -377,7 +384,7 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
     ) {
       const { polygons } = readGeoJson(polygon)
       const advice = await advisors.adviseWithTimeout(request, reply, (waiting) =>
-        advisors.adviseIn(release, polygons, null, waiting, ALL_CONDITIONS),
+        advisors.adviseIn(release, polygons, null, waiting, ALL_LAYERS),
       )
       return listFigures(release, advice)
     },

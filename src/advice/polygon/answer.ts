@@ -6,15 +6,15 @@ import { type CsvValue, csvRow, type Items } from '#src/http/formats.ts'
 import { quotient, times, toDecimal } from '#src/lib/decimal.ts'
 import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
 import { round, roundDegrees, roundVisibly } from '#src/lib/round.ts'
-import { describeEntry, type Figures, readOutlook } from '#src/lookup/certainty.ts'
-import { type ConditionWish, chooseCondition } from '#src/lookup/conditions.ts'
+import { describeEntry, readOutlook } from '#src/lookup/certainty.ts'
+import { type ConditionWish, listPairs } from '#src/lookup/conditions.ts'
 import {
   type LocatableRequest,
   makeSharedMembers,
   type SourceRelease,
   sourceMember,
 } from '#src/lookup/places.ts'
-import type { Companion, LayerLabel, Position } from '#src/lookup/queries.ts'
+import type { LayerLabel, Position } from '#src/lookup/queries.ts'
 import {
   makeLabels,
   makeOutlookMembers,
@@ -25,7 +25,14 @@ import {
   type ReleaseMembers,
 } from '#src/lookup/releases.ts'
 import type { DistributionOptions, Quantile } from '#src/raster/distribution.ts'
-import { certaintyNumbers, certaintyTexts, joinColumns, quantityColumns, writeFeature } from '../columns.ts'
+import {
+  alternativeColumns,
+  certaintyNumbers,
+  certaintyTexts,
+  joinColumns,
+  quantityColumns,
+  writeFeature,
+} from '../columns.ts'
 import {
   computeQuantities,
   entriesWith,
@@ -33,7 +40,8 @@ import {
   type QuantityRules,
 } from '../quantities/compute.ts'
 import { AREA_UNITS, type FieldArea } from '../quantities/plan.ts'
-import type { LayerDistribution, LayerStatistics, LocatedStatistics, ZonalStatistics } from './queries.ts'
+import { type ChosenStatistics, chooseStatistics, figuresOfRegion } from './figures.ts'
+import type { LayerDistribution, LayerStatistics, LocatedStatistics } from './queries.ts'
 
 /** Decimals of hectares, totals and percentages: a square metre. */
 const DECIMALS = 4
@@ -107,7 +115,7 @@ function distributionMembers(layer: LayerLabel, distribution: LayerDistribution 
 export function makeRegionEntries(
   product: ProductDefinition,
   release: ReleaseLabels,
-  statistics: ZonalStatistics,
+  statistics: ChosenStatistics,
 ): Record<string, unknown>[] {
   const { areaHa, layers } = statistics
   const { certainty } = release
@@ -147,7 +155,7 @@ function listFigureStarts(product: ProductDefinition, release: ReleaseLabels): s
 function writeRegionEntries(
   product: ProductDefinition,
   release: ReleaseLabels,
-  statistics: ZonalStatistics,
+  statistics: ChosenStatistics,
 ): string {
   const { areaHa, layers } = statistics
   const { certainty } = release
@@ -171,76 +179,10 @@ function writeRegionEntries(
   return `${text}]`
 }
 
-const NO_STATISTICS: LayerStatistics = {
-  mean: Number.NaN,
-  minimum: Number.NaN,
-  maximum: Number.NaN,
-  deviation: Number.NaN,
-  covered: 0,
-}
-
-/** Parts of the same pixels differ by rounding. */
-const COVER_TOLERANCE = 1e-6
-
-type FoundLayers = ZonalStatistics['layers']
-
-/**
- * Whether a companion says something of all values in a region: a mean over a part of their pixels would contradict them.
- * A range has the pixels of its layer, odds and the landscape cover at least those of all layers.
- */
-function coversValues({ layers, companions }: ReleaseLabels, found: FoundLayers, band: number): boolean {
-  const { role, input, scenario, condition } = companions[band - layers.length] as Companion
-  const covered = found[band]?.covered ?? 0
-  if (role === 'probability' || role === 'landscape') {
-    return layers.every((_, index) => (found[index]?.covered ?? 0) <= covered + COVER_TOLERANCE)
-  }
-  const layer = layers.findIndex(
-    (one) => one.input === input && one.scenario === scenario && one.condition === condition,
-  )
-  return Math.abs((found[layer]?.covered ?? 0) - covered) <= COVER_TOLERANCE
-}
-
-/** The numbers of a release's bands in a region: means, rounded as in answers. */
-export function figuresOfRegion(
-  release: ReleaseLabels,
-  { layers: found }: Pick<ZonalStatistics, 'layers'>,
-): Figures {
-  const { layers, companions } = release
-  const readDecimals = (band: number) => (layers[band] ?? companions[band - layers.length])?.decimals ?? 0
-  const at = (band: number) => {
-    const one = found[band]
-    return one && (band < layers.length || coversValues(release, found, band)) ? one : NO_STATISTICS
-  }
-  return {
-    read: (band) => round(at(band).mean, readDecimals(band)),
-    least: (band) => at(band).minimum,
-    most: (band) => at(band).maximum,
-    isSame(one, other) {
-      const [a, b] = [at(one), at(other)]
-      return (['mean', 'minimum', 'maximum', 'deviation'] as const).every((key) => a[key] === b[key])
-    },
-  }
-}
-
-/** @throws {ApiError} INVALID_PARAMETERS for a condition that the release does not have */
-function keepCondition<Found extends ZonalStatistics>(
-  release: ReleaseLabels,
-  statistics: Found,
-  condition: ConditionWish,
-): Found {
-  const { others, unused } = chooseCondition(release, condition, (band) => {
-    const { minimum, maximum } = statistics.layers[band] ?? NO_STATISTICS
-    const isOne = minimum === maximum && coversValues(release, statistics.layers, band)
-    return isOne ? minimum : Number.NaN
-  })
-  const left = new Set([...others, unused])
-  return { ...statistics, layers: statistics.layers.map((layer, band) => (left.has(band) ? null : layer)) }
-}
-
 export interface Advice {
   release: ReleaseLabels
   position: Position
-  statistics: ZonalStatistics
+  statistics: ChosenStatistics
   /** Undefined for a polygon. */
   admin?: AdvisedArea
 }
@@ -250,11 +192,9 @@ export function adviceFrom(
   located: LocatedStatistics,
   condition?: ConditionWish,
 ): Advice {
-  const { longitude, latitude, ...statistics } = release.conditions
-    ? keepCondition(release, located, condition)
-    : located
+  const { longitude, latitude, ...statistics } = located
   const position = { longitude: roundDegrees(longitude), latitude: roundDegrees(latitude) }
-  return { release, position, statistics }
+  return { release, position, statistics: chooseStatistics(release, statistics, condition) }
 }
 
 export function describeRegion(name: string | undefined, advice: Advice) {
@@ -285,13 +225,15 @@ export function readMeans(
   })
 }
 
-/** The columns of all numbers of a release in a region: those of each layer, then odds, ranges and expected values. */
+/** The columns of all numbers of a release in a region: of each input and scenario, then odds, ranges and expected values. */
 export function listStatisticColumns(
   product: ProductDefinition,
   release: ReleaseLabels,
   keys: string[],
 ): string[] {
-  const ofLayers = release.layers.flatMap((layer) => keys.map((key) => nameColumn(product, layer, key)))
+  const ofLayers = listPairs(release.layers).flatMap(({ label }) =>
+    keys.map((key) => nameColumn(product, label, key)),
+  )
   return [...ofLayers, ...certaintyNumbers(product, release).names]
 }
 
@@ -302,10 +244,11 @@ export function readStatistics(
   keys: string[],
   { statistics }: Pick<Advice, 'statistics'>,
 ): (number | null)[] {
-  const ofLayers = release.layers.flatMap((layer, index) => {
-    const found = statistics.layers[index]
-    if (!found) return keys.map(() => null)
-    return computeFigures(product, layer, found, statistics.areaHa)
+  const ofLayers = listPairs(release.layers).flatMap(({ bands }) => {
+    const band = bands.find((one) => statistics.layers[one])
+    if (band === undefined) return keys.map(() => null)
+    const found = statistics.layers[band] as LayerStatistics
+    return computeFigures(product, release.layers[band] as LayerLabel, found, statistics.areaHa)
   })
   if (!release.certainty) return ofLayers
   return [...ofLayers, ...certaintyNumbers(product, release).cellsOf(figuresOfRegion(release, statistics))]
@@ -319,7 +262,7 @@ function quantitiesIn(
   rules: QuantityRules,
   product: ProductDefinition,
   release: ReleaseLabels,
-  found: ZonalStatistics,
+  found: ChosenStatistics,
 ): QuantityResult {
   const { areaHa, layers: statistics } = found
   const { layers, certainty } = release
@@ -383,6 +326,8 @@ interface PolygonAnswers {
   release: PublishedRelease
   distribution: DistributionOptions | null
   rules: QuantityRules | null
+  /** As the call asks for. */
+  condition: string | undefined
   /** Members of the whole answer beside those of the sources. */
   members: object
   mapping: Dhis2Mapping | undefined
@@ -400,16 +345,28 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
   const { product, sources, release, mapping, rules } = answers
   const keys = listStatisticKeys(product, answers.distribution)
   const memberNames = [...new Set(sources.flatMap(({ members }) => Object.keys(members)))]
-  const figures = joinColumns<ZonalStatistics>(sources, (release) => {
+  const figures = joinColumns<ChosenStatistics>(sources, (release) => {
     const quantities = rules && quantityColumns(rules, product, release)
     const texts = certaintyTexts(product, release)
+    const alternatives = alternativeColumns(product, release, answers.condition)
     return {
-      names: [...listStatisticColumns(product, release, keys), ...texts.names, ...(quantities?.names ?? [])],
-      cellsOf: (statistics) => [
-        ...readStatistics(product, release, keys, { statistics }),
-        ...texts.cellsOf(figuresOfRegion(release, statistics)),
-        ...(quantities && rules ? quantities.cellsOf(quantitiesIn(rules, product, release, statistics)) : []),
+      names: [
+        ...listStatisticColumns(product, release, keys),
+        ...texts.names,
+        ...alternatives.names,
+        ...(quantities?.names ?? []),
       ],
+      cellsOf(statistics) {
+        const figures = figuresOfRegion(release, statistics)
+        return [
+          ...readStatistics(product, release, keys, { statistics }),
+          ...texts.cellsOf(figures),
+          ...alternatives.cellsOf(figures),
+          ...(quantities && rules
+            ? quantities.cellsOf(quantitiesIn(rules, product, release, statistics))
+            : []),
+        ]
+      },
     }
   })
   const columns = ['id', 'name', 'lat', 'lng', 'area_ha', ...memberNames, ...figures.names, 'error', 'code']

@@ -219,7 +219,16 @@ export async function answerMany(
       : locatePolygons(lookup, snapshot, all, sent, wait, pause))
     if (isDataValueSet) refuseSeveral(sources)
     const [members, mapping] = [ignoredMember(request), body.dhis2]
-    const items = createPolygonItems({ product, sources, release, distribution, rules, members, mapping })
+    const items = createPolygonItems({
+      product,
+      sources,
+      release,
+      distribution,
+      rules,
+      members,
+      mapping,
+      condition: series.condition,
+    })
     const tasks = createTasks(call, snapshot)
     const listed = selection
       ? tasks.ofAreas(series, release, db, selection)

@@ -252,12 +252,11 @@ function summarize(
     return { area, ...(producePrice && money), ...compareScenarios(plan, key, harvests, odds) }
   }
   if (parts.every(({ purchase }) => purchase === null)) return { area }
-  const scenarios = listAlternatives(parts).flatMap(({ scenario, condition }) => {
-    // Inputs for all conditions are bought in each.
-    const own = parts.filter(
-      (part) => part.scenario === scenario && (part.condition === null || part.condition === condition),
-    )
+  const scenarios = [...new Set(parts.map(({ scenario }) => scenario))].flatMap((scenario) => {
+    const own = parts.filter((part) => part.scenario === scenario)
     if (own.some(isUnpriced)) return []
+    // Inputs for all conditions are bought in each.
+    const condition = own.find((part) => part.condition !== null)?.condition ?? null
     const purchases = own.flatMap(({ purchase }) => purchase ?? [])
     const share = budget === null ? null : largestShare(purchases, budget)
     return [{ scenario, condition, figures: { cost: costOfShare(purchases, ONE) }, purchases, share }]
@@ -278,23 +277,11 @@ function summarize(
   }
 }
 
-type Alternative = Pick<ScenarioPart, 'scenario' | 'condition'>
-
-/** The scenarios that a farmer may meet, each under the conditions of a field that the parts are for. */
-export function listAlternatives(parts: readonly Alternative[]): Alternative[] {
-  const scenarios = [...new Set(parts.map(({ scenario }) => scenario))]
-  return scenarios.flatMap((scenario) => {
-    const own = parts.filter((part) => part.scenario === scenario).map(({ condition }) => condition)
-    const conditions = [...new Set(own)].filter((condition) => condition !== null)
-    return (conditions.length > 0 ? conditions : [null]).map((condition) => ({ scenario, condition }))
-  })
-}
-
 function isUnpriced({ input, purchase, kilograms }: ScenarioPart): boolean {
   return input !== null && purchase === null && kilograms.digits > 0n
 }
 
-interface Measured extends Alternative {
+interface Measured extends Pick<ScenarioPart, 'scenario' | 'condition'> {
   figures: Figures
 }
 
@@ -307,7 +294,7 @@ type Odds = Map<string, number> | null | undefined
 
 /**
  * The first scenario with the least, the first with the most, and the mean by weights: those of the request, or the odds,
- * or equal ones. Of several conditions there is no mean: a field has one.
+ * or equal ones.
  */
 function compareScenarios(
   { weights }: QuantityPlan,
@@ -333,7 +320,6 @@ function compareScenarios(
     (odds === null ||
       (odds !== undefined &&
         [...odds.keys()].some((season) => !measured.some((one) => one.scenario === season))))
-  const conditions = new Set(measured.map(({ condition }) => condition))
   const total = measured.map(findWeight).reduce(plus, ZERO)
   const findMean = (key: FigureKey) => {
     const parts = measured.map((one) => times(one.figures[key] as Decimal, findWeight(one)))
@@ -342,9 +328,7 @@ function compareScenarios(
   return {
     least: describeScenario(least),
     most: describeScenario(most),
-    ...(total.digits > 0n &&
-      conditions.size === 1 &&
-      !isIncomplete && { expected: mapFigures(first.figures, findMean) }),
+    ...(total.digits > 0n && !isIncomplete && { expected: mapFigures(first.figures, findMean) }),
   }
 }
 

@@ -178,8 +178,8 @@ export function updateNotified(
   return now.map((value) => (changed.has(keyOf(value)) ? value : (before.get(keyOf(value)) ?? value)))
 }
 
-const keyOf = ({ input, scenario, condition }: Pick<WatchedValue, 'input' | 'scenario' | 'condition'>) =>
-  JSON.stringify([input, scenario, condition])
+const keyOf = ({ input, scenario }: Pick<WatchedValue, 'input' | 'scenario'>) =>
+  JSON.stringify([input, scenario])
 
 export function compareValues(value: WatchedValue, before: number | null, after: number | null): ValueChange {
   const change = before === null || after === null ? null : decimal(after - before)

@@ -18,6 +18,7 @@ type Section = Record<string, unknown> & {
   stale?: boolean
   quantities?: Quantities
   question?: string
+  by_condition?: { condition: string }[]
 }
 
 type TextEntry = Omit<Entry, keyof EntryCertainty | 'condition'> &
@@ -163,7 +164,7 @@ function createPart({ product, section }: FoundSection, texts: Texts): Part {
   const { crop, forecast_month, quantities } = section
   const subject = texts.products[product.code] ?? product.names.subject
   const size = quantities && `${quantities.area.value} ${quantities.area.unit}`
-  const question = readQuestion(product, section)
+  const question = readQuestion(section)
   const entries = inOrder(product, listEntries(product, section))
   return {
     subject: `${subject.charAt(0).toUpperCase()}${subject.slice(1)}`,
@@ -180,12 +181,12 @@ function listEntries(product: ProductDefinition, section: Section): TextEntry[] 
   return section[product.entries] as TextEntry[]
 }
 
-function readQuestion(product: ProductDefinition, section: Section): AskedCondition | undefined {
-  if (section.question === undefined) return undefined
-  const conditions = inOrder(product, listEntries(product, section)).flatMap(
-    ({ condition }) => condition ?? [],
-  )
-  return { question: inOneLine(section.question), conditions: [...new Set(conditions)].map(inOneLine) }
+function readQuestion({ question, by_condition = [] }: Section): AskedCondition | undefined {
+  if (question === undefined) return undefined
+  return {
+    question: inOneLine(question),
+    conditions: by_condition.map(({ condition }) => inOneLine(condition)),
+  }
 }
 
 /** The question for the condition of the field that an answer has, with the names to choose from. */
@@ -194,7 +195,7 @@ export function findQuestion(
   body: Record<string, unknown>,
 ): AskedCondition | undefined {
   const [asking] = findSections(products, body).filter(({ section }) => section.question !== undefined)
-  return asking && readQuestion(asking.product, asking.section)
+  return asking && readQuestion(asking.section)
 }
 
 function writeHead({ subject, crop, month, area }: Part): string {

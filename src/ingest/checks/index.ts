@@ -81,9 +81,11 @@ export async function inspect(
           countBlocks: (level, blocks) =>
             blocks.filter(({ row, column }) => presence.has(level, row, column)).length,
         })
-        const ofLayers = layers.map(({ layer, statistics, values, frame }) => {
-          return { ...layer, statistics, raw: { pixelType: layer.pixelType, values, frame } }
-        })
+        const ofLayers = layers
+          .filter(({ layer }) => !layer.made)
+          .map(({ layer, statistics, values, frame }) => {
+            return { ...layer, statistics, raw: { pixelType: layer.pixelType, values, frame } }
+          })
         measured.push({ extent, pixels, spread, layers: ofLayers })
       }
       // Layers on other grids would differ.

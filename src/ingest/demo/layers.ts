@@ -40,6 +40,7 @@ export const DEMO_CONDITIONS: Conditions = {
   question: 'Where on the slope is the field?',
   list: DEMO_POSITIONS.map(({ name, title }) => ({ condition: name, title })),
   codes: Object.fromEntries(DEMO_POSITIONS.map(({ value, name }) => [value, name])),
+  default: 'mid slope',
 }
 
 /** What a layer and the bands about it have in common. */

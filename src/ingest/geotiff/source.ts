@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import type { Kysely } from 'kysely'
+import type { CompanionRole } from '#schemas/certainty.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { type Grid, sameGrid, type Window } from '#src/raster/grid.ts'
+import { formatPlace, type Grid, sameGrid, type Window } from '#src/raster/grid.ts'
 import { createPixels, markMasked, markNodata, type Pixels, withType } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { Manifest } from '../manifest.ts'
@@ -58,20 +59,32 @@ function refuseLoss(files: LayerFiles): void {
   )
 }
 
-/** A range is compared with its values pixel by pixel, and odds are summed. */
+const RANGE_GRID = 'a range has the grid of its layer'
+
+/** Why bands share a grid, by what they say of layers. */
+const SHARED_GRIDS: Partial<Record<CompanionRole, string>> = {
+  probability: 'the odds of a release share one',
+  landscape: 'the values of conditions are mixed by it, pixel by pixel',
+  low: RANGE_GRID,
+  high: RANGE_GRID,
+  stddev: RANGE_GRID,
+}
+
+/** A range is compared with its values pixel by pixel, odds are summed, and the values of conditions are mixed. */
 function refuseOtherGrids(layers: FileLayer[]): void {
   const compared = layers.flatMap(({ layer, grid }) => {
-    if (layer.role === undefined || layer.role === 'landscape') return []
-    const other = layers.find((one) =>
-      layer.role === 'probability'
-        ? one.layer.role === 'probability'
-        : one.layer.role === undefined && hasSameLabels(one.layer, layer),
-    )
-    return other && !sameGrid(grid, other.grid) ? [[layer, other.layer] as const] : []
+    if (layer.role === undefined) return []
+    const isCompared = (one: FileLayer['layer']) => {
+      if (layer.role === 'probability') return one.role === 'probability'
+      if (layer.role === 'landscape') return one.condition !== undefined
+      return one.role === undefined && hasSameLabels(one, layer)
+    }
+    const other = layers.find((one) => isCompared(one.layer) && !sameGrid(grid, one.grid))
+    return other ? [[layer, other.layer] as const] : []
   })
   for (const [layer, other] of compared) {
     throw new OperatorError(
-      `${layer.origin} has another grid than ${other.origin}: ${layer.role === 'probability' ? 'the odds of a release share one' : 'a range has the grid of its layer'}. gdalwarp -te and -tr make it so.`,
+      `${layer.origin} has another grid than ${other.origin}: ${SHARED_GRIDS[layer.role as CompanionRole]}. gdalwarp -te and -tr make it so.`,
     )
   }
 }
@@ -304,9 +317,4 @@ function refuseOverlap({ files, pieces, grid, bands }: FileLayer, piece: Piece, 
   throw new OperatorError(
     `${files[piece.file]?.path} has ${value} in band ${bands[piece.file]} at ${formatPlace(grid, at)}, where ${others} has ${there}: files of one layer overlap only where they are equal or one has no value.`,
   )
-}
-
-function formatPlace({ originX, originY, pixelWidth, pixelHeight }: Grid, { column, row }: Disagreement) {
-  const [x, y] = [originX + (column + 0.5) * pixelWidth, originY + (row + 0.5) * pixelHeight]
-  return [x, y].map((number) => Number(number.toPrecision(9))).join(', ')
 }

@@ -5,7 +5,7 @@ import type { AreaRow } from '#src/catalog/area-queries.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
-import { ALL_CONDITIONS } from '#src/lookup/conditions.ts'
+import { ALL_LAYERS } from '#src/lookup/conditions.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import { nameColumn, type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
 import { countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
@@ -295,7 +295,7 @@ function addPosition(api: Api, edr: Edr): void {
       lookup.inSnapshotQueued(clientKeyOf(request), async (snapshot) => {
         const release = findCollectionRelease(snapshot, code)
         await pause()
-        const places = positions.map((position) => ({ ...position, condition: ALL_CONDITIONS }) as const)
+        const places = positions.map((position) => ({ ...position, condition: ALL_LAYERS }) as const)
         const ofPoints = await lookup.valuesAt(release, places)
         // The reason for a missing value is the answer to one point; of several, each is null.
         if (positions.length > 1 || ofPoints[0]) return ofPoints

@@ -16,6 +16,7 @@ import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { round } from '#src/lib/round.ts'
+import { isMixture } from '#src/lookup/conditions.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import {
   type NumberedCoverage,
@@ -27,7 +28,7 @@ import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { Window } from '#src/raster/grid.ts'
 import { bytesOf, createPixels, findPixelType } from '#src/raster/pixels.ts'
 import { type DecodedTile, decodeTile } from '#src/raster/tiles.ts'
-import { listLayers } from '../published.ts'
+import { type Layer, listLayers } from '../published.ts'
 import { findWindow, isPackable, type PackBand, type PackGrid } from './pixels.ts'
 import { findAreaCode } from './queries.ts'
 
@@ -182,7 +183,10 @@ export async function readPackContent(
       const grid = grids.get(coverage.id) as PackGrid
       const packed = read.get(coverage.id) ?? {
         ...grid,
-        bands: await readWindow(sources, coverage, grid.window),
+        bands: await readWindow(sources, coverage, {
+          window: grid.window,
+          count: countBands(one.release as PublishedRelease, coverage),
+        }),
       }
       read.set(coverage.id, packed)
       one.grids.push(packed)
@@ -259,6 +263,16 @@ function cutGrid(coverage: NumberedCoverage, bbox: Rectangle): Omit<PackGrid, 'b
   return { ...grid, window: findWindow(grid, bbox) }
 }
 
+/** The bands that answer at points: the load puts those that are mixed of them last. */
+function countBands(release: PublishedRelease, { id }: NumberedCoverage): number {
+  const own = listLayers(release).filter(({ coverageId }) => coverageId === id)
+  return Math.max(0, ...own.filter((layer) => isAtPoints(release, layer)).map(({ band }) => band))
+}
+
+function isAtPoints({ layers }: PublishedRelease, layer: Layer): boolean {
+  return layer.role === undefined ? !isMixture(layers, layer) : layer.role !== 'share'
+}
+
 function countStoredBytes(
   series: readonly PackSeries[],
   grids: Map<number, Omit<PackGrid, 'bands'>>,
@@ -266,7 +280,7 @@ function countStoredBytes(
   const releases = new Set(series.flatMap(({ release }) => release ?? []))
   let bytes = 0
   for (const release of releases) {
-    for (const { coverage, pixelType } of listLayers(release)) {
+    for (const { coverage, pixelType } of listLayers(release).filter((one) => isAtPoints(release, one))) {
       const { window } = grids.get(coverage.id) as PackGrid
       bytes += window.width * window.height * bytesOf(pixelType)
     }
@@ -317,11 +331,11 @@ async function listPlaces(
 /** Tiles that are read at a time. */
 const TILES_A_CHUNK = 256
 
-/** The stored pixels of a window, tile by tile; no bands where no tile has a value. */
+/** The stored pixels of the first bands of a window, tile by tile; no bands where no tile has a value. */
 async function readWindow(
   { app, pause }: PackSources,
   { id, store, tileSize }: NumberedCoverage,
-  window: Window,
+  { window, count }: { window: Window; count: number },
 ): Promise<PackBand[]> {
   const tiles: { coverageId: number; row: number; column: number }[] = []
   const tileOf = (pixel: number) => Math.floor(pixel / tileSize)
@@ -343,7 +357,7 @@ async function readWindow(
       if (wkb === null) throw new ReplacedMeanwhile()
       if (wkb.length === 0) continue
       const tile = decodeTile(wkb)
-      if (bands.length === 0) bands = createBands(tile, window.width * window.height)
+      if (bands.length === 0) bands = createBands(tile, window.width * window.height).slice(0, count)
       const { row, column } = chunk[index] as (typeof chunk)[number]
       copyTile(
         tile,

@@ -184,6 +184,7 @@ async function packMaps({ app, pause }: PackSources, release: PublishedRelease):
   const source = { db: app.database.reader, stores: app.tiles, pause }
   const maps: PackedMap[] = []
   for (const [band, layer] of layers.entries()) {
+    if (layer.role === 'share') continue
     const key = nameComparison(layer)
     const legend =
       legends.get(key) ??

@@ -259,7 +259,7 @@ function createNaming(): (name: string) => string {
 
 function listSeriesColumns(one: TableSeries, nameOf: (name: string) => string): SeriesColumns {
   const { product, release, prefix } = one
-  const { names, cellsOf } = valueColumns(product, release)
+  const { names, cellsOf } = valueColumns(product, release, undefined)
   const texts = new Set(certaintyTexts(product, release).names)
   const columns = names.map((name) => ({ name: nameOf(`${prefix} ${name}`), isText: texts.has(name) }))
   return {

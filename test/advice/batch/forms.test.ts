@@ -45,6 +45,7 @@ function releaseMembersOf(item: Item) {
 
 interface Entry {
   scenario?: string
+  condition?: string
   probability?: number
   range?: { low: number; high: number }
   scenario_of?: string
@@ -55,7 +56,7 @@ function readEntry(entry: Entry): { key: string; labels: string; value: number }
   const members = Object.entries(entry)
   const at = members.findIndex(([name]) => /_ha$|_score$/.test(name))
   const [key, value] = members[at] as [string, number]
-  const labels = members.slice(0, at).map(([, label]) => ` ${label}`)
+  const labels = members.slice(0, at).flatMap(([name, label]) => (name === 'condition' ? [] : ` ${label}`))
   return { key, labels: labels.join(''), value }
 }
 
@@ -85,12 +86,13 @@ function columnsOf(item: Item): [string, number | string][] {
     ...read.flatMap(({ labels, scenario_of }): [string, string][] =>
       scenario_of ? [[`scenario_of${labels}`, scenario_of]] : [],
     ),
+    ...(read[0]?.condition ? [['condition', read[0].condition] as [string, string]] : []),
     ...(source ? [['condition_source', source] as [string, string]] : []),
   ]
 }
 
 /** Of what `columnsOf` has: other columns are words without blanks. */
-const isOfValues = (name: string) => / |^expected_|^condition_source$/.test(name)
+const isOfValues = (name: string) => / |^expected_|^condition(_source)?$/.test(name)
 
 /** Expects that a body has these items, in order, as its form writes them. */
 function expectAnswer(mediaType: MediaType, body: string, items: Item[]): void {

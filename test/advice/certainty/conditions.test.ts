@@ -4,6 +4,7 @@ import { connectAgent } from '#test/setup/agents.ts'
 import { call, type Sent } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { rectangle } from '#test/setup/square.ts'
+import { createSender, DOORS } from '../messages/gateway.ts'
 import { CODES, CONDITIONS, FOOT, HILL, NOWHERE, slopes } from './releases.ts'
 
 const entry = (fertilizer_type: string, condition: string | null, rate_kg_ha: number) => ({
@@ -13,13 +14,52 @@ const entry = (fertilizer_type: string, condition: string | null, rate_kg_ha: nu
   rate_kg_ha,
 })
 
+const demo = openService()
+
+/** Degrees of a pixel of the demo of Ethiopia. */
+const PIXEL = 0.05
+
 const at = ({ lat, lng }: typeof FOOT, more = '') => `lat=${lat}&lng=${lng}${more}`
+
+test('an area has the mean of what the points inside it answer', async () => {
+  const { app, person } = demo
+  const [south, north] = [9.501, 9.509]
+  // Rows of whole pixels of the demo, of equal size each; from one to ninety of them.
+  for (const [west, pixels] of [
+    [38.4, 1],
+    [38.4, 12],
+    [38.9, 30],
+    [37.2, 90],
+  ] as const) {
+    const lngs = Array.from({ length: pixels }, (_, at) => west + (at + 0.5) * PIXEL)
+    const points = lngs.map((lng) => ({ lat: (south + north) / 2, lng }))
+    const { body } = await call(app, 'POST /advisory/fertilizer/points', { payload: { points } })
+    const payload = { geometry: rectangle(west, south, west + pixels * PIXEL, north) }
+    const area = (await call(app, 'POST /advisory/fertilizer', { payload, by: person })).body
+    expect(area.fertilizer_data).toHaveLength(8)
+    for (const [at, entry] of area.fertilizer_data.entries()) {
+      const rates = body.items.map((item: { fertilizer_data: { rate_kg_ha: number }[] }) => {
+        expect(item.fertilizer_data).toHaveLength(8)
+        return item.fertilizer_data[at]?.rate_kg_ha
+      })
+      const mean = rates.reduce((sum: number, rate: number) => sum + rate, 0) / pixels
+      expect(entry.rate_kg_ha, JSON.stringify([west, pixels, entry])).toBeCloseTo(mean, 1)
+    }
+    const conditions = body.items.map(
+      ({ fertilizer_data: [first] }: { fertilizer_data: { condition: string }[] }) => first?.condition,
+    )
+    for (const { condition, share_percent } of area.by_condition ?? []) {
+      const count = conditions.filter((one: string) => one === condition).length
+      expect(share_percent).toBeCloseTo((100 * count) / pixels, 1)
+    }
+  }
+})
 
 describe.each([
   ['with a landscape raster', CODES],
   ['without one', undefined],
 ])('a release for positions on a slope, %s', (_, codes) => {
-  const service = openService({ template: 'empty' })
+  const service = openService({ template: 'empty', settings: DOORS })
   beforeAll(async () => {
     await loadRelease(service.database, slopes(codes))
   })
@@ -45,22 +85,61 @@ describe.each([
     expect(body.fertilizer_data).toEqual([entry('DAP', null, 5), entry('Urea', 'foot slope', 10)])
   })
 
-  test('without a name that of the place answers, or else all do, with the question', async () => {
-    const all = (dap: number, ...rates: number[]) => [
-      entry('DAP', null, dap),
-      ...CONDITIONS.list.map(({ condition }, index) => entry('Urea', condition, rates[index] as number)),
-    ]
+  const alternatives = (dap: number, rates: number[], shares?: number[]) =>
+    CONDITIONS.list.map((one, index) => ({
+      ...one,
+      ...(shares && { share_percent: shares[index] }),
+      entries: [entry('DAP', null, dap), entry('Urea', null, rates[index] as number)],
+    }))
+
+  test('without a name that of the place answers, or else the default does, with the question', async () => {
     const foot = await ask(`GET /advisory/fertilizer/point?${at(FOOT)}`)
-    expect(foot.body.fertilizer_data).toEqual(
-      byPlace ? [entry('DAP', null, 5), entry('Urea', 'foot slope', 10)] : all(5, 10, 20, 30),
-    )
-    expect(foot.body.condition_source).toBe(byPlace ? 'landscape layer' : undefined)
+    expect(foot.body.fertilizer_data).toEqual([
+      entry('DAP', null, 5),
+      byPlace ? entry('Urea', 'foot slope', 10) : entry('Urea', 'mid slope', 20),
+    ])
+    expect(foot.body.condition_source).toBe(byPlace ? 'landscape layer' : 'default')
     expect(foot.body.question).toBe(byPlace ? undefined : CONDITIONS.question)
+    expect(foot.body.by_condition).toEqual(byPlace ? undefined : alternatives(5, [10, 20, 30]))
     const hill = await ask('POST /advisory/fertilizer/points', { payload: { points: [HILL] } })
-    expect(hill.body.items[0].fertilizer_data).toHaveLength(byPlace ? 2 : 4)
+    expect(hill.body.items[0].fertilizer_data).toEqual([
+      entry('DAP', null, 6),
+      byPlace ? entry('Urea', 'hill', 31) : entry('Urea', 'mid slope', 21),
+    ])
     const nowhere = await ask(`GET /advisory/fertilizer/point?${at(NOWHERE)}`)
-    expect(nowhere.body.fertilizer_data).toEqual(all(7, 12, 22, 32))
+    expect(nowhere.body.fertilizer_data).toEqual([entry('DAP', null, 7), entry('Urea', 'mid slope', 22)])
+    expect(nowhere.body.condition_source).toBe('default')
     expect(nowhere.body.question).toBe(CONDITIONS.question)
+    const shares = byPlace ? [0, 100, 0] : undefined
+    expect(nowhere.body.by_condition).toEqual(alternatives(7, [12, 22, 32], shares))
+  })
+
+  test('condition=all adds what the answer would be under each, and changes no entry', async () => {
+    for (const condition of ['all', ' ALL ']) {
+      const { body } = await ask('POST /advisory/fertilizer/point', { payload: { ...FOOT, condition } })
+      const plain = await ask('POST /advisory/fertilizer/point', { payload: FOOT })
+      expect(body.fertilizer_data).toEqual(plain.body.fertilizer_data)
+      expect(body.by_condition).toEqual(alternatives(5, [10, 20, 30], byPlace ? [100, 0, 0] : undefined))
+    }
+    const table = async (more: string) => {
+      const { text } = await ask(`GET /advisory/fertilizer/point?${at(FOOT, `&format=csv${more}`)}`)
+      const [names = [], cells = []] = text
+        .trim()
+        .split('\r\n')
+        .map((line) => line.split(','))
+      return Object.fromEntries(names.map((name, column) => [name, cells[column]]))
+    }
+    const rate = 'rate_kg_ha Urea Normal'
+    const own = await table('')
+    expect(own[rate]).toBe(byPlace ? '10' : '20')
+    expect(own.condition).toBe(byPlace ? 'foot slope' : 'mid slope')
+    expect(Object.keys(own).filter((name) => name.startsWith('rate_'))).toEqual([
+      'rate_kg_ha DAP Normal',
+      rate,
+    ])
+    const all = await table('&condition=all')
+    expect(CONDITIONS.list.map(({ condition }) => all[`${rate} ${condition}`])).toEqual(['10', '20', '30'])
+    expect(all[rate]).toBe(own[rate])
   })
 
   test('a condition that it does not have is refused through each door, with those that it has', async () => {
@@ -84,8 +163,8 @@ describe.each([
       expect(body.details, request).toEqual([
         {
           field: 'condition',
-          message: 'condition must be one of foot slope, mid slope, hill',
-          allowed: ['foot slope', 'mid slope', 'hill'],
+          message: 'condition must be one of foot slope, mid slope, hill, all',
+          allowed: ['foot slope', 'mid slope', 'hill', 'all'],
         },
       ])
     }
@@ -127,43 +206,63 @@ describe.each([
     expect(body.details[1]).toMatchObject({ field: 'fertilizer', code: 'INVALID_PARAMETERS' })
   })
 
-  test('a polygon of one condition has its values, one of several has all', async () => {
+  test('a polygon of one condition has its values, one of several their mixture, pixel by pixel', async () => {
     const advise = async (west: number, east: number, more = {}) => {
       const payload = { geometry: rectangle(west, 9.2, east, 9.8), ...more }
       const { body } = await ask('POST /advisory/fertilizer', { payload, by: service.person })
-      const { fertilizer_data, condition_source, question } = body
+      const { fertilizer_data, condition_source, question, by_condition } = body
       const rates = fertilizer_data.map(({ condition, rate_kg_ha }: Record<string, unknown>) => [
         condition,
         rate_kg_ha,
       ])
-      return { rates, condition_source, question }
+      const shares = by_condition?.map((one: Record<string, unknown>) => one.share_percent)
+      return { rates, condition_source, question, shares }
     }
-    const several = {
-      rates: [
-        [undefined, 5.5],
-        ['foot slope', 10.5],
-        ['mid slope', 20.5],
-        ['hill', 30.5],
-      ],
-      condition_source: undefined,
-      question: CONDITIONS.question,
-    }
-    expect(await advise(38.25, 38.75)).toEqual(several)
-    const one = await advise(38.1, 38.2)
-    if (byPlace) {
-      expect(one).toEqual({
-        rates: [
-          [undefined, 5],
-          ['foot slope', 10],
-        ],
-        condition_source: 'landscape layer',
-        question: undefined,
-      })
-    } else expect(one.rates).toHaveLength(4)
+    // A quarter of a degree of the foot slope with 10, and half a degree of the hill with 31.
+    expect(await advise(38.25, 39)).toEqual(
+      byPlace
+        ? {
+            rates: [
+              [undefined, 5.67],
+              [undefined, 24],
+            ],
+            condition_source: 'landscape layer',
+            question: undefined,
+            shares: [33.33, 0, 66.67],
+          }
+        : {
+            rates: [
+              [undefined, 5.67],
+              ['mid slope', 20.67],
+            ],
+            condition_source: 'default',
+            question: CONDITIONS.question,
+            shares: [undefined, undefined, undefined],
+          },
+    )
+    // The hill, and as much of the default.
+    expect((await advise(38.75, 39.25)).rates).toEqual([
+      [undefined, 6.5],
+      byPlace ? [undefined, 26.5] : ['mid slope', 21.5],
+    ])
+    expect(await advise(38.1, 38.2)).toMatchObject({
+      rates: [[undefined, 5], byPlace ? ['foot slope', 10] : ['mid slope', 20]],
+      condition_source: byPlace ? 'landscape layer' : 'default',
+    })
     expect((await advise(38.25, 38.75, { condition: 'Mid slope' })).rates).toEqual([
       [undefined, 5.5],
       ['mid slope', 20.5],
     ])
+  })
+
+  test('totals of a mixture add up to those of its parts', async () => {
+    const advise = async (west: number, east: number) => {
+      const payload = { geometry: rectangle(west, 9.2, east, 9.8) }
+      const { body } = await ask('POST /advisory/fertilizer', { payload, by: service.person })
+      return body.fertilizer_data.map(({ total_kg }: { total_kg: number }) => total_kg)
+    }
+    const [whole, foot, hill] = [await advise(38.1, 38.9), await advise(38.1, 38.5), await advise(38.5, 38.9)]
+    for (const [index, total] of whole.entries()) expect(foot[index] + hill[index]).toBeCloseTo(total, 2)
   })
 
   test('a text message asks back where several conditions answer', async () => {
@@ -176,23 +275,28 @@ describe.each([
     expect(answer.text).toBe('Fertilizer (wheat) Jul 2026: DAP Normal 7 kg/ha; Urea Normal hill 32 kg/ha.')
   })
 
-  test('costs are of each condition', async () => {
+  test('a conversation asks for the condition by numbers, and a number chooses', async () => {
+    const send = createSender(() => service.app)
+    expect(await send(`UREA ${NOWHERE.lat} ${NOWHERE.lng}`)).toBe(
+      'Where on the slope is the field? 1 foot slope; 2 mid slope; 3 hill.',
+    )
+    expect(await send('3')).toContain('Urea Normal hill 32 kg/ha')
+  })
+
+  test('costs are of the condition that answers', async () => {
     const { body } = await ask(
       `GET /advisory/fertilizer/point?${at(NOWHERE)}&area=1%20ha&prices=ETB%20DAP:10,Urea:1`,
     )
-    expect(body.quantities.scenarios).toEqual([
-      { scenario: 'Normal', condition: 'foot slope', cost: 82 },
-      { scenario: 'Normal', condition: 'mid slope', cost: 92 },
-      { scenario: 'Normal', condition: 'hill', cost: 102 },
-    ])
-    expect(body.quantities.least).toEqual({ scenario: 'Normal', condition: 'foot slope', cost: 82 })
-    expect(body.quantities).not.toHaveProperty('expected')
+    expect(body.quantities.scenarios).toEqual([{ scenario: 'Normal', condition: 'mid slope', cost: 92 }])
+    expect(body.quantities.expected).toEqual({ cost: 92 })
   })
 
   test('the release lists its conditions, and the tools of agents ask for one', async () => {
     const { body } = await ask('GET /releases/fertilizer-eth-wheat-2026-07-v1')
     expect(body.conditions).toEqual({ ...CONDITIONS, ...(codes && { codes }) })
-    expect(body.layers[1]).toMatchObject({ input: 'Urea', condition: 'foot slope' })
+    expect(body.layers[1]).toMatchObject({ input: 'Urea' })
+    expect(body.layers[1]).not.toHaveProperty('condition')
+    expect(body.layers[2]).toMatchObject({ input: 'Urea', condition: 'foot slope' })
     const url = await service.app.listen({ host: '127.0.0.1', port: 0 })
     const agent = await connectAgent(url, 2026)
     const asked = await agent.call('advise_point', {
@@ -204,10 +308,9 @@ describe.each([
     expect(asked.content).toMatchObject({
       products: [
         {
-          values: {
-            DAP: { any: { Normal: 7 } },
-            Urea: { 'foot slope': { Normal: 12 }, 'mid slope': { Normal: 22 }, hill: { Normal: 32 } },
-          },
+          values: { DAP: { Normal: 7 }, Urea: { Normal: 22 } },
+          condition: 'mid slope',
+          by_condition: { hill: { values: { DAP: { Normal: 7 }, Urea: { Normal: 32 } } } },
           question: CONDITIONS.question,
         },
       ],
@@ -219,7 +322,9 @@ describe.each([
       product: 'fertilizer',
       condition: 'hill',
     })
-    expect(named.content).toMatchObject({ products: [{ values: { Urea: { hill: { Normal: 32 } } } }] })
+    expect(named.content).toMatchObject({
+      products: [{ values: { Urea: { Normal: 32 } }, condition: 'hill' }],
+    })
     await agent.close()
   })
 })

@@ -50,9 +50,21 @@ test('a polygon has no odds and ranges that know only a part of its values', asy
   expect(body).not.toHaveProperty('expected')
 })
 
-test('a landscape that knows only a part of a polygon does not decide', async () => {
-  const body = await ask('POST /advisory/fertilizer', { geometry: rectangle(38.9, 9.2, 39.4, 9.8) })
-  expect(body).not.toHaveProperty('condition_source')
-  expect(body.question).toBe('Where on the slope is the field?')
-  expect(body.fertilizer_data).toHaveLength(4)
+test('where the landscape knows only a part of a polygon, the rest of the mixture is of the default', async () => {
+  const body = await ask('POST /advisory/fertilizer', { geometry: rectangle(38.75, 9.2, 39.25, 9.8) })
+  expect(body.condition_source).toBe('landscape layer')
+  const rates = body.fertilizer_data.map((entry: Record<string, unknown>) => [
+    entry.condition,
+    entry.rate_kg_ha,
+  ])
+  expect(rates).toEqual([
+    [undefined, 6.5],
+    [undefined, 26.5],
+  ])
+  const shares = body.by_condition.map((one: Record<string, unknown>) => [one.condition, one.share_percent])
+  expect(shares).toEqual([
+    ['foot slope', 0],
+    ['mid slope', 50],
+    ['hill', 50],
+  ])
 })

@@ -67,6 +67,7 @@ export const CONDITIONS = {
     { condition: 'mid slope', title: 'Mid slope' },
     { condition: 'hill', title: 'Hill' },
   ],
+  default: 'mid slope',
 }
 
 /** Rates of Urea by the position on the slope, and of DAP for all. */

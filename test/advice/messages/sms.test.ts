@@ -71,14 +71,19 @@ describe('a message', () => {
     }
   })
 
-  test('asks for the condition of the field by numbers, and a number chooses', async () => {
+  test('about an area of several conditions has their mixture, and asks for none', async () => {
+    const reply = await newSender()('UREA Tigray')
+    const { body } = await get('/advisory/fertilizer?place=Tigray')
+    const means = body.fertilizer_data.filter(
+      (entry: Record<string, unknown>) => entry.fertilizer_type === 'Urea' && entry.scenario === 'Normal',
+    )
+    expect(means).toHaveLength(1)
+    expect(reply).toContain(`: Urea Normal ${Number(means[0].rate_kg_ha.toPrecision(4))} kg/ha`)
+  })
+
+  test('has no choice that was not offered', async () => {
     const send = newSender()
-    const asked = await send('UREA Tigray')
-    expect(asked).toMatch(/^Where on the slope is the field\? 1 .+; 2 .+; 3 .+\.$/)
-    const names = [...asked.matchAll(/\d ([a-z ]+)/g)].map(([, name]) => name)
-    const reply = await send('2')
-    expect(reply).toContain(`Urea Normal ${names[1]} `)
-    expect(reply).not.toContain(names[0])
+    await send('wheat fichee')
     expect(await send('99')).toBe('There is no choice 99. Send your question again.')
   })
 

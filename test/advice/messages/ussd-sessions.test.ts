@@ -15,7 +15,7 @@ describe("a session in the form of Africa's Talking", () => {
     url = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}/messages/ussd`
     // A door says that it is busy where the first look at a place takes long.
     const form = { sessionId: 'first', phoneNumber: '+254711999999', serviceCode: '*384*96#' }
-    for (const text of ['2*9.5 38.5', '2*oromiya', '2*oromiya*3', '1*Fiche']) {
+    for (const text of ['2*9.5 38.5', '2*oromiya', '1*Fiche']) {
       await ask(USSD_SECRET, { ...form, text })
     }
   })
@@ -53,12 +53,9 @@ describe("a session in the form of Africa's Talking", () => {
     expect(said.filter((text) => screens.filter((screen) => screen.includes(text)).length !== 1)).toEqual([])
   })
 
-  test('asks where on the slope an area is meant, and takes the number', async () => {
+  test('has of an area of several conditions their mixture', async () => {
     await show('b', '2')
-    expect(await show('b', '2', 'oromiya')).toBe(
-      'CON Where on the slope is the field? 1 foot slope; 2 mid slope; 3 hill.',
-    )
-    expect(await show('b', '2', 'oromiya', '3')).toMatch(/^CON Oromia\. .*: DAP Normal hill \d/)
+    expect(await show('b', '2', 'oromiya')).toMatch(/^CON Oromia\. .*: DAP Normal [\d.]+ kg/)
   })
 
   test('shows the same again where the gateway asks twice, and counts it once', async () => {

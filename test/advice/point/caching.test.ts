@@ -88,9 +88,9 @@ describe('format=csv answers with a table, for those who have nothing but an add
     const rowOf = (text: string) => parse(text, { columns: true })[0] as Record<string, string>
     const { fertilizer_data, quantities, release } = (await get(url)).body
     const columns = fertilizer_data.flatMap(
-      ({ fertilizer_type, scenario, condition, quantity }: Record<string, { kg: number; cost: number }>) => [
-        [`kg ${fertilizer_type} ${scenario} ${condition}`, String(quantity?.kg)],
-        [`cost ${fertilizer_type} ${scenario} ${condition}`, String(quantity?.cost)],
+      ({ fertilizer_type, scenario, quantity }: Record<string, { kg: number; cost: number }>) => [
+        [`kg ${fertilizer_type} ${scenario}`, String(quantity?.kg)],
+        [`cost ${fertilizer_type} ${scenario}`, String(quantity?.cost)],
       ],
     )
     expect(rowOf(table.text)).toMatchObject({

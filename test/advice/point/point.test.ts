@@ -151,16 +151,17 @@ describe('the four point endpoints answer as the interface says', () => {
   )
 })
 
-test('a table has nothing in the columns of other positions on the slope', async () => {
+test('a table has a column for each input and scenario, and names the position on the slope', async () => {
   const { lat, lng } = FIELD
   const { text } = await call(service.app, `GET /advisory/fertilizer/point?lat=${lat}&lng=${lng}&format=csv`)
   const [names, cells] = text.split('\r\n').map((line) => line.split(',')) as [string[], string[]]
-  const isOf = ({ name }: { name: string }, column: string) => column.endsWith(` ${name}`)
-  const filled = names.filter((_, index) => cells[index] !== '')
-  const others = DEMO_POSITIONS.filter((position) => position !== POSITION)
-  expect(filled.filter((name) => others.some((other) => isOf(other, name)))).toEqual([])
+  expect(DEMO_POSITIONS.some(({ name }) => names.some((column) => column.endsWith(` ${name}`)))).toBe(false)
   // Of two inputs: four scenarios, the expected rate, and the season of Dominant.
-  expect(filled.filter((name) => isOf(POSITION, name))).toHaveLength(12)
+  const ofInputs = names.filter((column) => / (Urea|DAP)\b/.test(column))
+  expect(ofInputs).toHaveLength(12)
+  expect(ofInputs.filter((column) => cells[names.indexOf(column)] === '')).toEqual([])
+  const said = ['condition', 'condition_source'].map((column) => cells[names.indexOf(column)])
+  expect(said).toEqual([POSITION.name, 'landscape layer'])
 })
 
 describe('parameters come as a body, as a query or as both', () => {

@@ -94,7 +94,7 @@ function flipNumber(
   bit: number,
 ): number {
   const bytes = Buffer.alloc(8)
-  bytes.writeDoubleBE(number ?? 0)
+  bytes.writeDoubleBE(number || 1)
   const at = precision === 'single' ? 29 + (bit % 23) : bit % 52
   bytes[7 - (at >> 3)] = (bytes[7 - (at >> 3)] as number) ^ (1 << (at & 7))
   return bytes.readDoubleBE()

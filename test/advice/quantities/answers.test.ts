@@ -161,8 +161,8 @@ describe('many points', () => {
     const rows = rowsIn((await answerAs('text/csv')).text)
     const { features } = (await answerAs('application/geo+json')).body
     const [item] = body.items
-    for (const { fertilizer_type, scenario, condition, rate_kg_ha, quantity } of item.fertilizer_data) {
-      const of = `${fertilizer_type} ${scenario} ${condition}`
+    for (const { fertilizer_type, scenario, rate_kg_ha, quantity } of item.fertilizer_data) {
+      const of = `${fertilizer_type} ${scenario}`
       for (const row of [rows[0], features[0].properties]) {
         expect(Number(row[`rate_kg_ha ${of}`])).toBe(rate_kg_ha)
         expect(Number(row[`kg ${of}`])).toBe(quantity.kg)

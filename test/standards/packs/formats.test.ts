@@ -41,7 +41,7 @@ describe('GeoParquet', () => {
         Object.fromEntries(
           Object.entries(row).map(([name, text]) => {
             const isText =
-              /^(name|label|.*_code|.*_name|(release|forecast_month|valid_until|synthetic)_.*|.*_(scenario_of|condition_source).*)$/
+              /^(name|label|.*_code|.*_name|(release|forecast_month|valid_until|synthetic)_.*|.*_(scenario_of|condition).*)$/
             return [name, text === '' ? null : isText.test(name) ? text : Number(text)]
           }),
         ),

@@ -36,7 +36,7 @@ async function askCells(code: string, crop: string | null, place: object): Promi
   const cells: Record<string, unknown> = { [`release_${prefix}`]: answer.headers['advisory-release'] }
   const inputKey = product.input?.key ?? ''
   for (const entry of body[product.entries]) {
-    const labels = [entry[inputKey], entry.scenario, entry.condition]
+    const labels = [entry[inputKey], entry.scenario]
     cells[columnOf(prefix, product.value.key, ...labels)] = entry[product.value.key]
     if (entry.probability !== undefined) {
       cells[columnOf(prefix, 'probability', entry.scenario)] = entry.probability
@@ -50,11 +50,11 @@ async function askCells(code: string, crop: string | null, place: object): Promi
     }
   }
   for (const entry of body.expected ?? []) {
-    const labels = [entry[inputKey], entry.condition]
-    cells[columnOf(prefix, `expected_${product.value.key}`, ...labels)] = entry[product.value.key]
+    cells[columnOf(prefix, `expected_${product.value.key}`, entry[inputKey])] = entry[product.value.key]
   }
   if (body.condition_source !== undefined) {
     cells[columnOf(prefix, 'condition_source')] = body.condition_source
+    cells[columnOf(prefix, 'condition')] = body[product.entries][0].condition
   }
   return Object.fromEntries(Object.entries(cells).map(([name, value]) => [name, String(value)]))
 }

@@ -84,30 +84,16 @@ describe('the rows of a chart', () => {
     ])
   })
 
-  test('are inputs by the condition of the field where there is one season, those for all first', () => {
-    const yield_data = rates(
-      ['Urea', 'Normal', 'hill'],
-      ['DAP', 'Normal', null],
-      ['Urea', 'Normal', 'foot slope'],
-    )
-    expect(readGroups(sectionOf({ yield_data }))).toEqual([
-      [null, 'DAP, Normal 1', undefined],
-      ['Hill', 'Urea, Normal 0', undefined],
-      ['Foot slope, with deep soil', 'Urea, Normal 2', undefined],
-    ])
-  })
-
-  test('are seasons by input and condition where there are several of each', () => {
+  test('are seasons by input where there are several of each', () => {
     const yield_data = rates(
       ['Urea', 'Below Normal', 'hill'],
       ['Urea', 'Normal', 'hill'],
-      ['Urea', 'Normal', 'foot slope'],
-      ['Urea', 'Below Normal', 'foot slope'],
+      ['DAP', 'Normal', null],
     )
-    const expected = [{ fertilizer: 'Urea', condition: 'foot slope', yield_kg_ha: 7 }]
+    const expected = [{ fertilizer: 'Urea', condition: 'hill', yield_kg_ha: 7 }]
     expect(readGroups(sectionOf({ yield_data, expected }))).toEqual([
-      ['Urea, Hill', 'Normal 1; Below Normal 0', undefined],
-      ['Urea, Foot slope, with deep soil', 'Normal 2; Below Normal 3', 7],
+      ['Urea', 'Normal 1; Below Normal 0', 7],
+      ['DAP', 'Normal 2', undefined],
     ])
   })
 

@@ -40,9 +40,9 @@ export const field = {
   more: (bags: string, input: string) => `${bags} of ${input}`,
   harvest: (tons: string, crop: string) => `about ${tons} t of ${crop}`,
   bagOf: (kilograms: number) => `A bag has ${kilograms} kg.`,
-  onCondition: (name: string, condition: string | null) =>
-    condition === null ? name : `${name} (${condition})`,
-  severalConditions: (question: string) => `${question} Values differ by that.`,
+  condition: 'Condition of the field',
+  under: (condition: string) => `Values for ${condition}.`,
+  mixed: (shares: string) => `Mixed by the landscape map: ${shares}.`,
   of: 'Of',
   mean: 'Mean',
   range: 'Range',

@@ -1,0 +1,99 @@
+import { round } from '#src/lib/round.ts'
+import type { Figures } from '#src/lookup/certainty.ts'
+import {
+  ALL_LAYERS,
+  type Chosen,
+  type ConditionWish,
+  chooseCondition,
+  narrow,
+} from '#src/lookup/conditions.ts'
+import type { Companion } from '#src/lookup/queries.ts'
+import type { ReleaseLabels } from '#src/lookup/releases.ts'
+import type { LayerStatistics, ZonalStatistics } from './queries.ts'
+
+/** The numbers of a release in a region, and the condition of the region that answers. */
+
+const NO_STATISTICS: LayerStatistics = {
+  mean: Number.NaN,
+  minimum: Number.NaN,
+  maximum: Number.NaN,
+  deviation: Number.NaN,
+  covered: 0,
+}
+
+/** Parts of the same pixels differ by rounding. */
+const COVER_TOLERANCE = 1e-6
+
+type FoundLayers = ZonalStatistics['layers']
+
+/**
+ * Whether a companion says something of all values in a region: a mean over a part of their pixels would contradict them.
+ * A range has the pixels of its layer, odds and the landscape cover at least those of all layers; a share is one of the
+ * pixels that have conditions.
+ */
+function coversValues({ layers, companions }: ReleaseLabels, found: FoundLayers, band: number): boolean {
+  const { role, input, scenario, condition } = companions[band - layers.length] as Companion
+  const covered = found[band]?.covered ?? 0
+  if (role === 'share') return true
+  if (role === 'probability' || role === 'landscape') {
+    return layers.every((_, index) => (found[index]?.covered ?? 0) <= covered + COVER_TOLERANCE)
+  }
+  const layer = layers.findIndex(
+    (one) => one.input === input && one.scenario === scenario && one.condition === condition,
+  )
+  return Math.abs((found[layer]?.covered ?? 0) - covered) <= COVER_TOLERANCE
+}
+
+/** The numbers of a release's bands in a region: means, rounded as in answers. */
+export function figuresOfRegion(
+  release: ReleaseLabels,
+  { layers: found, chosen }: Pick<ChosenStatistics, 'layers' | 'chosen'>,
+): Figures {
+  const { layers, companions } = release
+  const readDecimals = (band: number) => (layers[band] ?? companions[band - layers.length])?.decimals ?? 0
+  const at = (band: number) => {
+    const one = found[band]
+    return one && (band < layers.length || coversValues(release, found, band)) ? one : NO_STATISTICS
+  }
+  return {
+    read: (band) => round(at(band).mean, readDecimals(band)),
+    least: (band) => at(band).minimum,
+    most: (band) => at(band).maximum,
+    isSame(one, other) {
+      const [a, b] = [at(one), at(other)]
+      return (['mean', 'minimum', 'maximum', 'deviation'] as const).every((key) => a[key] === b[key])
+    },
+    chosen,
+  }
+}
+
+/** The statistics of the layers that answer. */
+export interface ChosenStatistics extends ZonalStatistics {
+  /** Of a release with conditions. */
+  chosen?: Chosen
+}
+
+/**
+ * The statistics of the layers for a condition: where a region has several, of their mixture.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS for a condition that the release does not have
+ */
+export function chooseStatistics(
+  release: ReleaseLabels,
+  statistics: ZonalStatistics,
+  condition: ConditionWish,
+): ChosenStatistics {
+  const { conditions } = release
+  if (!conditions || condition === ALL_LAYERS) return statistics
+  const choice = chooseCondition({ ...release, conditions }, condition, (band) => {
+    const found = statistics.layers[band]
+    if (!found) return undefined
+    const isOne = found.minimum === found.maximum && coversValues(release, statistics.layers, band)
+    return isOne ? found.minimum : 'several'
+  })
+  return {
+    ...statistics,
+    layers: narrow(release, choice, statistics.layers, null),
+    chosen: { ...choice, read: figuresOfRegion(release, statistics).read },
+  }
+}
