@@ -4,6 +4,8 @@ import { basename, extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { JSONParser, TokenType } from '@streamparser/json'
 import { OperatorError } from '#src/errors.ts'
+import { findOtherCrs } from '#src/lib/geojson.ts'
+import { isObject } from '#src/lib/json.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { openZipArchive } from '../archive.ts'
 import { KINDS, refuseOtherKind, refuseUnreadable, stemOf, TOPOJSON } from '../other-formats.ts'
@@ -22,9 +24,6 @@ import { findPart, shapefile, shapefileFeatures, shapefileReading } from './shap
 const CHUNK_BYTES = 64 * 1024
 
 const TOKEN_BYTES = 1024
-
-/** WGS 84 in the `crs` member of GeoJSON before RFC 7946. */
-const WGS84_NAMES = /(CRS84|EPSG:[^:]*:?4326)$/i
 
 /** Finely drawn features have 20 to 40 characters a position. */
 const MAX_FEATURE_CHARACTERS = 24 * 2 ** 20
@@ -62,7 +61,7 @@ async function* geoJsonFeatures(name: string, bytes: Readable, size: number): As
       characters = 0
       lists = 0
     } else if (key === 'type') type = value
-    else refuseOtherCrs(name, value)
+    else refuseOtherCrs(name, { crs: value })
   }
 
   // In memory since the end of the last feature.
@@ -121,10 +120,12 @@ function refuseLarge(name: string, count: number, limit: string): never {
 
 function rawFeature(name: string, number: number, key: unknown, value: unknown): Omit<RawFeature, 'read'> {
   if (typeof key !== 'number') throw new OperatorError(`${name} is not GeoJSON: its features are not a list.`)
-  const { type, properties, geometry } = (value ?? {}) as Record<string, unknown>
+  const { type, crs, properties, geometry } = (value ?? {}) as Record<string, unknown>
   if (type !== 'Feature') {
     throw new OperatorError(`${name} is not GeoJSON: entry ${number} of its features is not a Feature.`)
   }
+  refuseOtherCrs(name, { crs })
+  if (isObject(geometry)) refuseOtherCrs(name, geometry)
   return { number, geometry, properties: (properties ?? {}) as Record<string, unknown> }
 }
 
@@ -135,12 +136,11 @@ function refuseOtherType(name: string, type: unknown): void {
   throw new OperatorError(`${name} is ${is}: boundaries are loaded from GeoJSON FeatureCollections.`)
 }
 
-function refuseOtherCrs(name: string, crs: unknown): void {
-  const crsName = (crs as { properties?: { name?: unknown } } | null)?.properties?.name
-  if (crs === null || (typeof crsName === 'string' && WGS84_NAMES.test(crsName))) return
-  const known = typeof crsName === 'string' ? `the CRS ${crsName}` : 'a CRS without a name'
+function refuseOtherCrs(name: string, object: { crs?: unknown }): void {
+  const other = findOtherCrs(object)
+  if (other === undefined) return
   throw new OperatorError(
-    `${name} is in ${known}, not in WGS 84: convert it with \`ogr2ogr -t_srs EPSG:4326 OUT.geojson ${name}\`.`,
+    `${name} is in ${other ? `the CRS ${other}` : 'a CRS without a name'}, not in WGS 84: convert it with \`ogr2ogr -t_srs EPSG:4326 OUT.geojson ${name}\`.`,
   )
 }
 
