@@ -1,4 +1,4 @@
-// One rule of tables for all doors and for the page of points: RFC 4180, as people have it.
+// One rule of tables for all doors: RFC 4180, as people have it. `web/points/csv.ts` is held to it.
 
 /** The most columns: the reader stops within an endless line. */
 const MOST_COLUMNS = 1000
@@ -22,8 +22,6 @@ export interface TableForm {
   delimiter: string
   /** Where its records begin. */
   start: number
-  /** Whether text after a closing quote belongs to the cell (`"6" pipe`), and is no error. */
-  isLenient?: boolean
 }
 
 /** A row with any text in it. */
@@ -54,7 +52,7 @@ export function findTableForm(text: string): TableForm {
  * @throws {SyntaxError} where quotes are ambiguous
  */
 export function* readCsv(text: string, form = findTableForm(text)): Generator<Row> {
-  const { delimiter, start, isLenient = false } = form
+  const { delimiter, start } = form
   const bare = new RegExp(`[^${delimiter}\\r\\n]*`, 'y')
   // Many rows at once: a body of line ends alone would block the event loop for a second.
   const blankRows = new RegExp(`[\\s${delimiter}]*(?:[\\r\\n]|$)`, 'y')
@@ -71,12 +69,13 @@ export function* readCsv(text: string, form = findTableForm(text)): Generator<Ro
       const close = findClosingQuote(text, at)
       cell = text.slice(at + 1, close).replaceAll('""', '"')
       at = close + 1
-      if (!isLenient && !isCellEnd(text, at, delimiter))
+      if (at < text.length && ![delimiter, '\r', '\n'].includes(text[at] as string))
         throw malformed(text, at, 'text follows a closing quote')
+    } else {
+      bare.lastIndex = at
+      cell = (bare.exec(text) as RegExpExecArray)[0]
+      at = bare.lastIndex
     }
-    bare.lastIndex = at
-    cell += (bare.exec(text) as RegExpExecArray)[0]
-    at = bare.lastIndex
     cells.push(cell)
     if (cells.length > MOST_COLUMNS) throw malformed(text, at, `there are more than ${MOST_COLUMNS} cells`)
 
@@ -105,10 +104,6 @@ function findClosingQuote(text: string, open: number): number {
 
 /** The end of the error of a quote that the end of a piece may cut. */
 export const OPEN_QUOTE = 'a quote is opened and never closed'
-
-function isCellEnd(text: string, at: number, delimiter: string): boolean {
-  return at === text.length || text[at] === delimiter || text[at] === '\r' || text[at] === '\n'
-}
 
 function malformed(text: string, at: number, what: string): SyntaxError {
   return new SyntaxError(`on line ${1 + countLineEnds(text, 0, at)} ${what}`)
