@@ -1,14 +1,21 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
-import type { Readable } from 'node:stream'
 import { JSONParser, TokenType } from '@streamparser/json'
 import { OperatorError } from '#src/errors.ts'
 import { findOtherCrs } from '#src/lib/geojson.ts'
 import { isObject } from '#src/lib/json.ts'
 import { formatError } from '#src/lib/promises.ts'
-import { openZipArchive } from '../archive.ts'
-import { KINDS, refuseOtherKind, refuseUnreadable, stemOf, TOPOJSON } from '../other-formats.ts'
+import { gunzip, isGzipped, openZipArchive } from '../archive.ts'
+import {
+  KINDS,
+  refuseOtherKind,
+  refuseOtherPath,
+  refusePacked,
+  refuseUnreadable,
+  stemOf,
+  TOPOJSON,
+} from '../other-formats.ts'
 import { refuseEncoding } from './encoding.ts'
 import {
   chooseLayer,
@@ -28,6 +35,13 @@ const TOKEN_BYTES = 1024
 /** Finely drawn features have 20 to 40 characters a position. */
 const MAX_FEATURE_CHARACTERS = 24 * 2 ** 20
 
+/** Whole numbers that a double would round are texts: they are codes. */
+function readNumber(text: string): number | string {
+  const number = Number(text)
+  const isRounded = /^-?\d+$/.test(text) && !Number.isSafeInteger(number)
+  return isRounded ? text : number
+}
+
 /** Read as a stream: only the size of a feature matters. */
 function geoJsonFile(path: string): FeatureFile {
   const name = basename(path)
@@ -37,12 +51,18 @@ function geoJsonFile(path: string): FeatureFile {
     reading: [],
     async *features() {
       const { size } = await stat(path)
-      yield* geoJsonFeatures(name, createReadStream(path, { highWaterMark: CHUNK_BYTES }), size)
+      // How much there is of a packed file is known at its end.
+      if (isGzipped(path)) yield* geoJsonFeatures(name, gunzip(path), Number.POSITIVE_INFINITY)
+      else yield* geoJsonFeatures(name, createReadStream(path, { highWaterMark: CHUNK_BYTES }), size)
     },
   }
 }
 
-async function* geoJsonFeatures(name: string, bytes: Readable, size: number): AsyncGenerator<RawFeature> {
+async function* geoJsonFeatures(
+  name: string,
+  bytes: AsyncIterable<Buffer>,
+  size: number,
+): AsyncGenerator<RawFeature> {
   let features: RawFeature[] = []
   let position = 0
   let count = 0
@@ -55,6 +75,8 @@ async function* geoJsonFeatures(name: string, bytes: Readable, size: number): As
     stringBufferSize: TOKEN_BYTES,
     numberBufferSize: TOKEN_BYTES,
   })
+  // No option says how numbers are read.
+  Object.assign(parser['tokenizer' as keyof JSONParser] as object, { parseNumber: readNumber })
   parser.onValue = ({ value, key, stack }) => {
     if (stack.length > 1) {
       features.push({ ...rawFeature(name, ++count, key, value), read: position / size })
@@ -149,10 +171,12 @@ const LAYERED = ['.gpkg', '.zip']
 const ENCODED = ['.shp', '.zip']
 
 export async function openBoundaryFile(path: string, reading: FeatureReading): Promise<FeatureFile> {
+  refuseOtherPath(path)
   const found = await stat(path).catch((error) => refuseUnreadable(path, error))
   if (!found.isFile()) throw new OperatorError(`${path} is not a file.`)
   if (found.size === 0) throw new OperatorError(`${path} is empty.`)
-  const ending = extname(path).toLowerCase()
+  const unpacked = /\.(?:geo)?json\.gz$/i.test(path) ? stemOf(path) : path
+  const ending = extname(unpacked).toLowerCase()
   if (reading.layer !== undefined && !LAYERED.includes(ending)) {
     throw new OperatorError(`${path} has no layers: --layer is for GeoPackages and archives.`)
   }
@@ -168,6 +192,7 @@ export async function openBoundaryFile(path: string, reading: FeatureReading): P
     case '.gpkg':
       return geoPackage(path, reading)
     default:
+      refusePacked(path)
       if (ending in KINDS) refuseOtherKind(basename(path), KINDS[ending] as string)
       throw new OperatorError(
         `${path} is neither GeoJSON (.geojson, .json), nor a shapefile (.shp), nor one of them in an archive (.zip), nor a GeoPackage (.gpkg).`,
