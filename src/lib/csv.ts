@@ -18,14 +18,14 @@ const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 
 /** How a table is written. */
-export interface TableForm {
+interface TableForm {
   delimiter: string
   /** Where its records begin. */
   start: number
 }
 
 /** A row with any text in it. */
-export interface Row {
+interface Row {
   cells: string[]
   /** The place behind the last cell. */
   end: number
@@ -55,13 +55,14 @@ export function* readCsv(text: string, form = findTableForm(text)): Generator<Ro
   const { delimiter, start } = form
   const bare = new RegExp(`[^${delimiter}\\r\\n]*`, 'y')
   // Many rows at once: a body of line ends alone would block the event loop for a second.
-  const blankRows = new RegExp(`[\\s${delimiter}]*(?:[\\r\\n]|$)`, 'y')
+  const space = `[\\s${delimiter}]*`
+  const blankRows = new RegExp(`${space}(?:""(?!")${space}){0,10000}(?:[\\r\\n]|$)`, 'y')
   let at = start
   let cells: string[] = []
   while (at < text.length) {
     if (cells.length === 0) {
       blankRows.lastIndex = at
-      if (blankRows.test(text)) at = blankRows.lastIndex
+      while (at < text.length && blankRows.test(text)) at = blankRows.lastIndex
       if (at === text.length) return
     }
     let cell = ''

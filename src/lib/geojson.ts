@@ -9,7 +9,7 @@ export function isGeoJsonType(type: unknown): boolean {
 
 /**
  * Any name of WGS 84 with or without heights: EPSG:4326, urn:ogc:def:crs:OGC:1.3:CRS84, WGS 84 ... Writers put the
- * longitude first, whatever EPSG says of the order.
+ * longitude first, also where EPSG has the latitude first.
  */
 const WGS84 =
   /^(?:(?:(?:urn|https?|ogc|epsg)[:/](?:.*[:/#])?)?(?:crs:?84h?|4326|4979|2:84)|wgs[ _-]?(?:19)?84)$/i

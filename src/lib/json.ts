@@ -68,35 +68,34 @@ export class BracketWalk {
   }
 }
 
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]/g
-const DEEP_TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]]/g
-
 /** The text of a member of an object in valid JSON, whose numbers have the digits that they were written with. */
 export function memberText(object: string, name: string): string | undefined {
   let found: string | undefined
   let level = 0
-  let [key, text, start] = ['', '', 0]
-  for (let at = 0; ; ) {
-    const token = level > 1 ? DEEP_TOKEN : TOKEN
-    token.lastIndex = at
-    const [read = ''] = token.exec(object) ?? []
-    if (read === '') return found
-    at = token.lastIndex
-    if (read === '{' || read === '[') level++
-    else if (read === '}' || read === ']') level--
-    else if (read.startsWith('"')) text = read
-    if (read === ':' && level === 1) [key, start] = [JSON.parse(text), at]
+  let key = ''
+  /** Where the value of the key begins. */
+  let start = -1
+  for (let at = 0; at < object.length; at++) {
+    const character = object[at]
+    if (character === '"') {
+      const end = endOfString(object, at)
+      if (level === 1 && start === -1) key = object.slice(at, end + 1)
+      at = end
+    } else if (character === '{' || character === '[') level++
+    else if (character === '}' || character === ']') level--
+    else if (character === ':' && level === 1) start = at + 1
     // Of several the last one counts, as to a parser.
-    else if (key === name && (level === 0 || (level === 1 && read === ',')))
-      found = withoutSpace(object.slice(start, at - 1))
-    if (level <= 1 && read === ',') key = ''
+    if (start === -1 || level > 1 || (level === 1 && character !== ',')) continue
+    if (JSON.parse(key) === name) found = withoutSpace(object.slice(start, at))
+    start = -1
   }
+  return found
 }
 
 /** The numbers that a parser makes of members with more digits than a double has. */
 export function findRoundedNumbers(json: string, names: readonly string[]): Set<number> {
   const keys = names.map((name) => JSON.stringify(name).replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
-  // A double has 15 decimal digits, whatever they are.
+  // A double keeps any 15 decimal digits.
   const members = new RegExp(
     `(?:${keys.join('|')})\\s*:\\s*(-?\\d(?:[\\d.eE+-]{15,}|[\\d.]*[eE][\\d+-]+))`,
     'g',
@@ -104,13 +103,13 @@ export function findRoundedNumbers(json: string, names: readonly string[]): Set<
   const rounded = new Set<number>()
   for (const [, text = ''] of json.matchAll(members)) {
     const number = Number(text)
-    if (digitsOf(text) !== digitsOf(String(number))) rounded.add(number)
+    if (normalDigits(text) !== normalDigits(String(number))) rounded.add(number)
   }
   return rounded
 }
 
 /** Digits and exponent, the same for all spellings of a number: `1.50e3`, `1500`. */
-function digitsOf(text: string): string {
+function normalDigits(text: string): string {
   const [, sign, whole = '', decimals = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(text) ?? []
   const digits = (whole + decimals).replace(/0+$/, '')

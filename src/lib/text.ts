@@ -51,7 +51,8 @@ export function createTextReader(source: TextSource) {
       decoding = chosen.decoding
       return read(head.subarray(begin), isEnd)
     }
-    const text = decoding.write(bytes, line) + (isEnd ? decoding.end(line) : '')
+    const written = decoding.write(bytes, line)
+    const text = isEnd ? written + decoding.end(line + countLines(written)) : written
     const nul = text.indexOf('\0')
     if (nul !== -1) {
       const at = line + countLines(text.slice(0, nul))

@@ -148,3 +148,7 @@ test('pieces of any length are read as the whole is', () => {
     { numRuns: 1000 },
   )
 })
+
+test('a letter that the end cuts is on its own line', () => {
+  expect(() => decodeText(Buffer.from([0x0a, 0xfc]), { source: 'It' })).toThrow(/from line 2 on/)
+})

@@ -53,14 +53,14 @@ export const BATCH_READERS: Record<
   [JSON_TYPE](text, parseJson) {
     const body = readObject(parseJson(text))
     const points = readList(body, 'points')
-    return { points: pointsOf(text, points.length, (index) => points[index]), parameters: body }
+    return { points: createPoints(text, points.length, (index) => points[index]), parameters: body }
   },
   'application/x-ndjson': (text) => ({ points: readLines(text), parameters: {} }),
   'application/geo+json-seq': (text) => ({ points: readLines(text), parameters: {} }),
   'text/csv': (text) => ({ points: readRecords(text), parameters: {} }),
   [GEOJSON_TYPE](text, parseJson) {
     const features = readList(readCollection(readObject(parseJson(text))), 'features')
-    return { points: pointsOf(text, features.length, (index) => features[index], true), parameters: {} }
+    return { points: createPoints(text, features.length, (index) => features[index], true), parameters: {} }
   },
 }
 
@@ -89,7 +89,7 @@ function isSent(value: unknown): value is Record<string, unknown> {
  * @param text of the body
  * @param read the value of a point, an object with its members or a Feature
  */
-function pointsOf(
+function createPoints(
   text: string,
   count: number,
   read: (index: number) => unknown,
@@ -131,7 +131,7 @@ function readLines(text: string): SentPoints {
     if (line.trim() !== '') lines.push(line)
     start = found ? separator.lastIndex : text.length
   }
-  return pointsOf(text, lines.length, (index) => {
+  return createPoints(text, lines.length, (index) => {
     const line = lines[index] as string
     const excess = nestingError(line, 'line')
     if (excess) return excess
@@ -155,7 +155,7 @@ function readRecords(text: string): SentPoints {
     throw new ApiError('MALFORMED_BODY', `The body is not valid CSV: ${error.message}.`)
   }
   const header = records.shift()
-  return header ? pointsOfTable(header, records, form.delimiter) : pointsOf('', 0, () => undefined)
+  return header ? pointsOfTable(header, records, form.delimiter) : createPoints('', 0, () => undefined)
 }
 
 /** @throws {ApiError} MALFORMED_BODY, where the header lacks a column or has one twice */

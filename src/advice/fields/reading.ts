@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '#src/errors.ts'
 import { withoutGuard } from '#src/http/formats.ts'
 import { BODY_TEXT, nestingError } from '#src/http/plugins/body-parser.ts'
-import { findTableForm, OPEN_QUOTE, readCsv, type TableForm } from '#src/lib/csv.ts'
+import { findTableForm, OPEN_QUOTE, readCsv } from '#src/lib/csv.ts'
 import { textSeparator } from '#src/lib/geojson.ts'
 import { BracketWalk, memberText, withoutSpace } from '#src/lib/json.ts'
 import { createTextReader } from '#src/lib/text.ts'
@@ -196,7 +196,7 @@ async function* readTable(texts: Texts): AsyncGenerator<SentFeature> {
 /** A record that is cut by the end of a piece waits for the next one. */
 async function* readRecordsIn(texts: Texts): AsyncGenerator<string[]> {
   let rest = ''
-  let form: TableForm | undefined
+  let form: ReturnType<typeof findTableForm> | undefined
   for await (const text of texts) {
     rest += text
     const lines = rest.slice(0, 1 + Math.max(rest.lastIndexOf('\n'), rest.lastIndexOf('\r')))
@@ -212,7 +212,11 @@ async function* readRecordsIn(texts: Texts): AsyncGenerator<string[]> {
 }
 
 /** @param isWhole whether a quote that is not closed is a mistake, and not the end of a piece */
-function readRecords(text: string, form: TableForm, isWhole: boolean): { records: string[][]; end: number } {
+function readRecords(
+  text: string,
+  form: ReturnType<typeof findTableForm>,
+  isWhole: boolean,
+): { records: string[][]; end: number } {
   const records: string[][] = []
   let end = form.start
   try {

@@ -33,7 +33,7 @@ import {
 import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { charsetOf } from '#src/http/plugins/body-parser.ts'
+import { declaredCharset } from '#src/http/plugins/body-parser.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
@@ -207,7 +207,7 @@ A field that is not valid, or that has the id of one before it, is told with its
         throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the body as one of ${types}.`)
       }
       const features = read(
-        decodeTexts(request.body as AsyncIterable<Buffer>, FIELD_QUOTA.bytes, charsetOf(request)),
+        decodeTexts(request.body as AsyncIterable<Buffer>, FIELD_QUOTA.bytes, declaredCharset(request)),
       )
       const keeping = { request, reply, refuseElsewhere: advisors.refuseElsewhere }
       const signal = createClientSignal(reply)

@@ -235,7 +235,7 @@ export function collectBody(
 }
 
 /** The encoding that the media type of a body declares. */
-export function charsetOf({ headers }: FastifyRequest): string | undefined {
+export function declaredCharset({ headers }: FastifyRequest): string | undefined {
   return /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1]
 }
 
@@ -248,7 +248,7 @@ export const BODY_TEXT = {
 /** Different invalid bytes would decode to the same characters, also of passwords. @throws {TextError} */
 export function decodeBody(body: Buffer, request: FastifyRequest): string {
   // Clients declare their system's encoding for what they write in UTF-8.
-  const declared = isUtf8(body) ? undefined : charsetOf(request)
+  const declared = isUtf8(body) ? undefined : declaredCharset(request)
   return decodeText(body, { ...BODY_TEXT, declared }).text
 }
 
