@@ -18,7 +18,7 @@ const WGS84 =
 const LONGEST_NAME = 60
 
 /**
- * What is wrong with the `crs` of a GeoJSON object: GeoJSON is WGS 84 (RFC 7946, section 4), and other coordinates would
+ * The fault of the `crs` of a GeoJSON object: GeoJSON is WGS 84 (RFC 7946, section 4), and other coordinates would
  * be misplaced.
  *
  * @returns the other system, empty for one without a name; undefined for WGS 84 by any of its names, and for no `crs`
@@ -44,7 +44,7 @@ export function crsRule(other: string): string {
 
 const RECORD_SEPARATOR = '\u001e'
 
-/** What is between texts of JSON: the record separator of a sequence (RFC 8142), whose texts may have lines, or line ends. */
+/** The separator of texts of JSON: that of a sequence (RFC 8142), whose texts may have lines, or line ends. */
 export function textSeparator(beginning: string): RegExp {
   return beginning.trimStart().startsWith(RECORD_SEPARATOR) ? new RegExp(RECORD_SEPARATOR) : /\r\n|[\r\n]/
 }

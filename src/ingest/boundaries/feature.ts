@@ -141,3 +141,9 @@ function closed(positions: unknown): Float64Array {
   const isOpen = ring[0] !== ring.at(-2) || ring[1] !== ring.at(-1)
   return Float64Array.from(isOpen ? [...ring, ...ring.slice(0, 2)] : ring)
 }
+
+/** A number of a property; a whole one that a double would round stays a text, since it is a code. NaN for a blank. */
+export function readNumber(text: string): number | string {
+  const number = Number.parseFloat(text)
+  return /^-?\d+$/.test(text) && !Number.isSafeInteger(number) ? text : number
+}

@@ -23,6 +23,7 @@ import {
   type FeatureReading,
   MAX_POSITIONS,
   type RawFeature,
+  readNumber,
 } from './feature.ts'
 import { geoPackage } from './geopackage.ts'
 import { findPart, shapefile, shapefileFeatures, shapefileReading } from './shapefile.ts'
@@ -34,13 +35,6 @@ const TOKEN_BYTES = 1024
 
 /** Finely drawn features have 20 to 40 characters a position. */
 const MAX_FEATURE_CHARACTERS = 24 * 2 ** 20
-
-/** Whole numbers that a double would round are texts: they are codes. */
-function readNumber(text: string): number | string {
-  const number = Number(text)
-  const isRounded = /^-?\d+$/.test(text) && !Number.isSafeInteger(number)
-  return isRounded ? text : number
-}
 
 /** Read as a stream: only the size of a feature matters. */
 function geoJsonFile(path: string): FeatureFile {

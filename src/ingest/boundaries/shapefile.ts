@@ -16,6 +16,7 @@ import {
   MAX_POSITIONS,
   type Noted,
   type RawFeature,
+  readNumber,
 } from './feature.ts'
 
 type Decode = (bytes: Buffer) => string
@@ -97,7 +98,7 @@ function readCell(bytes: Buffer, decode: Decode): string {
 }
 
 function typed(text: string, type: string): unknown {
-  if (type === 'N' || type === 'F') return Number.parseFloat(text)
+  if (type === 'N' || type === 'F') return readNumber(text)
   if (type === 'L') return /^[yt]$/i.test(text)
   return text
 }

@@ -188,6 +188,15 @@ test('a code that is a number keeps its digits', async () => {
   expect(codes).toEqual(['12345678901234567890', '9999999999999999', '9007199254740991', '12', '1000', '1.5'])
 })
 
+test('a code in a column of numbers of a .dbf keeps its digits', async () => {
+  const parts = shapefileParts([{ properties: { CODE: '12345678901234567890', NAME: 'A' }, ring: null }])
+  // The type of the first column.
+  parts.dbf?.write('N', 32 + 11)
+  const file = await openBoundaryFile(await boundaryFile(zipOf({ areas: parts }), 'areas.zip'), { level: 1 })
+  for await (const { properties } of file.features(() => {}))
+    expect(readText(properties, ['CODE'])).toBe('12345678901234567890')
+})
+
 test('files are refused as unopened.txt has it', async () => {
   const refusals: string[] = []
   for (const [what, [path, reading]] of Object.entries(REFUSED)) {
