@@ -70,13 +70,13 @@ export type BatchPoint = t.WithoutNulls<Static<typeof BatchPoint>>
 
 export const PointLines = t.textBody(
   'PointLines',
-  'One `BatchPoint` a line, as JSON. Empty lines are skipped.',
+  'One `BatchPoint` or one Feature of GeoJSON a line, as JSON. Empty lines are skipped. A sequence (RFC 8142) is read as well.',
   '{"id":"field-1","lat":9.5,"lng":38.5,"name":"My field"}\n{"id":2,"lat":9.6,"lng":38.6}\n',
 )
 
 export const PointTable = t.textBody(
   'PointTable',
-  'RFC 4180, in UTF-8. The first line names the columns, in any order and case: `lat` (or `latitude`) and `lng` (or `lon`, `long`, `longitude`), and if you like `id` and `name`. Others are ignored, unless `pass` names them; empty cells count as left out; ids are text.',
+  'RFC 4180, with commas, semicolons or tabs, also as a line `sep=;` says; numbers may have decimal commas. The first line names the columns, in any order and case: `lat` (or `latitude`) and `lng` (or `lon`, `long`, `longitude`), and if you like `id` and `name`. Others are ignored, unless `pass` names them; empty cells count as left out, and empty rows are skipped; ids are text.',
   'id,name,lat,lng\r\nfield-1,"My field, upper part",9.5,38.5\r\nfield-2,,9.6,38.6\r\n',
 )
 

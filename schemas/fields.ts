@@ -98,13 +98,13 @@ export const FieldFeatures = t.component(
 
 export const FieldLines = t.textBody(
   'FieldLines',
-  'A Feature of GeoJSON a line. Empty lines are skipped.',
+  'A Feature of GeoJSON a line. Empty lines are skipped. A sequence (RFC 8142) is read as well.',
   `${JSON.stringify(EXAMPLE)}\n`,
 )
 
 export const FieldTable = t.textBody(
   'FieldTable',
-  'RFC 4180, in UTF-8. The first line names the columns: `id` and `wkt` (or `geometry`, `geom`, `the_geom`, `shape`), a POLYGON or MULTIPOLYGON as well-known text. Other columns are properties, texts all of them; empty cells are left out. A table of `GET` has them as JSON.',
+  'RFC 4180, with commas, semicolons or tabs. The first line names the columns: `id` and `wkt` (or `geometry`, `geom`, `the_geom`, `shape`), a POLYGON or MULTIPOLYGON as well-known text. Other columns are properties, texts all of them; empty cells are left out, and empty rows skipped. A table of `GET` has them as JSON.',
   'id,name,wkt\r\nUPI-1/02/03/04/567,My field,"POLYGON((38.5 9.5,38.501 9.5,38.501 9.501,38.5 9.501,38.5 9.5))"\r\n',
 )
 

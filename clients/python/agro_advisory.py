@@ -17,6 +17,7 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import re
 import secrets
 import time
 import urllib.error
@@ -39,6 +40,11 @@ _FIRST_WAIT = 0.25
 
 _FAULTS = ("OVERLOADED", "DATABASE_UNAVAILABLE")
 """What the last item of an answer says in the place of the rest, where the service could not go on."""
+
+_REFUSALS = ("INVALID_PARAMETERS", "INVALID_GEOMETRY", "MALFORMED_JSON")
+"""What an item says where its place was not read."""
+
+_NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?")
 
 _LOST = (OSError, http.client.HTTPException)
 """What Python raises where a connection is not made, or breaks."""
@@ -127,6 +133,9 @@ class AdvisoryClient:
     ) -> Iterator[Json]:
         """Advice for any number of points, each with ``lat``, ``lng`` and perhaps ``id`` and ``name``, in their order.
 
+        Coordinates may be text, as ``csv.DictReader`` has them; ids stay as they are. Where all of the first call are refused,
+        the error says why.
+
         An item without data has ``error`` and ``code``. Items of different groups may come of different releases, where one is
         published meanwhile: each says its ``release``.
 
@@ -137,7 +146,7 @@ class AdvisoryClient:
         def ask(texts: List[str]) -> Iterator[str]:
             return self._lines(path, "\n".join(texts), _NDJSON)
 
-        return self._answers(points, batch_size, ask)
+        return self._answers((_with_numbers(point) for point in points), batch_size, ask)
 
     def polygons(
         self,
@@ -226,6 +235,8 @@ class AdvisoryClient:
         ask: Callable[[List[str]], Iterator[str]],
     ) -> Iterator[Json]:
         """The answers for any number of places, one call after the other; what is missing is asked for again."""
+        # None as soon as one is accepted.
+        refused: Optional[List[Json]] = []
         for left in _groups((json.dumps(place) for place in places), batch_size):
             attempt = 0
             while left:
@@ -233,11 +244,18 @@ class AdvisoryClient:
                 answered = 0
                 for item in reader:
                     answered += 1
+                    if refused is not None and item.get("code") in _REFUSALS:
+                        refused.append(item)
+                        continue
+                    yield from refused or []
+                    refused = None
                     yield item
                 left = left[answered:]
                 if left:
                     attempt = 1 if answered else attempt + 1
                     self._wait_for_rest(attempt, reader.stopped)
+            if refused:
+                raise _all_refused(refused)
 
     def _wait_for_rest(self, attempt: int, reason: Optional[str]) -> None:
         if attempt > self._retries:
@@ -329,6 +347,22 @@ class _Reader:
                 yield item
         if doubtful is not None:
             self.stopped = str(doubtful.get("error"))
+
+
+def _with_numbers(point: Mapping[str, Any]) -> Json:
+    """A point whose coordinates are numbers, also where they are text; text that is none is left to the service."""
+    return {name: _number(value) if name in ("lat", "lng") else value for name, value in point.items()}
+
+
+def _number(value: Any) -> Any:
+    text = value.strip() if isinstance(value, str) else ""
+    return float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else value
+
+
+def _all_refused(items: List[Json]) -> AdvisoryError:
+    first = items[0]
+    said = f"All {len(items)} places are refused. The first one: {first.get('error')}"
+    return AdvisoryError(said, code=str(first["code"]), status=400, details=first.get("details"))
 
 
 def _groups(texts: Iterable[str], count: int) -> Iterator[List[str]]:

@@ -61,6 +61,30 @@ class WithService(unittest.TestCase):
         self.assertEqual([item["id"] for item in items], list(range(25)))
         self.assertEqual([item["yield_data"] for item in items], [item["yield_data"] for item in alone["items"]])
 
+    def test_rows_of_a_table_are_points_and_ids_stay_text(self) -> None:
+        rows = [
+            {"id": "007", "lat": "9.5", "lng": " 38.5 "},
+            {"id": "1e3", "lat": "9,5", "lng": "38,5"},
+            {"id": "12", "lat": "9", "lng": "+38.5"},
+            {"id": "x", "lat": "north", "lng": "38.5"},
+        ]
+        items = list(self.client.points("yield", rows, country_code="eth"))
+        self.assertEqual([item["id"] for item in items], ["007", "1e3", "12", "x"])
+        self.assertEqual([item.get("code") for item in items], [None, None, None, "INVALID_PARAMETERS"])
+
+    def test_a_batch_that_is_refused_as_a_whole_raises(self) -> None:
+        rows = [{"id": str(index), "latitude": "9.5", "lng": "38.5"} for index in range(5)]
+        with self.assertRaises(AdvisoryError) as raised:
+            list(self.client.points("yield", rows, country_code="eth", batch_size=3))
+        self.assertEqual((raised.exception.code, raised.exception.status), ("INVALID_PARAMETERS", 400))
+        self.assertIn("All 3 places are refused. The first one: lat is required", str(raised.exception))
+        bad = {"lat": 95, "lng": 38.5}
+        items = list(self.client.points("yield", [bad, {**HERE}, bad], country_code="eth", batch_size=2))
+        self.assertEqual([item.get("code") for item in items], ["INVALID_PARAMETERS", None, "INVALID_PARAMETERS"])
+        with self.assertRaises(AdvisoryError) as raised:
+            list(self.client.polygons("yield", [square("a", 100, 95)]))
+        self.assertEqual(raised.exception.code, "INVALID_GEOMETRY")
+
     def test_polygons_and_areas_are_answered_as_each_alone(self) -> None:
         fields = [square("a", 38.5, 9.5), square("nowhere", 0, 0), square("b", 38.6, 9.5)]
         items = list(self.client.polygons("fertilizer", fields, batch_size=2))

@@ -32,7 +32,9 @@ advise_polygon <- function(client, product, geometry = NULL, admin = NULL, ...) 
 
 #' Advice for any number of points, in their order.
 #'
-#' @param points a data frame with lat and lng, and perhaps id and name
+#' Where all places of the first call are refused, the condition says why.
+#'
+#' @param points a data frame with lat and lng, also as text, and perhaps id and name
 #' @param ... crop, country_code and forecast_period
 #' @param batch_size how many go into one call; the service takes 1,000, or 20,000 with a token
 advise_points <- function(client, product, points, ..., batch_size = 1000) {
@@ -106,10 +108,17 @@ advisory_call <- function(client, method, path, body = NULL, once = FALSE) {
   }, "", USE.NAMES = FALSE)
 }
 
+# A coordinate that is a text, perhaps with a decimal comma, as a number; a text that is none is left to the service.
+.number <- function(value) {
+  number <- suppressWarnings(as.numeric(sub(",", ".", trimws(as.character(value)), fixed = TRUE)))
+  if (is.na(number)) as.character(value) else number
+}
+
 # The rows of a data frame as objects of JSON, without what is empty.
 .lines <- function(frame) {
   vapply(seq_len(nrow(frame)), function(row) {
     members <- Filter(function(value) !is.na(value), as.list(frame[row, , drop = FALSE]))
+    for (name in intersect(c("lat", "lng"), names(members))) members[[name]] <- .number(members[[name]])
     .json(members)
   }, "")
 }
@@ -128,6 +137,11 @@ advisory_call <- function(client, method, path, body = NULL, once = FALSE) {
   starts <- if (count > 0) seq(1, count, by = size) else integer()
   tables <- lapply(starts, function(start) ask(start:min(start + size - 1, count)))
   if (length(tables) == 0) return(data.frame())
+  first <- tables[[1]]
+  if (all(first$code %in% c("INVALID_PARAMETERS", "INVALID_GEOMETRY", "MALFORMED_JSON"))) {
+    said <- paste0("All ", nrow(first), " places are refused. The first one: ", first$error[1])
+    stop(.condition(said, first$code[1], 400))
+  }
   columns <- unique(unlist(lapply(tables, names)))
   filled <- lapply(tables, function(table) {
     table[setdiff(columns, names(table))] <- NA

@@ -12,7 +12,8 @@ import {
   longJsonParser,
   waitToParse,
 } from '#src/http/plugins/body-parser.ts'
-import { isInAnotherCrs, isObject } from '#src/lib/json.ts'
+import { crsRule, findOtherCrs, isGeoJsonType } from '#src/lib/geojson.ts'
+import { isObject } from '#src/lib/json.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
 import { invalid, type SentGeoJson, soleFeature } from './polygon/geometry.ts'
 
@@ -46,7 +47,7 @@ export function readLongBodies(app: App, { readers, limit, tooLarge }: BodyForma
         readers[mediaTypeOfBody(request)] ?? (isUntypedJson(request, body) ? readers[JSON_TYPE] : undefined)
       if (!read) throw new ApiError('UNSUPPORTED_MEDIA_TYPE', unsupported)
       await waitToParse(app, request, body)
-      const text = decodeBody(body)
+      const text = decodeBody(body, request)
       return text.trim() === '' ? undefined : read(text, (json) => parseJson(request, json))
     },
   )
@@ -61,12 +62,8 @@ export function readCollection(value: unknown): Record<string, unknown> {
   if (!isObject(value) || value.type !== 'FeatureCollection') {
     throw ApiError.invalid('type', 'must be FeatureCollection')
   }
-  if (isInAnotherCrs(value)) {
-    throw ApiError.invalid(
-      'crs',
-      'must be left out: GeoJSON coordinates are longitude and latitude in WGS 84',
-    )
-  }
+  const other = findOtherCrs(value)
+  if (other !== undefined) throw ApiError.invalid('crs', crsRule(other))
   return value
 }
 
@@ -95,9 +92,6 @@ export function polygonNoter(parameters: readonly string[]) {
   return ignoredNoter([...parameters, ...PIXEL_FIELDS])
 }
 
-/** The types of GeoJSON (RFC 7946, section 1.4). */
-const GEOJSON_TYPES = /^((Multi)?(Point|LineString|Polygon)|GeometryCollection|Feature(Collection)?)$/
-
 /** Makes a hook that merges body and query, and returns the polygon. The name of the Feature is the default. */
 export function polygonBodyReader(
   schema: TObject,
@@ -124,8 +118,7 @@ export function polygonBodyReader(
 export function isPolygonItself(request: FastifyRequest): boolean {
   const { body } = request
   if (!isObject(body)) return false
-  const isTyped = typeof body.type === 'string' && GEOJSON_TYPES.test(body.type)
-  return isTyped || mediaTypeOfBody(request) === GEOJSON_TYPE
+  return isGeoJsonType(body.type) || mediaTypeOfBody(request) === GEOJSON_TYPE
 }
 
 function withType(body: object): object {

@@ -155,10 +155,11 @@ function conditionCells(release: ReleaseLabels, { chosen }: Figures): Cell[] {
 export function writeFeature(
   id: string | number | undefined,
   geometry: string,
-  properties: Record<string, unknown>,
+  properties: Record<string, unknown> | string,
 ): string {
   const start = JSON.stringify({ type: 'Feature', id }).slice(0, -1)
-  return `${start},"geometry":${geometry},"properties":${JSON.stringify(properties)}}`
+  const text = typeof properties === 'string' ? properties : JSON.stringify(properties)
+  return `${start},"geometry":${geometry},"properties":${text}}`
 }
 
 const NUTRIENTS = ['N', 'P2O5', 'K2O', 'S'] as const

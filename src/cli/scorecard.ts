@@ -6,13 +6,13 @@ import { lockReleases, type ReleaseRow, requireComplete } from '#src/catalog/rel
 import { recordOperation } from '#src/data/audit-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import { OperatorError } from '#src/errors.ts'
+import { decodeFile, OperatorError } from '#src/errors.ts'
 import { describeScorecard, type Gathered, gatherObservations, sumToKeep } from '#src/history/scorecard.ts'
 import { type Observation, SMALLEST_GROUP } from '#src/history/scorecard-queries.ts'
 import { readSeason, type Seen, TERCILES } from '#src/history/scores.ts'
 import { isObservable, KEPT_LEVEL, listKept, replaceKept, wouldReveal } from '#src/history/skill-queries.ts'
 import { readNumber } from '#src/http/parameters.ts'
-import { countLineEnds, readCsv } from '#src/lib/csv.ts'
+import { countLineEnds, findTableForm, readCsv, withDecimalPoint } from '#src/lib/csv.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { valuesInRelease } from '#src/lookup/pixels.ts'
@@ -31,7 +31,8 @@ type FileRow = Pick<Observation, 'lat' | 'lng'> & Seen & { condition?: string | 
 
 /** Other columns are ignored. @throws {OperatorError} for a file without these columns */
 export function readObservations(text: string, key: string, maximum: number) {
-  const [header, ...records] = readRecords(text.replace(/^\ufeff/, ''))
+  const { delimiter } = findTableForm(text)
+  const [header, ...records] = readRecords(text)
   const names = (header?.record ?? []).map((name) => name.trim())
   const columns = [
     { name: 'lat', least: -90, most: 90 },
@@ -45,7 +46,7 @@ export function readObservations(text: string, key: string, maximum: number) {
   for (const { record, line } of records) {
     const cellOf = (name: string) => record[names.indexOf(name)]?.trim() ?? ''
     const cells = columns.map(({ name }) => cellOf(name))
-    const numbers = cells.map(readNumber)
+    const numbers = cells.map((cell) => readNumber(withDecimalPoint(cell, delimiter)))
     const isWithin = ({ least, most }: (typeof columns)[number], value: number | string | undefined) =>
       typeof value === 'number' && value >= least && value <= most
     const wrong = columns.findIndex((column, index) => !isWithin(column, numbers[index]))
@@ -79,12 +80,11 @@ function readRecords(text: string): { record: string[]; line: number }[] {
   const found: { record: string[]; line: number }[] = []
   let [line, counted] = [1, 0]
   try {
-    readCsv(text, (record, end) => {
+    for (const { cells, end } of readCsv(text)) {
       line += countLineEnds(text, counted, end)
       counted = end
-      found.push({ record, line })
-      return true
-    })
+      found.push({ record: cells, line })
+    }
   } catch (error) {
     throw new OperatorError(`The observations are not CSV: ${formatError(error)}.`)
   }
@@ -178,11 +178,11 @@ async function readFileObservations(
   product: ProductDefinition,
   file: string,
 ): Promise<{ given: Observation[]; errors: RowError[] }> {
-  const text = await readFile(pathNamed(file), 'utf8').catch((error) => {
+  const bytes = await readFile(pathNamed(file)).catch((error) => {
     throw new OperatorError(`${file} cannot be read: ${formatError(error)}.`)
   })
   const { key, maximum } = product.observed as NonNullable<ProductDefinition['observed']>
-  const { rows, errors } = readObservations(text, key, maximum)
+  const { rows, errors } = readObservations(decodeFile(bytes, { source: file }), key, maximum)
   const places = rows.map(({ lat, lng, condition }) => ({ latitude: lat, longitude: lng, condition }))
   const values = await valuesInRelease(database, product, release.id, places)
   // The values are of the condition.

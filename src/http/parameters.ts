@@ -374,6 +374,14 @@ interface Limits {
   maxLength?: number
 }
 
+/** Of the ids of points, polygons and fields: a longer number would come back as another one. */
+export const ID_RULE = `must be a text, or a number of at most 16 digits up to ${Number.MAX_SAFE_INTEGER}: send longer ones as text`
+
+export function isNumberId(id: unknown): id is number {
+  if (typeof id !== 'number' || Math.abs(id) > Number.MAX_SAFE_INTEGER) return false
+  return Number.isInteger(id) || String(id).replaceAll(/^-?0?\.?0*|[.]|e.*$/g, '').length <= 16
+}
+
 function describeRule(error: FastifySchemaValidationError): string {
   const { keyword, params } = error
   const { type, minimum, maximum, minLength, maxLength } =
@@ -385,6 +393,7 @@ function describeRule(error: FastifySchemaValidationError): string {
     case 'type':
     case 'minimum':
     case 'maximum':
+      if (types.includes('string') && types.includes('number')) return ID_RULE
       if (types[0] !== 'number' && types[0] !== 'integer')
         return `must be ${types[0] === 'object' || types[0] === 'array' ? 'an' : 'a'} ${types.join(' or a ')}`
       return `must be a ${types[0] === 'integer' ? 'whole number' : 'number'}${minimum === undefined ? '' : ` from ${minimum} to ${maximum}`}`

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import type { Readable } from 'node:stream'
+import { pipeline, type Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl'
 import { OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
@@ -21,6 +22,27 @@ export interface Archive {
 
 export function isArchive(path: string): boolean {
   return /\.zip$/i.test(path)
+}
+
+/** A file that is packed alone with gzip, and not an archive of several. */
+export function isGzipped(path: string): boolean {
+  return /\.gz$/i.test(path) && !/\.tar\.gz$/i.test(path)
+}
+
+/** The bytes of a file that is packed with gzip, in pieces. */
+export async function* gunzip(path: string, most = MAX_UNPACKED_BYTES): AsyncGenerator<Buffer> {
+  const unpacked = createGunzip()
+  pipeline(createReadStream(path), unpacked, () => {})
+  let bytes = 0
+  try {
+    for await (const chunk of unpacked) {
+      bytes += chunk.length
+      if (bytes > most) throw new Error(`it has more than ${most} bytes, and no more are unpacked`)
+      yield chunk
+    }
+  } catch (error) {
+    throw new OperatorError(`${path} cannot be unpacked: ${formatError(error)}.`)
+  }
 }
 
 export async function openZipArchive(path: string, name: string): Promise<Archive> {

@@ -23,7 +23,7 @@ import {
   type Problem,
   readAttributes,
 } from './companions.ts'
-import { refuseUnreadable } from './other-formats.ts'
+import { refuseOtherPath, refuseUnreadable } from './other-formats.ts'
 import type { LayerSource } from './source.ts'
 
 const LayerEntry = Type.Object(
@@ -90,6 +90,7 @@ async function findPaths(folder: string, names: string[]): Promise<[string, ...s
       paths.push(name)
       continue
     }
+    refuseOtherPath(name)
     const path = resolve(folder, name)
     paths.push(...(basename(path).includes('*') ? await findAll(path) : [path]))
   }

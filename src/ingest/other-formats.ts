@@ -1,4 +1,4 @@
-import { extname } from 'node:path'
+import { extname, sep } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 
 /** GDAL converts these to GeoTIFF; by their first bytes. */
@@ -15,6 +15,26 @@ const FORMATS: Record<string, string[]> = {
   JPEG: ['\xff\xd8\xff'],
 }
 
+/** Packed files that are not read: their endings, their first bytes, and what unpacks them. */
+const PACKED: [ending: RegExp, start: string, unpack: string][] = [
+  [/\.(?:tar(?:\.\w+)?|t[gbx]z2?|tzst)$/i, '', 'tar -xf'],
+  [/\.gz$/i, '\x1f\x8b', 'gunzip -k'],
+  [/\.zip$/i, 'PK\x03\x04', 'unzip'],
+  [/\.bz2$/i, 'BZh', 'bunzip2 -k'],
+  [/\.xz$/i, '\xfd7zXZ', 'unxz -k'],
+  [/\.zst$/i, '(\xb5/\xfd', 'unzstd'],
+  [/\.7z$/i, '7z\xbc\xaf', '7z x'],
+  [/\.rar$/i, 'Rar!', 'unrar x'],
+]
+
+/** @throws {OperatorError} for a packed file, with the command that unpacks it @param beginning one character a byte */
+export function refusePacked(path: string, beginning = ''): void {
+  const isOne = ([ending, start]: (typeof PACKED)[number]) =>
+    ending.test(path) || (start !== '' && beginning.startsWith(start))
+  const unpack = PACKED.find(isOne)?.[2]
+  if (unpack) throw new OperatorError(`${path} is packed: \`${unpack} ${quoted(path)}\` unpacks it.`)
+}
+
 /** Files with several rasters. */
 const OF_SEVERAL = new Set(['NetCDF', 'NetCDF or HDF5', 'HDF4', 'GRIB'])
 
@@ -27,6 +47,7 @@ export const FORMAT_BYTES = 64
  * @param beginning one character a byte
  */
 export function refuseOtherFormat(path: string, beginning: string): never {
+  refusePacked(path, beginning)
   const name = Object.keys(FORMATS).find((name) =>
     FORMATS[name]?.some((start) => folded(beginning).startsWith(folded(start))),
   )
@@ -84,6 +105,25 @@ export function refuseOtherKind(name: string, kind: string): never {
   throw new OperatorError(
     `${name} is ${kind}, which is not read: \`ogr2ogr ${crs} ${made} ${quoted(name)}\` makes a GeoPackage of it.`,
   )
+}
+
+const OTHER_PATHS: [RegExp, string][] = [
+  [
+    /^\/vsi\w+\//i,
+    'is a path of GDAL, which other programs do not know: give the file, or its https address',
+  ],
+  [/^file:/i, 'is an address of a file: give its path'],
+  [
+    /^(?!https?:)[a-z][a-z\d+.-]+:\/\//i,
+    'is no address that is read: give an https address, or download the file',
+  ],
+  [/^(?:[a-z]:[\\/]|\\\\)/i, 'is a path of Windows: give the path on this computer'],
+]
+
+/** @throws {OperatorError} for a path of another kind than those of this computer */
+export function refuseOtherPath(name: string): void {
+  const [, rule] = OTHER_PATHS.find(([kind]) => kind.test(name) && !(kind.test('C:\\') && sep === '\\')) ?? []
+  if (rule !== undefined) throw new OperatorError(`${name} ${rule}.`)
 }
 
 /** Of a failed look at a file or folder. */

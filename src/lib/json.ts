@@ -68,6 +68,63 @@ export class BracketWalk {
   }
 }
 
+/** The text of a member of an object in valid JSON, whose numbers have the digits that they were written with. */
+export function memberText(object: string, name: string): string | undefined {
+  let found: string | undefined
+  let level = 0
+  let key = ''
+  /** Where the value of the key begins. */
+  let start = -1
+  for (let at = 0; at < object.length; at++) {
+    const character = object[at]
+    if (character === '"') {
+      const end = endOfString(object, at)
+      if (level === 1 && start === -1) key = object.slice(at, end + 1)
+      at = end
+    } else if (character === '{' || character === '[') level++
+    else if (character === '}' || character === ']') level--
+    else if (character === ':' && level === 1) start = at + 1
+    // Of several the last one counts, as to a parser.
+    if (start === -1 || level > 1 || (level === 1 && character !== ',')) continue
+    if (JSON.parse(key) === name) found = withoutSpace(object.slice(start, at))
+    start = -1
+  }
+  return found
+}
+
+/** The numbers that a parser makes of members with more digits than a double has. */
+export function findRoundedNumbers(json: string, names: readonly string[]): Set<number> {
+  const keys = names.map((name) => JSON.stringify(name).replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+  // A double keeps any 15 decimal digits.
+  const members = new RegExp(
+    `(?:${keys.join('|')})\\s*:\\s*(-?\\d(?:[\\d.eE+-]{15,}|[\\d.]*[eE][\\d+-]+))`,
+    'g',
+  )
+  const rounded = new Set<number>()
+  for (const [, text = ''] of json.matchAll(members)) {
+    const number = Number(text)
+    if (normalDigits(text) !== normalDigits(String(number))) rounded.add(number)
+  }
+  return rounded
+}
+
+/** Digits and exponent, the same for all spellings of a number: `1.50e3`, `1500`. */
+function normalDigits(text: string): string {
+  const [, sign, whole = '', decimals = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(text) ?? []
+  const digits = (whole + decimals).replace(/0+$/, '')
+  const dropped = whole.length + decimals.length - digits.length
+  return `${sign}${digits.replace(/^0+/, '')}e${digits === '' ? 0 : Number(exponent) - decimals.length + dropped}`
+}
+
+/** JSON as it is written at the shortest, but for its numbers. */
+export function withoutSpace(json: string): string {
+  return json.replaceAll(/"[^"\\]*(?:\\.[^"\\]*)*"|\s+/g, (part) => {
+    if (!part.startsWith('"')) return ''
+    return part.includes('\\') ? JSON.stringify(JSON.parse(part)) : part
+  })
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -90,14 +147,4 @@ export function openText(object: string): string {
  */
 export function closedWith(open: string, members: string): string {
   return `${open},${members}}`
-}
-
-/** WGS 84 in the order longitude, latitude, which is that of RFC 7946. */
-const CRS84 = /^urn:ogc:def:crs:OGC:(1\.3)?:CRS84$/
-
-/** Whether a GeoJSON object has another system than that of RFC 7946. */
-export function isInAnotherCrs(object: object): boolean {
-  const { crs } = object as { crs?: { properties?: { name?: unknown } } | null }
-  const name = crs?.properties?.name
-  return crs !== undefined && crs !== null && !(typeof name === 'string' && CRS84.test(name))
 }

@@ -51,6 +51,26 @@ test('a point is answered as the service answers it, and is in the history once'
   expect(history?.items.map(({ id }) => id)).toEqual([history_id])
 })
 
+test('rows of a table are points, ids stay text, and a batch that is refused as a whole is an error', async () => {
+  const rows = [
+    { id: '007', lat: '9.5', lng: ' 38.5 ' },
+    { id: '1e3', lat: '9,5', lng: '38,5' },
+    { id: 'x', lat: 'north', lng: 38.5 },
+  ]
+  const items = await allOf(client.points('yield', rows, { country_code: 'eth' }))
+  expect(items.map((item) => [item.id, 'code' in item && item.code])).toEqual([
+    ['007', false],
+    ['1e3', false],
+    ['x', 'INVALID_PARAMETERS'],
+  ])
+  const named = rows.map(({ id, lng }) => ({ id, lng, latitude: 9.5 })) as unknown as Point[]
+  const refused = await allOf(client.points('yield', named, { batchSize: 2 })).catch(
+    (thrown: unknown) => thrown,
+  )
+  expect(refused).toMatchObject({ status: 400, code: 'INVALID_PARAMETERS' })
+  expect((refused as Error).message).toMatch(/^All 2 places are refused\. The first one: lat is required/)
+})
+
 test('a refusal is an error with its code, status and id', async () => {
   const refused = client.point('fertilizer', { ...HERE, crop: 'potato' })
   const error = await refused.catch((thrown: unknown) => thrown)

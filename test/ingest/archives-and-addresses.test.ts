@@ -6,6 +6,7 @@ import type { ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { zipSync } from 'fflate'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
@@ -172,6 +173,53 @@ test('a raster in a folder of an archive is loaded with its mask, and several by
   expect(await load({ files: [`${mosaic}/mosaic-*.tif`] })).toEqual([
     { ...whole, checksum: expect.any(String) },
   ])
+})
+
+test('a raster that is packed with gzip is loaded as it would be unpacked', async () => {
+  const expected = await load({ file: kindFixture('names.tif'), band: 2 })
+  const packed = gzipSync(await readFile(kindFixture('names.tif')))
+  for (const name of ['names.tif.gz', 'NAMES.TIF.GZ']) {
+    expect(await load({ file: await ingest.write(name, packed), band: 2 })).toEqual(expected)
+  }
+})
+
+test('packed files that are not read, and paths of another kind, are refused with what to do', async () => {
+  const whole = gzipSync(await readFile(kindFixture('names.tif')))
+  const files: Record<string, Buffer | string> = {
+    'cut.tif.gz': whole.subarray(0, whole.length / 2),
+    'text.tif.gz': 'Dear operator, this is not packed.',
+    'other.tif.gz': gzipSync('Dear operator, this is no raster.'),
+    'a.tar.gz': whole,
+    'a.tgz': whole,
+    'a.tar': 'a.tif',
+    'gzip.tif': whole,
+    'zip.tif': 'PK\x03\x04',
+    'a.tif.bz2': 'BZh91AY',
+    'a.tif.xz': Buffer.from('\xfd7zXZ\0', 'latin1'),
+    'a.tif.zst': Buffer.from('(\xb5/\xfd', 'latin1'),
+    'a.7z': Buffer.from("7z\xbc\xaf'\x1c", 'latin1'),
+    'a.rar': 'Rar!\x1a\x07',
+    'renamed.tif': Buffer.from('\xfd7zXZ\0', 'latin1'),
+  }
+  for (const [name, content] of Object.entries(files)) await ingest.write(name, content)
+  const paths = [
+    'gone.tif.gz',
+    '/vsigzip/a.tif.gz',
+    '/vsicurl/https://example.org/a.tif',
+    '/vsizip/a.zip/a.tif',
+    'file:///data/a.tif',
+    's3://bucket/a.tif',
+    'gs://bucket/a.tif',
+    'ftp://example.org/a.tif',
+    'C:\\\\data\\\\a.tif',
+    'D:/data/a.tif',
+    '\\\\\\\\server\\\\a.tif',
+  ]
+  const cases = Object.fromEntries([...Object.keys(files), ...paths].map((path) => [path, path]))
+  const refusals = await refusalsOf(cases, (path) => ingest.refusalOfFile(path))
+  await expect(
+    refusals.replaceAll(temporary, 'TMPDIR').replaceAll(/agro-\w{6}/g, 'agro'),
+  ).toMatchFileSnapshot('refused/packed.txt')
 })
 
 test('an archive is refused that lacks the raster, names none of several, is cut off, or lies', async () => {

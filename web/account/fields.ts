@@ -23,6 +23,7 @@ const MEDIA_TYPES: Record<string, string> = {
   geojson: 'application/geo+json',
   json: 'application/json',
   ndjson: 'application/x-ndjson',
+  geojsons: 'application/geo+json-seq',
   csv: 'text/csv',
 }
 

@@ -2,22 +2,28 @@ import { loginFirst } from '../account/enter.ts'
 import type { Catalog } from '../api-types.ts'
 import { watchLink } from '../parts/blocks.ts'
 import { type Feature, featuresMap } from '../parts/features-map.ts'
-import { dropZone, formOf } from '../parts/form.ts'
+import { formOf } from '../parts/form.ts'
 import { placeChoosers, type Series, seriesIn } from '../parts/series.ts'
 import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
+import { textZone } from '../parts/text-file.ts'
 import { element } from '../shell/element.ts'
 import { field } from '../texts/en.ts'
 import { adviceUnder, fieldAdvice } from './advice.ts'
 import { drawer, mapCard } from './drawing.ts'
 import { fieldReport } from './report.ts'
-import { fieldText, readField, readOrSay } from './shape.ts'
+import { type Field, fieldText, readField, readOrSay, swappedInto } from './shape.ts'
 
 /** A longer outline is not put into the address. */
 const LONGEST_LINK = 2000
 
 /** A file of a field is a few kilobytes; larger ones are something else. */
-const LARGEST_FILE = 2_000_000
+const FILES = {
+  label: field.drop,
+  accept: '.json,.geojson,.kml,.gpx,.wkt,.txt',
+  largest: 2_000_000,
+  tooLarge: field.tooLarge,
+}
 
 /** A field that is drawn, pasted or dropped, and what the service says of it. */
 async function open(page: Page) {
@@ -26,13 +32,12 @@ async function open(page: Page) {
   const map = featuresMap(catalog, { label: field.map, left })
   let series = seriesIn(view)
   const choosers = element('div')
-  const result = element('div', { 'aria-live': 'polite' })
+  const result = reportPlace()
 
+  const swap = element('div', { role: 'status' })
   const form = fieldForm(view, async (called, text) => {
-    const report = await reportOn(page, catalog, series, { name: called, text })
-    result.replaceChildren(report)
-    report.querySelector('h3')?.focus()
-    keep()
+    const report = () => reportOn(page, catalog, series, { name: called, text })
+    if (await result.show(report)) keep()
   })
   const outline = form.elements.namedItem('outline') as HTMLTextAreaElement
   const name = form.elements.namedItem('name') as HTMLInputElement
@@ -40,10 +45,13 @@ async function open(page: Page) {
     map &&
     drawer(map, (shape) => {
       outline.value = fieldText(shape)
+      swap.replaceChildren()
+      result.forget()
       keep()
     })
 
   function choose(chosen: typeof series) {
+    result.forget()
     const offered = placeChoosers(catalog, chosen, choose)
     series = offered.chosen
     choosers.replaceChildren(offered.place)
@@ -62,19 +70,27 @@ async function open(page: Page) {
   function showTyped() {
     drawing?.end()
     void map?.show(featuresIn(outline.value))
+    result.forget()
+    swap.replaceChildren(...swapOffer(catalog, outline.value, take))
     keep()
   }
 
-  async function take(file: File) {
-    const read = readOrSay(await textIn(file), 'outline')
+  function take(read: Field) {
     outline.value = fieldText(read.shape)
     if (read.name) name.value = read.name
     showTyped()
-    return field.taken(file.name)
+  }
+
+  async function takeFile(text: string, file: string) {
+    const read = readOrSay(text, 'outline')
+    take(read)
+    return read.gap ? `${field.taken(file)} ${field.gap(read.gap)}` : field.taken(file)
   }
 
   choose(series)
   outline.addEventListener('change', showTyped)
+  outline.addEventListener('input', result.forget)
+  name.addEventListener('input', result.forget)
   if (outline.value !== '') showTyped()
   return element(
     'div',
@@ -84,16 +100,40 @@ async function open(page: Page) {
       'div',
       { class: 'halves' },
       map && drawing && mapCard(map, drawing),
-      element(
-        'section',
-        { class: 'card' },
-        choosers,
-        dropZone(field.drop, '.json,.geojson,.txt', take),
-        form,
-      ),
+      element('section', { class: 'card' }, choosers, textZone({ ...FILES, take: takeFile }), form, swap),
     ),
-    result,
+    result.place,
   )
+}
+
+/** A place for the report of what was asked for last: it is empty once something else is given, or refused. */
+function reportPlace() {
+  const place = element('div', { 'aria-live': 'polite' })
+  let asked = 0
+  function forget() {
+    asked++
+    place.replaceChildren()
+  }
+  /** @returns whether it is still wanted */
+  async function show(ask: () => Promise<HTMLElement>) {
+    forget()
+    const mine = asked
+    const report = await ask()
+    if (mine !== asked) return false
+    place.replaceChildren(report)
+    report.querySelector('h3')?.focus()
+    return true
+  }
+  return { place, forget, show }
+}
+
+/** Offers to swap latitude and longitude, where the field lies on a map that is served then alone. */
+function swapOffer({ releases }: Catalog, text: string, take: (read: Field) => void) {
+  const extents = releases.flatMap(({ grids }) => grids.map(({ extent }) => extent))
+  const read = swappedInto(extents, text)
+  if (!read) return []
+  const button = element('button', { type: 'button', onclick: () => take(read) }, field.swap)
+  return [element('div', { class: 'notice' }, element('p', {}, field.swapped), button)]
 }
 
 function fieldForm(view: URLSearchParams, answer: (name: string, text: string) => Promise<void>) {
@@ -152,11 +192,6 @@ function featuresIn(text: string): Feature[] {
   } catch {
     return []
   }
-}
-
-async function textIn(file: File) {
-  if (file.size > LARGEST_FILE) throw new Error(field.tooLarge)
-  return file.text()
 }
 
 startPage('field', field.title, open)

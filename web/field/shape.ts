@@ -1,5 +1,6 @@
 import type { Bounds } from '../api-types.ts'
 import { field } from '../texts/en.ts'
+import { type Outlines, readGeoshape, readWkt, readXml } from './formats.ts'
 
 // The shape of a field, as a visitor pastes or drops it.
 
@@ -14,22 +15,34 @@ interface Sent {
   features?: Sent[]
   geometry?: Sent
   properties?: { name?: unknown }
+  crs?: string | { properties?: { name?: unknown } } | null
 }
 
-interface Field {
+export interface Field {
   shape: Shape
   name?: string
+  /** The metres that a track ended from its beginning. */
+  gap?: number
 }
 
-type Reason = 'empty' | 'notJson' | 'noPolygon' | 'manyShapes' | 'notPairs' | 'fewPairs' | 'outOfRange'
+type Reason =
+  | 'empty'
+  | 'notJson'
+  | 'notXml'
+  | 'noPolygon'
+  | 'manyShapes'
+  | 'notPairs'
+  | 'fewPairs'
+  | 'outOfRange'
+  | 'otherCrs'
 
 /** Why a text is no shape: the key of its sentence. */
 export class NoShape extends Error {
   declare readonly reason: Reason
-  /** From 1. */
-  declare readonly line: number | undefined
+  /** The line, from 1, or the system of coordinates. */
+  declare readonly line: number | string | undefined
 
-  constructor(reason: Reason, line?: number) {
+  constructor(reason: Reason, line?: number | string) {
     super(reason)
     this.reason = reason
     this.line = line
@@ -37,18 +50,66 @@ export class NoShape extends Error {
 }
 
 const NUMBER = String.raw`[-+]?\d+(?:\.\d+)?`
-/** Two numbers and nothing else, however they are kept apart. */
-const PAIR = new RegExp(String.raw`^\(?\s*(${NUMBER})\s*[,;\s]\s*(${NUMBER})\s*\)?[,;]?$`)
+const COMMA_NUMBER = String.raw`[-+]?\d+,\d+`
+/** Two numbers and nothing else, however they are kept apart; with decimal commas, both have one. */
+const PAIRS = [NUMBER, COMMA_NUMBER].map(
+  (number) => new RegExp(String.raw`^\(?\s*(${number})\s*[,;\s]\s*(${number})\s*\)?[,;]?$`),
+)
 
 /**
- * GeoJSON, or a corner a line: latitude, then longitude.
+ * An outline as people have it: GeoJSON, KML, GPX, well-known text, a geoshape of ODK, or a corner a line, latitude
+ * first.
  *
+ * @param isSwapped whether latitude and longitude have each other's place in the text
  * @throws {NoShape}
  */
-export function readField(text: string): Field {
-  const trimmed = text.trim()
+export function readField(text: string, isSwapped = false): Field {
+  const trimmed = text.replaceAll('\u001e', '').trim()
   if (trimmed === '') throw new NoShape('empty')
-  return trimmed.startsWith('{') ? readGeoJson(trimmed) : { shape: readCorners(trimmed) }
+  if (trimmed.startsWith('{')) return swap(readGeoJson(trimmed), isSwapped)
+  if (trimmed.startsWith('<')) {
+    const outlines = readXml(trimmed)
+    if (!outlines) throw new NoShape('notXml')
+    return swap(fieldWithin(outlines), isSwapped)
+  }
+  const outlines = readWkt(trimmed) ?? readGeoshape(trimmed)
+  return outlines ? swap(fieldWithin(outlines), isSwapped) : { shape: readCorners(trimmed, isSwapped) }
+}
+
+function swap(field: Field, isSwapped: boolean): Field {
+  if (!isSwapped) return field
+  const turned = (value: unknown): unknown =>
+    Array.isArray(value) && !Array.isArray(value[0]) ? [value[1], value[0]] : (value as unknown[]).map(turned)
+  return { ...field, shape: { ...field.shape, coordinates: turned(field.shape.coordinates) } as Shape }
+}
+
+function fieldWithin({ polygons, name, isTrack }: Outlines): Field {
+  if (polygons.length > 1) throw new NoShape('manyShapes')
+  const [rings = []] = polygons
+  if (rings.length === 0) throw new NoShape('noPolygon')
+  const coordinates = rings.map((ring) => closed(ring))
+  const [first, last] = [rings[0]?.[0], rings[0]?.at(-1)]
+  const gap = isTrack && first && last ? Math.round(metresBetween(first, last)) : 0
+  const shape: Shape = { type: 'Polygon', coordinates }
+  return { shape, ...(name && { name: name.slice(0, 200) }), ...(gap > 0 && { gap }) }
+}
+
+/** @throws {NoShape} for positions that are none, and for fewer than three corners */
+function closed(ring: number[][]): number[][] {
+  for (const [lng = Number.NaN, lat = Number.NaN] of ring) {
+    if (!(Math.abs(lng) <= 180 && Math.abs(lat) <= 90)) throw new NoShape('noPolygon')
+  }
+  const [first, last] = [ring[0], ring.at(-1)]
+  const isOpen = first && last && (first[0] !== last[0] || first[1] !== last[1])
+  const whole = isOpen ? [...ring, [...first]] : ring
+  if (whole.length < 4) throw new NoShape('fewPairs')
+  return whole
+}
+
+const METRES_A_DEGREE = 111_320
+
+function metresBetween([lng = 0, lat = 0]: number[], [toLng = 0, toLat = 0]: number[]) {
+  return METRES_A_DEGREE * Math.hypot((toLng - lng) * Math.cos((lat * Math.PI) / 180), toLat - lat)
 }
 
 function readGeoJson(text: string): Field {
@@ -62,6 +123,8 @@ function readGeoJson(text: string): Field {
 }
 
 function fieldOf(sent: Sent | undefined): Field {
+  const other = otherCrsOf(sent)
+  if (other !== undefined) throw new NoShape('otherCrs', other)
   if (sent?.type === 'FeatureCollection' && Array.isArray(sent.features)) {
     const shapes = sent.features.filter((feature) => isShape(feature?.geometry))
     if (shapes.length > 1) throw new NoShape('manyShapes')
@@ -78,25 +141,57 @@ function fieldOf(sent: Sent | undefined): Field {
   return { shape: { type: sent.type, coordinates: sent.coordinates } as Shape }
 }
 
+/** The service's rule (src/lib/geojson.ts): WGS 84 by any of its names. */
+const WGS84 =
+  /^(?:(?:(?:urn|https?|ogc|epsg)[:/](?:.*[:/#])?)?(?:crs:?84h?|4326|4979|2:84)|wgs[ _-]?(?:19)?84)$/i
+
+/** The system of coordinates of GeoJSON where it is another one. */
+function otherCrsOf(sent: Sent | undefined) {
+  const crs = sent?.crs
+  if (crs === undefined || crs === null) return undefined
+  const name = typeof crs === 'string' ? crs : crs.properties?.name
+  if (typeof name !== 'string' || name.trim() === '') return 'a system without a name'
+  return WGS84.test(name.trim()) ? undefined : name.trim().slice(0, 60)
+}
+
 function isShape(geometry: Sent | undefined): geometry is Shape {
   return (
     ['Polygon', 'MultiPolygon'].includes(geometry?.type as string) && Array.isArray(geometry?.coordinates)
   )
 }
 
-function readCorners(text: string): Shape {
-  const ring = []
+function readCorners(text: string, isSwapped: boolean): Shape {
+  const ring: number[][] = []
   for (const [index, line] of text.split(/\r\n|[\r\n]/).entries()) {
     if (line.trim() === '') continue
-    const [, lat, lng] = PAIR.exec(line.trim()) ?? []
-    if (lat === undefined || lng === undefined) throw new NoShape('notPairs', index + 1)
-    if (Math.abs(Number(lat)) > 90 || Math.abs(Number(lng)) > 180) throw new NoShape('outOfRange', index + 1)
-    ring.push([Number(lng), Number(lat)])
+    const pair = PAIRS.map((form) => form.exec(line.trim())).find((found) => found !== null)
+    const [first, second] = (pair ?? []).slice(1).map((number) => Number(number.replace(',', '.')))
+    if (first === undefined || second === undefined) throw new NoShape('notPairs', index + 1)
+    const [lat, lng] = isSwapped ? [second, first] : [first, second]
+    if (Math.abs(lat) > 90 || Math.abs(lng) > 180) throw new NoShape('outOfRange', index + 1)
+    ring.push([lng, lat])
   }
-  const [first, last] = [ring[0], ring.at(-1)]
-  if (first && last && (first[0] !== last[0] || first[1] !== last[1])) ring.push([...first])
-  if (ring.length < 4) throw new NoShape('fewPairs')
-  return { type: 'Polygon', coordinates: [ring] }
+  return { type: 'Polygon', coordinates: [closed(ring)] }
+}
+
+/**
+ * The shape of a text with latitude and longitude swapped, where it lies on a map that is asked for and the text itself
+ * does not.
+ */
+export function swappedInto(extents: readonly Bounds[], text: string): Field | undefined {
+  const read = (isSwapped: boolean) => {
+    try {
+      return readField(text, isSwapped)
+    } catch {
+      return undefined
+    }
+  }
+  const isInside = ({ shape }: Field) => {
+    const [west, south, east, north] = boundsOf(shape)
+    return extents.some(([w, s, e, n]) => west >= w && south >= s && east <= e && north <= n)
+  }
+  const [here, there] = [read(false), read(true)]
+  return there && isInside(there) && !(here && isInside(here)) ? there : undefined
 }
 
 /**
@@ -136,7 +231,7 @@ export function readOrSay(text: string, name: string) {
     return readField(text)
   } catch (error) {
     if (!(error instanceof NoShape)) throw error
-    const message = field.wrong[error.reason](error.line ?? 0)
+    const message = field.wrong[error.reason](error.line ?? '')
     throw Object.assign(new Error(message), { details: [{ field: name, message }] })
   }
 }

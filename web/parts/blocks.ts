@@ -128,9 +128,13 @@ export function watchLink(wanted: Record<string, string | null | undefined>): HT
   return hash.length <= LONGEST && element('a', { href: `account#${hash}` }, subscriptions.link)
 }
 
+/** Excel reads a table without it in the code page of its computer. */
+const BYTE_ORDER_MARK = '\ufeff'
+
 /** Has the browser save a file. */
 export function save(content: BlobPart, name: string, type = 'text/csv;charset=utf-8') {
-  const address = URL.createObjectURL(new Blob([content], { type }))
+  const mark = type.startsWith('text/csv') ? BYTE_ORDER_MARK : ''
+  const address = URL.createObjectURL(new Blob([mark, content], { type }))
   const link = document.createElement('a')
   link.href = address
   link.download = name

@@ -102,7 +102,7 @@ function valuesIn(form: HTMLFormElement) {
 /**
  * A place that a file is dropped on, or chosen at.
  *
- * @param take says what it has taken, or throws what is wrong with it
+ * @param take says what it has taken, or throws what is wrong with it, perhaps with an `offer` below
  */
 export function dropZone(label: string, accept: string, take: (file: File) => Promise<string>) {
   const said = element('span', { role: 'status' })
@@ -122,7 +122,8 @@ export function dropZone(label: string, accept: string, take: (file: File) => Pr
       said.textContent = await take(file)
     } catch (error) {
       zone.classList.add('wrong')
-      said.textContent = (error as Error).message
+      const { message, offer = '' } = error as Error & { offer?: Node }
+      said.replaceChildren(message, offer)
     }
   }
 

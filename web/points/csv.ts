@@ -19,19 +19,31 @@ export class NoTable extends Error {
 
 const DELIMITERS = [',', ';', '\t']
 
-/** The one that the first line has most of. */
+/** Enough for the names of the columns. */
+const HEAD_CHARACTERS = 100_000
+
+/** Excel's line that names the delimiter, with those that it appends to fill the row. */
+const SEPARATOR_LINE = /^\ufeff?\s*"?sep=([,;\t|])"?[,;\t| ]*(?=[\r\n]|$)/i
+
+/** The one that a line `sep=;` names, or that the first row has most of. */
 export function delimiterOf(text: string) {
-  const [line = ''] = text.split(/[\r\n]/, 1)
-  const bare = line.replaceAll(/"[^"]*"/g, '')
-  const count = (delimiter: string) => bare.split(delimiter).length
+  const named = SEPARATOR_LINE.exec(text.slice(0, HEAD_CHARACTERS))?.[1]
+  if (named !== undefined) return named
+  const head = text.slice(0, HEAD_CHARACTERS).replaceAll(/"[^"]*"/g, 'x')
+  const first = /^[\s,;]*(.*)/.exec(head)?.[1] ?? ''
+  const count = (delimiter: string) => first.split(delimiter).length
   return DELIMITERS.reduce((most, delimiter) => (count(delimiter) > count(most) ? delimiter : most))
 }
 
-/** The records of a table as RFC 4180 has it, with a delimiter of its own; empty lines are left out. */
+/**
+ * The records of a table as RFC 4180 has it, with a delimiter of its own; rows without text are left out. The rule is
+ * that of the service (src/lib/csv.ts), but for text behind a closing quote.
+ */
 export function* recordsOf(text: string, delimiter: string): Generator<string[]> {
   const cell = new RegExp(`[^${delimiter}\\r\\n]*`, 'y')
   const end = /\r\n|[\r\n]/y
-  let at = text.startsWith('\ufeff') ? 1 : 0
+  let at =
+    SEPARATOR_LINE.exec(text.slice(0, HEAD_CHARACTERS))?.[0].length ?? (text.startsWith('\ufeff') ? 1 : 0)
   let record: string[] = []
   while (at < text.length) {
     if (text[at] === '"') {
@@ -55,7 +67,7 @@ export function* recordsOf(text: string, delimiter: string): Generator<string[]>
     end.lastIndex = at
     if (end.test(text)) at = end.lastIndex
     else if (at < text.length) continue
-    if (record.some((value) => value !== '')) yield record
+    if (record.some((value) => value.trim() !== '')) yield record
     record = []
   }
 }
@@ -97,26 +109,52 @@ export function columnsOf(header: string[]): Columns {
   return { lat: find('lat'), lng: find('lng'), id: find('id'), name: find('name') }
 }
 
+const DECIMAL_COMMA = /^[-+]?\d+,\d+$/
+
+export function hasDecimalComma(cell = '') {
+  return DECIMAL_COMMA.test(cell.trim())
+}
+
 /** A number as people write it; what is none stays as it is, for the service to say so. */
 export function numberIn(cell: string | undefined): number | string | null {
   const text = (cell ?? '').trim()
   if (text === '') return null
-  const value = Number(/^[-+]?\d+,\d+$/.test(text) ? text.replace(',', '.') : text)
+  const value = Number(hasDecimalComma(text) ? text.replace(',', '.') : text)
   return Number.isFinite(value) ? value : text.slice(0, 200)
 }
 
 /** Also with a decimal comma: numbers stay numbers. */
 const NUMBER = /^[-+]?\d+(?:[.,]\d+)?(?:e[-+]?\d+)?$/i
 
-/** A table as a file. Text that a spreadsheet would run as a formula gets an apostrophe in front. */
-export function csvText(rows: (string | number | boolean | null | undefined)[][]) {
-  return rows.map((row) => `${row.map(cellText).join(',')}\r\n`).join('')
+/** How a table is written for the programs of those who read it. */
+export interface Writing {
+  delimiter: string
+  decimalComma: boolean
 }
 
-function cellText(value: string | number | boolean | null | undefined) {
-  if (typeof value !== 'string') return String(value ?? '')
-  const text = /^[=+\-@\t\r]/.test(value) && !NUMBER.test(value) ? `'${value}` : value
-  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+/** A file of advice is written as the file of its points was: it opens in the same program. */
+export function writingOf({ rows, delimiter }: Table, { lat, lng }: Columns): Writing {
+  const decimalComma = rows.some((record) => hasDecimalComma(record[lat]) || hasDecimalComma(record[lng]))
+  return { delimiter, decimalComma }
+}
+
+const PLAIN: Writing = { delimiter: ',', decimalComma: false }
+
+/** A table as a file. Text that a spreadsheet would run as a formula gets an apostrophe in front. */
+export function csvText(rows: (string | number | boolean | null | undefined)[][], writing = PLAIN) {
+  const { delimiter } = writing
+  return rows.map((row) => `${row.map((value) => cellText(value, writing)).join(delimiter)}\r\n`).join('')
+}
+
+function cellText(value: string | number | boolean | null | undefined, { delimiter, decimalComma }: Writing) {
+  const said = String(value ?? '')
+  const isWritten = typeof value !== 'string'
+  if (isWritten || NUMBER.test(said)) {
+    const number = isWritten && decimalComma ? said.replace('.', ',') : said
+    return number.includes(delimiter) ? `"${number}"` : number
+  }
+  const text = /^[=+\-@\t\r]/.test(said) ? `'${said}` : said
+  return /[",;|\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 // From a file to the points of calls, in slices between which the page goes on.
@@ -125,6 +163,7 @@ function cellText(value: string | number | boolean | null | undefined) {
 export interface Table {
   header: string[]
   rows: string[][]
+  delimiter: string
 }
 
 /** More rows than a page should be asked to show. */
@@ -146,8 +185,9 @@ export function pauses() {
 /** @throws {NoTable} */
 export async function readTable(text: string): Promise<Table> {
   const rows: string[][] = []
+  const delimiter = delimiterOf(text)
   const pause = pauses()
-  for (const record of recordsOf(text, delimiterOf(text))) {
+  for (const record of recordsOf(text, delimiter)) {
     if (rows.length > MOST_ROWS) throw new NoTable('tooMany')
     rows.push(record)
     await pause()
@@ -155,7 +195,7 @@ export async function readTable(text: string): Promise<Table> {
   const [header, ...others] = rows
   if (header === undefined) throw new NoTable('empty')
   if (others.length === 0) throw new NoTable('noRows')
-  return { header, rows: others }
+  return { header, rows: others, delimiter }
 }
 
 /** @param number of the row, from 1: its id where it has no other */

@@ -32,12 +32,18 @@ async function countByCountry(points: Iterable<Point>, outlines: Area[]) {
   return [...counts].sort(([, a], [, b]) => b - a).map(([country, count]) => ({ country, count }))
 }
 
-/** Says where points lie that do not lie in the country that is chosen, and offers to choose theirs. */
-export function createElsewhere(catalog: Catalog, choose: (series: Series) => void) {
+const sum = (counts: { count: number }[]) => counts.reduce((total, { count }) => total + count, 0)
+
+/**
+ * Says where points lie that do not lie in the country that is chosen, and offers to choose theirs, or to swap latitude
+ * and longitude where more lie in a country then.
+ */
+export function createElsewhere(catalog: Catalog, choose: (series: Series) => void, swap: () => void) {
   const place = element('div', { role: 'status' })
   const areasOf = createAreas(catalog)
   let counts: { country: string; count: number }[] = []
   let chosen: Series = { product: null, country: null, crop: null, month: null }
+  let swapped = 0
   let all = 0
   let locates = 0
 
@@ -45,10 +51,15 @@ export function createElsewhere(catalog: Catalog, choose: (series: Series) => vo
   function offer(series: Series) {
     chosen = series
     const others = counts.filter(({ country }) => country !== series.country)
+    const button = element('button', { type: 'button', onclick: swap }, where.swap)
+    const notices = [
+      swapped > sum(counts) && [where.swapped(swapped, all), element('div', { class: 'actions' }, button)],
+      others.length > 0 && [said(), actionsOf(others)],
+    ].filter((notice) => notice !== false)
     place.replaceChildren(
-      ...(others.length > 0
-        ? [element('div', { class: 'notice' }, element('p', {}, said()), actionsOf(others))]
-        : []),
+      ...notices.map(([text, actions]) =>
+        element('div', { class: 'notice' }, element('p', {}, text ?? ''), actions),
+      ),
     )
   }
 
@@ -76,12 +87,16 @@ export function createElsewhere(catalog: Catalog, choose: (series: Series) => vo
   async function locate(points: Point[]) {
     const mine = ++locates
     counts = []
+    swapped = 0
     offer(chosen)
     const outlines = await Promise.all(catalog.countries.map(({ code }) => orNone(areasOf(code, 0))))
     const found = await countByCountry(points, outlines.flat())
+    const turned = points.map((point) => ({ ...point, lat: point.lng, lng: point.lat }))
+    const foundTurned = await countByCountry(turned, outlines.flat())
     // Another file may have been dropped meanwhile, or other columns chosen.
     if (mine !== locates) return
     counts = found
+    swapped = sum(foundTurned)
     all = points.length
     offer(chosen)
   }

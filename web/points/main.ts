@@ -1,16 +1,21 @@
 import type { Catalog } from '../api-types.ts'
 import { featuresMap } from '../parts/features-map.ts'
-import { dropZone } from '../parts/form.ts'
 import { seriesChoosers, seriesIn } from '../parts/series.ts'
 import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
+import { textZone } from '../parts/text-file.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { points } from '../texts/en.ts'
 import { type Columns, columnsOf, NoTable, pointOf, readTable, type Table } from './csv.ts'
 import { createElsewhere } from './elsewhere.ts'
 import { createRun } from './run.ts'
 
-const LARGEST_FILE = 30_000_000
+const FILES = {
+  label: points.drop,
+  accept: '.csv,.tsv,.txt',
+  largest: 30_000_000,
+  tooLarge: points.tooLarge,
+}
 const KINDS = ['lat', 'lng', 'name', 'id'] as const
 
 /** A file of points, and the advice for all of them. */
@@ -24,7 +29,10 @@ async function open({ session, view, note, left }: Page) {
   let series = seriesIn(view)
   const choosers = element('div')
   const found = element('div')
-  const elsewhere = createElsewhere(catalog, choose)
+  const elsewhere = createElsewhere(catalog, choose, () => {
+    columns = { ...columns, lat: columns.lng, lng: columns.lat }
+    if (table) showColumns(table)
+  })
   const run = createRun({ session, catalog, map, mapCard, left })
 
   function choose(chosen: typeof series) {
@@ -40,16 +48,15 @@ async function open({ session, view, note, left }: Page) {
     elsewhere.offer(series)
   }
 
-  async function take(file: File) {
-    if (file.size > LARGEST_FILE) throw new Error(points.tooLarge)
+  async function take(text: string, name: string) {
     try {
-      table = await readTable(await file.text())
+      table = await readTable(text)
     } catch (error) {
       throw error instanceof NoTable ? new Error(points.wrong[error.reason](error.line ?? 0)) : error
     }
     columns = columnsOf(table.header)
     showColumns(table)
-    return points.taken(file.name, table.rows.length)
+    return points.taken(name, table.rows.length)
   }
 
   function showColumns(read: Table) {
@@ -73,14 +80,7 @@ async function open({ session, view, note, left }: Page) {
     'div',
     { class: 'column', 'data-goes-on': '' },
     element('p', {}, points.why),
-    element(
-      'section',
-      { class: 'card' },
-      choosers,
-      dropZone(points.drop, '.csv,.tsv,.txt', take),
-      found,
-      run.progress,
-    ),
+    element('section', { class: 'card' }, choosers, textZone({ ...FILES, take }), found, run.progress),
     mapCard,
     run.result,
   )

@@ -8,7 +8,7 @@ import { seasonNote, valueColumns, valueFormat } from '../parts/values.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { points } from '../texts/en.ts'
 import type { Answer, Point } from './batches.ts'
-import { csvText } from './csv.ts'
+import { csvText, type Writing } from './csv.ts'
 
 /** A row that is answered. */
 export interface Done {
@@ -20,6 +20,8 @@ export interface Done {
 
 interface Work {
   header: string[]
+  /** As the file was written that the points are of. */
+  writing: Writing
   done: Done[]
   product: CatalogProduct
   catalog: Catalog
@@ -27,7 +29,7 @@ interface Work {
 
 /** The result of a file: a table, a map, and the file with the values behind. */
 export function resultsOf(
-  { header, done, product, catalog }: Work,
+  { header, writing, done, product, catalog }: Work,
   map: FeaturesMap | null,
   mapCard: HTMLElement,
 ) {
@@ -69,7 +71,7 @@ export function resultsOf(
   })
   const download = element('button', { type: 'button', class: 'primary' }, points.download)
   download.addEventListener('click', () =>
-    save(csvText(fileRows(header, done, names, product)), 'advice.csv'),
+    save(csvText(fileRows(header, done, names, product), writing), 'advice.csv'),
   )
   mapCard.hidden = map === null
   if (map) mapCard.replaceChildren(names.length > 1 ? labelled(points.shown, chooser) : '', map.place)

@@ -8,7 +8,7 @@ import { element } from '../shell/element.ts'
 import { points } from '../texts/en.ts'
 import { adviseAll } from './batches.ts'
 import type { Columns } from './csv.ts'
-import { pointOf, type Table } from './csv.ts'
+import { pointOf, type Table, writingOf } from './csv.ts'
 import { type Done, resultsOf } from './results.ts'
 
 interface Surroundings {
@@ -67,7 +67,13 @@ export function createRun({ session, catalog, map, mapCard, left }: Surroundings
     // The page shows another run, or another page is open.
     if (left.aborted || running.signal !== signal) return
     if (done.length > 0)
-      result.replaceChildren(resultsOf({ header: table.header, done, product, catalog }, map, mapCard))
+      result.replaceChildren(
+        resultsOf(
+          { header: table.header, writing: writingOf(table, columns), done, product, catalog },
+          map,
+          mapCard,
+        ),
+      )
   }
 
   return { progress, result, start }

@@ -13,7 +13,7 @@ export interface Batch extends Retries {
  * The answers for any number of places, in their order: one call after the other, each only when its first answer is asked for.
  * Where an answer is cut off, those that are missing are asked for again.
  *
- * @throws {AdvisoryError} where a call is refused, or is cut off without getting on
+ * @throws {AdvisoryError} where a call is refused, all places of the first one are, or one is cut off without getting on
  */
 export declare function answersTo<Item>(sent: Iterable<unknown> | AsyncIterable<unknown>, batch: Batch): AsyncGenerator<Item, void, void>;
 /** The answers of one call as far as they come, and then why there are no more. */

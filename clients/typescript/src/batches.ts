@@ -1,4 +1,4 @@
-import { AdvisoryError, errorOf } from './errors.ts'
+import { AdvisoryError, type ErrorDetails, errorOf } from './errors.ts'
 import { groupsOf, linesOf } from './ndjson.ts'
 import { type Retries, sleep, waitBefore } from './retries.ts'
 
@@ -15,6 +15,35 @@ export interface Batch extends Retries {
 /** What an item may say of the rest, where the service could not go on: it stands at the end, in the place of the rest. */
 const FAULTS = new Set(['OVERLOADED', 'DATABASE_UNAVAILABLE'])
 
+/** What an item says where its place was not read. */
+const REFUSALS = new Set(['INVALID_PARAMETERS', 'INVALID_GEOMETRY', 'MALFORMED_JSON'])
+
+interface Refusal {
+  error: string
+  code: string
+  details?: ErrorDetails
+}
+
+function allRefused(items: Refusal[]): AdvisoryError {
+  const [{ error, code, details }] = items as [Refusal]
+  const said = `All ${items.length} places are refused. The first one: ${error}`
+  return new AdvisoryError(said, { code, status: 400, ...(details && { details }) })
+}
+
+/** A point whose coordinates are numbers, also where they are text; text that is none is left to the service. */
+function withNumbers(point: object): object {
+  const read = (value: unknown) =>
+    typeof value === 'string' && /^[-+]?\d+(?:[.,]\d+)?(?:e[-+]?\d+)?$/i.test(value.trim())
+      ? Number(value.trim().replace(',', '.'))
+      : value
+  const { lat, lng } = point as { lat?: unknown; lng?: unknown }
+  return {
+    ...point,
+    ...(lat !== undefined && { lat: read(lat) }),
+    ...(lng !== undefined && { lng: read(lng) }),
+  }
+}
+
 interface Outcome {
   id?: unknown
   code?: unknown
@@ -24,12 +53,14 @@ interface Outcome {
  * The answers for any number of places, in their order: one call after the other, each only when its first answer is asked for.
  * Where an answer is cut off, those that are missing are asked for again.
  *
- * @throws {AdvisoryError} where a call is refused, or is cut off without getting on
+ * @throws {AdvisoryError} where a call is refused, all places of the first one are, or one is cut off without getting on
  */
 export async function* answersTo<Item>(
   sent: Iterable<unknown> | AsyncIterable<unknown>,
   batch: Batch,
 ): AsyncGenerator<Item, void, void> {
+  /** Undefined as soon as one is accepted. */
+  let refused: Item[] | undefined = []
   for await (const texts of groupsOf(textsOf(sent), batch)) {
     let left = texts
     let attempt = 0
@@ -38,6 +69,12 @@ export async function* answersTo<Item>(
       let answered = 0
       for await (const item of items) {
         answered++
+        if (refused && REFUSALS.has(String((item as Outcome).code))) {
+          refused.push(item)
+          continue
+        }
+        yield* refused ?? []
+        refused = undefined
         yield item
       }
       left = left.slice(answered)
@@ -46,6 +83,7 @@ export async function* answersTo<Item>(
       if (attempt > batch.retries) throw incomplete(stopped())
       await sleep(Math.min(waitBefore(attempt), batch.maxWaitMs), batch.signal)
     }
+    if (refused && refused.length > 0) throw allRefused(refused as Refusal[])
   }
 }
 
@@ -96,5 +134,5 @@ function isFault(line: string): boolean {
 }
 
 async function* textsOf(sent: Iterable<unknown> | AsyncIterable<unknown>): AsyncGenerator<string> {
-  for await (const one of sent) yield JSON.stringify(one)
+  for await (const one of sent) yield JSON.stringify(withNumbers(one as object))
 }

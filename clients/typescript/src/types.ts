@@ -33,8 +33,10 @@ export type PolygonRequest<P extends Product> = Sent<paths[`/advisory/${P}`]['po
 /** What is answered for it. */
 export type PolygonAnswer<P extends Product> = Answer<paths[`/advisory/${P}`]['post']>
 
-/** One of many points. */
-export type Point = Schemas['PointsRequest']['points'][number]
+type ReadPoint = Schemas['PointsRequest']['points'][number]
+
+/** One of many points. Coordinates may be text, as tables have them; ids stay as they are. */
+export type Point = Omit<ReadPoint, 'lat' | 'lng'> & { lat: number | string; lng: number | string }
 
 /** What is answered for one of many points: its data, or `error` and `code` that say why there are none. */
 export type PointItem<P extends Product> = Item<Answer<paths[`/advisory/${P}/points`]['post']>>

@@ -183,10 +183,11 @@ function formatNumberCell(value: Scalar | undefined): string {
 
 /** Makes the reader of the values that `pass` names; the error is for one that cannot be repeated, and is left out. */
 export function createPassReader(points: SentPoints, names: readonly string[]) {
-  refuseUnknown(points.columns, names)
+  refuseUnknown(points.table?.columns, names)
+  const rounded = points.roundedNumbers(names)
   return (index: number): { passed: Passed; error: ApiError | undefined } => {
     const members = points.membersOf(index, names)
-    const wrong = members.findIndex((member) => !isPassable(member))
+    const wrong = members.findIndex((member) => rounded.has(member) || !isPassable(member))
     const error = wrong === -1 ? undefined : ApiError.invalid(names[wrong] as string, RULE)
     return { passed: members.map((member) => (isPassable(member) ? member : undefined)), error }
   }
@@ -198,9 +199,9 @@ function isPassable(member: unknown): member is Scalar | undefined {
   return member === undefined || isScalar(member, PASS_LIMITS.characters)
 }
 
-function refuseUnknown(columns: string[] | null, names: readonly string[]): void {
-  for (const name of columns === null ? [] : names) {
-    const count = (columns as string[]).filter((column) => column === name).length
+function refuseUnknown(columns: string[] | undefined, names: readonly string[]): void {
+  for (const name of columns ? names : []) {
+    const count = columns?.filter((column) => column === name).length
     if (count === 1) continue
     throw ApiError.invalid(
       'pass',

@@ -30,6 +30,7 @@ import { databaseUnavailable } from '#src/http/plugins/error-handler.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
+import { withDecimalPoint } from '#src/lib/csv.ts'
 import { type Wait, waitInSteps } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
@@ -102,6 +103,7 @@ function documentOperation(
     bodyForms: {
       'application/json': ref(request),
       'application/x-ndjson': ref(PointLines),
+      'application/geo+json-seq': ref(PointLines),
       'text/csv': ref(PointTable),
       'application/geo+json': ref(PointCollection),
     },
@@ -139,14 +141,16 @@ function createAreaReader(
 ): (index: number) => FieldArea | ApiError {
   if (area) return () => area
   const from = areasFrom as string
-  if (points.columns && !points.columns.includes(from)) {
+  const { table } = points
+  if (table && !table.columns.includes(from)) {
     throw ApiError.invalid('area.from', `names ${from}, which no column is called`)
   }
   return (index) => {
     const [sent] = points.membersOf(index, [from])
     try {
       // The cells of a table are text.
-      return readFieldArea(from, points.columns && typeof sent === 'string' ? numberIn(sent) : sent, unit)
+      const isCell = table && typeof sent === 'string'
+      return readFieldArea(from, isCell ? numberIn(withDecimalPoint(sent, table.delimiter)) : sent, unit)
     } catch (error) {
       if (error instanceof ApiError) return error
       throw error
@@ -274,8 +278,8 @@ function createNameNoter(
   further: string[],
 ): (named: object) => void {
   const known = new Set([...Object.keys(BatchPoint.properties), ...further])
-  for (const column of points.columns ?? []) {
-    if (!isPointColumn(column)) recordIgnored(request, { [column]: true }, known)
+  for (const column of points.table?.columns ?? []) {
+    if (column !== '' && !isPointColumn(column)) recordIgnored(request, { [column]: true }, known)
   }
   return (named) => recordIgnored(request, named, known)
 }

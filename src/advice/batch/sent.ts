@@ -1,10 +1,11 @@
 import { BATCH_LIMITS, type BatchPoint, type SentLabels } from '#schemas/batch.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import { ApiError } from '#src/errors.ts'
-import { readNumber, validationError } from '#src/http/parameters.ts'
+import { ID_RULE, isNumberId, readNumber, validationError } from '#src/http/parameters.ts'
 import { nestingError } from '#src/http/plugins/body-parser.ts'
-import { readCsv } from '#src/lib/csv.ts'
-import { isObject } from '#src/lib/json.ts'
+import { findTableForm, readCsv, withDecimalPoint } from '#src/lib/csv.ts'
+import { crsRule, findOtherCrs, textSeparator } from '#src/lib/geojson.ts'
+import { findRoundedNumbers, isObject } from '#src/lib/json.ts'
 import { GEOJSON_TYPE, JSON_TYPE, readCollection, type Validator } from '../bodies.ts'
 
 const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name' | 'condition'>([
@@ -27,14 +28,16 @@ export function isPointColumn(name: string): boolean {
 export interface SentPoints {
   /** At most one more than a call may have. */
   count: number
-  /** The columns of a table; null in formats where each point names its members. */
-  columns: string[] | null
+  /** Null in formats where each point names its members. */
+  table: { columns: string[]; delimiter: string } | null
   /** A point as an object of JSON, unchecked; the error where it cannot be read. */
   at(index: number): unknown
   /** The object with the names that a point was sent with; undefined for a table. @param sent the result of `at` */
   named(index: number, sent: unknown): unknown
   /** Members of a point, unchecked; undefined for missing ones. */
   membersOf(index: number, names: readonly string[]): unknown[]
+  /** What became of numbers that the members were sent with, and that have more digits than a number can have. */
+  roundedNumbers(names: readonly string[]): ReadonlySet<unknown>
 }
 
 export interface SentBatch {
@@ -50,14 +53,15 @@ export const BATCH_READERS: Record<
   [JSON_TYPE](text, parseJson) {
     const body = readObject(parseJson(text))
     const points = readList(body, 'points')
-    return { points: pointsNamed(points.length, (index) => points[index]), parameters: body }
+    return { points: createPoints(text, points.length, (index) => points[index]), parameters: body }
   },
   'application/x-ndjson': (text) => ({ points: readLines(text), parameters: {} }),
+  'application/geo+json-seq': (text) => ({ points: readLines(text), parameters: {} }),
   'text/csv': (text) => ({ points: readRecords(text), parameters: {} }),
-  [GEOJSON_TYPE]: (text, parseJson) => ({
-    points: pointsOfCollection(readObject(parseJson(text))),
-    parameters: {},
-  }),
+  [GEOJSON_TYPE](text, parseJson) {
+    const features = readList(readCollection(readObject(parseJson(text))), 'features')
+    return { points: createPoints(text, features.length, (index) => features[index], true), parameters: {} }
+  },
 }
 
 function readObject(body: unknown): Record<string, unknown> {
@@ -81,31 +85,53 @@ function isSent(value: unknown): value is Record<string, unknown> {
   return isObject(value) && !(value instanceof ApiError)
 }
 
-/** @param objectOf the object that has the members of a point */
-function pointsNamed(
+/**
+ * @param text of the body
+ * @param read the value of a point, an object with its members or a Feature
+ */
+function createPoints(
+  text: string,
   count: number,
-  at: SentPoints['at'],
-  objectOf: (index: number, sent: unknown) => unknown = (_, sent) => sent,
+  read: (index: number) => unknown,
+  areFeatures = false,
 ): SentPoints {
+  const held: { index: number; value: unknown } = { index: -1, value: undefined }
+  const valueAt = (index: number) => {
+    if (held.index !== index) Object.assign(held, { index, value: read(index) })
+    return held.value
+  }
+  const isFeature = (value: unknown) => areFeatures || (isSent(value) && value.type === 'Feature')
   return {
     count,
-    columns: null,
-    at,
-    named: objectOf,
-    membersOf: (index, names) => pickMembers(at(index), names),
+    table: null,
+    at(index) {
+      const value = valueAt(index)
+      return isFeature(value) ? readPointFeature(value) : value
+    },
+    named(index) {
+      const value = valueAt(index)
+      return isFeature(value) && isObject(value) ? value.properties : value
+    },
+    membersOf(index, names) {
+      const value = valueAt(index)
+      return isFeature(value) ? pickFeatureMembers(value, names) : pickMembers(value, names)
+    },
+    roundedNumbers: (names) => findRoundedNumbers(text, names),
   }
 }
 
+/** Objects or Features a line, or in a sequence. */
 function readLines(text: string): SentPoints {
   const lines: string[] = []
+  const separator = new RegExp(textSeparator(text), 'g')
   for (let start = 0; start < text.length && lines.length <= BATCH_LIMITS.withToken; ) {
-    const newline = text.indexOf('\n', start)
-    const end = newline === -1 ? text.length : newline
-    const line = text.slice(start, end)
+    separator.lastIndex = start
+    const found = separator.exec(text)
+    const line = text.slice(start, found?.index)
     if (line.trim() !== '') lines.push(line)
-    start = end + 1
+    start = found ? separator.lastIndex : text.length
   }
-  return pointsNamed(lines.length, (index) => {
+  return createPoints(text, lines.length, (index) => {
     const line = lines[index] as string
     const excess = nestingError(line, 'line')
     if (excess) return excess
@@ -118,29 +144,27 @@ function readLines(text: string): SentPoints {
 }
 
 function readRecords(text: string): SentPoints {
+  const form = findTableForm(text)
   const records: string[][] = []
   try {
-    readCsv(text, (record) => records.push(record) <= BATCH_LIMITS.withToken + 1)
+    for (const { cells } of readCsv(text, form)) {
+      if (records.push(cells) > BATCH_LIMITS.withToken + 1) break
+    }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     throw new ApiError('MALFORMED_BODY', `The body is not valid CSV: ${error.message}.`)
   }
   const header = records.shift()
-  return header ? pointsOfTable(header, records) : pointsNamed(0, () => undefined)
+  return header ? pointsOfTable(header, records, form.delimiter) : createPoints('', 0, () => undefined)
 }
 
 /** @throws {ApiError} MALFORMED_BODY, where the header lacks a column or has one twice */
-function pointsOfTable(header: string[], records: string[][]): SentPoints {
+function pointsOfTable(header: string[], records: string[][], delimiter: string): SentPoints {
   const titles = header.map((name) => name.trim())
   const columns = titles.map((name) => COLUMNS.get(name.toLowerCase()))
   for (const name of ['lat', 'lng'] as const) {
     if (columns.includes(name)) continue
-    const hint =
-      header.length === 1 && /[;\t]/.test(header[0] as string) ? ' Cells are separated by commas.' : ''
-    throw new ApiError(
-      'MALFORMED_BODY',
-      `The first line must name the columns, lat and lng among them.${hint}`,
-    )
+    throw new ApiError('MALFORMED_BODY', 'The first line must name the columns, lat and lng among them.')
   }
   const twice = columns.find((name, index) => name && columns.indexOf(name) !== index)
   if (twice) throw new ApiError('MALFORMED_BODY', `The first line names more than one column for ${twice}.`)
@@ -150,7 +174,7 @@ function pointsOfTable(header: string[], records: string[][]): SentPoints {
 
   return {
     count: records.length,
-    columns: titles,
+    table: { columns: titles, delimiter },
     at(index) {
       const record = records[index] as string[]
       if (record.length > header.length) {
@@ -162,7 +186,7 @@ function pointsOfTable(header: string[], records: string[][]): SentPoints {
         const cell = record[index]
         if (!name || !cell) continue
         if (name === 'id' || name === 'name' || name === 'condition') point[name] = cell
-        else if (cell.trim() !== '') point[name] = readNumber(cell.trim())
+        else if (cell.trim() !== '') point[name] = readNumber(withDecimalPoint(cell))
       }
       return point
     },
@@ -172,18 +196,7 @@ function pointsOfTable(header: string[], records: string[][]): SentPoints {
       const record = records[index] as string[]
       return names.map((name) => record[places.get(name) ?? record.length] || undefined)
     },
-  }
-}
-
-function pointsOfCollection(body: Record<string, unknown>): SentPoints {
-  const features = readList(readCollection(body), 'features')
-  const readProperties = (index: number) => {
-    const feature = features[index]
-    return isObject(feature) ? feature.properties : undefined
-  }
-  return {
-    ...pointsNamed(features.length, (index) => readPointFeature(features[index]), readProperties),
-    membersOf: (index, names) => pickFeatureMembers(features[index], names),
+    roundedNumbers: () => new Set(),
   }
 }
 
@@ -195,6 +208,8 @@ function readPointFeature(feature: unknown): unknown {
   const name = properties.name ?? undefined
   const condition = properties.condition ?? undefined
   const { geometry } = feature
+  const other = findOtherCrs(feature) ?? (isObject(geometry) ? findOtherCrs(geometry) : undefined)
+  if (other !== undefined) return ApiError.invalid('crs', crsRule(other))
   if (!isObject(geometry) || geometry.type !== 'Point' || !Array.isArray(geometry.coordinates)) {
     return ApiError.invalid('geometry', 'must be a Point')
   }
@@ -292,7 +307,8 @@ export function readPoint(
 function findError(sent: unknown, validate: Validator): ApiError | undefined {
   if (sent instanceof ApiError) return sent
   if (!isObject(sent)) return ApiError.invalid('point', 'must be an object')
-  return validate(sent) ? undefined : validationError(validate.errors ?? [], sent)
+  if (!validate(sent)) return validationError(validate.errors ?? [], sent)
+  return typeof sent.id === 'number' && !isNumberId(sent.id) ? ApiError.invalid('id', ID_RULE) : undefined
 }
 
 /** Whether a point is certainly valid. A long text may be valid all the same. */
@@ -311,5 +327,5 @@ function isPlainPoint({ id, lat, lng, name, condition }: Record<string, unknown>
 }
 
 function isId(id: unknown): id is string | number {
-  return typeof id === 'number' ? Math.abs(id) <= Number.MAX_SAFE_INTEGER : isShort(id, MOST_CHARACTERS)
+  return isNumberId(id) || isShort(id, MOST_CHARACTERS)
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { FIELD_LIMITS, FIELD_QUOTA, FieldId, MOST_FIELDS, type RefusedField } from '#schemas/fields.ts'
 import { ApiError } from '#src/errors.ts'
-import { validationError } from '#src/http/parameters.ts'
+import { ID_RULE, isNumberId, validationError } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { createClientSignal, renewTimeBudget, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
@@ -152,13 +152,13 @@ type ReadField = { fieldId: string | undefined } & (
 function createReader({ request, reply, refuseElsewhere }: Keeping, pause: Pause) {
   const isId = request.compileValidationSchema(FieldId) as Validator
 
-  return async (feature: SentFeature): Promise<ReadField> => {
+  return async ({ value: feature, properties: text }: SentFeature): Promise<ReadField> => {
     let fieldId: string | undefined
     try {
       if (feature instanceof ApiError) throw feature
       if (!isObject(feature) || feature.type !== 'Feature') throw ApiError.invalid('type', 'must be Feature')
       fieldId = readId(feature)
-      const properties = readProperties(feature)
+      const properties = readProperties(feature, text)
       const { geometry } = feature
       if (geometry instanceof ApiError) throw geometry
       const { polygons } = readGeoJson({ value: feature, at: '' })
@@ -176,16 +176,18 @@ function createReader({ request, reply, refuseElsewhere }: Keeping, pause: Pause
     const { id = null, properties } = feature
     const own = id ?? (isObject(properties) ? properties.id : undefined) ?? undefined
     if (own === undefined) throw ApiError.invalid('id', 'is required')
-    const text = Number.isSafeInteger(own) ? String(own) : own
+    if (typeof own !== 'string' && !isNumberId(own)) throw ApiError.invalid('id', ID_RULE)
+    const text = String(own)
     if (!isId({ id: text })) throw validationError(isId.errors ?? [], { id: text })
-    return text as string
+    return text
   }
 }
 
-function readProperties({ properties = null }: Record<string, unknown>): string | null {
+/** @param sent their text, for the digits of numbers */
+function readProperties({ properties = null }: Record<string, unknown>, sent?: string): string | null {
   if (properties === null) return null
   if (!isObject(properties)) throw ApiError.invalid('properties', 'must be an object or null')
-  const text = JSON.stringify(properties)
+  const text = sent ?? JSON.stringify(properties)
   if (text.length <= FIELD_LIMITS.properties) return text
   throw ApiError.invalid('properties', `must have at most ${FIELD_LIMITS.properties} characters as JSON`)
 }

@@ -1,9 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '#src/errors.ts'
 import { withoutGuard } from '#src/http/formats.ts'
-import { nestingError } from '#src/http/plugins/body-parser.ts'
-import { readCsv } from '#src/lib/csv.ts'
-import { BracketWalk } from '#src/lib/json.ts'
+import { BODY_TEXT, nestingError } from '#src/http/plugins/body-parser.ts'
+import { findTableForm, OPEN_QUOTE, readCsv } from '#src/lib/csv.ts'
+import { textSeparator } from '#src/lib/geojson.ts'
+import { BracketWalk, memberText, withoutSpace } from '#src/lib/json.ts'
+import { createTextReader } from '#src/lib/text.ts'
 import { GEOJSON_TYPE, JSON_TYPE, readCollection } from '../bodies.ts'
 import { invalid } from '../polygon/geometry.ts'
 import { readWkt } from '../wkt.ts'
@@ -18,7 +20,11 @@ const PIECE_BYTES = 65_536
 const LONGEST_FRAME = 65_536
 
 /** A Feature of GeoJSON, unchecked; the error where its text cannot be read. */
-export type SentFeature = unknown
+export interface SentFeature {
+  value: unknown
+  /** Its properties as they were sent: a parser rounds numbers of 16 digits, and has none for 1e400. */
+  properties?: string | undefined
+}
 
 type Texts = AsyncIterable<string>
 
@@ -27,6 +33,7 @@ export const FEATURE_READERS: Readonly<Record<string, (texts: Texts) => AsyncGen
   [GEOJSON_TYPE]: readFeatures,
   [JSON_TYPE]: readFeatures,
   'application/x-ndjson': readLines,
+  'application/geo+json-seq': readLines,
   'text/csv': readTable,
 }
 
@@ -35,14 +42,16 @@ export const FEATURE_READERS: Readonly<Record<string, (texts: Texts) => AsyncGen
  *
  * @param most bytes of all pieces
  * @param pieceBytes the least of one, but of the last
- * @throws {ApiError} MALFORMED_BODY for other bytes than UTF-8, and for NUL; BODY_TOO_LARGE
+ * @throws {TextError}
+ * @throws {ApiError} BODY_TOO_LARGE
  */
 export async function* decodeTexts(
   stream: AsyncIterable<Buffer>,
   most: number,
+  declared?: string,
   pieceBytes = PIECE_BYTES,
 ): Texts {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const reader = createTextReader({ ...BODY_TEXT, declared })
   let bytes = 0
   let chunks: Buffer[] = []
   let length = 0
@@ -52,34 +61,23 @@ export async function* decodeTexts(
     length += chunk.length
     chunks.push(chunk)
     if (length < pieceBytes) continue
-    yield decode(Buffer.concat(chunks))
+    yield reader.write(Buffer.concat(chunks))
     chunks = []
     length = 0
     // Chunks that have arrived give no turn to other requests.
     await setImmediate()
   }
-  yield decode(Buffer.concat(chunks))
-  yield decode()
-
-  function decode(chunk?: Buffer): string {
-    let text: string
-    try {
-      text = decoder.decode(chunk, { stream: chunk !== undefined })
-    } catch {
-      throw new ApiError('MALFORMED_BODY', 'The body is not valid UTF-8.')
-    }
-    if (text.includes('\0')) throw new ApiError('MALFORMED_BODY', 'The body contains NUL characters.')
-    return text
-  }
+  yield reader.write(Buffer.concat(chunks))
+  yield reader.end()
 }
 
 function parseFeature(text: string): SentFeature {
   const excess = nestingError(text, 'feature')
-  if (excess) return excess
+  if (excess) return { value: excess }
   try {
-    return JSON.parse(text)
+    return { value: JSON.parse(text), properties: memberText(text, 'properties') }
   } catch {
-    return new ApiError('MALFORMED_JSON', 'The feature is not valid JSON.')
+    return { value: new ApiError('MALFORMED_JSON', 'The feature is not valid JSON.') }
   }
 }
 
@@ -164,25 +162,24 @@ function refuseOtherCollection(text: string): void {
 
 async function* readLines(texts: Texts): AsyncGenerator<SentFeature> {
   let rest = ''
+  let separator: RegExp | undefined
   for await (const text of texts) {
-    const lines = (rest + text).split('\n')
+    if (text.trim() !== '') separator ??= textSeparator(text)
+    const lines = (rest + text).split(separator ?? '\n')
     rest = lines.pop() as string
     yield* parseLines(lines)
     if (rest.length > LONGEST_FEATURE) throw tooLong(true)
   }
   // A file that is cut off ends within a line.
   for (const feature of parseLines([rest])) {
-    if (feature instanceof ApiError) throw new ApiError('MALFORMED_JSON', 'The body ends within a line.')
+    if (feature.value instanceof ApiError)
+      throw new ApiError('MALFORMED_JSON', 'The body ends within a line.')
     yield feature
   }
 }
 
-/** A record separator begins a line of a GeoJSON text sequence (RFC 8142). */
 function* parseLines(lines: string[]): Generator<SentFeature> {
-  for (const line of lines) {
-    const text = line.replace('\x1e', '').trim()
-    if (text !== '') yield parseFeature(text)
-  }
+  for (const line of lines) if (line.trim() !== '') yield parseFeature(line)
 }
 
 /** The columns with the shape as well-known text, as programs name them. */
@@ -199,32 +196,34 @@ async function* readTable(texts: Texts): AsyncGenerator<SentFeature> {
 /** A record that is cut by the end of a piece waits for the next one. */
 async function* readRecordsIn(texts: Texts): AsyncGenerator<string[]> {
   let rest = ''
+  let form: ReturnType<typeof findTableForm> | undefined
   for await (const text of texts) {
     rest += text
-    const { records, end } = readRecords(
-      rest.slice(0, 1 + Math.max(rest.lastIndexOf('\n'), rest.lastIndexOf('\r'))),
-      false,
-    )
+    const lines = rest.slice(0, 1 + Math.max(rest.lastIndexOf('\n'), rest.lastIndexOf('\r')))
+    if (lines.trim() !== '') form ??= findTableForm(lines)
+    if (!form) continue
+    const { records, end } = readRecords(lines, form, false)
     yield* records
     rest = rest.slice(end)
+    form = { ...form, start: 0 }
     if (rest.length > LONGEST_FEATURE) throw tooLong(true)
   }
-  yield* readRecords(rest, true).records
+  yield* readRecords(rest, form ?? findTableForm(rest), true).records
 }
 
-/** The end of the error of a quote that a piece cuts. */
-const OPEN_QUOTE = 'never closed'
-
 /** @param isWhole whether a quote that is not closed is a mistake, and not the end of a piece */
-function readRecords(text: string, isWhole: boolean): { records: string[][]; end: number } {
+function readRecords(
+  text: string,
+  form: ReturnType<typeof findTableForm>,
+  isWhole: boolean,
+): { records: string[][]; end: number } {
   const records: string[][] = []
-  let end = 0
+  let end = form.start
   try {
-    readCsv(text, (record, behind) => {
-      records.push(record)
-      end = behind
-      return true
-    })
+    for (const row of readCsv(text, form)) {
+      records.push(row.cells)
+      end = row.end
+    }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     if (isWhole || !error.message.endsWith(OPEN_QUOTE)) {
@@ -242,26 +241,31 @@ function createRecordReader(columns: string[]): (record: string[]) => SentFeatur
   const shapeAt = names.findIndex((name) => SHAPE_COLUMNS.includes(name))
   const idAt = names.indexOf('id')
   if (shapeAt === -1 || idAt === -1) {
-    const rule = 'The first line must name the columns, id and wkt among them, with commas between.'
+    const rule = 'The first line must name the columns, id and wkt among them.'
     throw new ApiError('MALFORMED_BODY', rule)
   }
+  const twice = columns.find((name, at) => name !== '' && columns.indexOf(name) !== at)
+  if (twice) throw new ApiError('MALFORMED_BODY', `The first line names more than one column ${twice}.`)
   if (columns.join() === TABLE_COLUMNS.join()) return readOwnRecord
   return (record) => {
     const others = columns.flatMap((name, at) =>
-      at === shapeAt || at === idAt || !record[at] ? [] : [[name, record[at]] as const],
+      at === shapeAt || at === idAt || !record[at] ? [] : [[name || `column ${at + 1}`, record[at]] as const],
     )
-    return createFeature(record[idAt], Object.fromEntries(others), record[shapeAt])
+    return createFeature(record[idAt], { value: Object.fromEntries(others) }, record[shapeAt])
   }
 }
 
-function createFeature(id: string | undefined, properties: unknown, shape: string | undefined): SentFeature {
-  const feature = { type: 'Feature', id, properties }
+function createFeature(id = '', { value, properties }: SentFeature, shape = ''): SentFeature {
+  const feature = (geometry: unknown) => ({
+    value: { type: 'Feature', id, properties: value, geometry },
+    properties,
+  })
   // Its id is told with the error.
-  if (properties instanceof ApiError) return { ...feature, geometry: properties }
+  if (value instanceof ApiError) return feature(value)
   try {
-    return { ...feature, geometry: readShape(shape) }
+    return feature(readShape(shape))
   } catch (error) {
-    if (error instanceof ApiError) return { ...feature, geometry: error }
+    if (error instanceof ApiError) return feature(error)
     throw error
   }
 }
@@ -275,13 +279,15 @@ export function toPropertiesCell(properties: string | null): string {
 }
 
 function readOwnRecord([id = '', , , , , shape, properties = 'null']: string[]): SentFeature {
-  return createFeature(withoutGuard(id), parseFeature(properties), shape)
+  const { value } = parseFeature(properties)
+  const kept = value instanceof ApiError ? undefined : withoutSpace(properties)
+  return createFeature(withoutGuard(id), { value, properties: kept }, shape)
 }
 
 /** PostGIS writes the number of the system before the text. */
 const SRID = /^\s*SRID\s*=\s*(\d+)\s*;/i
 
-function readShape(cell = ''): object {
+function readShape(cell: string): object {
   const srid = SRID.exec(cell)
   if (srid && srid[1] !== '4326')
     throw invalid('wkt', `has the SRID ${srid[1]}: coordinates are longitude and latitude (4326)`)

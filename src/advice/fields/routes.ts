@@ -33,9 +33,11 @@ import {
 import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
+import { declaredCharset } from '#src/http/plugins/body-parser.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
+import { closedWith, openText } from '#src/lib/json.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
 import { roundDegrees, roundVisibly } from '#src/lib/round.ts'
 import { GEOJSON_TYPE, JSON_TYPE, mediaTypeOfBody } from '../bodies.ts'
@@ -184,6 +186,7 @@ A field that is not valid, or that has the id of one before it, is told with its
         [GEOJSON_TYPE]: ref(FieldFeatures),
         [JSON_TYPE]: ref(FieldFeatures),
         'application/x-ndjson': ref(FieldLines),
+        'application/geo+json-seq': ref(FieldLines),
         'text/csv': ref(FieldTable),
       },
       response: answers(
@@ -203,7 +206,9 @@ A field that is not valid, or that has the id of one before it, is told with its
         const types = Object.keys(FEATURE_READERS).join(', ')
         throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the body as one of ${types}.`)
       }
-      const features = read(decodeTexts(request.body as AsyncIterable<Buffer>, FIELD_QUOTA.bytes))
+      const features = read(
+        decodeTexts(request.body as AsyncIterable<Buffer>, FIELD_QUOTA.bytes, declaredCharset(request)),
+      )
       const keeping = { request, reply, refuseElsewhere: advisors.refuseElsewhere }
       const signal = createClientSignal(reply)
       const work = () => keepFields(keeping, request.params.collection, features)
@@ -226,29 +231,23 @@ function describe({ id: _, ...row }: CollectionRow) {
 const AREA_DECIMALS = 4
 
 function createItems(row: CollectionRow): Items<StoredField> {
-  const place = ({ latitude, longitude, areaHa }: StoredField) => ({
+  const place = ({
+    latitude,
+    longitude,
+    areaHa,
+  }: Pick<StoredField, 'latitude' | 'longitude' | 'areaHa'>) => ({
     lat: roundDegrees(latitude),
     lng: roundDegrees(longitude),
     area_ha: roundVisibly(areaHa, AREA_DECIMALS),
   })
-  const parseProperties = ({ properties }: StoredField) =>
-    properties === null ? null : JSON.parse(properties)
   return {
     members: describe(row),
     columns: TABLE_COLUMNS,
-    object: (field) =>
-      JSON.stringify({
-        id: field.id,
-        name: field.name,
-        ...place(field),
-        properties: parseProperties(field),
-      }),
-    feature: (field) =>
-      writeFeature(
-        field.id,
-        JSON.stringify(toGeoJson(createOutline(field.polygons))),
-        parseProperties(field),
-      ),
+    // A parser would round numbers of their properties.
+    object: ({ id, name, properties, ...field }) =>
+      closedWith(openText(JSON.stringify({ id, name, ...place(field) })), `"properties":${properties}`),
+    feature: ({ id, properties, polygons }) =>
+      writeFeature(id, JSON.stringify(toGeoJson(createOutline(polygons))), properties ?? 'null'),
     rows: (field) =>
       csvRow([
         field.id,

@@ -39,7 +39,7 @@ export async function messages(app: App, parts: Parameters<typeof createReceiver
   app.addContentTypeParser<Buffer>(
     'application/x-www-form-urlencoded',
     { parseAs: 'buffer' },
-    (_request, body, done) => done(null, readForm(body)),
+    (request, body, done) => done(null, readForm(request, body)),
   )
   const receive = createReceiver(parts)
   if (SMS_SECRET) addSms(app, receive, SMS_SECRET)
@@ -47,8 +47,8 @@ export async function messages(app: App, parts: Parameters<typeof createReceiver
   if (TELEGRAM_SECRET) addTelegram(app, receive, TELEGRAM_SECRET)
 }
 
-function readForm(body: Buffer): Fields {
-  return Object.fromEntries(new URLSearchParams(decodeBody(body)))
+function readForm(request: FastifyRequest, body: Buffer): Fields {
+  return Object.fromEntries(new URLSearchParams(decodeBody(body, request)))
 }
 
 function digest(text: string): Buffer {

@@ -1,5 +1,6 @@
 import { ApiError } from '#src/errors.ts'
-import { isInAnotherCrs, isObject } from '#src/lib/json.ts'
+import { crsRule, findOtherCrs } from '#src/lib/geojson.ts'
+import { isObject } from '#src/lib/json.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { roundDegrees } from '#src/lib/round.ts'
 import type { Position } from '#src/lookup/queries.ts'
@@ -179,13 +180,9 @@ function isFlat(ring: Float64Array): boolean {
   return true
 }
 
-/** GeoJSON is WGS 84 (RFC 7946, section 4): other coordinates would be misplaced. */
 function refuseCrs(object: Record<string, unknown>, field: string): void {
-  if (!isInAnotherCrs(object)) return
-  throw invalid(
-    within(field, 'crs'),
-    'is not supported: coordinates are longitude and latitude (WGS 84); leave crs out',
-  )
+  const other = findOtherCrs(object)
+  if (other !== undefined) throw invalid(within(field, 'crs'), crsRule(other))
 }
 
 function asObject(value: unknown, field: string): Record<string, unknown> {

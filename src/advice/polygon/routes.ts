@@ -77,7 +77,7 @@ Without \`country_code\` and \`release\`, the country of a point inside the poly
 
 **Computation.** Each pixel counts by its area inside the polygon: on the WGS 84 ellipsoid for rasters in degrees, in the plane of their CRS for projected ones. So small fields, holes and slivers are exact. The value is the mean with these weights, \`stddev\` the standard deviation of the population; \`min\` and \`max\` are those of the overlapped pixels. \`covered_percent\` is the share of the area with values; totals are for that share. Layers without a value are left out.
 
-**Refusals.** 400 \`INVALID_GEOMETRY\` names the mistake and its place: open rings, fewer than four positions, no area, crossings, holes outside, more than 10,000 vertices, a \`crs\`, other types, coordinates that are swapped or no numbers. The service repairs nothing. A computation over the deadline (5 seconds by default) is 503 \`QUERY_TIMEOUT\`. Further polygons of a caller wait for its two turns, and are 503 \`OVERLOADED\` after half of the deadline.
+**Refusals.** 400 \`INVALID_GEOMETRY\` names the mistake and its place: open rings, fewer than four positions, no area, crossings, holes outside, more than 10,000 vertices, a \`crs\` other than WGS 84, other types, coordinates that are swapped or no numbers. The service repairs nothing. A computation over the deadline (5 seconds by default) is 503 \`QUERY_TIMEOUT\`. Further polygons of a caller wait for its two turns, and are 503 \`OVERLOADED\` after half of the deadline.
 
 The answer is stored in the caller's history, under \`history_id\`, except with \`Prefer: history=none\` or a key without the scope \`history\`.`
 

@@ -6,7 +6,7 @@ import type { Series } from '#schemas/products/define.ts'
 import { findAdminCountry, findOutlines, refuseWithoutAreas } from '#src/catalog/area-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
-import { validationError } from '#src/http/parameters.ts'
+import { ID_RULE, isNumberId, validationError } from '#src/http/parameters.ts'
 import { databaseError } from '#src/http/plugins/error-handler.ts'
 import { isObject } from '#src/lib/json.ts'
 import { inOrder, type Pause } from '#src/lib/limiter.ts'
@@ -65,6 +65,7 @@ export function readPolygon(request: FastifyRequest, feature: unknown): SentPoly
   }
   const refused = (error: ApiError) => ({ ...sent, outline: error.body })
   if (id !== null && !isLabels({ id })) return refused(validationError(isLabels.errors ?? [], { id }))
+  if (typeof id === 'number' && !isNumberId(id)) return refused(ApiError.invalid('id', ID_RULE))
   if (!isObject(feature) || feature.type !== 'Feature')
     return refused(ApiError.invalid('type', 'must be Feature'))
   try {

@@ -5,6 +5,7 @@ import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
 import { findExcess, isObject } from '#src/lib/json.ts'
 import { createLimiter, type Permit } from '#src/lib/limiter.ts'
+import { decodeText } from '#src/lib/text.ts'
 import { createDeadline } from '#src/lib/time-budget.ts'
 import type { App } from '../app.ts'
 import { clientKeyOf } from '../request.ts'
@@ -19,8 +20,6 @@ const MOST_LISTS = 50_000
 
 /** A shorter body is parsed as fast as a few points are answered. */
 const SOON_PARSED_BYTES = 8192
-
-const NOT_UTF8 = 'The body is not valid UTF-8.'
 
 /** An empty body of any type is none: generated clients send a JSON type with each request, and curl's `-d ''` a form. */
 export const bodyParser = fp(
@@ -42,12 +41,13 @@ export function jsonReader(app: App) {
   type Done = (error: Error | null, body?: unknown) => void
 
   function read(request: FastifyRequest, body: Buffer, done: Done): void {
-    // Different invalid bytes would decode to the same characters, also of passwords.
-    if (!isUtf8(body)) {
-      done(new ApiError('MALFORMED_BODY', NOT_UTF8))
+    let json: string
+    try {
+      json = decodeBody(body, request)
+    } catch (error) {
+      done(error as Error)
       return
     }
-    const json = body.toString()
     if (json.trim() === '') {
       done(null, undefined)
       return
@@ -234,17 +234,22 @@ export function collectBody(
   })
 }
 
-const UTF_8 = new TextDecoder('utf-8', { fatal: true })
+/** The encoding that the media type of a body declares. */
+export function declaredCharset({ headers }: FastifyRequest): string | undefined {
+  return /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1]
+}
 
-export function decodeBody(body: Buffer): string {
-  let text: string
-  try {
-    text = UTF_8.decode(body)
-  } catch {
-    throw new ApiError('MALFORMED_BODY', NOT_UTF8)
-  }
-  if (text.includes('\0')) throw new ApiError('MALFORMED_BODY', 'The body contains NUL characters.')
-  return text
+/** What errors of the text of a body say. */
+export const BODY_TEXT = {
+  source: 'The body',
+  remedy: 'Send UTF-8, or declare the encoding in Content-Type: `; charset=windows-1252`.',
+}
+
+/** Different invalid bytes would decode to the same characters, also of passwords. @throws {TextError} */
+export function decodeBody(body: Buffer, request: FastifyRequest): string {
+  // Clients declare their system's encoding for what they write in UTF-8.
+  const declared = isUtf8(body) ? undefined : declaredCharset(request)
+  return decodeText(body, { ...BODY_TEXT, declared }).text
 }
 
 export function longJsonParser(app: App): (request: FastifyRequest, json: string) => unknown {

@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
+import type { Encoding } from '#src/lib/text.ts'
 import { type Bounds, measureBounds } from '#src/raster/rings.ts'
 import { encodeMultiPolygon } from '#src/raster/tiles.ts'
 import { hasRotatedPole } from '../geotiff/crs.ts'
-import type { Encoding } from './encoding.ts'
 
 /**
  * Memory holds one feature. The finest outlines of countries have some hundred thousand positions; `ogr2ogr -simplify`
@@ -140,4 +140,10 @@ function closed(positions: unknown): Float64Array {
   })
   const isOpen = ring[0] !== ring.at(-2) || ring[1] !== ring.at(-1)
   return Float64Array.from(isOpen ? [...ring, ...ring.slice(0, 2)] : ring)
+}
+
+/** A number of a property; a whole one that a double would round stays a text, since it is a code. NaN for a blank. */
+export function readNumber(text: string): number | string {
+  const number = Number.parseFloat(text)
+  return /^-?\d+$/.test(text) && !Number.isSafeInteger(number) ? text : number
 }

@@ -1,12 +1,21 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
-import type { Readable } from 'node:stream'
 import { JSONParser, TokenType } from '@streamparser/json'
 import { OperatorError } from '#src/errors.ts'
+import { findOtherCrs } from '#src/lib/geojson.ts'
+import { isObject } from '#src/lib/json.ts'
 import { formatError } from '#src/lib/promises.ts'
-import { openZipArchive } from '../archive.ts'
-import { KINDS, refuseOtherKind, refuseUnreadable, stemOf, TOPOJSON } from '../other-formats.ts'
+import { gunzip, isGzipped, openZipArchive } from '../archive.ts'
+import {
+  KINDS,
+  refuseOtherKind,
+  refuseOtherPath,
+  refusePacked,
+  refuseUnreadable,
+  stemOf,
+  TOPOJSON,
+} from '../other-formats.ts'
 import { refuseEncoding } from './encoding.ts'
 import {
   chooseLayer,
@@ -14,6 +23,7 @@ import {
   type FeatureReading,
   MAX_POSITIONS,
   type RawFeature,
+  readNumber,
 } from './feature.ts'
 import { geoPackage } from './geopackage.ts'
 import { findPart, shapefile, shapefileFeatures, shapefileReading } from './shapefile.ts'
@@ -22,9 +32,6 @@ import { findPart, shapefile, shapefileFeatures, shapefileReading } from './shap
 const CHUNK_BYTES = 64 * 1024
 
 const TOKEN_BYTES = 1024
-
-/** WGS 84 in the `crs` member of GeoJSON before RFC 7946. */
-const WGS84_NAMES = /(CRS84|EPSG:[^:]*:?4326)$/i
 
 /** Finely drawn features have 20 to 40 characters a position. */
 const MAX_FEATURE_CHARACTERS = 24 * 2 ** 20
@@ -38,12 +45,18 @@ function geoJsonFile(path: string): FeatureFile {
     reading: [],
     async *features() {
       const { size } = await stat(path)
-      yield* geoJsonFeatures(name, createReadStream(path, { highWaterMark: CHUNK_BYTES }), size)
+      // How much there is of a packed file is known at its end.
+      if (isGzipped(path)) yield* geoJsonFeatures(name, gunzip(path), Number.POSITIVE_INFINITY)
+      else yield* geoJsonFeatures(name, createReadStream(path, { highWaterMark: CHUNK_BYTES }), size)
     },
   }
 }
 
-async function* geoJsonFeatures(name: string, bytes: Readable, size: number): AsyncGenerator<RawFeature> {
+async function* geoJsonFeatures(
+  name: string,
+  bytes: AsyncIterable<Buffer>,
+  size: number,
+): AsyncGenerator<RawFeature> {
   let features: RawFeature[] = []
   let position = 0
   let count = 0
@@ -56,13 +69,15 @@ async function* geoJsonFeatures(name: string, bytes: Readable, size: number): As
     stringBufferSize: TOKEN_BYTES,
     numberBufferSize: TOKEN_BYTES,
   })
+  // No option says how numbers are read.
+  Object.assign(parser['tokenizer' as keyof JSONParser] as object, { parseNumber: readNumber })
   parser.onValue = ({ value, key, stack }) => {
     if (stack.length > 1) {
       features.push({ ...rawFeature(name, ++count, key, value), read: position / size })
       characters = 0
       lists = 0
     } else if (key === 'type') type = value
-    else refuseOtherCrs(name, value)
+    else refuseOtherCrs(name, { crs: value })
   }
 
   // In memory since the end of the last feature.
@@ -121,10 +136,12 @@ function refuseLarge(name: string, count: number, limit: string): never {
 
 function rawFeature(name: string, number: number, key: unknown, value: unknown): Omit<RawFeature, 'read'> {
   if (typeof key !== 'number') throw new OperatorError(`${name} is not GeoJSON: its features are not a list.`)
-  const { type, properties, geometry } = (value ?? {}) as Record<string, unknown>
+  const { type, crs, properties, geometry } = (value ?? {}) as Record<string, unknown>
   if (type !== 'Feature') {
     throw new OperatorError(`${name} is not GeoJSON: entry ${number} of its features is not a Feature.`)
   }
+  refuseOtherCrs(name, { crs })
+  if (isObject(geometry)) refuseOtherCrs(name, geometry)
   return { number, geometry, properties: (properties ?? {}) as Record<string, unknown> }
 }
 
@@ -135,12 +152,11 @@ function refuseOtherType(name: string, type: unknown): void {
   throw new OperatorError(`${name} is ${is}: boundaries are loaded from GeoJSON FeatureCollections.`)
 }
 
-function refuseOtherCrs(name: string, crs: unknown): void {
-  const crsName = (crs as { properties?: { name?: unknown } } | null)?.properties?.name
-  if (crs === null || (typeof crsName === 'string' && WGS84_NAMES.test(crsName))) return
-  const known = typeof crsName === 'string' ? `the CRS ${crsName}` : 'a CRS without a name'
+function refuseOtherCrs(name: string, object: { crs?: unknown }): void {
+  const other = findOtherCrs(object)
+  if (other === undefined) return
   throw new OperatorError(
-    `${name} is in ${known}, not in WGS 84: convert it with \`ogr2ogr -t_srs EPSG:4326 OUT.geojson ${name}\`.`,
+    `${name} is in ${other ? `the CRS ${other}` : 'a CRS without a name'}, not in WGS 84: convert it with \`ogr2ogr -t_srs EPSG:4326 OUT.geojson ${name}\`.`,
   )
 }
 
@@ -149,10 +165,12 @@ const LAYERED = ['.gpkg', '.zip']
 const ENCODED = ['.shp', '.zip']
 
 export async function openBoundaryFile(path: string, reading: FeatureReading): Promise<FeatureFile> {
+  refuseOtherPath(path)
   const found = await stat(path).catch((error) => refuseUnreadable(path, error))
   if (!found.isFile()) throw new OperatorError(`${path} is not a file.`)
   if (found.size === 0) throw new OperatorError(`${path} is empty.`)
-  const ending = extname(path).toLowerCase()
+  const unpacked = /\.(?:geo)?json\.gz$/i.test(path) ? stemOf(path) : path
+  const ending = extname(unpacked).toLowerCase()
   if (reading.layer !== undefined && !LAYERED.includes(ending)) {
     throw new OperatorError(`${path} has no layers: --layer is for GeoPackages and archives.`)
   }
@@ -168,6 +186,7 @@ export async function openBoundaryFile(path: string, reading: FeatureReading): P
     case '.gpkg':
       return geoPackage(path, reading)
     default:
+      refusePacked(path)
       if (ending in KINDS) refuseOtherKind(basename(path), KINDS[ending] as string)
       throw new OperatorError(
         `${path} is neither GeoJSON (.geojson, .json), nor a shapefile (.shp), nor one of them in an archive (.zip), nor a GeoPackage (.gpkg).`,

@@ -2,15 +2,14 @@ import { createWriteStream } from 'node:fs'
 import { type FileHandle, mkdir, mkdtemp, open, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, extname, join, sep } from 'node:path'
-import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { type Pauses, retry } from '#src/lib/retry.ts'
 import { createDeadline } from '#src/lib/time-budget.ts'
-import { type Archive, isArchive, openZipArchive } from '../archive.ts'
+import { type Archive, gunzip, isArchive, isGzipped, openZipArchive } from '../archive.ts'
 import { isAddress } from '../manifest.ts'
-import { stemOf } from '../other-formats.ts'
+import { refuseUnreadable, stemOf } from '../other-formats.ts'
 import { openRaster, type RasterFile } from './file.ts'
 import type { LayerFiles } from './layers.ts'
 
@@ -149,14 +148,14 @@ const MAX_FILES = 256
 /**
  * Opens each file once, for all its layers. Rasters at https addresses are downloaded, and those in zip archives
  * (`ARCHIVE.zip/RASTER.tif`, or the archive of a single one) unpacked, since rasters need random access; both with the
- * files beside them.
+ * files beside them. So are those that are packed with gzip (`RASTER.tif.gz`).
  */
 export class OpenFiles {
   readonly #files = new Map<string, RasterFile>()
   readonly #groups = new Map<string, LayerFiles>()
   /** Temporary, by address or archive. */
   readonly #folders = new Map<string, string>()
-  readonly #unpacked = new Set<string>()
+  readonly #entries = new Set<string>()
   #downloadedBytes = 0
   #unpackedBytes = 0
 
@@ -179,12 +178,20 @@ export class OpenFiles {
       )
     }
     const local = isAddress(path) ? await this.#downloaded(path) : path
-    const archivePath = await archiveIn(local)
-    const file = await openRaster(
-      archivePath === undefined ? local : await this.#inArchive(archivePath, local),
-    )
+    const file = await openRaster(await this.#unpacked(local))
     this.#files.set(path, file)
     return file
+  }
+
+  /** @returns the path itself of a file that is not packed */
+  async #unpacked(path: string): Promise<string> {
+    const archivePath = await archiveIn(path)
+    if (archivePath !== undefined) return this.#inArchive(archivePath, path)
+    if (!isGzipped(path)) return path
+    await stat(path).catch((error) => refuseUnreadable(path, error))
+    const target = join(await this.#folderOf(path, basename(path)), basename(stemOf(path)))
+    await pipeline(gunzip(path, MAX_BYTES), (bytes) => this.#counted(bytes), createWriteStream(target))
+    return target
   }
 
   async close(): Promise<void> {
@@ -208,7 +215,7 @@ export class OpenFiles {
     if (!(await this.#download(address, target))) {
       throw new OperatorError(`${shown(address)} is not there, or may not be read.`, { code: 'NOT_FOUND' })
     }
-    if (isArchive(name)) return target
+    if (isArchive(name) || isGzipped(name)) return target
     for (const { pathname, file } of namesBeside(address.pathname, target)) {
       const beside = new URL(address)
       beside.pathname = pathname
@@ -245,16 +252,17 @@ export class OpenFiles {
     const target = join(folder, name)
     if (!target.startsWith(folder + sep)) throw new Error(`${name} would lie elsewhere`)
     // Another layer may have opened it, by the archive's name.
-    if (this.#unpacked.has(target)) return
-    this.#unpacked.add(target)
+    if (this.#entries.has(target)) return
+    this.#entries.add(target)
     await mkdir(dirname(target), { recursive: true })
     await pipeline(await archive.open(name), (bytes) => this.#counted(bytes), createWriteStream(target))
   }
 
-  async *#counted(bytes: Readable): AsyncGenerator<Buffer> {
+  async *#counted(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of bytes) {
       this.#unpackedBytes += chunk.length
-      if (this.#unpackedBytes > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes in all`)
+      if (this.#unpackedBytes > MAX_BYTES)
+        throw new OperatorError(`The files have more than ${MAX_BYTES} bytes in all once they are unpacked.`)
       yield chunk
     }
   }

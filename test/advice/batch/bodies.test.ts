@@ -37,11 +37,11 @@ const MALFORMED: Record<MediaType, (string | Buffer)[]> = {
   [GEOJSON]: ['{"type": "Feature"}', '{"type": "FeatureCollection"}', OTHER_CRS],
   [NDJSON]: [],
   [CSV]: [
-    'lat;lng\n1;2',
+    'lat|lng\n1|2',
     'lat,LAT,lng\n1,1,2',
     'lat,lng\r\n1,2\r\n"3,4',
     'lat,lng\r\n"1"2,3',
-    `lat,lng\n${','.repeat(2000)}`,
+    `lat,lng\n${'1,'.repeat(2000)}`,
   ],
 }
 const OF_ANY_TYPE = [Buffer.from([0x7b, 0xff, 0x7d]), 'lat,lng\n1,\0']

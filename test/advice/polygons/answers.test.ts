@@ -246,7 +246,11 @@ describe('many polygons', () => {
     })
     expect(items.slice(3, 6)).toMatchObject([
       { id: 'd', error: `${CROSSING}.`, code: 'INVALID_GEOMETRY' },
-      { error: 'id must be a string or a number.', code: 'INVALID_PARAMETERS' },
+      {
+        error:
+          'id must be a text, or a number of at most 16 digits up to 9007199254740991: send longer ones as text.',
+        code: 'INVALID_PARAMETERS',
+      },
       { error: 'type must be Feature.', code: 'INVALID_PARAMETERS' },
     ])
     expect(items[4]).not.toHaveProperty('id')

@@ -23,4 +23,15 @@ test('agro scorecard scores the odds and ranges of a release against a file', as
   expect(odds).toMatchObject({ count: 10, told: 5 })
   // By hand, of 0.5, 0.3 and 0.2: 0.25 + 0.49 + 0.04, and 0.25 + 0.09 + 0.64.
   expect(odds.brier).toBeCloseTo((0.78 + 0.98) / 2, 12)
+
+  // As a spreadsheet saves it, with decimal commas and rows that were once used.
+  const rows = [...near, ...told].map((row) => row.replaceAll(',', ';').replaceAll('.', ','))
+  const table = ['sep=;', 'lat;lng;yield_kg_ha;scenario', ';;;', ...rows, ' ;;;', ';;;'].join('\r\n')
+  await writeFile(file, Buffer.from(`\ufeff${table}`, 'utf16le'))
+  const again = await runAgro(testDatabase, ...parameters)
+  expect(JSON.parse(again.stdout)).toEqual(JSON.parse(stdout))
+
+  await writeFile(file, Buffer.from('lat,lng,yield_kg_ha,site\n9.5,38.2,2000,é\n', 'latin1'))
+  const { stderr } = await runAgro(testDatabase, ...parameters)
+  expect(stderr).toContain('trials.csv is not UTF-8, from line 2 on (probably Windows-1252).')
 })

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { zipSync } from 'fflate'
 import { expect, test } from 'vitest'
@@ -7,6 +8,7 @@ import { OperatorError } from '#src/errors.ts'
 import { givenEncoding } from '#src/ingest/boundaries/encoding.ts'
 import { type FeatureReading, isWgs84Wkt } from '#src/ingest/boundaries/feature.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
+import { readText } from '#src/ingest/boundaries/properties.ts'
 import { deflatedZeros, zipOfPacked } from '#test/ingest/bombs.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
 import { geoPackageOf } from './geopackage.ts'
@@ -158,9 +160,42 @@ const REFUSED: Record<string, [path: Promise<string>, reading?: Partial<FeatureR
     fixture('encoding-unlabelled-1252.zip'),
     { encoding: givenEncoding('utf-8') },
   ],
+  'a packed file that is cut off': [boundaryFile(gzipSync(collection('A')).subarray(0, 40), 'areas.json.gz')],
+  'a packed shapefile': [boundaryFile(gzipSync('x'), 'areas.shp.gz')],
+  'a packed folder': [boundaryFile(gzipSync('x'), 'areas.tar.gz')],
+  'a path of GDAL': [Promise.resolve('/vsizip/areas.zip/areas.shp')],
   'a file that is not there': [Promise.resolve('/nowhere/a.geojson')],
   ...Object.fromEntries(OTHER_FORMATS.map((ending) => [ending, [boundaryFile('x', `areas.${ending}`)]])),
 }
+
+test('a collection that is packed with gzip is read as it would be unpacked', async () => {
+  const path = await boundaryFile(gzipSync(collection('Tigré')), 'areas.geojson.gz')
+  expect(await namesIn(path)).toBe('Tigré')
+})
+
+test('a code that is a number keeps its digits', async () => {
+  const digits = ['12345678901234567890', '9999999999999999', '9007199254740991', '12', '1e3', '1.50']
+  const features = digits.map((code) =>
+    JSON.stringify(feature({ code: 0, name: 'A' }, rectangle(37, 8, 38, 9))).replace(
+      '"code":0',
+      `"code":${code}`,
+    ),
+  )
+  const text = `{"type":"FeatureCollection","features":[${features.join()}]}`
+  const file = await openBoundaryFile(await boundaryFile(Buffer.from(text), 'areas.json'), { level: 1 })
+  const codes: unknown[] = []
+  for await (const { properties } of file.features(() => {})) codes.push(readText(properties, ['code']))
+  expect(codes).toEqual(['12345678901234567890', '9999999999999999', '9007199254740991', '12', '1000', '1.5'])
+})
+
+test('a code in a column of numbers of a .dbf keeps its digits', async () => {
+  const parts = shapefileParts([{ properties: { CODE: '12345678901234567890', NAME: 'A' }, ring: null }])
+  // The type of the first column.
+  parts.dbf?.write('N', 32 + 11)
+  const file = await openBoundaryFile(await boundaryFile(zipOf({ areas: parts }), 'areas.zip'), { level: 1 })
+  for await (const { properties } of file.features(() => {}))
+    expect(readText(properties, ['CODE'])).toBe('12345678901234567890')
+})
 
 test('files are refused as unopened.txt has it', async () => {
   const refusals: string[] = []

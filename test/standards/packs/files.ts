@@ -17,11 +17,6 @@ export type PackRow = Record<string, string>
 
 /** The rows of a pack by the names of its columns. */
 export function readRows(text: string): PackRow[] {
-  const records: string[][] = []
-  readCsv(text, (record) => {
-    records.push(record)
-    return true
-  })
-  const [names = [], ...rows] = records
+  const [names = [], ...rows] = [...readCsv(text)].map(({ cells }) => cells)
   return rows.map((cells) => Object.fromEntries(names.map((name, at) => [name, cells[at] as string])))
 }

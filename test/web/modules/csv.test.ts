@@ -1,6 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { findTableForm, readCsv } from '#src/lib/csv.ts'
 import {
   columnsOf,
   csvText,
@@ -27,11 +28,48 @@ test.each([',', ';', '\t'])('tables with %j are read as csv-parse reads them', (
           relax_column_count: true,
           skip_empty_lines: true,
         }) as string[][]
-        const filled = expected.filter((row) => row.some((value) => value !== ''))
+        const filled = expected.filter((row) => row.some((value) => value.trim() !== ''))
         expect([...recordsOf(text, delimiter)]).toEqual(filled)
+        expect([...readCsv(text, { delimiter, start: 0 })].map(({ cells }) => cells)).toEqual(filled)
       },
     ),
     { numRuns: 100 },
+  )
+})
+
+test.each([
+  'id,lat,lng\n1,2,3',
+  'id;lat;lng\n1;2,5;3,5',
+  'id\tlat\tlng\n1\t2\t3',
+  'sep=;\r\nid;lat\r\n1;2',
+  'sep=,\nid,lat\n1,2',
+  'SEP=\t\nid\tlat\n1\t2',
+  '\ufeff"sep=|"\nid|lat\n1|2',
+  'sep=;;;\rid;lat\r1;2',
+  ',,\n ;\n\nid;lat\n ; \n"";""\n1;2\n;\n',
+  '"a;b;c",d\n1,2',
+  '\u00a0;\u00a0\nid;lat\n',
+  'separator\n1',
+  '',
+  '\ufeff',
+  ';;;\n',
+])('the rule of tables is that of the service: %j', (text) => {
+  const delimiter = delimiterOf(text)
+  expect(delimiter).toBe(findTableForm(text).delimiter)
+  expect([...recordsOf(text, delimiter)]).toEqual([...readCsv(text)].map(({ cells }) => cells))
+})
+
+test('a file of advice is written as that of its points was', () => {
+  const rows = [
+    ['id', 'lat', 'n°'],
+    ['A', '9,5', 4229.5, -1, true, null, '=1+1', '-1,5', 'a,b'],
+  ]
+  expect(csvText(rows, { delimiter: ';', decimalComma: true })).toBe(
+    'id;lat;n°\r\nA;9,5;4229,5;-1;true;;\'=1+1;-1,5;"a,b"\r\n',
+  )
+  expect(csvText([['9,5', 4.5]], { delimiter: ',', decimalComma: true })).toBe('"9,5","4,5"\r\n')
+  expect(csvText([['9,5', 4.5, 'a\tb']], { delimiter: '\t', decimalComma: false })).toBe(
+    '9,5\t4.5\t"a\tb"\r\n',
   )
 })
 

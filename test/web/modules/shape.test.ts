@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { boundsOf, fieldText, NoShape, readField } from '../../../web/field/shape.ts'
+import { findOtherCrs } from '#src/lib/geojson.ts'
+import { boundsOf, fieldText, NoShape, readField, swappedInto } from '../../../web/field/shape.ts'
 
 const RING = [
   [38.5, 9.5],
@@ -13,6 +14,16 @@ test.each([
   ['commas', '9.5, 38.5\n9.5, 38.6\n9.6, 38.55'],
   ['blanks and tabs', '9.5 38.5\r\n\r\n9.5\t38.6\r\n9.6   38.55\r\n'],
   ['semicolons, brackets and the first corner again', '(9.5; 38.5)\n(9.5; 38.6)\n(9.6; 38.55)\n(9.5; 38.5)'],
+  ['decimal commas and semicolons', '9,5; 38,5\n9,5; 38,6\n9,6; 38,55'],
+  ['decimal commas and blanks', '9,5 38,5\n9,5\t38,6\n9,6 38,55'],
+  ['decimal commas and commas', '9,5, 38,5\n9,5, 38,6\n9,6, 38,55'],
+  ['a geoshape of ODK', '9.5 38.5 0 0; 9.5 38.6 0 4.5; 9.6 38.55 0 0; 9.5 38.5 0 0'],
+  ['a geoshape without accuracy', '9.5 38.5;9.5 38.6;9.6 38.55;'],
+  ['well-known text', 'POLYGON((38.5 9.5,38.6 9.5,38.55 9.6,38.5 9.5))'],
+  [
+    'well-known text with heights',
+    'SRID=4326;Polygon Z ((38.5 9.5 2400, 38.6 9.5 2400, 38.55 9.6 1, 38.5 9.5 1))',
+  ],
 ])('corners are read, latitude first: %s', (_, text) => {
   expect(readField(text)).toEqual({ shape: POLYGON })
 })
@@ -31,6 +42,38 @@ test.each([
   ],
 ])('GeoJSON is read: %s', (_, sent, more) => {
   expect(readField(JSON.stringify(sent))).toEqual({ shape: POLYGON, ...more })
+})
+
+test('GeoJSON is in WGS 84 by any of its names, as to the service', () => {
+  const names = [
+    ...[
+      'EPSG:4326',
+      'urn:ogc:def:crs:EPSG::4326',
+      'http://www.opengis.net/def/crs/OGC/1.3/CRS84',
+      'OGC:CRS84',
+      'WGS 84',
+    ],
+    ...['EPSG:3857', 'urn:ogc:def:crs:EPSG::4201', 'EPSG:14326', '', 'x'.repeat(100), 7, undefined],
+  ]
+  for (const name of names) {
+    const crs = { type: 'name', properties: { name } }
+    const other = findOtherCrs({ crs })
+    const read = () => readField(JSON.stringify({ ...POLYGON, crs }))
+    if (other === undefined) expect(read()).toEqual({ shape: POLYGON })
+    else expect(read).toThrow(new NoShape('otherCrs', other || 'a system without a name'))
+  }
+})
+
+test('latitude and longitude are swapped where the field lies on a map then alone', () => {
+  const extents: [number, number, number, number][] = [[33, 3, 48, 15]]
+  for (const text of [
+    '38.5, 9.5\n38.6, 9.5\n38.55, 9.6',
+    'POLYGON((9.5 38.5,9.5 38.6,9.6 38.55,9.5 38.5))',
+    JSON.stringify({ type: 'Polygon', coordinates: [RING.map((position) => position.toReversed())] }),
+  ])
+    expect(swappedInto(extents, text)?.shape.coordinates.flat(2)).toHaveLength(8)
+  for (const text of ['9.5, 38.5\n9.5, 38.6\n9.6, 38.55', '50, 60\n50, 61\n51, 61', 'nothing', ''])
+    expect(swappedInto(extents, text)).toBeUndefined()
 })
 
 const feature = { type: 'Feature', properties: {}, geometry: POLYGON }

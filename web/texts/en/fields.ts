@@ -11,23 +11,31 @@ export const field = {
   positionDenied:
     'Your browser does not share your position with this page. Allow it in the settings of the page, or move the map to your field.',
   positionUnknown: 'Your position could not be found. Try again outside, or move the map to your field.',
-  drop: 'A GeoJSON file, or a text with a corner a line',
+  drop: 'A file of a field: GeoJSON, KML, GPX, or a text with a corner a line',
   taken: (name: string) => `${name} is taken over.`,
+  gap: (metres: number) => `Its track ended ${metres} m from its beginning, and is closed.`,
+  swapped: 'With latitude and longitude swapped, the field lies on the map of a country that is served.',
+  swap: 'Swap them',
   tooLarge: 'A field’s file has at most 2 MB.',
   name: 'Name of the field',
   corners: 'Corners',
-  cornersHint: 'A line each: latitude, longitude. Or GeoJSON.',
+  cornersHint: 'A line each: latitude, longitude. Or GeoJSON, KML, GPX, WKT, or a geoshape of ODK.',
   ask: 'Get the advice',
   login: 'Advice for a field takes an account.',
   loginNeeded: 'Log in to get the advice; the field stays here.',
   wrong: {
     empty: () => 'Draw the field or give its corners first.',
+    notXml: () => 'This begins like KML or GPX, and is not readable as such.',
+    otherCrs: (system: number | string) =>
+      `The coordinates are in ${system}. Save the file in WGS 84 (EPSG:4326).`,
     notJson: () => 'This begins like GeoJSON, and is not readable as such.',
     noPolygon: () => 'There is no polygon in it.',
     manyShapes: () => 'There is more than one polygon in it. Send one field at a time.',
-    notPairs: (line: number) => `Line ${line} is not a latitude and a longitude, such as 9.51, 38.52.`,
+    notPairs: (line: number | string) =>
+      `Line ${line} is not a latitude and a longitude, such as 9.51, 38.52.`,
     fewPairs: () => 'A field has at least three corners.',
-    outOfRange: (line: number) => `Line ${line} lies outside of the world. The latitude comes first.`,
+    outOfRange: (line: number | string) =>
+      `Line ${line} lies outside of the world. The latitude comes first.`,
   },
   report: 'Advice for the field',
   outline: 'The outline of the field, north is up',
@@ -71,6 +79,9 @@ export const points = {
       count < all ? `${count} of ${all} points are in ${country}.` : `All ${all} points are in ${country}.`,
     several: (countries: { count: number; name: string }[]) =>
       `Points by country: ${countries.map(({ count, name }) => `${name} ${count}`).join(', ')}.`,
+    swapped: (count: number, all: number) =>
+      `With latitude and longitude swapped, ${count} of ${all} points are in a country that is served.`,
+    swap: 'Swap them',
     use: (country: string, crop: string) => `Use ${country}, ${crop.toLowerCase()}`,
   },
   columns: { lat: 'Latitude', lng: 'Longitude', name: 'Name', id: 'Id' },

@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest'
+import { openService } from '#test/setup/open-service.ts'
+import { itemTexts, send } from './forms.ts'
+
+// Runs on a server alone: what bodies may be is the same on both.
+
+const service = openService()
+
+const NDJSON = 'application/x-ndjson'
+
+async function itemsOf(payload: string | Buffer, type = 'text/csv', query = '') {
+  const { statusCode, body } = await send(service.app, 'yield', { payload, type, accept: NDJSON, query })
+  expect(statusCode, body).toBe(200)
+  return itemTexts(NDJSON, body).map((item) => JSON.parse(item))
+}
+
+async function refusalOf(payload: string | Buffer, type = 'text/csv', query = '') {
+  const response = await send(service.app, 'yield', { payload, type, query })
+  expect(response.statusCode, response.body).toBe(400)
+  return response.json().error
+}
+
+const PLAIN = 'id,name,lat,lng\nA,Upper,9.5,38.5\nB,,9.6,38.6\n'
+
+/** The same table as people have it. */
+const SPELLINGS: Record<string, string> = {
+  semicolons: 'id;name;lat;lng\nA;Upper;9.5;38.5\nB;;9.6;38.6\n',
+  'semicolons and decimal commas': 'id;name;lat;lng\nA;Upper;9,5;38,5\nB;;9,6;38,6\n',
+  'tabs and decimal commas': 'id\tname\tlat\tlng\nA\tUpper\t9,5\t38,5\nB\t\t9,6\t38,6',
+  'quoted decimal commas': 'id,name,lat,lng\nA,Upper,"9,5","38,5"\nB,,"9,6","38,6"',
+  'the line sep=;': 'sep=;\r\nid;name;lat;lng\r\nA;Upper;9,5;38,5\r\nB;;9,6;38,6\r\n',
+  'the line sep=,': 'sep=,\nid,name,lat,lng\nA,Upper,9.5,38.5\nB,,9.6,38.6',
+  'the line sep=, filled up': 'SEP=,,,,\nid,name,lat,lng\nA,Upper,9.5,38.5\nB,,9.6,38.6',
+  'the line "sep=;" in quotes behind a BOM': '\ufeff"sep=;"\nid;name;lat;lng\nA;Upper;9,5;38,5\nB;;9,6;38,6',
+  'the line sep= with a tab': 'sep=\t\nid\tname\tlat\tlng\nA\tUpper\t9.5\t38.5\nB\t\t9.6\t38.6',
+  'the line sep=|': 'sep=|\nid|name|lat|lng\nA|Upper|9.5|38.5\nB||9.6|38.6',
+  'a BOM': `\ufeff${PLAIN}`,
+  'CR alone': PLAIN.replaceAll('\n', '\r'),
+  'rows of separators, spaces, quotes and nothing':
+    ',,,\n\nid,name,lat,lng\n,,,\nA,Upper,9.5,38.5\n , ,\t,\u00a0\n"","","",""\n  \nB,,9.6,38.6\n,,\n,',
+  'spaces around names and numbers': 'id, name ,\u00a0lat,lng \nA,Upper, 9.5,38.5\u00a0\nB,, 9.6 ,38.6',
+  'columns without names': 'id,name,,lat,lng,,\nA,Upper,,9.5,38.5,,\nB,,,9.6,38.6,,\n',
+}
+
+test.each(Object.entries(SPELLINGS))('a table with %s has the answers of the plain one', async (_, table) => {
+  expect(await itemsOf(table)).toEqual(await itemsOf(PLAIN))
+})
+
+const NAMED = 'id,name,lat,lng\nA,Séraphine Gihéta,9.5,38.5\n'
+
+test.each([
+  ['UTF-16 with a BOM', Buffer.from(`\ufeff${NAMED}`, 'utf16le'), 'text/csv'],
+  ['big-endian UTF-16', Buffer.from(`\ufeff${NAMED}`, 'utf16le').swap16(), 'text/csv'],
+  ['Windows-1252 as declared', Buffer.from(NAMED, 'latin1'), 'text/csv; charset=windows-1252'],
+  ['Latin-1 as declared', Buffer.from(NAMED, 'latin1'), 'text/csv; header=present; charset="ISO-8859-1"'],
+  ['UTF-8, whatever is declared', Buffer.from(NAMED), 'text/csv; charset=windows-1252'],
+])('%s is read', async (_, body, type) => {
+  const [item] = await itemsOf(body, type)
+  expect(item.location.name).toBe('Séraphine Gihéta')
+})
+
+test('another encoding is refused with its name and line, in JSON and in lines, too', async () => {
+  const refused =
+    'The body is not UTF-8, from line 2 on (probably Windows-1252). Send UTF-8, or declare the encoding in Content-Type: `; charset=windows-1252`.'
+  expect(await refusalOf(Buffer.from(NAMED, 'latin1'))).toBe(refused)
+  const json = Buffer.from('{"points":\n[{"lat":9.5,"lng":38.5,"name":"é"}]}', 'latin1')
+  expect(await refusalOf(json, 'application/json')).toBe(refused)
+  expect(await refusalOf(Buffer.from(NAMED, 'latin1'), 'text/csv; charset=klingon')).toMatch(
+    'says that it is in klingon, which is not known',
+  )
+})
+
+test('empty rows count for no point', async () => {
+  const rows = Array.from({ length: 998 }, () => '9.5,38.5\n').join('')
+  expect(await itemsOf(`lat,lng\n${rows}${',\n'.repeat(5)}`)).toHaveLength(998)
+})
+
+test('an area has a decimal comma where it is no thousand', async () => {
+  const areaIn = async (payload: string) => {
+    const asked = { payload, type: 'text/csv', accept: NDJSON, query: '?area=from:ha+ha' } as const
+    const item = JSON.parse((await send(service.app, 'fertilizer', asked)).body)
+    const [entry] = item.fertilizer_data ?? []
+    return entry ? Number((entry.quantity.kg / entry.rate_kg_ha).toFixed(6)) : item.error
+  }
+  expect(await areaIn('lat;lng;ha\n9,5;38,5;1,234\n')).toBe(1.234)
+  expect(await areaIn('lat,lng,ha\n9.5,38.5,"1,2"\n')).toBe(1.2)
+  expect(await areaIn('lat,lng,ha\n9.5,38.5,"1,234"\n')).toMatch(/^ha must be a number above 0/)
+})
+
+describe('GeoJSON', () => {
+  const point = (members: object = {}) => ({
+    ...{ type: 'Feature', id: 'A', properties: null },
+    geometry: { type: 'Point', coordinates: [38.5, 9.5, 2400] },
+    ...members,
+  })
+  const asked = async (crs: unknown) =>
+    send(service.app, 'yield', {
+      payload: JSON.stringify({ type: 'FeatureCollection', crs, features: [point()] }),
+      type: 'application/geo+json',
+    })
+
+  test.each([
+    'EPSG:4326',
+    'epsg:4326',
+    'urn:ogc:def:crs:EPSG::4326',
+    'urn:ogc:def:crs:EPSG:6.9:4326',
+    'urn:x-ogc:def:crs:EPSG:4326',
+    'http://www.opengis.net/def/crs/OGC/1.3/CRS84',
+    'https://www.opengis.net/def/crs/EPSG/0/4326',
+    'http://www.opengis.net/def/crs/OGC/0/CRS84h',
+    'http://www.opengis.net/gml/srs/epsg.xml#4326',
+    'OGC:CRS84',
+    'CRS84',
+    'CRS:84',
+    'urn:ogc:def:crs:OGC:1.3:CRS84',
+    'urn:ogc:def:crs:OGC::CRS84h',
+    'urn:ogc:def:crs:OGC:2:84',
+    'WGS 84',
+    'EPSG:4979',
+  ])('%s is WGS 84', async (name) => {
+    const { statusCode, body } = await asked({ type: 'name', properties: { name } })
+    expect(statusCode, body).toBe(200)
+  })
+
+  test.each([
+    [null],
+    [{ type: 'EPSG', properties: { code: 4326 } }],
+    [
+      {
+        type: 'link',
+        properties: { href: 'http://spatialreference.org/ref/epsg/4326/proj4/', type: 'proj4' },
+      },
+    ],
+    ['EPSG:4326'],
+  ])('%j is WGS 84', async (crs) => {
+    expect((await asked(crs)).statusCode).toBe(200)
+  })
+
+  test.each([
+    [{ type: 'name', properties: { name: 'EPSG:3857' } }, 'crs names EPSG:3857:'],
+    [{ type: 'name', properties: { name: 'urn:ogc:def:crs:EPSG::4201' } }, 'urn:ogc:def:crs:EPSG::4201:'],
+    [{ type: 'name', properties: { name: 'EPSG:14326' } }, 'crs names EPSG:14326:'],
+    [{ type: 'name', properties: { name: 'EPSG::32637' } }, 'crs names EPSG::32637:'],
+    [{ type: 'EPSG', properties: { code: 32637 } }, 'crs names EPSG:32637:'],
+    [{}, 'crs names no system:'],
+    [7, 'crs names no system:'],
+  ])('%j is another system', async (crs, named) => {
+    const response = await asked(crs)
+    expect(response.statusCode).toBe(400)
+    expect(response.json().error).toContain(named)
+    expect(response.json().error).toMatch(/longitude and latitude in WGS 84 \(EPSG:4326\)\.$/)
+  })
+
+  test('the system of a Feature or of its point counts as well', async () => {
+    const crs = { type: 'name', properties: { name: 'EPSG:4201' } }
+    const geometry = { type: 'Point', crs, coordinates: [38.5, 9.5] }
+    const lines = [point({ crs }), point({ geometry }), point()].map((one) => JSON.stringify(one)).join('\n')
+    const items = await itemsOf(lines, NDJSON)
+    expect(items.map(({ error }) => error?.slice(0, 19))).toEqual([
+      'crs names EPSG:4201',
+      'crs names EPSG:4201',
+      undefined,
+    ])
+  })
+
+  test('Features come a line or in a sequence, whose texts may have lines', async () => {
+    const features = [point(), point({ id: 'B', properties: { plot: 7 } })]
+    const lines = features.map((one) => JSON.stringify(one)).join('\n')
+    const sequence = features.map((one) => `\u001e${JSON.stringify(one, null, 2)}\n`).join('')
+    const expected = await itemsOf(
+      JSON.stringify({ type: 'FeatureCollection', features }),
+      'application/geo+json',
+      '?pass=plot',
+    )
+    expect(expected).toMatchObject([{ id: 'A' }, { id: 'B', pass: { plot: 7 } }])
+    expect(await itemsOf(lines, NDJSON, '?pass=plot')).toEqual(expected)
+    expect(await itemsOf(sequence, NDJSON, '?pass=plot')).toEqual(expected)
+    expect(await itemsOf(sequence, 'application/geo+json-seq', '?pass=plot')).toEqual(expected)
+  })
+})
+
+test('a number to pass is refused where it has more digits than it would come back with', async () => {
+  const numbers = ['0.30000000000000004', '1.50', '1e3', '123456789012345', '0.1000000000000000000', '-0.5']
+  const lost = ['0.123456789012345678901', '12345678901234567890', '4503599627370497.5', '1e400', '1e-400']
+  const body = [...numbers, ...lost].map((text) => `{"lat":9.5,"lng":38.5,"plot":${text}}\n`).join('')
+  const items = await itemsOf(body, NDJSON, '?pass=plot')
+  expect(items.map(({ pass, code }) => code ?? pass.plot)).toEqual([
+    ...[0.30000000000000004, 1.5, 1000, 123456789012345, 0.1, -0.5],
+    ...lost.map(() => 'INVALID_PARAMETERS'),
+  ])
+  const points = lost.map((text) => `{"lat":9.5,"lng":38.5,"plot":${text}}`).join()
+  const json = await itemsOf(`{"points":[${points}],"pass":["plot"]}`, 'application/json')
+  expect(json.map(({ code }) => code)).toEqual(lost.map(() => 'INVALID_PARAMETERS'))
+})
+
+test('a number that is an id comes back as it was, or is refused with what to send', async () => {
+  const kept = ['7', '-1.5', '0', '9007199254740991', '1e3', '0.1']
+  const lost = ['9007199254740993', '12345678901234567890', '1e400', '0.123456789012345678901']
+  const items = await itemsOf(
+    [...kept, ...lost].map((id) => `{"id":${id},"lat":9.5,"lng":38.5}\n`).join(''),
+    NDJSON,
+  )
+  expect(items.slice(0, kept.length).map(({ id }) => id)).toEqual(kept.map(Number))
+  for (const { id, error } of items.slice(kept.length)) {
+    expect([id, error]).toEqual([
+      undefined,
+      'id must be a text, or a number of at most 16 digits up to 9007199254740991: send longer ones as text.',
+    ])
+  }
+})

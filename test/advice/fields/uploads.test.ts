@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
+import { rectangle } from '#test/setup/square.ts'
+
+// Runs on a server alone: what bodies may be is the same on both.
+
+const service = openService()
+
+const FIELD = { type: 'Feature', id: 'A', geometry: rectangle(38.5, 9.5, 38.501, 9.501), properties: null }
+
+const GEOJSON = 'application/geo+json'
+const NDJSON = 'application/x-ndjson'
+
+const put = (name: string, payload: string | Buffer, type = GEOJSON) =>
+  call(service.app, `PUT /fields/${name}`, {
+    by: service.person,
+    headers: { 'content-type': type },
+    payload,
+  })
+
+const get = (path: string, accept = 'application/json') =>
+  call(service.app, `GET /fields${path}`, { by: service.person, headers: { accept } })
+
+async function idsIn(name: string): Promise<string[]> {
+  const { body } = await get(`/${name}`)
+  return body.items.map(({ id }: { id: string }) => id).sort()
+}
+
+describe('an upload', () => {
+  test('has its properties as they were sent: no number is rounded, in no format', async () => {
+    const properties =
+      '{"fayda":9999999999999999,"parcel":12345678901234567890,"soil":{"ph":0.123456789012345678901,"k":[1e400,-0,1.0]},"name":"ሰላም"}'
+    const spaced = properties
+      .replaceAll(':', ' :\n ')
+      .replace('ሰላም', '\\u1230\\u120b\\u121d')
+      .replace('{', '{ "k": 7, ')
+    const feature = JSON.stringify({ ...FIELD, properties: 0 })
+    const sent = feature.replace('"properties":0', `"properties":0, "properties" : ${spaced} `)
+    const kept = properties.replace('{', '{"k":7,')
+    const collection = `{"type":"FeatureCollection","features":[${sent}]}`
+    const sequence = `\u001e${sent}\n`
+    for (const [type, body] of [
+      [GEOJSON, collection],
+      [NDJSON, sent.replaceAll('\n', '')],
+      [NDJSON, sequence],
+      ['application/geo+json-seq', sequence],
+    ] as const) {
+      expect((await put('digits', body, type)).body).toMatchObject({ fields: 1, refused: 0 })
+      expect((await get('/digits')).text).toContain(`"properties":${kept}}`)
+      expect((await get('/digits', NDJSON)).text).toContain(`"properties":${kept}}`)
+      expect((await get('/digits', GEOJSON)).text).toContain(`"properties":${kept}}`)
+    }
+    const table = (await get('/digits', 'text/csv')).text
+    expect((await put('digits', table.replace('sep', ''), 'text/csv')).body.fields).toBe(1)
+    expect((await get('/digits', GEOJSON)).text).toContain(`"properties":${kept}}`)
+  })
+
+  test('reads ids that are numbers as text, or says what to send', async () => {
+    const of = (id: string) => `${JSON.stringify({ ...FIELD, id: 0 }).replace('"id":0', `"id":${id}`)}\n`
+    const kept = ['7', '-1', '1e3', '1.5', '9007199254740991']
+    const lost = ['12345678901234567890', '0.123456789012345678901', '1e400', 'true', '[1]']
+    const { body } = await put('numbers', [...kept, ...lost].map(of).join(''), NDJSON)
+    expect(await idsIn('numbers')).toEqual(['-1', '1.5', '1000', '7', '9007199254740991'])
+    const rule =
+      'id must be a text, or a number of at most 16 digits up to 9007199254740991: send longer ones as text.'
+    expect(body.refusals.map(({ error }: { error: string }) => error)).toEqual(lost.map(() => rule))
+  })
+
+  test('comes as a table of any delimiter, without its empty rows, in an encoding that is declared', async () => {
+    const wkt = 'POLYGON((38.5 9.5,38.501 9.5,38.501 9.501,38.5 9.501,38.5 9.5))'
+    const expected = { id: 'A', name: 'Séra', properties: { name: 'Séra', 'column 4': 'x' } }
+    for (const delimiter of [',', ';', '\t'])
+      for (const line of ['', `sep=${delimiter}\r\n`]) {
+        const rows = [
+          ['id', 'name', 'wkt', ''],
+          ['', ' ', '', ''],
+          ['A', 'Séra', `"${wkt}"`, 'x'],
+          ['', '""', '', '\u00a0'],
+        ]
+        const table = line + rows.map((row) => row.join(delimiter)).join('\r\n')
+        const bytes = Buffer.from(table, 'latin1')
+        const { body } = await put('table', bytes, 'text/csv; charset=windows-1252')
+        expect(body).toMatchObject({ fields: 1, refused: 0 })
+        expect((await get('/table')).body.items).toMatchObject([expected])
+      }
+    const twice = await put('table', `id,note,note,wkt\nA,1,2,"${wkt}"`, 'text/csv')
+    expect(twice.body.error).toBe('The first line names more than one column note.')
+  })
+})
