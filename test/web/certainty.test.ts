@@ -181,7 +181,9 @@ describe.skipIf(!CHROMIUM)('pages of releases with odds, ranges and conditions, 
       'Mixed by the landscape map: Foot slope, with deep soil 50 %, Hill 50 %.',
     )
     const summary = () => page.locator('.summary').innerText()
-    expect(await summary()).toMatch(/^For [\d,]+ ha in a normal season: [\d,]+ bags of Urea, [\d,]+ of DAP, about/)
+    expect(await summary()).toMatch(
+      /^For [\d,]+ ha in a normal season: [\d,]+ bags of Urea, [\d,]+ of DAP, about/,
+    )
     const bagsOf = async () => Number(/([\d,]+) bags of Urea/.exec(await summary())?.[1]?.replaceAll(',', ''))
     const mixed = await bagsOf()
     expect(await allFaultsOf(page)).toEqual([])

@@ -74,7 +74,12 @@ describe.skipIf(!CHROMIUM)('the map of a release with odds and conditions, in a 
     await choose('Advice on', 'fertilizer')
     await legendOf('Fertilizer, Urea, Normal').waitFor()
     const options = page.getByRole('combobox', { name: 'Where on the slope is the field?' }).locator('option')
-    expect(await options.allInnerTexts()).toEqual(['Of each place', 'Foot slope, deep soil', 'Mid slope', 'Hill'])
+    expect(await options.allInnerTexts()).toEqual([
+      'Of each place',
+      'Foot slope, deep soil',
+      'Mid slope',
+      'Hill',
+    ])
     const tile = page.waitForResponse(/\/layers\/4\/tiles\/\d+\/\d+\/\d+$/)
     await choose('Where on the slope is the field?', 'Hill')
     expect((await tile).status()).toBe(200)
