@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import * as t from './common.ts'
+import { EXPECTED } from './glossary.ts'
 import { componentOf, type ProductContract } from './product.ts'
 
 /** How sure a value is, and the condition of the field that it is for: members of entries and answers. */
@@ -70,6 +71,7 @@ export function defineExpected(product: ProductContract) {
   return Type.Object(
     {
       ...(input && { [input.key]: Type.String() }),
+      scenario: Type.String({ examples: [EXPECTED] }),
       ...conditionOfEntry,
       [value.key]: Type.Number(),
     },

@@ -75,14 +75,13 @@ export function certaintyNumbers(product: ProductDefinition, release: ReleaseLab
       certainty.layers[index]?.probability && layers.findIndex((one) => one.scenario === scenario) === index,
   )
   const ranged = [...layers.keys()].filter((index) => certainty.layers[index]?.range)
-  const labels = certainty.outlooks.map(({ label }) => ({ ...label, scenario: null }))
   return {
     names: [
       ...scenarios.map(({ scenario }) => `probability ${scenario}`),
       ...ranged.flatMap((index) =>
         ['low', 'high'].map((end) => nameColumn(product, layers[index] as LayerLabel, end)),
       ),
-      ...labels.map((label) => nameColumn(product, label, `expected_${product.value.key}`)),
+      ...certainty.outlooks.map(({ label }) => nameColumn(product, label, `expected_${product.value.key}`)),
     ],
     cellsOf(figures) {
       const entries = layers.map((_, index) => describeEntry(certainty, index, figures))

@@ -122,10 +122,10 @@ export function makeOutlookMembers(
 ): Record<string, unknown> {
   const { certainty } = release
   if (!certainty) return {}
-  const expected = listExpected(certainty, figures).map(({ label, value }) => {
-    const { scenario: _, ...labels } = makeLabels(product, label)
-    return { ...labels, [product.value.key]: value }
-  })
+  const expected = listExpected(certainty, figures).map(({ label, value }) => ({
+    ...makeLabels(product, label),
+    [product.value.key]: value,
+  }))
   return {
     ...conditionMembers(release, figures.read),
     ...(expected.length > 0 && { expected }),

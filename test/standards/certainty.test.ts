@@ -361,7 +361,7 @@ test('features have odds and ranges, and the values of all conditions', async ()
     'low Normal': expect.any(Number),
     'high Normal': expect.any(Number),
     'low Above Normal': expect.any(Number),
-    expected_yield_kg_ha: expect.any(Number),
+    'expected_yield_kg_ha Mean by odds': expect.any(Number),
   })
   const { 'rate_kg_ha Urea Normal foot slope': foot, 'rate_kg_ha Urea Normal hill': hill } =
     await propertiesOf(rates)

@@ -1,8 +1,10 @@
 import type { Catalog, CatalogProduct } from '../api-types.ts'
+import { short } from '../geo/areas.ts'
 import { syntheticNotice } from '../parts/blocks.ts'
 import { sourceText } from '../parts/series.ts'
 import {
   amountFormat,
+  areaText,
   certaintyOf,
   countConditions,
   type Entry,
@@ -18,7 +20,7 @@ import {
 import { BAG_KG } from '../place/quantities.ts'
 import { element } from '../shell/element.ts'
 import { field, TEXTS } from '../texts/en.ts'
-import { nameOfProduct, percentText, yearsText } from '../texts/names.ts'
+import { nameOfProduct, percentText, yearsTexts } from '../texts/names.ts'
 import type { FieldAnswer, ProductAdvice } from './advice.ts'
 import { boundsOf, type Shape } from './shape.ts'
 
@@ -63,9 +65,9 @@ export function fieldReport(
         element(
           'p',
           {},
-          field.area(amountFormat([location.area_ha])(location.area_ha)),
+          field.area(areaText(location.area_ha)),
           element('br'),
-          field.inside(String(location.lat), String(location.lng)),
+          field.inside(String(short(location.lat)), String(short(location.lng))),
           element('br'),
           field.on(new Date().toLocaleDateString(undefined, { dateStyle: 'long' })),
         ),
@@ -107,6 +109,7 @@ function productPart(one: ProductAdvice) {
   // A field in one pixel has one value.
   const differs = entries.some((entry) => quantilesOf(entry).some((value) => value !== entry[key]))
   const sure = entries.map(certaintyOf)
+  const years = yearsTexts(entries.map((entry) => ({ ...entry, ...certaintyOf(entry) })))
   const ranged = sure.some(({ range }) => range !== null)
   const withOdds = sure.some(({ probability }) => probability !== null)
   // Means, ranges and quantiles are of one layer, and stand beside each other.
@@ -127,13 +130,13 @@ function productPart(one: ProductAdvice) {
     ...(total ? [entry[total]] : []),
     entry[key],
     ...(ranged ? [rangeOf(entry, value)] : []),
-    ...(withOdds ? [oddsOf(entry)] : []),
+    ...(withOdds ? [years(entry.scenario)] : []),
     ...(differs ? quantilesOf(entry) : []),
     entry.covered_percent,
   ]
   const expected = one.answer.expected ?? []
   const rows = [...entries, ...expected].map((entry) => cells(entry))
-  const names = [...entries.map(nameOf), ...expected.map(nameOfExpected)]
+  const names = [...entries.map(nameOf), ...expected.map(labelOf)]
   const covered = valueFormat(entries.map((entry) => entry.covered_percent))
   const amount = amountFormat(total ? entries.map((entry) => entry[total]) : [])
   const texts = [
@@ -182,10 +185,6 @@ function nameOf(entry: Entry) {
   })
 }
 
-function nameOfExpected(entry: Entry) {
-  return labelOf({ ...entry, scenario: TEXTS.place.expected })
-}
-
 /** Which condition of the field the values are for, where they do not say it, or that there are several. */
 function conditionNote({ condition_source, question }: FieldAnswer, entries: Entry[]) {
   if (question !== undefined) return element('p', { class: 'small' }, field.severalConditions(question))
@@ -198,11 +197,6 @@ function rangeOf(entry: Entry, text: NumberText) {
   const { range } = certaintyOf(entry)
   if (range === null) return ''
   return field.rangeAt(TEXTS.place.range(text(range.low), text(range.high)), percentText(range.level))
-}
-
-function oddsOf(entry: Entry) {
-  const { probability } = certaintyOf(entry)
-  return probability === null ? '' : yearsText(probability)
 }
 
 function quantilesOf({ quantiles }: Entry) {
@@ -305,7 +299,7 @@ function summaryOf(advice: ProductAdvice[], crop: string) {
   return element(
     'p',
     { class: 'summary' },
-    field.summary(amountText(first.area), parts.join(', ')),
+    field.summary(areaText(first.area), parts.join(', ')),
     bought.length > 0 && element('span', { class: 'small' }, ` ${field.bagOf(BAG_KG)}`),
   )
 }

@@ -589,8 +589,10 @@ export interface components {
         cost?: components["schemas"]["Cost"];
         return?: components["schemas"]["Return"];
       };
-      /** @description The mean over scenarios, by their weights. */
+      /** @description The mean over scenarios: `scenario` says by which weights. */
       expected?: {
+        scenario: string | null;
+        condition?: components["schemas"]["EntryCondition"];
         /** @description Kilograms, to the gram. */
         kg?: number;
         /** @description Tonnes, to the gram. */
@@ -627,7 +629,11 @@ export interface components {
       quantity?: components["schemas"]["Quantity"];
     };
     /** @description The values of Above Normal, Normal and Below Normal, each times its probability, in sum. */
-    YieldExpected: { condition?: components["schemas"]["EntryCondition"]; yield_kg_ha: number; };
+    YieldExpected: {
+      scenario: string;
+      condition?: components["schemas"]["EntryCondition"];
+      yield_kg_ha: number;
+    };
     FertilizerEntry: {
       fertilizer_type: components["schemas"]["FertilizerType"];
       scenario: components["schemas"]["Scenario"];
@@ -641,6 +647,7 @@ export interface components {
     /** @description The values of Above Normal, Normal and Below Normal, each times its probability, in sum. */
     FertilizerExpected: {
       fertilizer_type: string;
+      scenario: string;
       condition?: components["schemas"]["EntryCondition"];
       rate_kg_ha: number;
     };
@@ -657,6 +664,7 @@ export interface components {
     /** @description The values of Above Normal, Normal and Below Normal, each times its probability, in sum. */
     IsfmExpected: {
       isfm_type: string;
+      scenario: string;
       condition?: components["schemas"]["EntryCondition"];
       rate_tons_ha: number;
     };

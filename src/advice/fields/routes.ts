@@ -37,7 +37,7 @@ import { overloaded } from '#src/http/plugins/overload.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
-import { roundDegrees, roundVisibly } from '#src/lib/round.ts'
+import { roundAmount, roundDegrees } from '#src/lib/round.ts'
 import { GEOJSON_TYPE, JSON_TYPE, mediaTypeOfBody } from '../bodies.ts'
 import { writeFeature } from '../columns.ts'
 import { toGeoJson } from '../polygon/geometry.ts'
@@ -222,14 +222,11 @@ function describe({ id: _, ...row }: CollectionRow) {
   return row
 }
 
-/** Decimals of hectares: a square metre. */
-const AREA_DECIMALS = 4
-
 function createItems(row: CollectionRow): Items<StoredField> {
   const place = ({ latitude, longitude, areaHa }: StoredField) => ({
     lat: roundDegrees(latitude),
     lng: roundDegrees(longitude),
-    area_ha: roundVisibly(areaHa, AREA_DECIMALS),
+    area_ha: roundAmount(areaHa),
   })
   const parseProperties = ({ properties }: StoredField) =>
     properties === null ? null : JSON.parse(properties)

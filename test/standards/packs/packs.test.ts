@@ -50,7 +50,7 @@ async function askCells(code: string, crop: string | null, place: object): Promi
     }
   }
   for (const entry of body.expected ?? []) {
-    const labels = [entry[inputKey], entry.condition]
+    const labels = [entry[inputKey], entry.scenario, entry.condition]
     cells[columnOf(prefix, `expected_${product.value.key}`, ...labels)] = entry[product.value.key]
   }
   if (body.condition_source !== undefined) {
