@@ -1,10 +1,11 @@
 import { BATCH_LIMITS, type BatchPoint, type SentLabels } from '#schemas/batch.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import { ApiError } from '#src/errors.ts'
-import { readNumber, validationError } from '#src/http/parameters.ts'
-import { nestingError } from '#src/http/plugins/body-parser.ts'
+import { notAnObject, POINT, readNumber, validationError } from '#src/http/parameters.ts'
+import { malformedJson, nestingError } from '#src/http/plugins/body-parser.ts'
 import { readCsv } from '#src/lib/csv.ts'
 import { isObject } from '#src/lib/json.ts'
+import { findSlip } from '#src/lib/names.ts'
 import { GEOJSON_TYPE, JSON_TYPE, readCollection, type Validator } from '../bodies.ts'
 
 const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name' | 'condition'>([
@@ -50,6 +51,8 @@ export const BATCH_READERS: Record<
   [JSON_TYPE](text, parseJson) {
     const body = readObject(parseJson(text))
     const points = readList(body, 'points')
+    const [first] = points
+    if (points.length > 0 && points.every(Array.isArray)) throw notAnObject('points[0]', first, POINT)
     return { points: pointsNamed(points.length, (index) => points[index]), parameters: body }
   },
   'application/x-ndjson': (text) => ({ points: readLines(text), parameters: {} }),
@@ -62,7 +65,7 @@ export const BATCH_READERS: Record<
 
 function readObject(body: unknown): Record<string, unknown> {
   if (isObject(body)) return body
-  throw ApiError.invalid('body', 'must be a JSON object')
+  throw notAnObject('body', body, ', such as {"points": [{"lat": 9.5, "lng": 38.5}]}')
 }
 
 function readList(body: Record<string, unknown>, field: string): unknown[] {
@@ -112,7 +115,7 @@ function readLines(text: string): SentPoints {
     try {
       return JSON.parse(line)
     } catch {
-      return new ApiError('MALFORMED_JSON', 'The line is not valid JSON.')
+      return malformedJson(line, 'line')
     }
   })
 }
@@ -133,13 +136,15 @@ function readRecords(text: string): SentPoints {
 function pointsOfTable(header: string[], records: string[][]): SentPoints {
   const titles = header.map((name) => name.trim())
   const columns = titles.map((name) => COLUMNS.get(name.toLowerCase()))
-  for (const name of ['lat', 'lng'] as const) {
-    if (columns.includes(name)) continue
+  const missing = (['lat', 'lng'] as const).filter((name) => !columns.includes(name))
+  if (missing.length > 0) {
     const hint =
       header.length === 1 && /[;\t]/.test(header[0] as string) ? ' Cells are separated by commas.' : ''
+    const slips = missing.flatMap((name) => findSlip(name, titles) ?? [])
+    const named = hint === '' && slips.length > 0 ? ` It names ${slips.join(' and ')}.` : ''
     throw new ApiError(
       'MALFORMED_BODY',
-      `The first line must name the columns, lat and lng among them.${hint}`,
+      `The first line must name the columns, lat and lng among them.${hint}${named}`,
     )
   }
   const twice = columns.find((name, index) => name && columns.indexOf(name) !== index)
@@ -291,7 +296,7 @@ export function readPoint(
 
 function findError(sent: unknown, validate: Validator): ApiError | undefined {
   if (sent instanceof ApiError) return sent
-  if (!isObject(sent)) return ApiError.invalid('point', 'must be an object')
+  if (!isObject(sent)) return notAnObject('point', sent, POINT)
   return validate(sent) ? undefined : validationError(validate.errors ?? [], sent)
 }
 

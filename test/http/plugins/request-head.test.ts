@@ -48,7 +48,7 @@ test('BASE_PATH prefixes every path, and links begin with it', async () => {
   expect((await ask(prefixed, '/agro/nowhere')).error).toBe(
     'Path not found: GET /agro/nowhere. See /agro/docs.',
   )
-  expect((await ask(prefixed, '/agro/user/profile')).error).toContain('POST /agro/auth/login and')
+  expect((await ask(prefixed, '/agro/user/profile')).error).toContain('POST /agro/auth/login gives')
   expect((await ask(prefixed, '/agro/catalog')).products[0].path).toMatch(/^\/agro\/advisory\//)
 })
 
