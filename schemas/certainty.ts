@@ -1,6 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import * as t from './common.ts'
-import { EXPECTED } from './glossary.ts'
 import { componentOf, type ProductContract } from './product.ts'
 
 /** How sure a value is, and the condition of the field that it is for: members of entries and answers. */
@@ -71,13 +70,13 @@ export function defineExpected(product: ProductContract) {
   return Type.Object(
     {
       ...(input && { [input.key]: Type.String() }),
-      scenario: Type.String({ examples: [EXPECTED] }),
+      scenario: Type.String(),
       ...conditionOfEntry,
       [value.key]: Type.Number(),
     },
     {
       $id: `${componentOf(product)}Expected`,
-      description: 'The values of Above Normal, Normal and Below Normal, each times its probability, in sum.',
+      description: 'The values of the three seasons, each times its probability, in sum.',
     },
   )
 }

@@ -262,7 +262,10 @@ export const Quantities = t.component(
     least: Type.Optional(t.object('The scenario with the least yield, or the least cost.', ScenarioAmounts)),
     most: Type.Optional(t.object('The scenario with the most.', ScenarioAmounts)),
     expected: Type.Optional(
-      t.object('The mean over scenarios: `scenario` says by which weights.', ScenarioAmounts),
+      t.object('The mean over scenarios: `scenario` has their weights.', {
+        scenario: Type.String(),
+        ...Amounts,
+      }),
     ),
     unpriced: Type.Optional(
       Type.Array(Type.String(), {

@@ -139,7 +139,7 @@ describe('the mistakes of a first day', () => {
       'no token for a field',
       () => post('/advisory/yield', { geometry: rectangle(38.5, 9.5, 38.6, 9.6) }),
       401,
-      'This needs a key or a token: send `Authorization: Bearer KEY`. POST /auth/login gives a token, POST /auth/keys a key.',
+      'This needs `Authorization: Bearer KEY`: POST /auth/login gives a token, POST /auth/keys a key.',
     ],
     [
       'a key without Bearer',

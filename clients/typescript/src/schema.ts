@@ -589,10 +589,9 @@ export interface components {
         cost?: components["schemas"]["Cost"];
         return?: components["schemas"]["Return"];
       };
-      /** @description The mean over scenarios: `scenario` says by which weights. */
+      /** @description The mean over scenarios: `scenario` has their weights. */
       expected?: {
-        scenario: string | null;
-        condition?: components["schemas"]["EntryCondition"];
+        scenario: string;
         /** @description Kilograms, to the gram. */
         kg?: number;
         /** @description Tonnes, to the gram. */
@@ -628,7 +627,7 @@ export interface components {
       scenario_of?: components["schemas"]["ScenarioOf"];
       quantity?: components["schemas"]["Quantity"];
     };
-    /** @description The values of Above Normal, Normal and Below Normal, each times its probability, in sum. */
+    /** @description The values of the three seasons, each times its probability, in sum. */
     YieldExpected: {
       scenario: string;
       condition?: components["schemas"]["EntryCondition"];
@@ -644,7 +643,7 @@ export interface components {
       scenario_of?: components["schemas"]["ScenarioOf"];
       quantity?: components["schemas"]["Quantity"];
     };
-    /** @description The values of Above Normal, Normal and Below Normal, each times its probability, in sum. */
+    /** @description The values of the three seasons, each times its probability, in sum. */
     FertilizerExpected: {
       fertilizer_type: string;
       scenario: string;
@@ -661,7 +660,7 @@ export interface components {
       scenario_of?: components["schemas"]["ScenarioOf"];
       quantity?: components["schemas"]["Quantity"];
     };
-    /** @description The values of Above Normal, Normal and Below Normal, each times its probability, in sum. */
+    /** @description The values of the three seasons, each times its probability, in sum. */
     IsfmExpected: {
       isfm_type: string;
       scenario: string;

@@ -304,7 +304,7 @@ export function unauthorized(request: FastifyRequest): ApiError {
     return new ApiError(
       'UNAUTHORIZED',
       sent === undefined
-        ? `This needs a key or a token: send \`Authorization: Bearer KEY\`. POST ${BASE}/auth/login gives a token, POST ${BASE}/auth/keys a key.`
+        ? `This needs \`Authorization: Bearer KEY\`: POST ${BASE}/auth/login gives a token, POST ${BASE}/auth/keys a key.`
         : `Send \`Authorization: Bearer KEY\`: this request has ${sent}.`,
     )
   }
