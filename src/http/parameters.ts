@@ -386,7 +386,7 @@ function nameField({ instancePath, params }: FastifySchemaValidationError): stri
   return path.join('.') || 'body'
 }
 
-/** What was sent in place of what is required, and what to send for it; empty where nothing is known of it. */
+/** What was sent wrongly, and what to send for it; empty where nothing is known of it. */
 function describeSlip(
   error: FastifySchemaValidationError & { data?: unknown; parentSchema?: Limits & { properties?: object } },
   judged: unknown,

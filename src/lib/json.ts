@@ -82,7 +82,7 @@ const REMEDIES: readonly [at: RegExp, remedy: string][] = [
   [/^"/, 'end the text with a double quote in its line, and write \\ as \\\\'],
 ]
 
-export interface JsonFault {
+interface JsonFault {
   /** From 1. */
   line: number
   column: number
