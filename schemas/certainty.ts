@@ -94,12 +94,13 @@ export function defineExpected(product: ProductContract) {
   return Type.Object(
     {
       ...(input && { [input.key]: Type.String() }),
+      scenario: Type.String(),
       ...conditionOfEntry,
       [value.key]: Type.Number(),
     },
     {
       $id: `${componentOf(product)}Expected`,
-      description: 'The values of Above Normal, Normal and Below Normal, each times its probability, in sum.',
+      description: 'The values of the three seasons, each times its probability, in sum.',
     },
   )
 }

@@ -30,6 +30,52 @@ export const SEASONS: readonly string[] = SCENARIOS.map(({ scenario }) => scenar
   (scenario) => !RESTATING_SCENARIOS.includes(scenario),
 )
 
+/** The scenario of an expected value. */
+export const EXPECTED = 'Mean by odds'
+
+/** How far odds may be from 1 in sum: published ones are rounded. */
+export const ODDS_TOLERANCE = 0.02
+
+/** Odds are said as years of so many. */
+export const ODDS_YEARS = 10
+
+/** Odds are counted in billionths: their sums and remainders are exact. */
+const WHOLE = 1e9
+
+/** The seasons, of which the first of equals is rounded up. */
+const ORDER = ['Normal', 'Below Normal', 'Above Normal']
+
+/**
+ * Odds as whole years of ten by largest remainder. Together they are ten, and each is less than a year from its share. Of
+ * equal remainders the greater odds are rounded up, then those of Normal, Below Normal, Above Normal.
+ *
+ * Odds that lack a season leave the rest of the years to it. Each is rounded by itself where they sum to more than 1, and
+ * where a scenario restates another one.
+ *
+ * @param odds of all scenarios, which several inputs may repeat
+ */
+export function countYears(
+  odds: Iterable<readonly [scenario: string, probability: number]>,
+): Map<string, number> {
+  const all = [...new Map(odds)].map(([scenario, odds]) => ({ scenario, part: Math.round(WHOLE * odds) }))
+  const years = new Map(all.map(({ scenario, part }) => [scenario, Math.round((ODDS_YEARS * part) / WHOLE)]))
+  const parts = all.filter(({ scenario }) => !RESTATING_SCENARIOS.includes(scenario))
+  const known = parts.reduce((sum, { part }) => sum + part, 0)
+  if (known > WHOLE * (1 + ODDS_TOLERANCE)) return years
+  const total = known < WHOLE * (1 - ODDS_TOLERANCE) ? WHOLE : known
+  const shares = [...parts, { scenario: null, part: total - known }].map(({ scenario, part }) => ({
+    ...{ scenario, part, rest: (ODDS_YEARS * part) % total },
+    place: ORDER.indexOf(scenario ?? '') >>> 0,
+  }))
+  shares.sort((a, b) => b.rest - a.rest || b.part - a.part || a.place - b.place)
+  let left = shares.reduce((sum, { rest }) => sum + rest, 0) / total
+  for (const { scenario, part } of shares) {
+    if (scenario !== null) years.set(scenario, Math.floor((ODDS_YEARS * part) / total) + Number(left > 0))
+    left--
+  }
+  return years
+}
+
 export const FORECAST_MONTH =
   'The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source.'
 

@@ -1,6 +1,7 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { conditionOfEntry } from './certainty.ts'
 import * as t from './common.ts'
+import { EXPECTED } from './glossary.ts'
 import type { ProductContract } from './product.ts'
 
 /** What the documents list; `src/advice/quantities/plan.ts` has their sizes. */
@@ -260,7 +261,12 @@ export const Quantities = t.component(
     ),
     least: Type.Optional(t.object('The scenario with the least yield, or the least cost.', ScenarioAmounts)),
     most: Type.Optional(t.object('The scenario with the most.', ScenarioAmounts)),
-    expected: Type.Optional(t.object('The mean over scenarios, by their weights.', Amounts)),
+    expected: Type.Optional(
+      t.object('The mean over scenarios: `scenario` has their weights.', {
+        scenario: Type.String(),
+        ...Amounts,
+      }),
+    ),
     unpriced: Type.Optional(
       Type.Array(Type.String(), {
         description: 'Inputs without a price: no cost of a scenario with them is told, and no share.',
@@ -273,7 +279,7 @@ export const Quantities = t.component(
     scenarios: [{ scenario: 'Normal', cost: 28400, share: 0.5, share_cost: 14200 }],
     least: { scenario: 'Normal', cost: 28400 },
     most: { scenario: 'Normal', cost: 28400 },
-    expected: { cost: 28400 },
+    expected: { scenario: EXPECTED, cost: 28400 },
   },
 )
 

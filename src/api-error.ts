@@ -97,7 +97,7 @@ export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
   CROP_NOT_AVAILABLE: 'The crop is not available for Ethiopia; its crops are: wheat.',
   UNKNOWN_COUNTRY: 'Invalid admin0 parameter: country not found in the database',
   UNAUTHORIZED:
-    'This needs a token: log in with POST /auth/login and send `Authorization: Bearer <access_token>`.',
+    'This needs `Authorization: Bearer KEY`: POST /auth/login gives a token, POST /auth/keys a key.',
   INVALID_CREDENTIALS: 'The e-mail or the password is wrong.',
   FORBIDDEN: 'This is for callers with the role admin.',
   NOT_FOUND: 'There is nothing with this id in your history.',

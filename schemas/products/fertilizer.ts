@@ -53,7 +53,7 @@ export const fertilizer = defineProduct({
         max: 134,
         stddev: 3.21,
         covered_percent: 100,
-        total_kg: 1555072.1742,
+        total_kg: 1555072,
         condition: 'foot slope',
       },
     ],

@@ -49,7 +49,7 @@ export const isfm = defineProduct({
         max: 5.1,
         stddev: 0.138,
         covered_percent: 100,
-        total_tons: 58369.2698,
+        total_tons: 58369,
       },
     ],
   },

@@ -1,4 +1,5 @@
 import { number } from '../common.ts'
+import { EXPECTED } from '../glossary.ts'
 import { defineProduct } from './define.ts'
 
 export const yieldPrediction = defineProduct({
@@ -53,7 +54,7 @@ export const yieldPrediction = defineProduct({
       },
       { scenario: 'Dominant', yield_kg_ha: 4229, scenario_of: 'Normal' },
     ],
-    behindPoint: { expected: [{ yield_kg_ha: 4243.69 }] },
+    behindPoint: { expected: [{ scenario: EXPECTED, yield_kg_ha: 4243.69 }] },
     polygon: [
       {
         scenario: 'Normal',

@@ -10,6 +10,7 @@ import {
   decodeBody,
   isUntypedJson,
   longJsonParser,
+  unsupported,
   waitToParse,
 } from '#src/http/plugins/body-parser.ts'
 import { crsRule, findOtherCrs, isGeoJsonType } from '#src/lib/geojson.ts'
@@ -33,7 +34,7 @@ interface BodyFormats {
 /** Makes a scope read long bodies. The limit depends on the caller, so Fastify does not collect them. */
 export function readLongBodies(app: App, { readers, limit, tooLarge }: BodyFormats): void {
   const mediaTypes = Object.keys(readers)
-  const unsupported = `Send the body as one of ${mediaTypes.join(', ')}.`
+  const sentence = `Send the body as one of ${mediaTypes.join(', ')}.`
   const parseJson = longJsonParser(app)
 
   app.removeAllContentTypeParsers()
@@ -45,7 +46,7 @@ export function readLongBodies(app: App, { readers, limit, tooLarge }: BodyForma
       if (body.length === 0) return undefined
       const read =
         readers[mediaTypeOfBody(request)] ?? (isUntypedJson(request, body) ? readers[JSON_TYPE] : undefined)
-      if (!read) throw new ApiError('UNSUPPORTED_MEDIA_TYPE', unsupported)
+      if (!read) throw unsupported(request, sentence)
       await waitToParse(app, request, body)
       const text = decodeBody(body, request)
       return text.trim() === '' ? undefined : read(text, (json) => parseJson(request, json))

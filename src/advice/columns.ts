@@ -1,3 +1,4 @@
+import { EXPECTED } from '#schemas/glossary.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { MASS_KEYS, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import { wordKey } from '#src/lib/names.ts'
@@ -103,7 +104,7 @@ export function certaintyNumbers(product: ProductDefinition, release: ReleaseLab
     .map(({ label, bands }) => ({ label, bands: bands.filter((band) => certainty.layers[band]?.range) }))
     .filter(({ bands }) => bands.length > 0)
   const inputs = [...new Set(certainty.outlooks.map(({ label }) => label.input))]
-  const labels = inputs.map((input) => ({ input, scenario: null, condition: null, decimals: 0 }))
+  const labels = inputs.map((input) => ({ input, scenario: EXPECTED, condition: null, decimals: 0 }))
   return {
     names: [
       ...scenarios.map(({ scenario }) => `probability ${scenario}`),

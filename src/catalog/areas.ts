@@ -16,12 +16,11 @@ import type { App } from '#src/http/app.ts'
 import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import { negotiate } from '#src/http/request.ts'
-import { round, roundVisibly } from '#src/lib/round.ts'
+import { round, roundAmount } from '#src/lib/round.ts'
 import { type AreaRow, FULL_SHAPE, findAdminCountry, listAreas, refuseWithoutAreas } from './area-queries.ts'
 import { listCountries } from './reference-queries.ts'
 
-/** Decimals of square kilometres, and of degrees in extents and centres (10 cm). */
-const AREA_DECIMALS = 2
+/** Decimals of degrees in extents and centres: 10 cm. */
 const DEGREE_DECIMALS = 6
 
 const degrees = (value: number) => round(value, DEGREE_DECIMALS)
@@ -31,7 +30,7 @@ const describeArea = (countryCode: string, { code, name, level, area_km2 }: Area
   name,
   level,
   country_code: countryCode,
-  area_km2: roundVisibly(area_km2, AREA_DECIMALS),
+  area_km2: roundAmount(area_km2),
 })
 
 function describeItem(countryCode: string, area: AreaRow): AdminArea {

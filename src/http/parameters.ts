@@ -11,8 +11,9 @@ import { DOCUMENTED_AS, type ErrorDetail, IN_QUERY, orEmpty } from '#schemas/com
 import { MONTH_PATTERN } from '#schemas/point-request.ts'
 import { ApiError } from '#src/errors.ts'
 import { isObject } from '#src/lib/json.ts'
-import { areSwapped, findSimilarName, splitList } from '#src/lib/names.ts'
+import { adviseNumber, areSwapped, findSimilarName, findSlip, splitList } from '#src/lib/names.ts'
 import { isApplied, prefers, setApplied, varyBy } from './request.ts'
+import { wktGeometry } from './wkt.ts'
 
 /** A decimal number as people write it; no hexadecimal, no Infinity, no spaces. */
 const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/
@@ -57,17 +58,27 @@ function mergeFields(
   body: unknown,
   query: Record<string, string | string[]>,
 ): Record<string, unknown> {
-  if (body !== undefined && (body === null || typeof body !== 'object' || Array.isArray(body))) {
-    throw ApiError.invalid('body', 'must be a JSON object')
+  if (body !== undefined && !isObject(body)) {
+    throw notAnObject('body', body, fields.some(({ name }) => name === 'lng') ? POINT : '')
   }
   const request: Record<string, unknown> = {}
   for (const field of fields) {
     const { name, optional } = field
-    const sent = body && Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : undefined
+    const sent = body && Object.hasOwn(body, name) ? body[name] : undefined
     const value = sent === undefined || (sent === null && optional) ? readValue(field, query[name]) : sent
     if (value !== undefined) request[name] = value
   }
   return request
+}
+
+/** An example of a point. */
+export const POINT = ', such as {"lat": 9.5, "lng": 38.5}'
+
+/** @param example with a comma before it */
+export function notAnObject(field: string, sent: unknown, example = ''): ApiError {
+  const name = sent === null ? 'null' : Array.isArray(sent) ? 'a list' : `a ${typeof sent}`
+  const noun = field === 'body' ? 'a JSON object' : 'an object'
+  return ApiError.invalid(field, `must be ${noun}${example}; you sent ${name.replace('string', 'text')}`)
 }
 
 /** A hook that reads numbers in the query, and drops empty optional parameters. The validation judges them. */
@@ -191,6 +202,10 @@ class IgnoredNames {
     if (this.#names.size < MOST_NAMES && !this.#names.has(cut)) this.#names.set(cut, known)
   }
 
+  get names(): string[] {
+    return [...this.#names.keys()]
+  }
+
   get list(): IgnoredName[] {
     return [...this.#names].map(([name, known]) => {
       const meant = findSimilarName(name, known)
@@ -200,7 +215,7 @@ class IgnoredNames {
 
   /** The value of the header, with names encoded as in addresses. */
   get header(): string {
-    return [...this.#names.keys()].map(encodeURIComponent).join(', ')
+    return this.names.map(encodeURIComponent).join(', ')
   }
 }
 
@@ -341,7 +356,12 @@ export const AJV_OPTIONS: AjvOptions = {
   formats: Object.fromEntries(Object.entries(FORMATS).map(([name, { test }]) => [name, test])),
 }
 
-export function validationError(errors: FastifySchemaValidationError[], judged: unknown): ApiError {
+/** @param ignored names that were sent beside, and left out */
+export function validationError(
+  errors: FastifySchemaValidationError[],
+  judged: unknown,
+  ignored: readonly string[] = [],
+): ApiError {
   const details = new Map<string, ErrorDetail>()
   for (const error of errors) {
     // Null leaves a field out, so another type than null is no mistake.
@@ -352,7 +372,7 @@ export function validationError(errors: FastifySchemaValidationError[], judged: 
     const allowed = error.params.allowedValues as string[] | undefined
     details.set(field, {
       field,
-      message: `${field} ${describeRule(error)}${hint}`,
+      message: `${field} ${describeRule(error)}${describeSlip(error, judged, ignored)}${hint}`,
       ...(allowed && { allowed }),
     })
   }
@@ -364,6 +384,33 @@ function nameField({ instancePath, params }: FastifySchemaValidationError): stri
   const path = instancePath.split('/').slice(1)
   if (typeof params.missingProperty === 'string') path.push(params.missingProperty)
   return path.join('.') || 'body'
+}
+
+/** What was sent wrongly, and what to send for it; empty where nothing is known of it. */
+function describeSlip(
+  error: FastifySchemaValidationError & { data?: unknown; parentSchema?: Limits & { properties?: object } },
+  judged: unknown,
+  ignored: readonly string[],
+): string {
+  const { keyword, instancePath, params, data, parentSchema = {} } = error
+  if (keyword === 'required') {
+    const known = Object.keys(parentSchema.properties ?? {})
+    const names = [...Object.keys((data ?? judged ?? {}) as object), ...(instancePath === '' ? ignored : [])]
+    const unknown = names.filter((name) => !known.includes(name))
+    const slip = findSlip(String(params.missingProperty), unknown)
+    return slip === undefined ? '' : `; you sent ${slip}`
+  }
+  if (keyword !== 'type') return ''
+  if (Array.isArray(data)) return '; you sent a list'
+  if (typeof data !== 'string') return ''
+  if (isNumeric(parentSchema as TSchema)) {
+    const advice = adviseNumber(data)
+    return advice === undefined ? '' : `: ${advice}`
+  }
+  if (!isOfType(parentSchema as TSchema, 'object')) return ''
+  if (/^\s*\{/.test(data)) return ': send it without quotes around it'
+  const geometry = wktGeometry(data)
+  return geometry === undefined ? '; you sent text' : ` of GeoJSON, not WKT: send ${geometry}`
 }
 
 interface Limits {

@@ -1,6 +1,6 @@
 import { type Static, type TInteger, type TString, Type } from 'typebox'
 import type { CompanionRole, Conditions } from '#schemas/certainty.ts'
-import { RESTATING_SCENARIOS, SEASONS } from '#schemas/glossary.ts'
+import { ODDS_TOLERANCE, RESTATING_SCENARIOS, SEASONS } from '#schemas/glossary.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { wordKey } from '#src/lib/names.ts'
 import { PROBABILITY_DECIMALS } from '#src/lookup/certainty.ts'
@@ -115,9 +115,6 @@ export const COMPANION_DECIMALS: Partial<Record<CompanionRole, number>> = {
 
 /** The default of a release whose landscape raster knows all pixels with values. */
 const FROM_RASTER = 'from raster'
-
-/** How far odds may be from 1 in sum: published ones are rounded. */
-export const ODDS_TOLERANCE = 0.02
 
 /** A band about layers, as an entry of a manifest. */
 type CompanionEntry = Omit<BandEntry, 'band'> & {

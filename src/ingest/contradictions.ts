@@ -1,10 +1,9 @@
 import type { Conditions } from '#schemas/certainty.ts'
-import { SEASONS } from '#schemas/glossary.ts'
+import { ODDS_TOLERANCE, SEASONS } from '#schemas/glossary.ts'
 import { OperatorError } from '#src/errors.ts'
 import { round } from '#src/lib/round.ts'
 import { formatPlace, type Grid, type Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
-import { ODDS_TOLERANCE } from './companions.ts'
 import { type CoverageSource, hasSameLabels, type LayerSource } from './source.ts'
 
 /** A rule for the values of some bands at each pixel: the sentence of a breach, or undefined. */

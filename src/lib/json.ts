@@ -125,6 +125,85 @@ export function withoutSpace(json: string): string {
   })
 }
 
+/** A token of JSON behind white space. A text is one with its closing quote alone. */
+const TOKEN =
+  /([ \t\r\n]*)(?:([[\]{},:])|("(?:[^"\\\p{Cc}]|[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null)(?![\w.])|$)?/uy
+
+/** Mistakes that are made again and again, by what stands at their place, with the remedy. */
+const REMEDIES: readonly [at: RegExp, remedy: string][] = [
+  [/^\/[/*]|^#/, 'take the comment out: JSON has none'],
+  [/^['‘’“”„`]/, 'write straight double quotes (")'],
+  [/^(True|False|None|NaN|undefined|-?Infinity)\b/, 'write true, false or null'],
+  [/^[+.]\d|^-?0\d|^-?\d+\.(?!\d)|^-\./, 'write the number as 0.5 or -3'],
+  [/^[\p{L}_$][\w$]*\s*:/u, 'write the name in double quotes'],
+  [/^"/, 'end the text with a double quote in its line, and write \\ as \\\\'],
+]
+
+interface JsonFault {
+  /** From 1. */
+  line: number
+  column: number
+  remedy: string | undefined
+}
+
+/** The place of the first mistake of a text that is no JSON; undefined where there is none. */
+export function findJsonFault(json: string): JsonFault | undefined {
+  const open: string[] = []
+  let expected: 'value' | 'name' | ':' | ',' = 'value'
+  let before = ''
+  let isEnd = false
+  for (let at = 0; ; at = TOKEN.lastIndex) {
+    TOKEN.lastIndex = at
+    const [token, space = '', sign = '', text] = TOKEN.exec(json) as RegExpExecArray
+    const start = at + space.length
+    const fault = (remedy: string | undefined) => placeFault(json, start, remedy)
+    if (start >= json.length) {
+      if (isEnd) return undefined
+      const missing = open
+        .map((bracket) => (bracket === '{' ? '}' : ']'))
+        .reverse()
+        .join('')
+      return fault(missing === '' ? 'the text ends too early' : `close it with ${missing}`)
+    }
+    if (isEnd) return fault('end the text before it')
+    if (token === space)
+      return fault(REMEDIES.find(([pattern]) => pattern.test(json.slice(start, start + 60)))?.[1])
+    const inObject = open.at(-1) === '{'
+    const closes = sign === '}' || sign === ']'
+    if (closes) {
+      if (before === ',') return fault(`take the comma before ${sign} out`)
+      if (open.length === 0 || inObject !== (sign === '}'))
+        return fault(`the bracket ${sign} has no counterpart`)
+      if (expected !== ',' && !(before === '{' || before === '[')) return fault('a value is missing')
+      open.pop()
+      expected = ','
+    } else if (expected === 'name') {
+      if (text === undefined) {
+        const isDecimal = sign === '' && /\d\s*,\s*$/.test(json.slice(0, start))
+        return fault(isDecimal ? 'write decimals with a point, as in 9.5' : 'write a name in double quotes')
+      }
+      expected = ':'
+    } else if (expected === ':') {
+      if (sign !== ':') return fault('write a colon between the name and its value')
+      expected = 'value'
+    } else if (expected === ',') {
+      if (sign !== ',') return fault('write a comma before it')
+      expected = inObject ? 'name' : 'value'
+    } else if (sign === '{' || sign === '[') {
+      open.push(sign)
+      expected = sign === '{' ? 'name' : 'value'
+    } else if (sign === '') expected = ','
+    else return fault('a value is missing before it')
+    before = sign
+    isEnd = open.length === 0 && expected === ','
+  }
+}
+
+function placeFault(json: string, at: number, remedy: string | undefined): JsonFault {
+  const lines = json.slice(0, at).split(/\r\n|[\r\n]/)
+  return { line: lines.length, column: [...(lines.at(-1) ?? '')].length + 1, remedy }
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

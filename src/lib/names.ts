@@ -43,9 +43,17 @@ export function nameKey(name: string): string {
 
 const LEAST_LETTERS = 3
 
-/** A name that is the same but for case and hyphens, begins alike, or differs by a letter or two. */
+/** What other services call the same. */
+const ALIASES: Readonly<Record<string, string>> = {
+  ...{ latitude: 'lat', y: 'lat', lon: 'lng', long: 'lng', longitude: 'lng', x: 'lng' },
+  country: 'country_code',
+}
+
+/** A name that is the same but for case and hyphens, begins alike, differs by a letter or two, or has another name elsewhere. */
 export function findSimilarName(name: string, known: Iterable<string>): string | undefined {
   const sent = readLetters(name)
+  const alias = Object.hasOwn(ALIASES, sent) ? ALIASES[sent] : undefined
+  if (alias !== undefined && [...known].includes(alias)) return alias
   let meant: string | undefined
   let least = Number.POSITIVE_INFINITY
   for (const other of known) {
@@ -72,6 +80,38 @@ function measureDistance(sent: string, other: string): number {
 
 function readLetters(name: string): string {
   return name.replace(/[\s_-]/g, '').toLowerCase()
+}
+
+/** Names of both coordinates together. */
+const POSITIONS = ['coordinates', 'coords', 'geometry', 'latlng', 'latlon', 'location', 'point', 'position']
+
+/**
+ * The name that was sent in place of a missing one, with what to send; undefined for none.
+ *
+ * @param sent names that are not known
+ */
+export function findSlip(missing: string, sent: readonly string[]): string | undefined {
+  const slip = sent.find((name) => findSimilarName(name, [missing]) !== undefined)
+  if (slip !== undefined || (missing !== 'lat' && missing !== 'lng')) return slip
+  const both = sent.find((name) => POSITIONS.includes(readLetters(name)))
+  return both && `${both}: send lat and lng as a number each`
+}
+
+const SENT_NUMBER = /^\s*([-+]?\d+(?:[.,]\d+)?)\s*°?\s*([NSEW]?)\s*$/i
+
+const SENT_POINT = /^\s*POINT\s*\(\s*([-+]?[\d.]+)\s+([-+]?[\d.]+)/i
+const SENT_PAIR = /^\s*[-+]?\d+(?:\.\d+)?\s*[,;\s]\s*[-+]?\d+(?:\.\d+)?\s*$/
+
+/** What to send in place of a text that means a number; undefined where that is not certain. */
+export function adviseNumber(text: string): string | undefined {
+  const [, lng, lat] = SENT_POINT.exec(text) ?? []
+  if (lat !== undefined) return `send lat ${lat} and lng ${lng}`
+  const [, digits = '', side = ''] = SENT_NUMBER.exec(text) ?? []
+  if (digits === '') return SENT_PAIR.test(text) ? 'send lat and lng as a number each' : undefined
+  const number = Number(digits.replace(',', '.')) * (/[sw]/i.test(side) ? -1 : 1)
+  return digits.includes(',')
+    ? `write ${number}, with a point and without quotes`
+    : `send ${number} without quotes`
 }
 
 /** Whether invalid coordinates would be valid if swapped. */

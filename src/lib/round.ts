@@ -67,6 +67,14 @@ export function roundVisibly(value: number, decimals: number): number {
   return small ? Number(value.toPrecision(FEWEST_DIGITS)) : round(value, decimals)
 }
 
+/** Areas and totals are whole from here on. */
+const LEAST_WHOLE = 1000
+
+/** An area, a total or a percentage of an answer: two decimals, or three digits of a small one; a large one is whole. */
+export function roundAmount(value: number): number {
+  return roundVisibly(value, Math.abs(value) < LEAST_WHOLE ? 2 : 0)
+}
+
 /**
  * An area or a total for people: three digits, or four where it begins with 1 to 4. The error is a thousandth at most.
  * `web/parts/values.ts` has the same rule.
@@ -74,6 +82,29 @@ export function roundVisibly(value: number, decimals: number): number {
 export function roundedAmount(value: number): number {
   const exponent = Number(value.toExponential().split('e')[1])
   return Number(value.toPrecision(Math.abs(value) < 5 * 10 ** exponent ? 4 : 3))
+}
+
+/** A number with separators of thousands from ten thousand on, as people write it in a sentence. */
+export function groupedText(value: number): string {
+  return value.toLocaleString('en', { useGrouping: 'min2', maximumFractionDigits: 20 })
+}
+
+/** A total in a sentence: see {@link roundedAmount}. */
+export function amountText(value: number): string {
+  return groupedText(roundedAmount(value))
+}
+
+/** An area in a sentence, in any unit: a large one whole. */
+export function areaText(value: number): string {
+  return groupedText(Math.abs(value) < LEAST_WHOLE ? roundedAmount(value) : round(value, 0))
+}
+
+/** Digits of numbers below ten in sentences. */
+const RATE_DIGITS = 2
+
+/** A rate, a yield or a score in a sentence: whole from ten on. */
+export function rateText(value: number): string {
+  return String(Math.abs(value) < 10 ? Number(value.toPrecision(RATE_DIGITS)) : round(value, 0))
 }
 
 const SHORT_DIGITS = 7

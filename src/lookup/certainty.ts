@@ -1,5 +1,5 @@
 import type { CompanionRole } from '#schemas/certainty.ts'
-import { RESTATING_SCENARIOS, SEASONS } from '#schemas/glossary.ts'
+import { EXPECTED, RESTATING_SCENARIOS, SEASONS } from '#schemas/glossary.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { round } from '#src/lib/round.ts'
 import type { Chosen } from './conditions.ts'
@@ -58,7 +58,7 @@ interface Outlook {
 export interface Certainty {
   /** In the order of the layers. */
   layers: LayerCertainty[]
-  /** One for each input and condition with odds of the three seasons: expected values are theirs. */
+  /** One for each input and condition with odds of the three seasons: expected values are theirs, and its label. */
   outlooks: { label: LayerLabel; layers: number[]; odds: Source[] }[]
 }
 
@@ -93,7 +93,7 @@ export function prepareCertainty(
     )
     const { layers: seasons, odds } = findOutlook(bands, label)
     if (first !== index || !isWhole(seasons) || !isWhole(odds)) return []
-    return [{ label, layers: seasons, odds }]
+    return [{ label: { ...label, scenario: EXPECTED }, layers: seasons, odds }]
   })
   return { layers: found, outlooks }
 }

@@ -136,10 +136,10 @@ export function makeOutlookMembers(
   const { certainty } = release
   if (!certainty) return {}
   const { chosen } = figures
-  const expected = listExpected(certainty, figures).map(({ label, value }) => {
-    const { scenario: _, ...labels } = makeLabels(product, label)
-    return { ...labels, [product.value.key]: value }
-  })
+  const expected = listExpected(certainty, figures).map(({ label, value }) => ({
+    ...makeLabels(product, label),
+    [product.value.key]: value,
+  }))
   return {
     ...(chosen && describeChoice(release, chosen)),
     ...(expected.length > 0 && { expected }),

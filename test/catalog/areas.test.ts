@@ -83,7 +83,7 @@ describe('GET /admin', () => {
             { level: 0, code: 'RWA', name: 'Rwanda' },
             { level: 1, code: 'B', name: 'East' },
           ],
-          area_km2: 3075.88,
+          area_km2: 3076,
           bbox: [30, -2, 30.5, -1.5],
           centroid: { lat: -1.75, lng: 30.25 },
         },

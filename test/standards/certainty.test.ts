@@ -375,7 +375,7 @@ test('features have odds and ranges, one value for each input and scenario, and 
     'low Normal': expect.any(Number),
     'high Normal': expect.any(Number),
     'low Above Normal': expect.any(Number),
-    expected_yield_kg_ha: expect.any(Number),
+    'expected_yield_kg_ha Mean by odds': expect.any(Number),
   })
   const found = await propertiesOf(rates)
   const rate = 'rate_kg_ha Urea Normal'

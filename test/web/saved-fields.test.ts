@@ -118,7 +118,7 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
     const values = ['Normal', 'Above Normal', 'Below Normal', 'Dominant'].map((season) =>
       valueIn(first, season),
     )
-    const hectares = first.location.area_ha.toPrecision(4)
+    const hectares = String(first.location.area_ha)
     const row = [first.id, first.location.name, hectares, ...values].join('\t')
     expect(await page.locator('tbody tr').first().innerText()).toBe(`${row}\t`)
     await page.getByText('Page 1 of 5').waitFor()
@@ -138,7 +138,7 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
     const { items } = (await asked('/Coop-7/advice?product=yield')).body
     const item = items.find(({ id }: { id: string }) => id === MIDDLE.id)
     const [field, value] = (await told().innerText()).split('\n')
-    expect(field).toBe(`UPI/60, Plot 60, ${item.location.area_ha.toPrecision(4)} ha`)
+    expect(field).toBe(`UPI/60, Plot 60, ${item.location.area_ha} ha`)
     expect(value).toBe(`Yield, Normal: ${valueIn(item, 'Normal')} kg/ha`)
     await page.getByLabel('Season').selectOption('Below Normal')
     expect(await page.locator('.legend h2').innerText()).toBe('Yield, Below Normal kg/ha')

@@ -1,12 +1,9 @@
 import { copyButton, element, labelled, select } from '../shell/element.ts'
-import { frame, ROOT } from '../shell/frame.ts'
+import { frame } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
 import { type Document, operationsOf, type Untyped } from './document.ts'
 import { withAddressesOfVisitor } from './following.ts'
 import { docsPlugins } from './swagger.ts'
-
-/** Where the commands of the documents ask. */
-const WRITTEN = 'http://127.0.0.1:3000'
 
 /** Languages of code, by how the documents mark them. */
 const LANGUAGES = { sh: 'curl', js: 'JavaScript', python: 'Python' }
@@ -14,9 +11,8 @@ const LANGUAGES = { sh: 'curl', js: 'JavaScript', python: 'Python' }
 const content = [...document.body.childNodes]
 frame('docs').append(...content)
 
-const here = ROOT.href.replace(/\/$/, '')
 for (const code of document.querySelectorAll('pre code')) {
-  code.textContent = withAddressesOfVisitor(code.textContent ?? '').replaceAll(WRITTEN, here)
+  code.textContent = withAddressesOfVisitor(code.textContent ?? '')
 }
 // Wide ones are moved by keys, too.
 for (const block of document.querySelectorAll('pre')) block.tabIndex = 0

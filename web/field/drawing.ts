@@ -74,7 +74,7 @@ async function drawingOn(map: MapLibreMap, drawn: (shape: Shape) => void) {
   function tell() {
     const shapes = draw.getSnapshot().filter(({ geometry }) => geometry.type === 'Polygon')
     const geometry = shapes.at(-1)?.geometry as Shape | undefined
-    if (geometry) drawn({ type: 'Polygon', coordinates: geometry.coordinates as number[][][] })
+    if (geometry) drawn({ type: 'Polygon', coordinates: rounded(geometry.coordinates as number[][][]) })
   }
 
   draw.on('finish', (id, { action }) => {
@@ -95,6 +95,12 @@ async function drawingOn(map: MapLibreMap, drawn: (shape: Shape) => void) {
     },
   }
 }
+
+/** Of drawn corners: 0.1 m, which no hand draws. */
+const CORNER_DECIMALS = 6
+
+const rounded = (rings: number[][][]) =>
+  rings.map((ring) => ring.map((corner) => corner.map((degrees) => Number(degrees.toFixed(CORNER_DECIMALS)))))
 
 /** Makes the button that begins a drawing, and its hint. */
 export function drawer(map: FeaturesMap, drawn: (shape: Shape) => void) {

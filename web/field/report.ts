@@ -1,8 +1,10 @@
 import type { Catalog, CatalogProduct } from '../api-types.ts'
+import { short } from '../geo/areas.ts'
 import { syntheticNotice } from '../parts/blocks.ts'
 import { sourceText } from '../parts/series.ts'
 import {
   amountFormat,
+  areaText,
   certaintyOf,
   type Entry,
   entriesOf,
@@ -17,7 +19,7 @@ import {
 import { BAG_KG } from '../place/quantities.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { field, TEXTS } from '../texts/en.ts'
-import { nameOfProduct, percentText, yearsText } from '../texts/names.ts'
+import { nameOfProduct, percentText, yearsTexts } from '../texts/names.ts'
 import type { Alternative, FieldAnswer, ProductAdvice } from './advice.ts'
 import { boundsOf, type Shape } from './shape.ts'
 
@@ -67,9 +69,9 @@ export function fieldReport(
         element(
           'p',
           {},
-          field.area(amountFormat([location.area_ha])(location.area_ha)),
+          field.area(areaText(location.area_ha)),
           element('br'),
-          field.inside(String(location.lat), String(location.lng)),
+          field.inside(String(short(location.lat)), String(short(location.lng))),
           element('br'),
           field.on(new Date().toLocaleDateString(undefined, { dateStyle: 'long' })),
         ),
@@ -111,6 +113,7 @@ function productPart(one: ProductAdvice, choose: ChooseCondition) {
   // A field in one pixel has one value.
   const differs = entries.some((entry) => quantilesOf(entry).some((value) => value !== entry[key]))
   const sure = entries.map(certaintyOf)
+  const years = yearsTexts(entries.map((entry) => ({ ...entry, ...certaintyOf(entry) })))
   const ranged = sure.some(({ range }) => range !== null)
   const withOdds = sure.some(({ probability }) => probability !== null)
   // Means, ranges and quantiles are of one layer, and stand beside each other.
@@ -131,13 +134,13 @@ function productPart(one: ProductAdvice, choose: ChooseCondition) {
     ...(total ? [entry[total]] : []),
     entry[key],
     ...(ranged ? [rangeOf(entry, value)] : []),
-    ...(withOdds ? [oddsOf(entry)] : []),
+    ...(withOdds ? [years(entry.scenario)] : []),
     ...(differs ? quantilesOf(entry) : []),
     entry.covered_percent,
   ]
   const expected = one.answer.expected ?? []
   const rows = [...entries, ...expected].map((entry) => cells(entry))
-  const names = [...entries.map(nameOf), ...expected.map(nameOfExpected)]
+  const names = [...entries.map(nameOf), ...expected.map(labelOf)]
   const covered = valueFormat(entries.map((entry) => entry.covered_percent))
   const amount = amountFormat(total ? entries.map((entry) => entry[total]) : [])
   const texts = [
@@ -186,10 +189,6 @@ function nameOf(entry: Entry) {
   })
 }
 
-function nameOfExpected(entry: Entry) {
-  return labelOf({ ...entry, scenario: TEXTS.place.expected })
-}
-
 /** Chooses the condition of the field, and says which one the values are for, or how they were mixed. */
 function conditionChooser(
   one: Extract<ProductAdvice, { answer: unknown }>,
@@ -232,11 +231,6 @@ function rangeOf(entry: Entry, text: NumberText) {
   const { range } = certaintyOf(entry)
   if (range === null) return ''
   return field.rangeAt(TEXTS.place.range(text(range.low), text(range.high)), percentText(range.level))
-}
-
-function oddsOf(entry: Entry) {
-  const { probability } = certaintyOf(entry)
-  return probability === null ? '' : yearsText(probability)
 }
 
 function quantilesOf({ quantiles }: Entry) {
@@ -332,7 +326,7 @@ function summaryOf(advice: ProductAdvice[], crop: string) {
   return element(
     'p',
     { class: 'summary' },
-    field.summary(amountText(first.area), parts.join(', ')),
+    field.summary(areaText(first.area), parts.join(', ')),
     bought.length > 0 && element('span', { class: 'small' }, ` ${field.bagOf(BAG_KG)}`),
   )
 }

@@ -7,7 +7,7 @@ import { legend } from '../map/controls.ts'
 import { progressBar, save, workButton } from '../parts/blocks.ts'
 import { type Feature, type FeaturesMap, NO_VALUE } from '../parts/features-map.ts'
 import { tableOf } from '../parts/table.ts'
-import { amountFormat, seasonNote, valueColumns, valueFormat, valuesOf } from '../parts/values.ts'
+import { amountFormat, areaText, seasonNote, valueColumns, valueFormat, valuesOf } from '../parts/values.ts'
 import { pauses } from '../points/csv.ts'
 import type { Query } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
@@ -87,7 +87,7 @@ export function fieldsShown(
     const outline = fieldText(shape.geometry)
     const wanted = { country, ...(crop !== null && { crop }), name, outline }
     chosen.replaceChildren(
-      element('strong', {}, savedFields.chosen(shape.id, name, amountFormat([area_ha])(area_ha))),
+      element('strong', {}, savedFields.chosen(shape.id, name, areaText(area_ha))),
       element('br'),
       value === undefined
         ? (one.error ?? '')

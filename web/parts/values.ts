@@ -51,6 +51,12 @@ export function amountFormat(column: Iterable<unknown>, form?: { grouped?: boole
   return (value) => text(roundedAmount(value))
 }
 
+const LEAST_WHOLE = 1000
+
+/** How an area is written: a large one whole, as of a district. */
+export const areaText = (value: number) =>
+  Math.abs(value) < LEAST_WHOLE ? amountFormat([value])(value) : format(0, true)(value)
+
 /** An estimate in a sentence: three digits of it say enough. */
 export const estimateText = (value: number) => {
   const rounded = Number(value.toPrecision(3))

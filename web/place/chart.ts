@@ -1,7 +1,8 @@
+import { EXPECTED } from '#schemas/glossary.ts'
 import { type NumberText, seasonText, valueFormat } from '../parts/values.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { nameOfProduct, percentText, yearsText } from '../texts/names.ts'
+import { nameOfProduct, percentText, yearsTexts } from '../texts/names.ts'
 import type { Section, SectionEntry } from './answered.ts'
 
 // The values of a product at a place as bars, with the odds of their seasons and their ranges.
@@ -47,6 +48,7 @@ export function chart(section: Section) {
     // Means have more decimals than what they are of.
     text: valueFormat([...values, ...ends]),
     withOdds: entries.some(({ probability }) => probability !== null),
+    years: yearsTexts(entries),
   }
   const isSeasonal = entries.some(({ scenario }) => scenario !== null)
   const head = [
@@ -62,7 +64,7 @@ export function chart(section: Section) {
       heading !== null &&
         element('tr', {}, element('th', { colSpan: head.length, scope: 'rowgroup' }, heading)),
       ...rows.map(({ name, entry }) => rowOf(name, entry, form)),
-      mean !== undefined && rowOf(TEXTS.place.expected, { value: mean }, form, 'expected'),
+      mean !== undefined && rowOf(EXPECTED, { value: mean }, form, 'expected'),
     ),
   )
   return element(
@@ -87,12 +89,14 @@ interface Form {
   most: number
   text: NumberText
   withOdds: boolean
+  /** The odds of a season in words. */
+  years: (scenario: unknown) => string
 }
 
 function rowOf(
   name: string,
-  { value, range = null, probability = null }: Partial<SectionEntry> & { value: number },
-  { most, text, withOdds }: Form,
+  { value, scenario, range = null, probability = null }: Partial<SectionEntry> & { value: number },
+  { most, text, withOdds, years }: Form,
   className = '',
 ) {
   const share = (number: number) => (most > 0 ? (Math.max(number, 0) / most) * 100 : 0)
@@ -107,7 +111,7 @@ function rowOf(
     'tr',
     { className },
     element('th', { scope: 'row' }, name),
-    withOdds && oddsCell(probability),
+    withOdds && oddsCell(probability, years(scenario)),
     element(
       'td',
       { className: 'bars', 'aria-hidden': 'true' },
@@ -124,13 +128,13 @@ function rowOf(
 }
 
 /** As people count, and in percent for who points at it or hears it. */
-function oddsCell(probability: number | null) {
+function oddsCell(probability: number | null, years: string) {
   if (probability === null) return element('td', { className: 'odds' })
   const percent = percentText(probability)
   return element(
     'td',
     { className: 'odds', title: percent },
-    yearsText(probability),
+    years,
     element('span', { className: 'unseen' }, ` (${percent})`),
   )
 }

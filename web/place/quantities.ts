@@ -8,10 +8,10 @@ import type { Section, SectionEntry } from './answered.ts'
 /** Where nothing else is typed. */
 export const BAG_KG = 50
 
-/** Units of totals by units of rates, with their kilograms. */
-const PER_HECTARE: Record<string, { unit: string; kilograms: number }> = {
-  'kg/ha': { unit: 'kg', kilograms: 1 },
-  't/ha': { unit: 't', kilograms: 1000 },
+/** Units of totals by units of rates. What is told in tonnes, such as compost, does not come in bags. */
+const PER_HECTARE: Record<string, { unit: string; inBags: boolean }> = {
+  'kg/ha': { unit: 'kg', inBags: true },
+  't/ha': { unit: 't', inBags: false },
 }
 
 /** Rates times an area. */
@@ -25,8 +25,15 @@ export function quantitiesOf(
   return entries.map(({ input, condition, scenario, value }) => {
     const total = value * hectares
     // Rates have two decimals, so that what lies behind is of the arithmetic.
-    const bags = Math.ceil(Number(((total * per.kilograms) / bagKilograms).toFixed(6)))
-    return { input, condition, scenario, total, unit: per.unit, bags: input === null ? null : bags }
+    const bags = Math.ceil(Number((total / bagKilograms).toFixed(6)))
+    return {
+      input,
+      condition,
+      scenario,
+      total,
+      unit: per.unit,
+      bags: input === null || !per.inBags ? null : bags,
+    }
   })
 }
 
@@ -59,7 +66,8 @@ export function quantities(
   const texts = TEXTS.quantities
   if (readAmount(typed.hectares) !== (hectares ?? undefined)) typed.hectares = String(hectares ?? '')
   const rates = sections.filter(isRate)
-  const inputs = [...new Set(rates.flatMap(({ entries }) => entries.map(({ input }) => input)))]
+  const inBags = rates.filter(({ unit }) => PER_HECTARE[unit]?.inBags)
+  const inputs = [...new Set(inBags.flatMap(({ entries }) => entries.map(({ input }) => input)))]
   const area = numberField(typed.hectares, 'hectares', (text) => {
     typed.hectares = text
     change(readAmount(text) ?? null)
@@ -125,12 +133,13 @@ function tableOf(
   priceOf: (input: string | null) => number | undefined,
 ) {
   const texts = TEXTS.quantities
+  const hasInputs = rows.some(({ input }) => input !== null)
   const inBags = rows.some(({ bags }) => bags !== null)
   const byCondition = rows.some(({ condition }) => condition !== null)
   const text = amountFormat(rows.map(({ total }) => total))
   const priced = rows.some(({ input }) => priceOf(input) !== undefined)
   const columns = [
-    inBags && texts.input,
+    hasInputs && texts.input,
     texts.season,
     byCondition && texts.condition,
     texts.total,
@@ -143,7 +152,7 @@ function tableOf(
     return element(
       'tr',
       {},
-      inBags && element('td', {}, input ?? ''),
+      hasInputs && element('td', {}, input ?? ''),
       element('th', { scope: 'row' }, scenario ?? ''),
       byCondition && element('td', {}, condition === null ? '' : titleOfCondition(conditions, condition)),
       element('td', { className: 'number' }, `${text(total)} ${unit}`),

@@ -82,6 +82,7 @@ export const TEXTS = {
     of: (scenario: string) => `Odds: ${scenario}`,
     unit: '%',
     years: (count: number) => (count === 0 ? 'less than 1 of 10 years' : `${count} of 10 years`),
+    almostAll: 'more than 9 of 10 years',
     percent: (percent: string) => `${percent} %`,
     title: 'Odds',
     note: 'How probable the season is.',
@@ -137,8 +138,7 @@ export const TEXTS = {
       `The line over a bar is the range: the value lies in it in ${levels.join(' and in ')}.`,
     level: (percent: string, seasons: string) =>
       seasons ? `${percent} of cases (${seasons})` : `${percent} of cases`,
-    expected: 'Expected',
-    expectedNote: 'Expected is the mean of the seasons by their odds.',
+    expectedNote: 'Mean by odds: the mean of the three seasons, each weighted by its odds.',
     byLandscape: 'As on the landscape map',
     ofLandscape: (condition: string) => `As on the landscape map: ${condition}`,
     byDefault: (condition: string) => `Not known: as ${condition}`,

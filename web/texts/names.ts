@@ -1,3 +1,4 @@
+import { countYears, ODDS_YEARS } from '#schemas/glossary.ts'
 import type { LayerName } from '#schemas/map.ts'
 import type { Conditions } from '../api-types.ts'
 import { TEXTS } from './en.ts'
@@ -33,10 +34,22 @@ export function titleOfCondition(conditions: Conditions | undefined, name: strin
   return conditions?.list.find(({ condition }) => condition === name)?.title ?? name
 }
 
-const YEARS = 10
-
-/** A probability as people count: of ten years. */
-export const yearsText = (probability: number) => TEXTS.odds.years(Math.round(probability * YEARS))
+/**
+ * Probabilities as people count: of ten years, which those of all seasons add up to.
+ *
+ * @param entries of all seasons
+ */
+export function yearsTexts(entries: readonly { scenario?: unknown; probability: number | null }[]) {
+  const odds = entries.flatMap(({ scenario, probability }) =>
+    probability === null ? [] : [[String(scenario), probability] as const],
+  )
+  const [years, probabilities] = [countYears(odds), new Map(odds)]
+  return (scenario: unknown) => {
+    const [count, odds] = [years.get(String(scenario)), probabilities.get(String(scenario))]
+    if (count === undefined) return ''
+    return count === ODDS_YEARS && odds !== 1 ? TEXTS.odds.almostAll : TEXTS.odds.years(count)
+  }
+}
 
 /** A share in percent, with a decimal where it has one. */
 export const percentText = (share: number) => TEXTS.odds.percent(numberText(Math.round(share * 1000) / 10))

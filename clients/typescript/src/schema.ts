@@ -589,8 +589,9 @@ export interface components {
         cost?: components["schemas"]["Cost"];
         return?: components["schemas"]["Return"];
       };
-      /** @description The mean over scenarios, by their weights. */
+      /** @description The mean over scenarios: `scenario` has their weights. */
       expected?: {
+        scenario: string;
         /** @description Kilograms, to the gram. */
         kg?: number;
         /** @description Tonnes, to the gram. */
@@ -637,8 +638,12 @@ export interface components {
       scenario_of?: components["schemas"]["ScenarioOf"];
       quantity?: components["schemas"]["Quantity"];
     };
-    /** @description The values of Above Normal, Normal and Below Normal, each times its probability, in sum. */
-    YieldExpected: { condition?: components["schemas"]["EntryCondition"]; yield_kg_ha: number; };
+    /** @description The values of the three seasons, each times its probability, in sum. */
+    YieldExpected: {
+      scenario: string;
+      condition?: components["schemas"]["EntryCondition"];
+      yield_kg_ha: number;
+    };
     FertilizerEntry: {
       fertilizer_type: components["schemas"]["FertilizerType"];
       scenario: components["schemas"]["Scenario"];
@@ -649,9 +654,10 @@ export interface components {
       scenario_of?: components["schemas"]["ScenarioOf"];
       quantity?: components["schemas"]["Quantity"];
     };
-    /** @description The values of Above Normal, Normal and Below Normal, each times its probability, in sum. */
+    /** @description The values of the three seasons, each times its probability, in sum. */
     FertilizerExpected: {
       fertilizer_type: string;
+      scenario: string;
       condition?: components["schemas"]["EntryCondition"];
       rate_kg_ha: number;
     };
@@ -665,9 +671,10 @@ export interface components {
       scenario_of?: components["schemas"]["ScenarioOf"];
       quantity?: components["schemas"]["Quantity"];
     };
-    /** @description The values of Above Normal, Normal and Below Normal, each times its probability, in sum. */
+    /** @description The values of the three seasons, each times its probability, in sum. */
     IsfmExpected: {
       isfm_type: string;
+      scenario: string;
       condition?: components["schemas"]["EntryCondition"];
       rate_tons_ha: number;
     };

@@ -135,7 +135,7 @@ export function describeSureness(product: ProductDefinition, body: AdviceBody, e
       }),
     }),
     ...(restating !== undefined && others.length === 0 && { dominant_is: restating }),
-    ...(expected.length > 0 && { expected: groupValues({ ...product, seasonal: false }, expected) }),
+    ...(expected.length > 0 && { mean_by_odds: groupValues({ ...product, seasonal: false }, expected) }),
     ...describeCondition(product, body, entries),
   }
 }

@@ -1,11 +1,12 @@
 import { BATCH_LIMITS, type BatchPoint, type SentLabels } from '#schemas/batch.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import { ApiError } from '#src/errors.ts'
-import { ID_RULE, isNumberId, readNumber, validationError } from '#src/http/parameters.ts'
-import { nestingError } from '#src/http/plugins/body-parser.ts'
+import { ID_RULE, isNumberId, notAnObject, POINT, readNumber, validationError } from '#src/http/parameters.ts'
+import { malformedJson, nestingError } from '#src/http/plugins/body-parser.ts'
 import { findTableForm, readCsv, withDecimalPoint } from '#src/lib/csv.ts'
 import { crsRule, findOtherCrs, textSeparator } from '#src/lib/geojson.ts'
 import { findRoundedNumbers, isObject } from '#src/lib/json.ts'
+import { findSlip } from '#src/lib/names.ts'
 import { GEOJSON_TYPE, JSON_TYPE, readCollection, type Validator } from '../bodies.ts'
 
 const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name' | 'condition'>([
@@ -53,6 +54,8 @@ export const BATCH_READERS: Record<
   [JSON_TYPE](text, parseJson) {
     const body = readObject(parseJson(text))
     const points = readList(body, 'points')
+    const [first] = points
+    if (points.length > 0 && points.every(Array.isArray)) throw notAnObject('points[0]', first, POINT)
     return { points: createPoints(text, points.length, (index) => points[index]), parameters: body }
   },
   'application/x-ndjson': (text) => ({ points: readLines(text), parameters: {} }),
@@ -66,7 +69,7 @@ export const BATCH_READERS: Record<
 
 function readObject(body: unknown): Record<string, unknown> {
   if (isObject(body)) return body
-  throw ApiError.invalid('body', 'must be a JSON object')
+  throw notAnObject('body', body, ', such as {"points": [{"lat": 9.5, "lng": 38.5}]}')
 }
 
 function readList(body: Record<string, unknown>, field: string): unknown[] {
@@ -138,7 +141,7 @@ function readLines(text: string): SentPoints {
     try {
       return JSON.parse(line)
     } catch {
-      return new ApiError('MALFORMED_JSON', 'The line is not valid JSON.')
+      return malformedJson(line, 'line')
     }
   })
 }
@@ -162,9 +165,14 @@ function readRecords(text: string): SentPoints {
 function pointsOfTable(header: string[], records: string[][], delimiter: string): SentPoints {
   const titles = header.map((name) => name.trim())
   const columns = titles.map((name) => COLUMNS.get(name.toLowerCase()))
-  for (const name of ['lat', 'lng'] as const) {
-    if (columns.includes(name)) continue
-    throw new ApiError('MALFORMED_BODY', 'The first line must name the columns, lat and lng among them.')
+  const missing = (['lat', 'lng'] as const).filter((name) => !columns.includes(name))
+  if (missing.length > 0) {
+    const slips = missing.flatMap((name) => findSlip(name, titles) ?? [])
+    const named = slips.length > 0 ? ` It names ${slips.join(' and ')}.` : ''
+    throw new ApiError(
+      'MALFORMED_BODY',
+      `The first line must name the columns, lat and lng among them.${named}`,
+    )
   }
   const twice = columns.find((name, index) => name && columns.indexOf(name) !== index)
   if (twice) throw new ApiError('MALFORMED_BODY', `The first line names more than one column for ${twice}.`)
@@ -306,7 +314,7 @@ export function readPoint(
 
 function findError(sent: unknown, validate: Validator): ApiError | undefined {
   if (sent instanceof ApiError) return sent
-  if (!isObject(sent)) return ApiError.invalid('point', 'must be an object')
+  if (!isObject(sent)) return notAnObject('point', sent, POINT)
   if (!validate(sent)) return validationError(validate.errors ?? [], sent)
   return typeof sent.id === 'number' && !isNumberId(sent.id) ? ApiError.invalid('id', ID_RULE) : undefined
 }

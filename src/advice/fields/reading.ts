@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '#src/errors.ts'
 import { withoutGuard } from '#src/http/formats.ts'
 import { BODY_TEXT, nestingError } from '#src/http/plugins/body-parser.ts'
+import { readWkt } from '#src/http/wkt.ts'
 import { findTableForm, OPEN_QUOTE, readCsv } from '#src/lib/csv.ts'
 import { textSeparator } from '#src/lib/geojson.ts'
 import { BracketWalk, memberText, withoutSpace } from '#src/lib/json.ts'
 import { createTextReader } from '#src/lib/text.ts'
 import { GEOJSON_TYPE, JSON_TYPE, readCollection } from '../bodies.ts'
 import { invalid } from '../polygon/geometry.ts'
-import { readWkt } from '../wkt.ts'
 
 /** Characters of one feature, one line or one record: a polygon of the most vertices has half of them. */
 const LONGEST_FEATURE = 1_048_576

@@ -39,7 +39,7 @@ import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { closedWith, openText } from '#src/lib/json.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
-import { roundDegrees, roundVisibly } from '#src/lib/round.ts'
+import { roundAmount, roundDegrees } from '#src/lib/round.ts'
 import { GEOJSON_TYPE, JSON_TYPE, mediaTypeOfBody } from '../bodies.ts'
 import { writeFeature } from '../columns.ts'
 import { toGeoJson } from '../polygon/geometry.ts'
@@ -227,9 +227,6 @@ function describe({ id: _, ...row }: CollectionRow) {
   return row
 }
 
-/** Decimals of hectares: a square metre. */
-const AREA_DECIMALS = 4
-
 function createItems(row: CollectionRow): Items<StoredField> {
   const place = ({
     latitude,
@@ -238,7 +235,7 @@ function createItems(row: CollectionRow): Items<StoredField> {
   }: Pick<StoredField, 'latitude' | 'longitude' | 'areaHa'>) => ({
     lat: roundDegrees(latitude),
     lng: roundDegrees(longitude),
-    area_ha: roundVisibly(areaHa, AREA_DECIMALS),
+    area_ha: roundAmount(areaHa),
   })
   return {
     members: describe(row),

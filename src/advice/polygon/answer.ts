@@ -5,7 +5,7 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { type CsvValue, csvRow, type Items } from '#src/http/formats.ts'
 import { quotient, times, toDecimal } from '#src/lib/decimal.ts'
 import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
-import { round, roundDegrees, roundVisibly } from '#src/lib/round.ts'
+import { round, roundAmount, roundDegrees } from '#src/lib/round.ts'
 import { describeEntry, readOutlook } from '#src/lookup/certainty.ts'
 import { type ConditionWish, listPairs } from '#src/lookup/conditions.ts'
 import {
@@ -43,14 +43,6 @@ import { AREA_UNITS, type FieldArea } from '../quantities/plan.ts'
 import { type ChosenStatistics, chooseStatistics, figuresOfRegion } from './figures.ts'
 import type { LayerDistribution, LayerStatistics, LocatedStatistics } from './queries.ts'
 
-/** Decimals of hectares, totals and percentages: a square metre. */
-const DECIMALS = 4
-
-/** An area, or what it comes to on an area: of a small field, too. */
-function roundArea(value: number): number {
-  return roundVisibly(value, DECIMALS)
-}
-
 /** The keys of the numbers of a layer in an answer, in their order: quantiles and their errors come last. */
 export function listStatisticKeys(
   { value, total }: ProductDefinition,
@@ -72,8 +64,8 @@ function computeFigures(
 ): number[] {
   return [
     ...[mean, minimum, maximum, deviation].map((number) => round(number, layer.decimals)),
-    roundArea(100 * covered),
-    ...(total ? [roundArea(mean * areaHa * covered)] : []),
+    roundAmount(100 * covered),
+    ...(total ? [roundAmount(mean * areaHa * covered)] : []),
     ...roundQuantiles(layer, distribution).flatMap(({ value, error }) => [value, error]),
   ]
 }
@@ -204,7 +196,7 @@ export function describeRegion(name: string | undefined, advice: Advice) {
     lat: position.latitude,
     lng: position.longitude,
     type: 'polygon',
-    area_ha: roundArea(statistics.areaHa),
+    area_ha: roundAmount(statistics.areaHa),
     ...(admin && { admin }),
   }
 }
@@ -267,7 +259,7 @@ function quantitiesIn(
   const { areaHa, layers: statistics } = found
   const { layers, certainty } = release
   const amounts = statistics.map((layer) =>
-    layer ? toDecimal(roundArea(layer.mean * areaHa * layer.covered)) : null,
+    layer ? toDecimal(roundAmount(layer.mean * areaHa * layer.covered)) : null,
   )
   const odds = certainty && readOutlook(certainty, figuresOfRegion(release, found))
   return computeQuantities(rules, product, layers, amounts, areaIn(areaHa, rules.plan.unit), odds)
@@ -302,7 +294,7 @@ export function makeRegionAnswer(
 }
 
 function areaIn(areaHa: number, unit: FieldArea['unit']): FieldArea {
-  const hectares = toDecimal(roundArea(areaHa))
+  const hectares = toDecimal(roundAmount(areaHa))
   if (unit === 'ha') return { value: hectares, unit, hectares }
   const metres = times(hectares, toDecimal(10_000))
   return { value: quotient(metres, AREA_UNITS[unit], AREA_DECIMALS, 'half away from zero'), unit, hectares }

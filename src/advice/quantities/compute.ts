@@ -1,4 +1,4 @@
-import { RESTATING_SCENARIOS, SCENARIOS } from '#schemas/glossary.ts'
+import { EXPECTED, RESTATING_SCENARIOS, SCENARIOS } from '#schemas/glossary.ts'
 import type { PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import {
@@ -325,10 +325,12 @@ function compareScenarios(
     const parts = measured.map((one) => times(one.figures[key] as Decimal, findWeight(one)))
     return toNumber(quotient(parts.reduce(plus, ZERO), total, DECIMALS[key], 'half away from zero'))
   }
+  const name = weights ? 'Mean by scenario_weights' : odds && !isAlone ? EXPECTED : 'Mean of all scenarios'
   return {
     least: describeScenario(least),
     most: describeScenario(most),
-    ...(total.digits > 0n && !isIncomplete && { expected: mapFigures(first.figures, findMean) }),
+    ...(total.digits > 0n &&
+      !isIncomplete && { expected: { scenario: name, ...mapFigures(first.figures, findMean) } }),
   }
 }
 

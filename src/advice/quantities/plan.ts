@@ -364,7 +364,11 @@ function areaMembers(sent: NonNullable<QuantityRequest['area']>): object {
   if (sent.length > LONGEST_AREA)
     throw ApiError.invalid('area', `must be at most ${LONGEST_AREA} characters long`)
   const [match, value, from, unit] = AREA_TEXT.exec(sent) ?? []
-  if (match === undefined) throw ApiError.invalid('area', 'must be a number and a unit, such as 2.5 ha')
+  if (match === undefined)
+    throw ApiError.invalid(
+      'area',
+      `must be a number and a unit, such as 2.5 ha; you sent ${sent.slice(0, LONGEST_NAME)}`,
+    )
   return {
     ...(value !== undefined && { value: Number(value) }),
     ...(from !== undefined && { from }),
@@ -376,7 +380,9 @@ function readUnit(sent: unknown): AreaUnitName {
   if (sent === undefined || sent === null) return 'ha'
   const unit = typeof sent === 'string' ? findAreaUnit(sent) : undefined
   if (unit !== undefined) return unit
-  throw ApiError.invalid('area.unit', `must be one of ${AREA_UNIT_NAMES.join(', ')}`, [...AREA_UNIT_NAMES])
+  const named = typeof sent === 'string' && sent.length <= LONGEST_NAME ? `; you sent ${sent}` : ''
+  const rule = `must be one of ${AREA_UNIT_NAMES.join(', ')}${named}`
+  throw ApiError.invalid('area.unit', rule, [...AREA_UNIT_NAMES])
 }
 
 function readBags(sent: QuantityRequest['bags']): NumbersByName {

@@ -1,6 +1,7 @@
+import { countYears, ODDS_YEARS } from '#schemas/glossary.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantities.ts'
-import { roundedAmount } from '#src/lib/round.ts'
+import { amountText, areaText, groupedText, rateText } from '#src/lib/round.ts'
 import type { EntryCertainty } from '#src/lookup/certainty.ts'
 import type { Entry } from '#src/lookup/releases.ts'
 import { fill, type Texts } from './languages.ts'
@@ -50,7 +51,7 @@ export interface AskedCondition {
 }
 
 /**
- * An answer as a text message. Its numbers are those of the answer; amounts and returns are rounded.
+ * An answer as a text message, with the numbers of the answer as people write them.
  *
  * A text that is too long loses, until it fits: ranges; the name of the place; odds; scenarios but one, the least
  * important first; products, then entries, the last first. The warnings stay. Where several conditions of the field
@@ -163,17 +164,26 @@ function withScenarios({ entries, ...part }: Part, shown: string[]): Part {
 function createPart({ product, section }: FoundSection, texts: Texts): Part {
   const { crop, forecast_month, quantities } = section
   const subject = texts.products[product.code] ?? product.names.subject
-  const size = quantities && `${quantities.area.value} ${quantities.area.unit}`
+  const size = quantities && `${areaText(quantities.area.value)} ${quantities.area.unit}`
   const question = readQuestion(section)
   const entries = inOrder(product, listEntries(product, section))
+  const years = countYears(
+    entries.flatMap(({ scenario, probability }) =>
+      probability === undefined ? [] : [[String(scenario), probability] as const],
+    ),
+  )
+  const write = (entry: TextEntry) =>
+    entryTexts(product, entry, {
+      odds: formatOdds(entry, years, texts),
+      amounts: entry.quantity ? listAmounts(entry.quantity, quantities?.currency, texts) : [],
+      texts,
+    })
   return {
     subject: `${subject.charAt(0).toUpperCase()}${subject.slice(1)}`,
     crop: crop ? inOneLine(crop) : '',
     month: forecast_month && formatMonth(forecast_month, texts),
     area: size && fill(texts.area, { area: size }),
-    ...(question
-      ? { entries: [], question }
-      : { entries: entries.map((entry) => entryTexts(product, entry, quantities?.currency, texts)) }),
+    ...(question ? { entries: [], question } : { entries: entries.map(write) }),
   }
 }
 
@@ -229,28 +239,29 @@ function inOrder(product: ProductDefinition, entries: TextEntry[]): TextEntry[] 
   return entries.toSorted((a, b) => scoreOf(b) - scoreOf(a))
 }
 
-function entryTexts(
-  product: ProductDefinition,
-  entry: TextEntry,
-  currency: string | undefined,
-  texts: Texts,
-): TextPart {
+interface Said {
+  odds: string[]
+  amounts: string[]
+  texts: Texts
+}
+
+function entryTexts(product: ProductDefinition, entry: TextEntry, { odds, amounts, texts }: Said): TextPart {
   const { input, value, unit } = product
-  const { scenario = null, condition, probability, range } = entry as TextEntry & { scenario?: string | null }
-  // Of a mean more digits than these tell a farmer nothing.
-  const write = (number: number) => String('covered_percent' in entry ? roundedAmount(number) : number)
-  const figure = write(entry[value.key] as number)
+  const { scenario = null, condition, range } = entry as TextEntry & { scenario?: string | null }
+  const figure = rateText(entry[value.key] as number)
   const names = [input && String(entry[input.key]), scenario && nameScenario(scenario, texts), condition]
   const measure = hasQuantities(product) ? ` ${unit}` : ''
-  const amounts = entry.quantity ? listAmounts(entry.quantity, currency, texts) : []
-  const odds = probability === undefined ? [] : [formatOdds(probability, texts)]
-  const ends = range ? ` (${fill(texts.range, { low: write(range.low), high: write(range.high) })})` : ''
+  const ends = range && fill(texts.range, { low: rateText(range.low), high: rateText(range.high) })
   const list = (between: string, ...more: string[]) =>
     [`${figure}${between}${measure}`, ...more, ...amounts].join(', ')
   return {
     scenario,
     names: (names.filter(Boolean) as string[]).map(inOneLine),
-    figures: { text: list(''), withOdds: list('', ...odds), withRange: list(ends, ...odds) },
+    figures: {
+      text: list(''),
+      withOdds: list('', ...odds),
+      withRange: list(ends ? ` (${ends})` : '', ...odds),
+    },
   }
 }
 
@@ -259,22 +270,25 @@ function nameScenario(scenario: string, { scenarios }: Texts): string {
 }
 
 /** A probability as people count: of ten years. */
-const YEARS = 10
-
-function formatOdds(probability: number, { odds }: Texts): string {
-  const years = Math.round(probability * YEARS)
-  if (years === 0) return odds.none
-  return years === YEARS && probability < 1 ? odds.all : fill(odds.some, { years })
+function formatOdds(
+  { scenario, probability }: TextEntry,
+  counted: ReadonlyMap<string, number>,
+  { odds }: Texts,
+): string[] {
+  if (probability === undefined) return []
+  const years = counted.get(String(scenario)) ?? 0
+  if (years === 0) return [odds.none]
+  return [years === ODDS_YEARS && probability < 1 ? odds.all : fill(odds.some, { years })]
 }
 
 function listAmounts(quantity: Quantity, currency: string | undefined, texts: Texts): string[] {
   const { kg, t, bags, cost, return: revenue } = quantity
-  const money = cost ?? (revenue === undefined ? undefined : roundedAmount(revenue))
+  const money = cost ?? revenue
   return [
-    kg !== undefined && `${roundedAmount(kg)} kg`,
-    t !== undefined && `${roundedAmount(t)} t`,
-    bags !== undefined && fill(bags === 1 ? texts.bags.one : texts.bags.many, { count: bags }),
-    money !== undefined && `${money} ${currency}`,
+    kg !== undefined && `${amountText(kg)} kg`,
+    t !== undefined && `${amountText(t)} t`,
+    bags !== undefined && fill(bags === 1 ? texts.bags.one : texts.bags.many, { count: groupedText(bags) }),
+    money !== undefined && `${cost === undefined ? amountText(money) : groupedText(money)} ${currency}`,
   ].filter((text) => text !== false)
 }
 

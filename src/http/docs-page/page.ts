@@ -4,7 +4,7 @@ import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
 import { Cache } from '#src/lib/cache.ts'
 import type { App } from '../app.ts'
 import { DOCUMENT_PARTS } from '../openapi/document.ts'
-import { renderHtml } from '../plain-page.ts'
+import { escaped, renderHtml } from '../plain-page.ts'
 import { DOCS_SCRIPT } from '../plugins/web-pages.ts'
 import type { Chapter, RenderedMarkdown } from './markdown.ts'
 
@@ -44,7 +44,6 @@ export function renderContent({ folder, root, product, calls, guide, synthetic }
     ],
     [{ name: 'Try it', link: `advisory/${product}AtPoints` }],
   ]
-  const document = (name: string) => `<a href="${folder}${name}">`
   return `
     <div class="page docs">${synthetic ? NOTICE : ''}
     <section class="cards" aria-label="${calls.title}">
@@ -55,15 +54,25 @@ export function renderContent({ folder, root, product, calls, guide, synthetic }
       ${guide.opening}
       ${guide.chapters.map(folded).join('\n')}
       <p>
-        More to read: ${document('rules')}the rules</a>, ${document('agents')}agents (MCP)</a>, ${document('gis')}GIS</a>,
-        ${document('clients')}clients</a>, ${document('changelog')}the changelog</a>. The document of all
-        operations: <a href="${root}openapi.yaml">YAML</a>, <a href="${root}openapi.json">JSON</a>; of one purpose:
+        More to read: ${readingLinks(folder)}. The document of all operations: <a href="${root}openapi.yaml">YAML</a>, <a href="${root}openapi.json">JSON</a>; of one purpose:
         ${parts(root)}.
       </p>
     </section>
     <noscript>The operations are shown by a script; the document has them, too.</noscript>
     </div>
     `
+}
+
+function readingLinks(folder: string): string {
+  return READING_PATHS.map((path) => `<a href="${folder}${path}">${NAMES[path]}</a>`).join(', ')
+}
+
+/** Where the commands of the documents ask. */
+const WRITTEN = 'http://127.0.0.1:3000'
+
+/** A page whose commands ask the service at the address that serves it. */
+export function withAddress(page: string, { host, rootUrl }: { host: string; rootUrl: string }): string {
+  return host === '' ? page : page.replaceAll(WRITTEN, () => escaped(rootUrl))
 }
 
 function parts(root: string): string {
@@ -80,7 +89,7 @@ export function renderReadingPage({ title, opening, chapters }: RenderedMarkdown
     title: `${title} - ${SERVICE_NAME}`,
     head,
     body: `    <article class="page docs reading">
-      <p><a href=".">All operations, and the guide</a></p>
+      <p><a href=".">All operations, and the guide</a>. More to read: ${readingLinks('')}.</p>
       <h2>${title}</h2>
       ${opening}
       ${parts.join('\n')}
@@ -105,21 +114,49 @@ function folded({ id, heading, content }: Chapter): string {
 
 const DOCUMENTS = join(import.meta.dirname, '../../../docs')
 
-/** Documents for integrators by their path below /docs; the guide and the first calls are on the page itself. */
+/** Documents by their path below /docs, in the order of links; the guide and the first calls are on the page itself. */
 const READINGS = {
   '': 'guide/integrators.md',
-  agents: 'guide/agents.md',
   calls: 'guide/calls.md',
-  changelog: '../CHANGELOG.md',
+  rules: 'api.md',
+  certainty: 'guide/certainty.md',
+  quantities: 'guide/quantities.md',
+  messages: 'guide/messages.md',
+  offline: 'guide/offline.md',
+  gis: 'guide/gis.md',
+  agents: 'guide/agents.md',
+  clients: 'guide/clients.md',
   changes: 'guide/changes.md',
   citing: 'guide/citing.md',
-  clients: 'guide/clients.md',
-  gis: 'guide/gis.md',
   proof: 'guide/proof.md',
-  quantities: 'guide/quantities.md',
-  rules: 'api.md',
+  operators: 'guide/operators.md',
+  manifest: 'manifest.md',
+  contributors: 'guide/contributors.md',
   versions: 'versioning.md',
+  changelog: '../CHANGELOG.md',
 } as const
+
+/** What links call them. */
+const NAMES: Record<ReadingPath, string> = {
+  '': 'the guide',
+  calls: 'first calls',
+  rules: 'the rules',
+  certainty: 'how sure values are',
+  quantities: 'quantities',
+  messages: 'text messages',
+  offline: 'offline packs',
+  gis: 'GIS',
+  agents: 'agents (MCP)',
+  clients: 'clients',
+  changes: 'messages of changes',
+  citing: 'citing',
+  proof: 'proofs',
+  operators: 'operators',
+  manifest: 'own rasters',
+  contributors: 'contributors',
+  versions: 'versions',
+  changelog: 'the changelog',
+}
 
 type ReadingPath = keyof typeof READINGS
 

@@ -275,13 +275,37 @@ function sendsToken({ headers }: FastifyRequest): boolean {
   return /^Bearer\b/i.test(headers.authorization ?? '')
 }
 
-/** Why a request has no caller. Only a token can be wrong (RFC 6750, 3.1). */
-/** The error where a token is needed, and none, or none of use, was sent. */
+/** Where other services take a key, in letters alone. */
+const KEY_NAMES = new Set([
+  'apikey',
+  'xapikey',
+  'xauthtoken',
+  'xaccesstoken',
+  'accesstoken',
+  'authtoken',
+  'token',
+  'key',
+])
+
+/** Where a request has a key that is not read, for a sentence; undefined for none. The key itself is never told. */
+function findMisplacedKey({ headers, query }: FastifyRequest): string | undefined {
+  const isKeyName = (name: string) => KEY_NAMES.has(name.toLowerCase().replace(/[_-]/g, ''))
+  if (headers.authorization !== undefined) return 'Authorization, but without Bearer'
+  const header = Object.keys(headers).find(isKeyName)
+  if (header !== undefined) return `the header ${header}, which is not read`
+  const parameter = Object.keys((query ?? {}) as object).find(isKeyName)
+  return parameter && `the parameter ${parameter}, which is not read`
+}
+
+/** The error where a token is needed, and none, or none of use, was sent. Only a token can be wrong (RFC 6750, 3.1). */
 export function unauthorized(request: FastifyRequest): ApiError {
   if (!sendsToken(request)) {
+    const sent = findMisplacedKey(request)
     return new ApiError(
       'UNAUTHORIZED',
-      `This needs a token: log in with POST ${BASE}/auth/login and send \`Authorization: Bearer <access_token>\`.`,
+      sent === undefined
+        ? `This needs \`Authorization: Bearer KEY\`: POST ${BASE}/auth/login gives a token, POST ${BASE}/auth/keys a key.`
+        : `Send \`Authorization: Bearer KEY\`: this request has ${sent}.`,
     )
   }
   return new ApiError('UNAUTHORIZED', TOKEN_OF_NO_USE).withHeader(

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
-import { findExcess, isObject } from '#src/lib/json.ts'
+import { findExcess, findJsonFault, isObject } from '#src/lib/json.ts'
 import { createLimiter, type Permit } from '#src/lib/limiter.ts'
 import { decodeText } from '#src/lib/text.ts'
 import { createDeadline } from '#src/lib/time-budget.ts'
@@ -30,7 +30,7 @@ export const bodyParser = fp(
     app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (request, body, done) => {
       if (body.length === 0) done(null, undefined)
       else if (isUntypedJson(request, body)) readJson(request, body, done)
-      else done(new ApiError('UNSUPPORTED_MEDIA_TYPE'))
+      else done(unsupported(request, 'Send the body as application/json.'))
     })
   },
   { name: 'body-parser' },
@@ -54,7 +54,10 @@ export function jsonReader(app: App) {
     }
     const excess = nestingError(json, 'body')
     if (excess) done(excess)
-    else void parseJson(request, json, done)
+    else
+      void parseJson(request, json, (error, parsed) =>
+        error ? done(malformedJson(json)) : done(null, parsed),
+      )
   }
 
   return (request: FastifyRequest, body: Buffer, done: Done): void => {
@@ -86,10 +89,39 @@ export function nestingError(
   return new ApiError('MALFORMED_JSON', `The ${what} has ${rule[excess]}.`)
 }
 
-/** Some clients send JSON so. Browsers do without a preflight, which is no danger: callers have a token, and no cookie. */
+/** A longer text takes too long to search. */
+const LONGEST_SEARCHED = 65_536
+
+/** Names the place of the first mistake of a body or line that is no JSON, and its remedy. */
+export function malformedJson(json: string, what: 'body' | 'line' = 'body'): ApiError {
+  const fault = json.length <= LONGEST_SEARCHED ? findJsonFault(json) : undefined
+  if (!fault) return new ApiError('MALFORMED_JSON', `The ${what} is not valid JSON.`)
+  const { line, column, remedy } = fault
+  const place = what === 'line' ? `column ${column}` : `line ${line}, column ${column}`
+  return new ApiError(
+    'MALFORMED_JSON',
+    `The ${what} is not valid JSON at ${place}${remedy === undefined ? '' : `: ${remedy}`}.`,
+  )
+}
+
+const FORM = /^application\/x-www-form-urlencoded\s*(;|$)/i
+
+/** @param sentence what to send instead */
+export function unsupported({ headers }: FastifyRequest, sentence: string): ApiError {
+  const isForm = FORM.test(headers['content-type'] ?? '')
+  const hint = isForm
+    ? " You sent a form, as curl's -d does: send JSON with --json, or the same in the query."
+    : ''
+  return new ApiError('UNSUPPORTED_MEDIA_TYPE', sentence + hint)
+}
+
+/**
+ * Some clients send JSON so, and curl's `-d` as a form. Browsers do without a preflight, which is no danger: callers have a
+ * token, and no cookie.
+ */
 export function isUntypedJson({ headers }: FastifyRequest, body: Buffer): boolean {
   const type = headers['content-type']
-  if (type !== undefined && !/^text\/plain\s*(;|$)/i.test(type)) return false
+  if (type !== undefined && !/^text\/plain\s*(;|$)/i.test(type) && !FORM.test(type)) return false
   return isUtf8(body) && /^\s*[{[]/.test(body.toString('utf8', 0, LONGEST_LEAD))
 }
 
@@ -260,7 +292,7 @@ export function longJsonParser(app: App): (request: FastifyRequest, json: string
     let parsed: unknown
     // The parser calls back before it returns.
     void jsonParser(request, json, (error, body) => {
-      if (error) throw error
+      if (error) throw malformedJson(json)
       parsed = body
     })
     return parsed

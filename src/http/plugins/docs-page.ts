@@ -11,6 +11,7 @@ import {
   renderContent,
   renderHead,
   renderReadingPage,
+  withAddress,
 } from '../docs-page/page.ts'
 import { isCurrent } from '../entity-tags.ts'
 import { DOCUMENT_PARTS } from '../openapi/document.ts'
@@ -77,23 +78,24 @@ export const docsPage = fp(
         reply.header('content-security-policy', PAGE_POLICY)
         done()
       })
-      open.addHook('onSend', async ({ url }, _reply, page) => {
+      open.addHook('onSend', async (request, _reply, page) => {
         const operations = '<div id="swagger-ui"></div>'
         if (typeof page !== 'string' || !page.includes(operations)) return page
         // Relative links begin at the last slash.
-        const [folder, root] = /^[^?]*\/(\?|$)/.test(url) ? ['', '../'] : ['docs/', '']
+        const [folder, root] = /^[^?]*\/(\?|$)/.test(request.url) ? ['', '../'] : ['docs/', '']
         const [guide, calls, isSynthetic] = await Promise.all([
           read('', folder),
           read('calls', folder),
           synthetic(),
         ])
-        return page
+        const whole = page
           .replace('</head>', `  ${VIEWPORT}\n${renderHead(app, root)}</head>`)
           .replaceAll(/"[^"]*\/(static\/[\w./-]+)"/g, `"${folder}$1?v=${VERSION}"`)
           .replace(
             operations,
             `${renderContent({ folder, root, product, guide, calls, synthetic: isSynthetic })}${operations}`,
           )
+        return withAddress(whole, request)
       })
       await open.register(swaggerUi, {
         routePrefix: prefix,
@@ -113,9 +115,10 @@ export const docsPage = fp(
         uiHooks: { preHandler: sendDocument },
       })
       for (const path of READING_PATHS) {
-        open.get(`${prefix}/${path}`, { schema: { hide: true } }, async (_request, reply) =>
-          reply.type(HTML).send(renderReadingPage(await read(path, ''), renderHead(app, '../'))),
-        )
+        open.get(`${prefix}/${path}`, { schema: { hide: true } }, async (request, reply) => {
+          const page = renderReadingPage(await read(path, ''), renderHead(app, '../'))
+          return reply.type(HTML).send(withAddress(page, request))
+        })
       }
       open.get<{ Params: { file: string } }>(
         `${prefix}/clients/:file`,

@@ -134,8 +134,10 @@ export function toApiError(error: FastifyError, request: FastifyRequest): ApiErr
   if (error instanceof TextError) return new ApiError('MALFORMED_BODY', error.message)
   if (brokeOff(error, request)) return new ApiError('MALFORMED_REQUEST', 'The body broke off.')
   const { body, query } = request
-  if (error.validation)
-    return validationError(error.validation, error.validationContext === 'body' ? body : query)
+  if (error.validation) {
+    const judged = error.validationContext === 'body' ? body : query
+    return validationError(error.validation, judged, request.ignored?.names)
+  }
   const ofFastify = FASTIFY_ERRORS[error.code]
   if (ofFastify) return new ApiError(...ofFastify)
   // Missing or hidden files of the documentation.

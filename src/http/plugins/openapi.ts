@@ -115,8 +115,9 @@ export const openapi = fp(
       kind: Kind,
       view: Omit<DocumentView, 'basePath'>,
     ): Promise<FastifyReply> {
-      const { PUBLIC_URL = request.basePath } = view.media === 'json' ? app.config : {}
-      const shown = { ...view, basePath: PUBLIC_URL }
+      // The page of the documentation asks its own host, also behind another PUBLIC_URL.
+      const isAbsolute = view.media === 'json' && request.host !== ''
+      const shown = { ...view, basePath: isAbsolute ? ADDRESS : request.basePath }
       // A text changes with the countries alone.
       const named = await countries()
       const { text, tag } = texts.getOrCreate(JSON.stringify([kind, named, shown]), () => {
@@ -126,10 +127,12 @@ export const openapi = fp(
             : JSON.stringify(makeOpenApiDocument(app, named, shown))
         return { text, tag: entityTag(text) }
       })
-      if (allowCaching(request, reply, tag)) return reply.code(304).send()
+      const address = isAbsolute ? request.rootUrl : ''
+      if (allowCaching(request, reply, isAbsolute ? entityTag(tag, address) : tag))
+        return reply.code(304).send()
       // A megabyte: short answers are first.
       await app.turns.next(clientKeyOf(request), createClientSignal(reply))
-      return reply.type(MEDIA_TYPES[kind]).send(text)
+      return reply.type(MEDIA_TYPES[kind]).send(text.replace(ADDRESS, () => address))
     }
 
     const config = { public: true, caching: 'document', ownTurns: true } as const
@@ -209,6 +212,9 @@ const MEDIA_TYPES = {
 } as const
 
 type Kind = keyof typeof MEDIA_TYPES
+
+/** Stands for the address in stored texts: a client may ask by any name of the host, and a text takes long to make. */
+const ADDRESS = 'https://address.invalid'
 
 /** The whole document and its parts, with one or two base paths, both formats and kinds of media types. */
 const MOST_TEXTS = 40

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError, BASE } from '#src/errors.ts'
+import { slipBetween } from '#src/lib/names.ts'
 import type { App } from '../app.ts'
 import { entityTag } from '../entity-tags.ts'
 import { allowCaching } from './caching.ts'
@@ -18,12 +19,14 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 export const unknownPaths = fp(
   async (app: App) => {
     const routes: { path: RegExp; methods: string[] }[] = []
+    const known = new Set<string>()
     app.addHook('onRoute', ({ url, method, routePath, prefix, prefixTrailingSlash = 'both' }) => {
       // A route at a prefix has a path with a slash too.
       const isBoth = routePath === '' && prefix !== '' && prefixTrailingSlash === 'both'
       const paths = isBoth ? [url, `${url}/`] : [url]
       // The route of preflights.
       if (url === '*') return
+      if (!/[*/]$/.test(url)) known.add(url.slice(app.config.BASE_PATH.length))
       for (const path of paths) routes.push({ path: createPattern(path), methods: [method].flat() })
     })
 
@@ -36,8 +39,8 @@ export const unknownPaths = fp(
 
     // The hook is for unknown paths alone.
     await app.register(async (unknown) => {
-      unknown.addHook('onRequest', (request, _reply, done) => done(createRefusal(app, request)))
-      unknown.setNotFoundHandler((request, reply) => reply.send(createRefusal(app, request)))
+      unknown.addHook('onRequest', (request, _reply, done) => done(createRefusal(app, request, known)))
+      unknown.setNotFoundHandler((request, reply) => reply.send(createRefusal(app, request, known)))
     })
   },
   { name: 'unknown-paths', dependencies: ['error-handler'] },
@@ -51,18 +54,72 @@ function createPattern(url: string): RegExp {
   return new RegExp(`^${segments.join('/')}$`)
 }
 
-function createRefusal(app: App, { method, url }: FastifyRequest): ApiError {
+function createRefusal(app: App, { method, url }: FastifyRequest, known: Iterable<string>): ApiError {
   const path = url.split('?')[0] as string
   const methods = app.methodsOf(path)
   // A route may lack a file.
   if (methods.length === 0 || methods.includes(method)) {
-    return new ApiError('NOT_FOUND', `Path not found: ${method} ${path}. See ${BASE}/docs.`)
+    const base = app.config.BASE_PATH
+    const near = findNearPaths(path.startsWith(`${base}/`) ? path.slice(base.length) : path, known)
+    const meant = near.length > 0 ? ` Did you mean ${near.map((one) => BASE + one).join(' or ')}?` : ''
+    return new ApiError('NOT_FOUND', `Path not found: ${method} ${path}.${meant} See ${BASE}/docs.`)
   }
   const named = methods.filter((name) => name !== 'HEAD' && name !== 'OPTIONS').join(', ')
   return new ApiError('METHOD_NOT_ALLOWED', `${path} does not take ${method}, but ${named}.`).withHeader(
     'allow',
     methods.join(', '),
   )
+}
+
+/** Longer paths are made up. */
+const MOST_SEGMENTS = 8
+const LONGEST_PATH = 120
+
+/** Segments that may be left out, too many or misspelt. */
+const MOST_MISTAKES = 2
+
+const MOST_NEAR = 3
+
+/** The routes that differ least from an unknown path, with a segment of it at least; none where it is too far from all. */
+function findNearPaths(path: string, known: Iterable<string>): string[] {
+  const sent = path.toLowerCase().split('/').filter(Boolean)
+  if (sent.length === 0 || sent.length > MOST_SEGMENTS || path.length > LONGEST_PATH) return []
+  let least = MOST_MISTAKES
+  let near: string[] = []
+  for (const route of known) {
+    const distance = countMistakes(sent, route.split('/').filter(Boolean))
+    if (distance > least) continue
+    if (distance < least) near = []
+    least = distance
+    near.push(route)
+  }
+  return near.slice(0, MOST_NEAR)
+}
+
+/** The edit distance of two paths by segments; infinity where none is common. A parameter stands for any segment. */
+function countMistakes(sent: string[], route: string[]): number {
+  const names = route.filter((segment) => !segment.startsWith(':'))
+  if (Math.abs(sent.length - route.length) > MOST_MISTAKES) return Number.POSITIVE_INFINITY
+  if (!sent.some((one) => names.some((name) => readDistance(one, name) < 1))) return Number.POSITIVE_INFINITY
+  let last = Array.from({ length: route.length + 1 }, (_, column) => column)
+  sent.forEach((one, row) => {
+    const current = [row + 1]
+    route.forEach((name, column) => {
+      const replaced = (last[column] as number) + readDistance(one, name)
+      current.push(Math.min(replaced, (last[column + 1] as number) + 1, (current[column] as number) + 1))
+    })
+    last = current
+  })
+  return last[route.length] as number
+}
+
+/** Of two segments: 0 for the same one, less than 1 for a slip, and beyond all limits for others. */
+function readDistance(sent: string, name: string): number {
+  if (sent === name.toLowerCase()) return 0
+  // Ids have digits, and words are rather misspelt names.
+  if (name.startsWith(':')) return /\d/.test(sent) ? 0.25 : MOST_MISTAKES
+  const slip = slipBetween(sent, name.toLowerCase())
+  return slip === Number.POSITIVE_INFINITY ? slip : slip / LONGEST_PATH
 }
 
 /** Crawlers may read the documents alone, since answers are endless. Its path has no prefix, as crawlers require. */

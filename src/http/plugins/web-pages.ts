@@ -28,6 +28,9 @@ const tagOf = (content: string | Buffer) =>
 
 const OURS = join(import.meta.dirname, '../../../web')
 
+/** The one module outside that pages import. */
+const GLOSSARY = join(OURS, '../schemas/glossary.ts')
+
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.geojson': 'application/geo+json',
@@ -38,7 +41,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 
 /** The version is a digest of all files, in their addresses: modules import each other by relative ones. */
 function readWebFiles(libraries: Readonly<Record<string, string>>) {
-  const version = createHash('sha256')
+  const version = createHash('sha256').update(readFileSync(GLOSSARY))
   const files = new Map<string, { path: string; mediaType: string; tag: string }>()
   for (const [name, path] of [...ourFiles(), ...Object.entries(libraries)].sort()) {
     const content = readFileSync(path)

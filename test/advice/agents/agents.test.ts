@@ -87,7 +87,7 @@ describe('advise_point', () => {
       odds: bySeason(seasons, ({ probability }) => probability),
       low_high_level: bySeason(seasons, ({ range }) => [range?.low, range?.high, 0.8]),
       dominant_is: yield_data[3]?.scenario_of,
-      expected: Object.values(expected[0] as object)[0],
+      mean_by_odds: (expected as YieldEntry[])[0]?.yield_kg_ha,
       release: 'synthetic-yield-rwa-potato-2026-07-v1',
       forecast_month: '2026-07',
       synthetic: true,

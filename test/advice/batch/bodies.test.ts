@@ -126,7 +126,10 @@ describe('what is wrong with one point is its own error', () => {
     const payload = `{"lat":9.5,"lng":38.5}\n\n{"lat":\n{"id":3,"lat":9.5,"lng":38.5}`
     const { body } = await send(service.app, 'yield', { payload, type: NDJSON })
     const [first, second, third] = itemTexts(NDJSON, body).map((item) => JSON.parse(item))
-    expect(second).toEqual({ error: 'The line is not valid JSON.', code: 'MALFORMED_JSON' })
+    expect(second).toEqual({
+      error: 'The line is not valid JSON at column 8: close it with }.',
+      code: 'MALFORMED_JSON',
+    })
     expect(third).toEqual({ id: 3, ...first })
   })
 })

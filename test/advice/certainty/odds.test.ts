@@ -36,11 +36,11 @@ const IN_THE_WEST = {
     { scenario: 'Below Normal', yield_kg_ha: 1000, probability: 0.2 },
     { scenario: 'Dominant', yield_kg_ha: 3000, scenario_of: 'Above Normal' },
   ],
-  expected: [{ yield_kg_ha: 2300 }],
+  expected: [{ scenario: 'Mean by odds', yield_kg_ha: 2300 }],
 }
 
 /** By hand: 0.2 * 2600 + 0.3 * 2400 + 0.5 * 2200. */
-const EXPECTED_IN_THE_EAST = [{ yield_kg_ha: 2340 }]
+const EXPECTED_IN_THE_EAST = [{ scenario: 'Mean by odds', yield_kg_ha: 2340 }]
 
 describe('at a point', () => {
   test('entries have the odds of their scenario and their range, and the answer the expected value', async () => {
@@ -80,7 +80,7 @@ describe('at a point', () => {
       'probability Below Normal': '0.2',
       'low Normal': '1500',
       'high Above Normal': '3128.16',
-      expected_yield_kg_ha: '2300',
+      'expected_yield_kg_ha Mean by odds': '2300',
       'scenario_of Dominant': 'Above Normal',
     })
   })
@@ -106,7 +106,7 @@ describe('at a point', () => {
         headers: { accept: 'text/plain' },
       })
     expect((await send(2)).text).toBe(
-      'Farm. Yield (wheat) Jul 2026: Normal 2000 (1500 to 2600) kg/ha, 3 of 10 years; Above Normal 3000 (2871.84 to 3128.16) kg/ha, 5 of 10 years; Below Normal 1000 kg/ha, 2 of 10 years; Dominant 3000 kg/ha.',
+      'Farm. Yield (wheat) Jul 2026: Normal 2000 (1500 to 2600) kg/ha, 3 of 10 years; Above Normal 3000 (2872 to 3128) kg/ha, 5 of 10 years; Below Normal 1000 kg/ha, 2 of 10 years; Dominant 3000 kg/ha.',
     )
     expect((await send(1)).text).toBe(
       'Yield (wheat) Jul 2026: Normal 2000 kg/ha, 3 of 10 years; Above Normal 3000 kg/ha, 5 of 10 years; Below Normal 1000 kg/ha, 2 of 10 years; Dominant 3000 kg/ha.',
@@ -115,9 +115,9 @@ describe('at a point', () => {
 
   test('the harvest of a field is expected by the odds, where the request has no weights', async () => {
     const { body } = await ask(`GET /advisory/yield/point?${at(WEST)}&area=2%20ha`)
-    expect(body.quantities.expected).toEqual({ kg: 4600 })
+    expect(body.quantities.expected).toEqual({ scenario: 'Mean by odds', kg: 4600 })
     const weighed = await ask(`GET /advisory/yield/point?${at(WEST)}&area=2%20ha&scenario_weights=Normal:1`)
-    expect(weighed.body.quantities.expected).toEqual({ kg: 4000 })
+    expect(weighed.body.quantities.expected).toEqual({ scenario: 'Mean by scenario_weights', kg: 4000 })
     expect(body).toMatchObject({ expected: IN_THE_WEST.expected })
   })
 
@@ -134,7 +134,7 @@ describe('at a point', () => {
     const accept = 'application/geo+json'
     const { body } = await ask('POST /advisory/yield/points', { payload, headers: { accept } })
     expect(body.features[1].properties).toMatchObject({
-      expected_yield_kg_ha: 2340,
+      'expected_yield_kg_ha Mean by odds': 2340,
       'probability Below Normal': 0.5,
       'scenario_of Dominant': 'Below Normal',
     })
@@ -157,7 +157,7 @@ describe('in a polygon', () => {
     ])
     expect(body.yield_data[3]).not.toHaveProperty('scenario_of')
     // By hand: 0.35 * 2800 + 0.3 * 2200 + 0.35 * 1600.
-    expect(body.expected).toEqual([{ yield_kg_ha: 2200 }])
+    expect(body.expected).toEqual([{ scenario: 'Mean by odds', yield_kg_ha: 2200 }])
   })
 
   test('in pixels of one likeliest season Dominant is of it', async () => {
@@ -173,11 +173,11 @@ describe('in a polygon', () => {
     const { body } = await ask('POST /advisory/yield/polygons', { payload, by })
     const [both, one] = body.items
     expect(both.yield_data).toEqual((await advise(BOTH)).body.yield_data)
-    expect(both.expected).toEqual([{ yield_kg_ha: 2200 }])
+    expect(both.expected).toEqual([{ scenario: 'Mean by odds', yield_kg_ha: 2200 }])
     expect(one.yield_data).toEqual((await advise(ONE)).body.yield_data)
     const csv = await ask('POST /advisory/yield/polygons', { payload, by, headers: { accept: 'text/csv' } })
     const [head, first] = csv.text.split('\r\n').map((line) => line.split(',')) as [string[], string[]]
-    expect(first[head.indexOf('expected_yield_kg_ha')]).toBe('2200')
+    expect(first[head.indexOf('expected_yield_kg_ha Mean by odds')]).toBe('2200')
     expect(first[head.indexOf('scenario_of Dominant')]).toBe('')
   })
 })

@@ -84,7 +84,7 @@ describe('the four point endpoints answer as the interface says', () => {
       entriesOf('yield_kg_ha', YIELD, (season) => ({
         range: { ...demoRange(findQuantity('yield eth wheat', null), season, LAND), level: 0.8 },
       })),
-      { expected: [{ yield_kg_ha: findMean(YIELD, 2) }] },
+      { expected: [{ scenario: 'Mean by odds', yield_kg_ha: findMean(YIELD, 2) }] },
     ],
     [
       'fertilizer',
@@ -101,6 +101,7 @@ describe('the four point endpoints answer as the interface says', () => {
         expected: ['DAP', 'Urea'].map((type) => ({
           fertilizer_type: type,
           condition: POSITION.name,
+          scenario: 'Mean by odds',
           rate_kg_ha: findMean(RATE(type), 2),
         })),
         condition_source: 'landscape layer',
@@ -116,6 +117,7 @@ describe('the four point endpoints answer as the interface says', () => {
       {
         expected: ['Compost', 'Vermicompost'].map((type) => ({
           isfm_type: type,
+          scenario: 'Mean by odds',
           rate_tons_ha: findMean(MASS(type), 3),
         })),
       },

@@ -108,6 +108,7 @@ describe('quantities are those of exact fractions, rounded once', () => {
         const weighed = costs.map((cost, at) => multiply(cost, rational(weights[at] as number)))
         const weight = weights.slice(0, rates.length).reduce((sum, one) => sum + one, 0)
         expect(quantities.expected).toEqual({
+          scenario: 'Mean by scenario_weights',
           cost: roundedTo(divide(weighed.reduce(add), rational(weight)), 2),
         })
       }),

@@ -126,11 +126,9 @@ test('the answer for a polygon makes a text as that for a point does', async () 
     (await call(service.app, 'POST /advisory/yield', { by: service.person, payload })).body
   const body = await ask({ geometry: field, name: 'Abebe' })
   const [above, normal, ...others] = body.yield_data
-  // Three digits, or four that begin with 1 to 4.
-  const round = (value: number) => Number(value.toPrecision(value < 5000 ? 4 : 3))
   const entries = [normal, above, ...others].map(({ scenario, yield_kg_ha, range, probability }) =>
     [
-      `${scenario} ${round(yield_kg_ha)}${range ? ` (${round(range.low)} to ${round(range.high)})` : ''} kg/ha`,
+      `${scenario} ${Math.round(yield_kg_ha)}${range ? ` (${Math.round(range.low)} to ${Math.round(range.high)})` : ''} kg/ha`,
       ...(probability === undefined ? [] : [`${Math.round(probability * 10)} of 10 years`]),
     ].join(', '),
   )

@@ -133,13 +133,13 @@ async function sendAs(type: string | undefined, url: string, content: string | B
   return { status, name: body.location?.name, id: body.items?.[0].id, error: body.error }
 }
 
-test.each([undefined, 'text/plain', 'Text/Plain ; charset=utf-8'])(
+test.each([undefined, 'text/plain', 'Text/Plain ; charset=utf-8', 'application/x-www-form-urlencoded'])(
   'JSON of the type %s is read, and told what is wrong with it',
   async (type) => {
     expect(await sendAs(type, POINT_URL, `\n ${NAMED}`)).toMatchObject({ status: 200, name: 'Ḳälo 🌾' })
     const points = '{"points":[{"id":"a","lat":9.5,"lng":38.5}]}'
     expect(await sendAs(type, POINTS_URL, points)).toMatchObject({ status: 200, id: 'a' })
-    const error = 'The body is not valid JSON.'
+    const error = 'The body is not valid JSON at line 1, column 8: close it with }.'
     for (const url of [POINT_URL, POINTS_URL])
       expect(await sendAs(type, url, '{"lat":')).toMatchObject({ status: 400, error })
   },
@@ -149,7 +149,7 @@ test.each([
   ['text', undefined, 'lat=9.5'],
   ['what is not UTF-8', undefined, Buffer.from([0x7b, 0xff, 0x7d])],
   ['JSON of another type', 'text/plaintext', NAMED],
-  ['JSON that is called a form', 'application/x-www-form-urlencoded', NAMED],
+  ['JSON of a form of parts', 'multipart/form-data', NAMED],
 ])('a body of another type is not guessed: %s', async (_what, type, payload) => {
   const error = 'Send the body as application/json.'
   expect(await sendAs(type, POINT_URL, payload)).toMatchObject({ status: 415, error })

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import type { App } from '#src/http/app.ts'
 import { READING_PATHS } from '#src/http/docs-page/page.ts'
@@ -50,6 +50,58 @@ describe('the documents for integrators', () => {
       expect(linksOf(page, url).length).toBeGreaterThan(4)
     },
   )
+})
+
+const DOCUMENTS = ['', '/', ...READING_PATHS.map((path) => `/${path}`)].map((path) => `/docs${path}`)
+
+describe('the documents that are served', () => {
+  test('are all guides, and each names them all', async () => {
+    const guides = readdirSync('docs/guide').map((name) => name.replace('.md', ''))
+    // These two are on the page itself.
+    const paths = guides.filter((name) => name !== 'integrators' && name !== 'calls')
+    expect(READING_PATHS).toEqual(expect.arrayContaining(paths))
+    for (const url of DOCUMENTS) {
+      const links = linksOf(await pageAt(url), url)
+      expect(links).toEqual(expect.arrayContaining(READING_PATHS.map((path) => `/docs/${path}`)))
+    }
+  })
+
+  test('have no link that leads nowhere', async () => {
+    const links = new Map<string, string>()
+    for (const url of DOCUMENTS) for (const link of linksOf(await pageAt(url), url)) links.set(link, url)
+    expect(links.size).toBeGreaterThan(READING_PATHS.length)
+    for (const [link, url] of links) {
+      const { statusCode } = await service.app.inject(link)
+      expect([url, link, statusCode]).toEqual([url, link, 200])
+    }
+  })
+
+  test.each(DOCUMENTS)(
+    'name the address that serves them, in commands and in inline code: %s',
+    async (url) => {
+      const host = 'advisory.example:8080'
+      const { body } = await service.app.inject({ url, headers: { host } })
+      const elsewhere = await pageAt(url)
+      for (const page of [body, elsewhere]) expect(page).not.toContain('127.0.0.1:3000')
+      expect(body.replaceAll(`http://${host}`, 'http://localhost:80')).toBe(elsewhere)
+    },
+  )
+
+  test('have inline code that installs a client from there', async () => {
+    const { body } = await service.app.inject({ url: '/docs/clients', headers: { host: 'advisory.example' } })
+    expect(body).toContain('<code>npm install http://advisory.example/docs/clients/agro-advisory.tgz</code>')
+  })
+
+  test('name PUBLIC_URL whatever Host says, and no host that is none', async () => {
+    const PUBLIC_URL = 'https://advisory.example/farm'
+    const app = await buildApp({ ...service.testDatabase.config, PUBLIC_URL }, service.database)
+    onTestFinished(() => app.close())
+    const { body } = await app.inject({ url: '/docs/clients', headers: { host: 'evil.example' } })
+    expect(body).toContain(`${PUBLIC_URL}/docs/clients/agro-advisory.tgz`)
+    expect(body).not.toContain('evil.example')
+    const wrong = await service.app.inject({ url: '/docs/clients', headers: { host: '"><script>' } })
+    expect(wrong.statusCode).toBe(400)
+  })
 })
 
 describe('the page of the documentation', () => {

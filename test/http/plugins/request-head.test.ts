@@ -41,14 +41,14 @@ test('BASE_PATH prefixes every path, and links begin with it', async () => {
   expect((await prefixed.app.inject('/health/ready')).statusCode).toBe(404)
   const { servers, paths } = await ask(prefixed, '/agro/openapi.json')
   expect([servers, Object.keys(paths)]).toEqual([
-    [{ url: '/agro' }],
+    [{ url: 'http://localhost:80/agro' }],
     expect.arrayContaining(['/advisory/yield/point']),
   ])
   expect((await ask(prefixed, '/agro/')).docs).toBe('/agro/docs')
   expect((await ask(prefixed, '/agro/nowhere')).error).toBe(
     'Path not found: GET /agro/nowhere. See /agro/docs.',
   )
-  expect((await ask(prefixed, '/agro/user/profile')).error).toContain('POST /agro/auth/login and')
+  expect((await ask(prefixed, '/agro/user/profile')).error).toContain('POST /agro/auth/login gives')
   expect((await ask(prefixed, '/agro/catalog')).products[0].path).toMatch(/^\/agro\/advisory\//)
 })
 
@@ -57,8 +57,8 @@ test('links begin with the X-Forwarded-Prefix of a trusted proxy, everywhere', a
   const links = { docs: '/farm/docs', openapi: '/farm/openapi.json', stac: '/farm/stac', ogc: '/farm/ogc' }
   expect(await ask(service, '/', way)).toMatchObject(links)
   expect((await ask(service, '/nowhere', way)).error).toContain('See /farm/docs.')
-  expect((await ask(service, '/openapi.json', way)).servers).toEqual([{ url: '/farm' }])
-  expect((await ask(service, '/openapi.json')).servers).toEqual([{ url: '/' }])
+  expect((await ask(service, '/openapi.json', way)).servers).toEqual([{ url: 'http://localhost:80/farm' }])
+  expect((await ask(service, '/openapi.json')).servers).toEqual([{ url: 'http://localhost:80' }])
   for (let item = 0; item < 2; item++)
     await service.app.inject({ method: 'POST', url: POINT, headers: service.person.headers })
   const { link } = await ask(service, '/history/my?limit=1', way)
@@ -68,7 +68,9 @@ test('links begin with the X-Forwarded-Prefix of a trusted proxy, everywhere', a
 test('links begin with both, where a proxy strips a prefix of a service that has one', async () => {
   const way = { from: '10.0.0.1', prefix: '/farm' }
   expect((await ask(prefixed, '/agro/', way)).docs).toBe('/farm/agro/docs')
-  expect((await ask(prefixed, '/agro/openapi.json', way)).servers).toEqual([{ url: '/farm/agro' }])
+  expect((await ask(prefixed, '/agro/openapi.json', way)).servers).toEqual([
+    { url: 'http://localhost:80/farm/agro' },
+  ])
 })
 
 test.each([

@@ -50,7 +50,8 @@ async function askCells(code: string, crop: string | null, place: object): Promi
     }
   }
   for (const entry of body.expected ?? []) {
-    cells[columnOf(prefix, `expected_${product.value.key}`, entry[inputKey])] = entry[product.value.key]
+    const labels = [entry[inputKey], entry.scenario]
+    cells[columnOf(prefix, `expected_${product.value.key}`, ...labels)] = entry[product.value.key]
   }
   if (body.condition_source !== undefined) {
     cells[columnOf(prefix, 'condition_source')] = body.condition_source

@@ -3,7 +3,7 @@ import { labelOf, valuesOf } from '../../../web/parts/values.ts'
 import { type Section, sectionsOf } from '../../../web/place/answered.ts'
 import { chartNote, groupsOf } from '../../../web/place/chart.ts'
 import { askAt } from '../../../web/place/sections.ts'
-import { percentText, yearsText } from '../../../web/texts/names.ts'
+import { percentText, yearsTexts } from '../../../web/texts/names.ts'
 import { catalogOf } from './catalog.ts'
 
 const catalog = catalogOf([])
@@ -110,7 +110,7 @@ describe('the rows of a chart', () => {
 
 test('a note says what a line over a bar means, for each level', () => {
   expect(chartNote(sectionOf(ANSWER))).toBe(
-    'The line over a bar is the range: the value lies in it in 90 % of cases. Expected is the mean of the seasons by their odds.',
+    'The line over a bar is the range: the value lies in it in 90 % of cases. Mean by odds: the mean of the three seasons, each weighted by its odds.',
   )
   const range = { low: 2500, high: 3500, level: 0.8 }
   const [above, ...others] = ANSWER.yield_data
@@ -124,9 +124,33 @@ test.each([
   [0.42, '4 of 10 years', '42 %'],
   [0.333, '3 of 10 years', '33.3 %'],
   [0.04, 'less than 1 of 10 years', '4 %'],
+  [0.97, 'more than 9 of 10 years', '97 %'],
   [1, '10 of 10 years', '100 %'],
 ])('odds are said in years and in percent: %d', (probability, years, percent) => {
-  expect([yearsText(probability), percentText(probability)]).toEqual([years, percent])
+  const yearsOf = yearsTexts([
+    { scenario: 'Normal', probability },
+    { scenario: 'Above Normal', probability: 1 - probability },
+  ])
+  expect([yearsOf('Normal'), percentText(probability)]).toEqual([years, percent])
+})
+
+test('the years of all seasons are ten for odds of any hundredths', () => {
+  for (let above = 0; above <= 100; above++) {
+    for (let normal = 0; normal <= 100 - above; normal++) {
+      const odds = { 'Above Normal': above, Normal: normal, 'Below Normal': 100 - above - normal }
+      const entries = Object.entries(odds).map(([scenario, percent]) => ({
+        scenario,
+        probability: percent / 100,
+      }))
+      const yearsOf = yearsTexts(entries)
+      const counts = entries.map(({ scenario }) => {
+        const text = yearsOf(scenario)
+        if (text.startsWith('less than 1')) return 0
+        return text.startsWith('more than 9') ? 10 : Number.parseInt(text, 10)
+      })
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBe(10)
+    }
+  }
 })
 
 describe('a condition that is asked for', () => {

@@ -22,6 +22,21 @@ export function readWkt(field: string, text: string | undefined, kind: 'POINT' |
   throw ApiError.invalid(field, `must be well-known text, such as ${example}`)
 }
 
+/** The longest GeoJSON that a sentence shows. */
+const LONGEST_SHOWN = 200
+
+/** A geometry in WKT as GeoJSON, or what to send for a longer one; undefined for other text. */
+export function wktGeometry(text: string): string | undefined {
+  const [, many = '', keyword = '', body = ''] = GEOMETRY.exec(text) ?? []
+  const coordinates = readCoordinates(body)
+  if (keyword === '' || coordinates === undefined) return undefined
+  const [first = '', ...others] = keyword.toLowerCase()
+  const type = `${many && 'Multi'}${first.toUpperCase()}${others.join('')}`
+  const isPoint = !many && type === 'Point'
+  const json = JSON.stringify({ type, coordinates: isPoint ? coordinates[0] : coordinates })
+  return json.length <= LONGEST_SHOWN ? json : `{"type":"${type}","coordinates":...}`
+}
+
 /** A point of several: with parentheses of its own, or without. */
 function unwrapPosition(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readWkt } from '#src/advice/wkt.ts'
+import { readWkt } from '#src/http/wkt.ts'
 
 const read = (text: string) => readWkt('coords', text, /polygon/i.test(text) ? 'POLYGON' : 'POINT')
 
