@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import { defineErrorCode, ErrorBody, ref } from '#schemas/common.ts'
 import { ApiError, ERRORS, type ErrorCode } from './api-error.ts'
+import { decodeText, TextError, type TextSource } from './lib/text.ts'
 
 export { ApiError, BASE, ERRORS, type ErrorCode, EXAMPLE_SENTENCES } from './api-error.ts'
 
@@ -43,6 +44,21 @@ export class OperatorError extends Error {
   ) {
     super(message, options)
     this.code = code
+  }
+}
+
+/** Decodes a file of an operator. @throws {OperatorError} for text that cannot be read */
+export function decodeFile(
+  bytes: Buffer,
+  file: TextSource,
+  noted: (note: string) => void = () => {},
+): string {
+  try {
+    const { text, notes } = decodeText(bytes, file)
+    for (const note of notes) noted(note)
+    return text
+  } catch (error) {
+    throw error instanceof TextError ? new OperatorError(error.message) : error
   }
 }
 

@@ -5,6 +5,7 @@ import fp from 'fastify-plugin'
 import { isDatabaseReadOnly, isDatabaseUnavailable } from '#src/data/failures.ts'
 import { isUnreadable } from '#src/data/tiles/granule.ts'
 import { ApiError, BASE, type ErrorCode } from '#src/errors.ts'
+import { TextError } from '#src/lib/text.ts'
 import type { App } from '../app.ts'
 import { validationError } from '../parameters.ts'
 import { newRequestId, readRequestId, SECURITY_HEADERS } from './request-head.ts'
@@ -130,6 +131,7 @@ function brokeOff(error: Error, { raw }: FastifyRequest): boolean {
 
 export function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
+  if (error instanceof TextError) return new ApiError('MALFORMED_BODY', error.message)
   if (brokeOff(error, request)) return new ApiError('MALFORMED_REQUEST', 'The body broke off.')
   const { body, query } = request
   if (error.validation)

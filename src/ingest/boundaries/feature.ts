@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
+import type { Encoding } from '#src/lib/text.ts'
 import { type Bounds, measureBounds } from '#src/raster/rings.ts'
 import { encodeMultiPolygon } from '#src/raster/tiles.ts'
 import { hasRotatedPole } from '../geotiff/crs.ts'
-import type { Encoding } from './encoding.ts'
 
 /**
  * Memory holds one feature. The finest outlines of countries have some hundred thousand positions; `ogr2ogr -simplify`

@@ -3,11 +3,12 @@ import { createReadStream } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { OperatorError } from '#src/errors.ts'
+import { decodeFile, OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
+import { decodeField, withoutCutCharacter } from '#src/lib/text.ts'
 import { measureBounds } from '#src/raster/rings.ts'
 import { stemOf } from '../other-formats.ts'
-import { chooseEncoding, type Decode, type Texts, withoutCutCharacter } from './encoding.ts'
+import { chooseEncoding, type Texts } from './encoding.ts'
 import {
   type FeatureFile,
   type FeatureReading,
@@ -16,6 +17,8 @@ import {
   type Noted,
   type RawFeature,
 } from './feature.ts'
+
+type Decode = (bytes: Buffer) => string
 
 const DBF_CUT_OFF = 'its .dbf is cut off'
 const DBF_HEADER_BYTES = 32
@@ -178,10 +181,10 @@ export async function* shapefileFeatures(
     return reader
   }
   try {
-    const crs = prj ? (await readSmallText(await open(prj))).trim() : ''
+    const crs = prj ? (await readSmallText(await open(prj), prj, noted)).trim() : ''
     if (crs === '') noted(`${name} has no CRS (.prj): its coordinates are taken for degrees of WGS 84.`)
     else refuseOtherCrs(name, crs)
-    const label = cpg && (await readSmallText(await open(cpg)))
+    const label = cpg && (await readSmallText(await open(cpg), cpg, noted))
     const { encoding, note } = chooseEncoding(
       name,
       await surveyTexts(await open(dbf)),
@@ -189,7 +192,8 @@ export async function* shapefileFeatures(
       reading.encoding,
     )
     if (note) noted(note)
-    yield* sideBySide(name, readShapes(await open(shp)), readRecords(await open(dbf), encoding.decode))
+    const decode: Decode = (bytes) => decodeField(bytes, encoding)
+    yield* sideBySide(name, readShapes(await open(shp)), readRecords(await open(dbf), decode))
   } catch (error) {
     if (error instanceof OperatorError) throw error
     const reason = formatError(error)
@@ -225,8 +229,8 @@ async function* sideBySide(
 /** A .prj or .cpg has a few lines. */
 const MAX_TEXT_BYTES = 64 * 1024
 
-async function readSmallText(file: ByteReader): Promise<string> {
-  return (await file.read(MAX_TEXT_BYTES)).toString('utf8')
+async function readSmallText(file: ByteReader, name: string, noted: Noted): Promise<string> {
+  return decodeFile(await file.read(MAX_TEXT_BYTES), { source: basename(name) }, noted)
 }
 
 function refuseOtherCrs(name: string, wkt: string): void {

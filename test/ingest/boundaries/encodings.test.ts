@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { encodingNamed, givenEncoding, withoutCutCharacter } from '#src/ingest/boundaries/encoding.ts'
+import { givenEncoding } from '#src/ingest/boundaries/encoding.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
+import { decodeField, type Encoding, encodingNamed, withoutCutCharacter } from '#src/lib/text.ts'
 import { boundaryFile } from '#test/setup/boundaries.ts'
 import { shapefileParts, zipOf } from './shapefile.ts'
 
@@ -86,9 +87,19 @@ test.each<[what: string, texts: Buffer[], cpg: string | undefined, names: string
 
 test('Windows-1252 is not Latin-1, whatever Node says', () => {
   for (const label of ['1252', 'ANSI 1252', 'windows-1252', 'latin1', 'ISO-8859-1', '88591', 'LDID/87a']) {
-    const text = encodingNamed(label)?.decode(Buffer.from([0x80, 0x92, 0x81, 0xa0, 0xff]))
-    expect([label, text]).toEqual([label, label === 'LDID/87a' ? undefined : '€’\uFFFD\u00a0ÿ'])
+    const encoding = encodingNamed(label)
+    const text = encoding && decodeField(Buffer.from([0x80, 0x92, 0xa0, 0xff]), encoding)
+    expect([label, text]).toEqual([label, label === 'LDID/87a' ? undefined : '€’\u00a0ÿ'])
   }
+})
+
+test('bytes that mean nothing in an encoding are refused', async () => {
+  expect(() => decodeField(Buffer.from([0x41, 0x81]), encodingNamed('1252') as Encoding)).toThrow(
+    'Windows-1252',
+  )
+  await expect(filled([Buffer.from('M\xfcnchen, \x81', 'latin1')])).rejects.toThrow(
+    'areas.zip/areas.shp is not a shapefile that can be read: a text of it is not Windows-1252: give its encoding, such as utf-8, windows-1252 or 850.',
+  )
 })
 
 test.each<[text: string, bytes: number, left: string]>([
