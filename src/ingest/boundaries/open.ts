@@ -7,7 +7,6 @@ import { OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { openZipArchive } from '../archive.ts'
 import { KINDS, refuseOtherKind, refuseUnreadable, stemOf, TOPOJSON } from '../other-formats.ts'
-import { refuseEncoding } from './encoding.ts'
 import {
   chooseLayer,
   type FeatureFile,
@@ -16,7 +15,7 @@ import {
   type RawFeature,
 } from './feature.ts'
 import { geoPackage } from './geopackage.ts'
-import { findPart, shapefile, shapefileFeatures, shapefileReading } from './shapefile.ts'
+import { findPart, refuseEncoding, shapefile, shapefileFeatures, shapefileReading } from './shapefile.ts'
 
 /** Features that end in a chunk are in memory together. */
 const CHUNK_BYTES = 64 * 1024

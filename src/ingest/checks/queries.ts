@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import type { Products, Series } from '#schemas/products/define.ts'
-import { findPlausibleRange, listCountryExtents } from '#src/catalog/reference-queries.ts'
+import type { Plausible, Products, Series } from '#schemas/products/define.ts'
+import { findPlausibleRange, listCountryExtents, type StatedRange } from '#src/catalog/reference-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
@@ -23,10 +23,16 @@ export async function findSurroundings(
     country: { code, name, extent: extent && asExtent(extent) },
     newestMonth: await findNewestMonth(db, series),
     names: await findPublishedNames(db, series.product),
-    plausible:
-      (await findPlausibleRange(db, series.product, series.cropCode)) ??
+    plausible: findPlausible(
       products.of(series.product).plausible,
+      await findPlausibleRange(db, series.product, series.cropCode),
+    ),
   }
+}
+
+function findPlausible(ofProduct: Plausible, stated: StatedRange | undefined): Plausible {
+  const set = Object.entries(stated ?? {}).filter(([, value]) => value !== null)
+  return { ...ofProduct, ...Object.fromEntries(set) }
 }
 
 function asExtent([west, south, east, north]: readonly [number, number, number, number]) {
@@ -76,7 +82,7 @@ export async function listCoverageFacts(
       input,
       scenario,
       unit,
-      jsonb_build_object('validCount', valid_count, 'minimum', minimum, 'maximum', maximum) as statistics
+      jsonb_build_object('validCount', valid_count, 'minimum', minimum, 'maximum', maximum, 'mean', mean) as statistics
     from layer
     join coverage on coverage.id = coverage_id
     where layer.release_id = ${releaseId}
