@@ -6,7 +6,7 @@ import { lockReleases, type ReleaseRow, requireComplete } from '#src/catalog/rel
 import { recordOperation } from '#src/data/audit-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import { OperatorError } from '#src/errors.ts'
+import { decodeFile, OperatorError } from '#src/errors.ts'
 import { describeScorecard, type Gathered, gatherObservations, sumToKeep } from '#src/history/scorecard.ts'
 import { type Observation, SMALLEST_GROUP } from '#src/history/scorecard-queries.ts'
 import { readSeason, type Seen, TERCILES } from '#src/history/scores.ts'
@@ -19,7 +19,7 @@ import { valuesInRelease } from '#src/lookup/pixels.ts'
 import { type CommandAnswer, command, lookInDatabase, withDatabase } from './command.ts'
 import { levelOption } from './comparison.ts'
 import { formatTable } from './table.ts'
-import { type Output, pathNamed } from './terminal.ts'
+import { type Output, pathNamed, say } from './terminal.ts'
 
 interface RowError {
   line: number
@@ -178,9 +178,10 @@ async function readFileObservations(
   product: ProductDefinition,
   file: string,
 ): Promise<{ given: Observation[]; errors: RowError[] }> {
-  const text = await readFile(pathNamed(file), 'utf8').catch((error) => {
+  const bytes = await readFile(pathNamed(file)).catch((error) => {
     throw new OperatorError(`${file} cannot be read: ${formatError(error)}.`)
   })
+  const text = decodeFile(bytes, { source: file }, (note) => say('note', note))
   const { key, maximum } = product.observed as NonNullable<ProductDefinition['observed']>
   const { rows, errors } = readObservations(text, key, maximum)
   const places = rows.map(({ lat, lng, condition }) => ({ latitude: lat, longitude: lng, condition }))
