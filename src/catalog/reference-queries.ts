@@ -198,7 +198,7 @@ export interface StatedRange {
   /** In the product's unit. */
   minimum: number
   maximum: number
-  /** Null for that of the product; see {@link Plausible}. */
+  /** Null for that of the product. */
   largestFrom: number | null
   meanTo: number | null
 }

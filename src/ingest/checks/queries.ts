@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import type { Plausible, Products, Series } from '#schemas/products/define.ts'
-import { findPlausibleRange, listCountryExtents, type StatedRange } from '#src/catalog/reference-queries.ts'
+import type { Products, Series } from '#schemas/products/define.ts'
+import { findPlausibleRange, listCountryExtents } from '#src/catalog/reference-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
@@ -18,21 +18,15 @@ export async function findSurroundings(
   const country = countries.find(({ code }) => code === series.countryCode)
   if (!country) throw new OperatorError(`There is no country ${series.countryCode}.`)
   const { code, name, extent } = country
+  const range = await findPlausibleRange(db, series.product, series.cropCode)
+  const stated = Object.fromEntries(Object.entries(range ?? {}).filter(([, value]) => value !== null))
   return {
     today: new Date(),
     country: { code, name, extent: extent && asExtent(extent) },
     newestMonth: await findNewestMonth(db, series),
     names: await findPublishedNames(db, series.product),
-    plausible: findPlausible(
-      products.of(series.product).plausible,
-      await findPlausibleRange(db, series.product, series.cropCode),
-    ),
+    plausible: { ...products.of(series.product).plausible, ...stated },
   }
-}
-
-function findPlausible(ofProduct: Plausible, stated: StatedRange | undefined): Plausible {
-  const set = Object.entries(stated ?? {}).filter(([, value]) => value !== null)
-  return { ...ofProduct, ...Object.fromEntries(set) }
 }
 
 function asExtent([west, south, east, north]: readonly [number, number, number, number]) {

@@ -1,6 +1,12 @@
-import type { Plausible } from '#schemas/products/define.ts'
 import { shortNumber } from '#src/lib/round.ts'
-import { type Check, isOfProduct, type LayerFacts, labelLayer, listLayers } from './rules.ts'
+import {
+  type Check,
+  isOfProduct,
+  type LayerFacts,
+  labelLayer,
+  listLayers,
+  type Surroundings,
+} from './rules.ts'
 
 /** Factors that mend mistakes, and how the values look, by the unit of a product. */
 const MISTAKES: Record<string, [factor: number, look: string][]> = {
@@ -25,6 +31,8 @@ const MISTAKES: Record<string, [factor: number, look: string][]> = {
 const PART_OF_MEAN = 0.1
 const PART_OF_SPREAD = 0.01
 
+type Bounds = Required<Surroundings['plausible']>
+
 interface Values {
   minimum: number
   maximum: number
@@ -32,7 +40,7 @@ interface Values {
   mean: number | null
 }
 
-function findFault({ minimum, maximum, mean }: Values, bounds: Required<Plausible>, factor: number) {
+function findFault({ minimum, maximum, mean }: Values, bounds: Bounds, factor: number) {
   if (minimum * factor < bounds.minimum || maximum * factor > bounds.maximum) return 'range'
   if (mean === null) return undefined
   const isSmall = maximum * factor < bounds.largestFrom || mean * factor < bounds.largestFrom * PART_OF_MEAN
@@ -86,7 +94,7 @@ const range: Check = (release, { plausible }) =>
   })
 
 /** The ends of a range may be of a bad year: they are held to single values alone. */
-function boundLayer(layer: LayerFacts, plausible: Plausible): Required<Plausible> | undefined {
+function boundLayer(layer: LayerFacts, plausible: Surroundings['plausible']): Bounds | undefined {
   const { largestFrom = 0, meanTo = plausible.maximum } = plausible
   if (layer.role === 'stddev') {
     return { ...plausible, largestFrom: largestFrom * PART_OF_SPREAD, meanTo: plausible.maximum }

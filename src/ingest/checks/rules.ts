@@ -1,6 +1,6 @@
 import type { CompanionRole } from '#schemas/certainty.ts'
 import { SCENARIOS } from '#schemas/glossary.ts'
-import type { Plausible, Series } from '#schemas/products/define.ts'
+import type { ProductDefinition, Series } from '#schemas/products/define.ts'
 import type { ReleaseIssue } from '#src/data/rights.ts'
 import { isoMonth, monthsBetween } from '#src/lib/dates.ts'
 import { editDistance, nameKey } from '#src/lib/names.ts'
@@ -55,7 +55,7 @@ export interface Surroundings {
   /** Names of published releases of the product, in any country. */
   names: { inputs: string[]; scenarios: string[] }
   /** In the product's unit. */
-  plausible: Plausible
+  plausible: ProductDefinition['plausible']
 }
 
 type FoundIssue = Omit<ReleaseIssue, 'allowed'>
