@@ -21,8 +21,10 @@ const Password = Type.String({
   examples: ['teff grows at dawn'],
 })
 
+export const TOTP_DIGITS = '^[0-9]{3} ?[0-9]{3}$'
+
 const Totp = Type.String({
-  pattern: '^[0-9]{3} ?[0-9]{3}$',
+  pattern: TOTP_DIGITS,
   description: 'The code that the authenticator app shows: six digits, for 30 seconds. It works once.',
   examples: ['492039'],
 })

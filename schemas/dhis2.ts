@@ -5,6 +5,9 @@ import * as t from './common.ts'
 
 export const DHIS2 = 'application/vnd.dhis2+json'
 
+/** A year, and what follows it in periods of any length. */
+export const DHIS2_PERIOD = '^[0-9]{4}[0-9A-Za-z]*$'
+
 export const Dhis2Mapping = t.component(
   'Dhis2Mapping',
   'The names of places and columns in a DHIS2. Identifiers are its UIDs, or those of its identifier scheme.',
@@ -33,11 +36,18 @@ export const Dhis2Mapping = t.component(
     period: t.optional(
       Type.String({
         maxLength: 20,
-        pattern: '^[0-9]{4}[0-9A-Za-z]*$',
+        pattern: DHIS2_PERIOD,
         description:
           'The period of the values. The month of the forecast where it is left out, such as `202607`.',
-        examples: ['202607'],
+        examples: ['202607', '2026Q3', '2026W30'],
       }),
+    ),
+    calendar: t.optional(
+      t.text(
+        20,
+        'Of the DHIS2: `gregorian`, `ethiopian`, `coptic`, `persian` or `thai`. The period is its month with most days of that of the forecast: `201811` for July 2026.',
+        'ethiopian',
+      ),
     ),
     data_set: t.optional(t.text(100, 'Named in the set where it is sent.')),
     attribute_option_combo: t.optional(t.text(100, 'The combination of all values, if any.')),

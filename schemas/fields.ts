@@ -15,9 +15,11 @@ export const FIELD_LIMITS = { id: 200, properties: 4000, refusals: 1000 } as con
 /** Of a sent field. */
 export const FieldId = Type.Object({ id: t.text(FIELD_LIMITS.id) })
 
+export const COLLECTION_NAME = '^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}$'
+
 export const CollectionParams = Type.Object({
   collection: Type.String({
-    pattern: '^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}$',
+    pattern: COLLECTION_NAME,
     description: 'The name of the collection: letters, digits and `.`, `_`, `~`, `-`, at most 100 of them.',
     examples: ['cooperative-7'],
   }),

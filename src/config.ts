@@ -1,12 +1,14 @@
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { parseEnv } from 'node:util'
 import { envSchema } from 'env-schema'
 import { type Static, Type } from 'typebox'
 import { OperatorError } from './errors.ts'
 import { findNearest, splitList } from './lib/names.ts'
 import { isAddressOrRange, isHost } from './lib/network.ts'
 import { formatError, readErrorCode } from './lib/promises.ts'
+import { decodeText, TextError } from './lib/text.ts'
 
 /** A variable with `_FILE` names the file of a setting. */
 function withSecretsOfFiles(set: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
@@ -20,11 +22,20 @@ function withSecretsOfFiles(set: NodeJS.ProcessEnv, names: readonly string[]): N
   return { ...set, ...Object.fromEntries(files) }
 }
 
+/** A part of a sentence follows its errors. */
+function readText(file: string): string {
+  try {
+    return decodeText(readFileSync(file), { source: 'it' }).text
+  } catch (error) {
+    throw error instanceof TextError ? new Error(error.message.replace(/\.$/, '')) : error
+  }
+}
+
 /** Without the end of the last line, which editors and `echo` write. */
 function secretIn(file: string, variable: string): string {
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readText(file)
   } catch (error) {
     throw new Error(`${variable} cannot be read: ${formatError(error)}`)
   }
@@ -183,12 +194,56 @@ export const MINIMUM_SECRET_BYTES = 32
 export function loadEnvironmentFile(): void {
   const file = process.env.ENV_FILE || '.env'
   try {
-    process.loadEnvFile(file)
+    const lines = readText(file).replace(/\r\n?/g, '\n')
+    refuseOtherLines(lines)
+    for (const [name, value] of Object.entries(parseEnv(lines))) process.env[name] ??= value
   } catch (error) {
     if (readErrorCode(error) === 'ENOENT' && !process.env.ENV_FILE) return
     throw new OperatorError(`The settings cannot be read from ${file}: ${formatError(error)}.`, {
       code: 'SETTINGS',
     })
+  }
+}
+
+const ASSIGNMENT = /^[ \t]*(?:export +)?([\w.-]+)[ \t]*=[ \t]*(.*?)[ \t]*$/
+/** Spaces that are no separators, and signs without a width. */
+const UNSEEN = /[^\S \t]|\p{Cf}/u
+const OTHER_QUOTE = /^[\u00ab\u2018-\u201f]/
+
+/** A line that is passed over would start the service with another database than its operator has in mind. */
+function refuseOtherLines(text: string): void {
+  const lines = text.split('\n')
+  const seen = new Map<string, { line: number; value: string }>()
+  for (let at = 0; at < lines.length; at++) {
+    const line = at + 1
+    const refuse = (why: string): never => {
+      // Values may be secrets.
+      throw new Error(`line ${line} ${why}`)
+    }
+    const written = lines[at] as string
+    if (/^[ \t]*(#|$)/.test(written)) continue
+    const [, name = '', value = ''] = ASSIGNMENT.exec(written) ?? []
+    const word = /[A-Za-z]\w*_\w+|PORT|HOST|WORKERS/.exec(written)?.[0].toUpperCase() ?? ''
+    const step = `write ${SETTINGS.includes(word) ? word : 'NAME'}=value`
+    if (UNSEEN.test(written.split('=')[0] as string))
+      refuse(`has a sign in its name that is not seen: ${step}`)
+    if (name === '') refuse(`is no setting: ${step}`)
+    if (!SETTINGS.includes(name) && SETTINGS.includes(name.toUpperCase()))
+      refuse(`has ${name}: settings are in capitals, so ${step}`)
+    if (OTHER_QUOTE.test(value))
+      refuse('has a value in signs that are no quotation marks here: write "value"')
+    if (UNSEEN.test(value.charAt(0)) || UNSEEN.test(value.slice(-1)))
+      refuse(`has a sign at an end of its value that is not seen: ${step}`)
+    const quote = /^["'`]/.exec(value)?.[0]
+    // A value in quotation marks may have several lines.
+    if (quote && !value.includes(quote, 1)) {
+      const end = lines.findIndex((other, index) => index > at && other.includes(quote))
+      if (end === -1) refuse(`begins a value with ${quote}, which no line ends`)
+      at = end
+    }
+    const first = seen.get(name)
+    if (first && first.value !== value) refuse(`has ${name}, as line ${first.line} has with another value`)
+    seen.set(name, { line, value })
   }
 }
 
@@ -199,6 +254,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
     const data = withSecretsOfFiles(set, SECRETS)
     const settings = envSchema<Settings>({ schema: Environment, data, env: false })
+    refuseOtherDatabase(settings, environment)
+    for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL', 'SMTP_URL'] as const) {
+      refuseOtherUrl(name, settings[name])
+    }
     for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'SENDER_KEY'] as const) {
       refuseShortSecret(name, settings[name])
     }
@@ -253,8 +312,41 @@ export function mistypedSettings(environment = process.env): { name: string; mea
   return Object.entries(environment).flatMap(([name, value]) => {
     const meant =
       value === '' || SETTINGS.includes(name) ? undefined : findNearest(name.toUpperCase(), SETTINGS)
-    return meant === undefined ? [] : [{ name, meant }]
+    // Signs that are not seen are shown, such as a byte order mark.
+    const shown = name.replace(/[^!-~]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    return meant === undefined ? [] : [{ name: shown, meant }]
   })
+}
+
+/** The embedded database is for operators who name none. */
+function refuseOtherDatabase({ DATABASE_URL }: Settings, environment: NodeJS.ProcessEnv): void {
+  if (DATABASE_URL !== undefined) return
+  const mistyped = mistypedSettings(environment).find(({ meant }) => /^DATABASE_URL(_FILE)?$/.test(meant))
+  if (mistyped) throw new Error(`${mistyped.name} is no setting: write ${mistyped.meant}, or remove it`)
+}
+
+/** An authority, one database, and parameters. */
+const URL_PARTS = /^[^/?#]*(\/[^@?#]*)?(\?([\w.-]+=[^#]*)?)?$/
+
+/** Parts of a password would be taken for a host, and be logged. */
+function refuseOtherUrl(name: string, url: string | undefined): void {
+  if (url === undefined) return
+  const rest = url.slice(url.indexOf('://') + 3)
+  // A socket's address has no host.
+  if (URL.canParse(url.replace('@/', '@localhost/')) && URL_PARTS.test(rest) && isDecodable(rest)) return
+  throw new Error(
+    `${name} cannot be read: percent-encode its password (/ is %2F, ? is %3F, # is %23, @ is %40, % is %25)`,
+  )
+}
+
+/** A lone % is read as it is. */
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text.replace(/%(?![0-9a-f]{2})/gi, '%25'))
+    return true
+  } catch {
+    return false
+  }
 }
 
 function refuseShortSecret(name: string, secret: string | undefined): void {

@@ -47,12 +47,8 @@ export class OperatorError extends Error {
   }
 }
 
-/** Decodes a file of an operator. @throws {OperatorError} for text that cannot be read */
-export function decodeFile(
-  bytes: Buffer,
-  file: TextSource,
-  noted: (note: string) => void = () => {},
-): string {
+/** Decodes a file of an operator. @throws {OperatorError} for text that cannot be read, and for notes without a reader */
+export function decodeFile(bytes: Buffer, file: TextSource, noted: (note: string) => void = refuse): string {
   try {
     const { text, notes } = decodeText(bytes, file)
     for (const note of notes) noted(note)
@@ -60,6 +56,10 @@ export function decodeFile(
   } catch (error) {
     throw error instanceof TextError ? new OperatorError(error.message) : error
   }
+}
+
+function refuse(note: string): never {
+  throw new OperatorError(note)
 }
 
 /** The errors that any operation may answer with: bad HTTP, a slow or long request, a failing or busy service. */

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import pg from 'pg'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { loadConfig, loadEnvironmentFile, SETTINGS } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
@@ -105,6 +106,160 @@ test('a missing file of settings is refused with a sentence', async () => {
   vi.stubEnv('ENV_FILE', join(await newFolder(), 'none.env'))
   onTestFinished(() => void vi.unstubAllEnvs())
   expect(loadEnvironmentFile).toThrow(/^The settings cannot be read from .*none\.env: ENOENT.*\.$/)
+})
+
+describe('a file of settings', () => {
+  /** What the service takes from it. */
+  async function read(content: string | Buffer): Promise<Record<string, string | undefined>> {
+    const file = join(await newFolder(), 'settings.env')
+    await writeFile(file, content)
+    const before = { ...process.env }
+    process.env = { PATH: before.PATH, ENV_FILE: file, HOST: '::1' }
+    try {
+      loadEnvironmentFile()
+      const { PATH: _, ENV_FILE: __, HOST: ___, ...read } = process.env
+      return read
+    } catch (error) {
+      return { refused: (error as Error).message.replace(`The settings cannot be read from ${file}: `, '') }
+    } finally {
+      process.env = before
+    }
+  }
+
+  const URL = 'postgres://agro@db/agro'
+  const LINES = `DATABASE_URL=${URL}\nPORT=3001\n`
+  const ALL = { DATABASE_URL: URL, PORT: '3001' }
+
+  test.each<[what: string, content: string | Buffer, settings: Record<string, string>]>([
+    ['UTF-8', LINES, ALL],
+    ['UTF-8 with a byte order mark', `\ufeff${LINES}`, ALL],
+    ['UTF-16LE, as PowerShell 5 writes it', Buffer.from(`\ufeff${LINES}`, 'utf16le'), ALL],
+    ['UTF-16BE', Buffer.from(`\ufeff${LINES}`, 'utf16le').swap16(), ALL],
+    ['lines of Windows', LINES.replaceAll('\n', '\r\n'), ALL],
+    ['lines of old Macs', LINES.replaceAll('\n', '\r'), ALL],
+    [
+      'spaces, comments, quotation marks and export',
+      `# x: y\n\n export DATABASE_URL = "${URL}" # z\nPORT='3001'`,
+      ALL,
+    ],
+    [
+      'a value of several lines',
+      `DATABASE_URL="a\nno setting\nb"\nPORT=3001`,
+      { DATABASE_URL: 'a\nno setting\nb', PORT: '3001' },
+    ],
+    ['a setting that the environment has', 'HOST=0.0.0.0\nPORT=3001', { PORT: '3001' }],
+    ['a setting twice', 'PORT=3001\nPORT=3001', { PORT: '3001' }],
+    ['names of others', 'my-app.x=1', { 'my-app.x': '1' }],
+    ['nothing', '', {}],
+  ])('is read: %s', async (_, content, settings) => {
+    expect(await read(content)).toEqual(settings)
+  })
+
+  test.each<[sentence: string, content: string | Buffer]>([
+    ['line 2 is no setting: write DATABASE_URL=value.', `# mine\nDATABASE_URL: ${URL}`],
+    ['line 1 is no setting: write DATABASE_URL=value.', `set DATABASE_URL=${URL}`],
+    ['line 1 is no setting: write DATABASE_URL=value.', `$env:DATABASE_URL = "${URL}"`],
+    ['line 1 is no setting: write PORT=value.', 'PORT 3001'],
+    ['line 2 is no setting: write NAME=value.', 'PORT=3001\nsecret words\n'],
+    [
+      'line 1 has database_url: settings are in capitals, so write DATABASE_URL=value.',
+      `database_url=${URL}`,
+    ],
+    [
+      'line 1 has a sign in its name that is not seen: write DATABASE_URL=value.',
+      `\u00a0DATABASE_URL=${URL}`,
+    ],
+    [
+      'line 1 has a sign in its name that is not seen: write DATABASE_URL=value.',
+      `DATABASE_URL\u00a0=${URL}`,
+    ],
+    ['line 2 has a sign in its name that is not seen: write PORT=value.', 'HOST=::1\n\ufeffPORT=3001'],
+    [
+      'line 1 has a sign at an end of its value that is not seen: write DATABASE_URL=value.',
+      `DATABASE_URL=${URL}\u200b`,
+    ],
+    ['line 1 has a value in signs that are no quotation marks here: write "value".', `DATABASE_URL=“${URL}”`],
+    ['line 1 begins a value with ", which no line ends.', 'DATABASE_URL="a\nPORT=3001'],
+    ['line 3 has PORT, as line 1 has with another value.', 'PORT=3001\n\nPORT=3002'],
+    [
+      'it is not UTF-8, from line 2 on (probably Windows-1252). Save it as UTF-8.',
+      Buffer.from('PORT=3001\nMAIL_FROM=Caf\xe9 <a@b.c>\n', 'latin1'),
+    ],
+    ['it is UTF-32, which is not read: save it as UTF-8.', Buffer.from([0xff, 0xfe, 0, 0, 0x41, 0, 0, 0])],
+    ['it contains NUL characters, on line 1: it is no text.', 'A=\0'],
+  ])('is refused: %s', async (sentence, content) => {
+    expect(await read(content)).toEqual({ refused: sentence })
+  })
+
+  test('no value stands in the sentence that refuses its line', async () => {
+    for (const line of [
+      'JWT_SECRET: s3cret',
+      'set JWT_SECRET=s3cret',
+      'JWT_SECRET=“s3cret”',
+      "JWT_SECRET='s3cret",
+    ]) {
+      expect((await read(line)).refused).not.toContain('s3cret')
+    }
+  })
+})
+
+test.each([
+  ['DATABSE_URL', 'DATABSE_URL is no setting: write DATABASE_URL, or remove it.'],
+  ['database_url', 'database_url is no setting: write DATABASE_URL, or remove it.'],
+  ['\ufeffDATABASE_URL', '\\ufeffDATABASE_URL is no setting: write DATABASE_URL, or remove it.'],
+  ['DATABASE_URL_FIL', 'DATABASE_URL_FIL is no setting: write DATABASE_URL_FILE, or remove it.'],
+])('no embedded database takes the place of that of %s', (name, sentence) => {
+  expect(refusal({ [name]: 'postgres://agro@db/agro' })).toBe(sentence)
+  expect(refusal({ [name]: 'postgres://agro@db/agro', DATABASE_URL: 'postgres://agro@db/agro' })).toBe('')
+})
+
+describe('a URL with a password', () => {
+  const urlOf = (password: string) => `postgres://agro:${password}@127.0.0.1:5432/agro?sslmode=disable`
+  const NAMES = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL', 'SMTP_URL']
+  const refusals = (url: string) =>
+    NAMES.map((name) => {
+      const value = name === 'SMTP_URL' ? url.replace('postgres', 'smtps') : url
+      return refusal({ DATABASE_URL: urlOf('x'), MAIL_FROM: 'a@example.org', [name]: value })
+    })
+  const STEP = 'percent-encode its password (/ is %2F, ? is %3F, # is %23, @ is %40, % is %25).'
+
+  test.each([
+    'a/b',
+    '5/b',
+    'a?b',
+    '5?b',
+    'a#b',
+    '5#b',
+    'p@ss#w',
+    'p@ss/w',
+    'p@ss?w',
+    'p@ss/w?x',
+    '/',
+    '#',
+    '%E9',
+  ])('is refused with the step, and without the password: %s', (password) => {
+    expect(refusals(urlOf(password))).toEqual(NAMES.map((name) => `${name} cannot be read: ${STEP}`))
+  })
+
+  test.each(['a:b', 'p@ss', '100%', 'a%b', 'a[b', 'a]b', '[::1]', 'a b', 'é', 'a&b', 'a+b', 'a%2Fb%23%40'])(
+    'is taken where it can mean one thing alone: %s',
+    (password) => {
+      expect(refusals(urlOf(password))).toEqual(NAMES.map(() => ''))
+      const url = urlOf(password)
+      const { host, password: read } = new pg.Client({ connectionString: url })
+      expect([host, read]).toEqual(['127.0.0.1', password === 'a%2Fb%23%40' ? 'a/b#@' : password])
+    },
+  )
+
+  test.each([
+    'postgres:///agro?host=/var/run/postgresql',
+    'postgres://agro:x@/agro?host=/var/run/postgresql',
+    'postgresql://db.example.org/agro?user=agro@server&sslmode=verify-full',
+    'postgres://agro@[::1]:5432/agro',
+    'postgres://%2Fvar%2Frun%2Fpostgresql/agro',
+  ])('is not what other addresses have: %s', (url) => {
+    expect(refusal({ DATABASE_URL: url })).toBe('')
+  })
 })
 
 /** The sentence that refuses settings; empty for valid ones. */

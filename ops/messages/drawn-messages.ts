@@ -23,6 +23,7 @@ const KINDS = [
   'coordinates',
   'a grid code',
   'a size of the field',
+  'signs beyond GSM',
   'a command',
   'nonsense',
 ] as const
@@ -82,8 +83,17 @@ export function drawMessages({ subjects, places }: Words, count: number, seed: n
     'a grid code': () =>
       `${inSomeCase(one(subjects))} ${inSomeCase(gridCodeOf(...(position() as [number, number])))}`,
     'a size of the field': () => `${join(question())} ${1 + below(20)} ${one(UNITS)}`,
+    'signs beyond GSM': () => {
+      const { subject, place } = question()
+      return one([
+        `${subject} ${place} 🙏`,
+        `${subject} “${place}”`,
+        `🌾 ${place} ${subject}…`,
+        `${subject} ${place}’`,
+      ])
+    },
     'a command': () => one(COMMANDS),
-    nonsense: () => Array.from({ length: 1 + below(60) }, () => one(NONSENSE)).join(''),
+    nonsense: () => Array.from({ length: 1 + below(30) }, () => one(NONSENSE)).join(''),
   }
 
   /** A letter added, dropped or exchanged, or two in the wrong order, behind the first one. */

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import type { Cleanup } from '#bench/cleanup.ts'
 import { freePorts, stopProcess } from '#bench/processes.ts'
+import { isInGsm7 } from '#src/advice/texts/segments.ts'
 
 const TEMPLATE = new URL('kannel.conf', import.meta.url)
 
@@ -162,13 +163,22 @@ function startPhones(cleanup: Cleanup, port: number, onReply: (reply: Message) =
   return {
     process: started,
     send({ from, to, text }: Message) {
-      const line = `${from} ${to} text ${text}\n`
+      // Phones do so for each message with a sign beyond the alphabet of GSM.
+      const inUcs2 = `${from} ${to} ucs2 ${encodeUcs2(text)}\n`
+      const isUcs2 = !isInGsm7(text) && inUcs2.length <= LONGEST_LINE_BYTES
+      const line = isUcs2 ? inUcs2 : `${from} ${to} text ${text}\n`
       if (Buffer.byteLength(line) > LONGEST_LINE_BYTES || /\n./.test(line)) {
         throw new Error(`fakesmsc takes no such line: ${line}`)
       }
       stdin.write(line)
     },
   }
+}
+
+/** Two bytes a character, as forms write them. */
+function encodeUcs2(text: string): string {
+  const bytes = Buffer.from(text, 'utf16le').swap16().toString('latin1')
+  return bytes.replace(/[^A-Za-z0-9]/g, (sign) => `%${sign.charCodeAt(0).toString(16).padStart(2, '0')}`)
 }
 
 /** Texts in UCS-2 are written as forms write them, two bytes a character. */

@@ -2,8 +2,15 @@ import { ALL_PRODUCTS, type ProductContract } from '../product.ts'
 
 /** All there is to know of a product: everything else about it follows from this. */
 export interface ProductDefinition extends ProductContract {
-  /** Between which values are plausible, of any crop and in any place; operators say it more closely. */
-  plausible: { minimum: number; maximum: number }
+  /** The bounds for any crop and any place; operators set closer ones. */
+  plausible: {
+    minimum: number
+    maximum: number
+    /** The least that the largest value of a layer reaches, unless all are 0. */
+    largestFrom?: number
+    /** The most that the values above 0 of a layer are on average. */
+    meanTo?: number
+  }
   /** Decimals of the answers, where a layer does not say otherwise. */
   decimals: number
   input: (NonNullable<ProductContract['input']> & { names: string }) | null

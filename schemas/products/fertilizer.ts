@@ -11,7 +11,8 @@ export const fertilizer = defineProduct({
   },
   seasonal: true,
   unit: 'kg/ha',
-  plausible: { minimum: 0, maximum: 2000 },
+  // 20 to 60 kg/ha are a microdose (ICRISAT); 700 are above what any national table recommends of one fertilizer.
+  plausible: { minimum: 0, maximum: 2000, largestFrom: 3, meanTo: 700 },
   decimals: 2,
   entries: 'fertilizer_data',
   value: {

@@ -12,7 +12,8 @@ export const isfm = defineProduct({
   },
   seasonal: true,
   unit: 't/ha',
-  plausible: { minimum: 0, maximum: 200 },
+  // Handbooks of ISFM recommend 2 to 20 t/ha; heavy dressings of manure have 40.
+  plausible: { minimum: 0, maximum: 200, largestFrom: 0.1, meanTo: 40 },
   decimals: 3,
   entries: 'isfm_data',
   value: {

@@ -13,7 +13,8 @@ export const yieldPrediction = defineProduct({
   },
   seasonal: true,
   unit: 'kg/ha',
-  plausible: { minimum: 0, maximum: 100_000 },
+  // No crop in t/ha reaches 200: sugar cane, the heaviest, has 120 where it yields most (FAOSTAT).
+  plausible: { minimum: 0, maximum: 100_000, largestFrom: 200 },
   decimals: 2,
   entries: 'yield_data',
   value: {

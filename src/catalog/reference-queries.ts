@@ -198,10 +198,16 @@ export interface StatedRange {
   /** In the product's unit. */
   minimum: number
   maximum: number
+  /** Null for that of the product. */
+  largestFrom: number | null
+  meanTo: number | null
 }
 
 const selectRanges = (db: Kysely<Tables>) =>
-  db.selectFrom('plausible_range').select(['product', 'crop_code as cropCode', 'minimum', 'maximum'])
+  db
+    .selectFrom('plausible_range')
+    .select(['product', 'crop_code as cropCode', 'minimum', 'maximum'])
+    .select(['largest_from as largestFrom', 'mean_to as meanTo'])
 
 /** All that operators have said, by product and crop. */
 export async function listPlausibleRanges(db: Kysely<Tables>): Promise<StatedRange[]> {
@@ -225,16 +231,23 @@ export async function findPlausibleRange(
     .executeTakeFirst()
 }
 
+/** Bounds that are null stay as they were. @returns the range as it is set now */
 export async function upsertPlausibleRange(
   trx: Transaction<Tables>,
-  { product, cropCode, minimum, maximum }: StatedRange,
-): Promise<void> {
-  await sql`
-    insert into plausible_range (product, crop_code, minimum, maximum)
-    values (${product}, ${cropCode}, ${minimum}, ${maximum})
-    on conflict (product, crop_code) do update set minimum = excluded.minimum, maximum = excluded.maximum`.execute(
+  { product, cropCode, minimum, maximum, largestFrom, meanTo }: StatedRange,
+): Promise<StatedRange> {
+  const { rows } = await sql<StatedRange>`
+    insert into plausible_range as range (product, crop_code, minimum, maximum, largest_from, mean_to)
+    values (${product}, ${cropCode}, ${minimum}, ${maximum}, ${largestFrom}, ${meanTo})
+    on conflict (product, crop_code) do update set
+      minimum = excluded.minimum,
+      maximum = excluded.maximum,
+      largest_from = coalesce(excluded.largest_from, range.largest_from),
+      mean_to = coalesce(excluded.mean_to, range.mean_to)
+    returning product, crop_code as "cropCode", minimum, maximum, largest_from as "largestFrom", mean_to as "meanTo"`.execute(
     trx,
   )
+  return rows[0] as StatedRange
 }
 
 /** @returns whether there was one */

@@ -20,6 +20,11 @@ interface RangeOptions extends Output {
   crop?: string
 }
 
+interface SetOptions extends RangeOptions {
+  largestFrom?: string
+  meanTo?: string
+}
+
 type RangeKey = Pick<StatedRange, 'product' | 'cropCode'>
 
 const list = command({
@@ -35,17 +40,33 @@ const list = command({
 const set = command({
   usage: 'set <product> <minimum> <maximum>',
   description: 'Set the plausible range of a product, in its unit, for all crops or for one.',
-  options: [CROP_OPTION],
-  examples: ['agro ranges set yield 0 15000 --crop wheat', 'agro ranges set forage 0 1'],
-  async run({ crop }: RangeOptions, named: string, from: string, to: string) {
+  options: [
+    CROP_OPTION,
+    ['--largest-from <value>', 'what the largest value of a layer reaches at least; 0 for any'],
+    ['--mean-to <value>', 'what the mean of the values above 0 of a layer is at most'],
+  ],
+  examples: [
+    'agro ranges set yield 0 15000 --crop wheat',
+    'agro ranges set yield 0 60000 --crop tomato --largest-from 4000 --mean-to 40000',
+    'agro ranges set forage 0 1',
+  ],
+  async run({ crop, largestFrom, meanTo }: SetOptions, named: string, from: string, to: string) {
     const { code, unit } = requireProduct(named)
     const [minimum, maximum] = [readNumber(from), readNumber(to)]
     if (minimum > maximum) throw new OperatorError(`${from} is more than ${to}: the minimum comes first.`)
-    const range = { product: code, cropCode: crop ?? null, minimum, maximum }
+    const given = {
+      ...{ product: code, cropCode: crop ?? null, minimum, maximum },
+      largestFrom: largestFrom === undefined ? null : readNumber(largestFrom),
+      meanTo: meanTo === undefined ? null : readNumber(meanTo),
+    }
     return changeReference(async (trx) => {
-      await refuseCrop(trx, range)
-      await upsertPlausibleRange(trx, range)
-      return [range, `${nameRange(range)} is plausible from ${from} to ${to} ${unit} now.`]
+      await refuseCrop(trx, given)
+      const range = await upsertPlausibleRange(trx, given)
+      const layers = [
+        ...(range.largestFrom === null ? [] : [`, the largest value of a layer from ${range.largestFrom}`]),
+        ...(range.meanTo === null ? [] : [`, its mean to ${range.meanTo}`]),
+      ]
+      return [range, `${nameRange(range)} is plausible from ${from} to ${to} ${unit} now${layers.join('')}.`]
     })
   },
 })
@@ -81,23 +102,35 @@ interface ListedRange extends StatedRange {
 
 function withDefaults(stated: StatedRange[]): ListedRange[] {
   return PRODUCTS.list.flatMap(({ code, unit, plausible }) => {
-    const own = { product: code, cropCode: null, ...plausible, unit, set: false }
+    const { largestFrom = null, meanTo = null } = plausible
+    const own = { product: code, cropCode: null, ...plausible, largestFrom, meanTo, unit, set: false }
     const ranges = stated.filter(({ product }) => product === code)
-    const set = ranges.map((range) => ({ ...range, unit, set: true }))
+    const set = ranges.map((range) => ({
+      ...range,
+      largestFrom: range.largestFrom ?? largestFrom,
+      meanTo: range.meanTo ?? meanTo,
+      unit,
+      set: true,
+    }))
     return set.some(({ cropCode }) => cropCode === null) ? set : [own, ...set]
   })
 }
 
 function rangesText(ranges: ListedRange[]): string {
-  const rows = ranges.map(({ product, cropCode, minimum, maximum, unit, set }) => [
+  const rows = ranges.map(({ product, cropCode, minimum, maximum, largestFrom, meanTo, unit, set }) => [
     product,
     cropCode ?? 'all others',
     String(minimum),
     String(maximum),
+    String(largestFrom ?? '-'),
+    String(meanTo ?? '-'),
     unit,
     set ? 'set' : 'of the product',
   ])
-  return formatTable(['PRODUCT', 'CROP', 'MINIMUM', 'MAXIMUM', 'UNIT', 'FROM'], rows)
+  return formatTable(
+    ['PRODUCT', 'CROP', 'MINIMUM', 'MAXIMUM', 'LARGEST FROM', 'MEAN TO', 'UNIT', 'FROM'],
+    rows,
+  )
 }
 
 function requireProduct(code: string): ProductDefinition {

@@ -19,7 +19,7 @@ import { valuesInRelease } from '#src/lookup/pixels.ts'
 import { type CommandAnswer, command, lookInDatabase, withDatabase } from './command.ts'
 import { levelOption } from './comparison.ts'
 import { formatTable } from './table.ts'
-import { type Output, pathNamed } from './terminal.ts'
+import { type Output, pathNamed, say } from './terminal.ts'
 
 interface RowError {
   line: number
@@ -181,8 +181,9 @@ async function readFileObservations(
   const bytes = await readFile(pathNamed(file)).catch((error) => {
     throw new OperatorError(`${file} cannot be read: ${formatError(error)}.`)
   })
+  const text = decodeFile(bytes, { source: file }, (note) => say('note', note))
   const { key, maximum } = product.observed as NonNullable<ProductDefinition['observed']>
-  const { rows, errors } = readObservations(decodeFile(bytes, { source: file }), key, maximum)
+  const { rows, errors } = readObservations(text, key, maximum)
   const places = rows.map(({ lat, lng, condition }) => ({ latitude: lat, longitude: lng, condition }))
   const values = await valuesInRelease(database, product, release.id, places)
   // The values are of the condition.

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { OperatorError } from '#src/errors.ts'
+import { decodeFile, OperatorError } from '#src/errors.ts'
 import { spanText } from './table.ts'
 
 /** `agro doctor` has codes of its own. */
@@ -115,9 +115,7 @@ async function readInput(): Promise<string> {
     length += chunk.length
     if (length > LONGEST_INPUT) throw new OperatorError('What comes on stdin is too long to be a password.')
   }
-  return Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/\r?\n$/, '')
+  return decodeFile(Buffer.concat(chunks), { source: 'The password on stdin' }).replace(/\r?\n$/, '')
 }
 
 async function question(prompt: string, { hidden = false } = {}): Promise<string> {

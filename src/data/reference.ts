@@ -16,10 +16,20 @@ export const REFERENCE_FILE = 'reference/countries-and-crops.yaml'
 const Name = Type.String({ minLength: 1, maxLength: 100 })
 const Aliases = Type.Array(Name, { default: [] })
 
-/** Plausible minimum and maximum by product. */
-const Ranges = Type.Record(Type.String(), Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }), {
-  default: {},
-})
+/** By product. */
+const Ranges = Type.Record(
+  Type.String(),
+  Type.Object(
+    {
+      minimum: Type.Number(),
+      maximum: Type.Number(),
+      largest_from: Type.Optional(Type.Number()),
+      mean_to: Type.Optional(Type.Number()),
+    },
+    { additionalProperties: false, required: ['minimum', 'maximum'] },
+  ),
+  { default: {} },
+)
 
 const Reference = Type.Object(
   {
@@ -80,10 +90,10 @@ async function insertCrop(trx: Transaction<Tables>, crop: Reference['crops'][num
   await trx.insertInto('crop').values({ code, name }).execute()
   const keys = keysOf(crop, wordKey).map((alias) => ({ alias, crop_code: code }))
   await trx.insertInto('crop_alias').values(keys).execute()
-  for (const [product, [minimum, maximum]] of Object.entries(plausible)) {
+  for (const [product, range] of Object.entries(plausible)) {
     await trx
       .insertInto('plausible_range')
-      .values({ product, crop_code: code, minimum: minimum as number, maximum: maximum as number })
+      .values({ product, crop_code: code, ...range })
       .execute()
   }
 }

@@ -331,7 +331,14 @@ export interface Tables {
   area_result: AreaResultTable
   skill: SkillTable
   area_claim: { release_id: number; admin_area_id: number; leased_until: Date }
-  plausible_range: { product: string; crop_code: string | null; minimum: number; maximum: number }
+  plausible_range: {
+    product: string
+    crop_code: string | null
+    minimum: number
+    maximum: number
+    largest_from: number | null
+    mean_to: number | null
+  }
   boundary_set: BoundarySetTable
   admin_area: AdminAreaTable
   admin_area_piece: { admin_area_id: number; geom: string }

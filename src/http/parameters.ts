@@ -7,7 +7,10 @@ import type {
   HookHandlerDoneFunction,
 } from 'fastify'
 import { type TObject, type TSchema, Type } from 'typebox'
+import { TOTP_DIGITS } from '#schemas/auth.ts'
 import { DOCUMENTED_AS, type ErrorDetail, IN_QUERY, orEmpty } from '#schemas/common.ts'
+import { DHIS2_PERIOD } from '#schemas/dhis2.ts'
+import { COLLECTION_NAME } from '#schemas/fields.ts'
 import { MONTH_PATTERN } from '#schemas/point-request.ts'
 import { ApiError } from '#src/errors.ts'
 import { isObject } from '#src/lib/json.ts'
@@ -331,6 +334,10 @@ const MONTH_RULE = 'must be a month such as 2026-07 or July 2026'
 const PATTERNS: Record<string, string> = {
   [MONTH_PATTERN]: MONTH_RULE,
   [orEmpty(MONTH_PATTERN)]: MONTH_RULE,
+  [DHIS2_PERIOD]: 'must be a period of DHIS2, such as 202607, 2026Q3 or 2026W30',
+  [TOTP_DIGITS]: 'must be six digits, such as 492039',
+  [COLLECTION_NAME]:
+    'must have 1 to 100 letters of English, digits and . _ ~ -, and begin with a letter or digit, such as cooperative-7',
   ...Object.fromEntries(Object.values(FORMATS).map(({ documented, rule }) => [documented.pattern, rule])),
 }
 
@@ -419,6 +426,7 @@ interface Limits {
   maximum?: number
   minLength?: number
   maxLength?: number
+  examples?: string[]
 }
 
 /** Of the ids of points, polygons and fields: a longer number would come back as another one. */
@@ -431,8 +439,14 @@ export function isNumberId(id: unknown): id is number {
 
 function describeRule(error: FastifySchemaValidationError): string {
   const { keyword, params } = error
-  const { type, minimum, maximum, minLength, maxLength } =
-    (error as { parentSchema?: Limits }).parentSchema ?? {}
+  const {
+    type,
+    minimum,
+    maximum,
+    minLength,
+    maxLength,
+    examples = [],
+  } = (error as { parentSchema?: Limits }).parentSchema ?? {}
   const types = [type].flat().filter((name) => name !== 'null')
   switch (keyword) {
     case 'required':
@@ -457,7 +471,7 @@ function describeRule(error: FastifySchemaValidationError): string {
     case 'uniqueItems':
       return 'must not have the same item twice'
     case 'pattern':
-      return PATTERNS[params.pattern as string] ?? 'is not written as it has to be'
+      return PATTERNS[params.pattern as string] ?? `must look like ${examples.join(' or ')}`
     case 'format':
       return FORMATS[params.format as string]?.rule ?? `must be a ${params.format}`
     default:

@@ -8,7 +8,7 @@ import { productSchema } from '#schemas/product.ts'
 import type { ProductDefinition, Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { CHECK_NAMES } from '#src/data/rights.ts'
-import { OperatorError } from '#src/errors.ts'
+import { decodeFile, OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { isArchive, openZipArchive } from './archive.ts'
 import {
@@ -216,7 +216,7 @@ async function readManifestText(path: string): Promise<string> {
   if (size > MAX_BYTES) {
     throw new OperatorError(`${path} has ${size} bytes; a manifest has at most ${MAX_BYTES}.`)
   }
-  return readFile(path, 'utf8').catch(refuse)
+  return decodeFile(await readFile(path).catch(refuse), { source: path })
 }
 
 /** As the parser counts; manifests have less than ten. */

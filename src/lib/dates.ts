@@ -20,6 +20,17 @@ export function isoMonth(date: string): string {
   return date.slice(0, 'YYYY-MM'.length)
 }
 
+/** The month of a calendar of `Intl`, as `201811`, that has the 16th of the month of a date, and so most of its days. */
+export function monthOfCalendar(calendar: string, date: string): string {
+  const format = new Intl.DateTimeFormat(`en-u-ca-${calendar}-nu-latn`, {
+    ...{ year: 'numeric', month: 'numeric', timeZone: 'UTC' },
+  })
+  const parts = format.formatToParts(new Date(`${isoMonth(date)}-16T00:00:00Z`))
+  const read = (type: string, length: number) =>
+    parts.find((part) => part.type === type)?.value.padStart(length, '0')
+  return `${read('year', 4)}${read('month', 2)}`
+}
+
 const SHORT_NAME = 3
 
 /** "2026-07" for a text such as "July 2026" or "Jul 2026" in any case of letters. */

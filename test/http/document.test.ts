@@ -7,6 +7,8 @@ import { isCollection, parseDocument, visit, type Document as YamlDocument } fro
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { serverCluster } from '#src/data/client.ts'
+import { validationError } from '#src/http/parameters.ts'
+import { IDEMPOTENCY_KEY } from '#src/http/request.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
 import { call, withKey } from '#test/setup/calls.ts'
 import {
@@ -46,6 +48,31 @@ describe('the document', () => {
     for (const $ref of names) expect(() => validator.mistakes({ $ref }, {}), $ref).not.toThrow()
     for (const { label, schema } of parametersOf(operations)) {
       if (schema) expect(() => validator.mistakes(schema, ''), label).not.toThrow()
+    }
+  })
+
+  test('has a rule or an example for each pattern, which the sentence of a refusal shows', () => {
+    const found: { pattern: string }[] = []
+    const seen = new Set<string>()
+    const walk = (schema: unknown): void => {
+      if (typeof schema !== 'object' || schema === null) return
+      const { pattern, $ref } = schema as { pattern?: unknown; $ref?: unknown }
+      if (typeof pattern === 'string') found.push({ ...schema, pattern })
+      if (typeof $ref === 'string' && !seen.has($ref)) {
+        seen.add($ref)
+        walk(document.components?.schemas?.[$ref.split('/').at(-1) as string])
+      }
+      for (const part of Object.values(schema)) walk(part)
+    }
+    for (const { operation } of operations) walk(bodiesOf({ ...operation, responses: {} }))
+    for (const { schema } of parametersOf(operations)) walk(schema)
+    // A header has a sentence of its own.
+    const shown = found.filter(({ pattern }) => pattern !== IDEMPOTENCY_KEY.source)
+    expect(new Set(shown.map(({ pattern }) => pattern)).size).toBeGreaterThan(8)
+    for (const schema of shown) {
+      const error = { keyword: 'pattern', instancePath: '/it', params: schema, parentSchema: schema }
+      const { message } = validationError([error as never], {})
+      expect(message).toMatch(/^it must (look like \S.*|(be|have|not contain) .{10,})\.$/)
     }
   })
 

@@ -117,7 +117,7 @@ const LOADED: [what: string, write: Writing, settings: Record<string, unknown>, 
       await Promise.all(layers.map(({ file }) => copyFile(first, file)))
       return layers
     },
-    { allow: ['empty', 'extent', 'scenarios-alike'] },
+    { allow: ['empty', 'extent', 'range', 'scenarios-alike'] },
     49,
   ],
   [
@@ -145,13 +145,13 @@ const LOADED: [what: string, write: Writing, settings: Record<string, unknown>, 
       await writeTiff(file, { ...options, tags: { ...tags, 324: tiles(size - pixel.length) } })
       return [{ file, scenario: 'Tiny' }]
     },
-    { allow: ['extent'] },
+    { allow: ['extent', 'range'] },
     152,
   ],
   [
     'of a sparse file what was written alone',
     async (folder) => [{ file: await writeTiff(join(folder, 'sparse.tif'), sparse()) }],
-    { allow: ['empty', 'extent'], forecast_period: SPARSE_MONTH },
+    { allow: ['empty', 'extent', 'range'], forecast_period: SPARSE_MONTH },
     1025,
   ],
 ]

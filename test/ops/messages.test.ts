@@ -58,6 +58,26 @@ describe.skipIf(missing.length > 0)('through Kannel', () => {
     expect(await kannel.counts()).toEqual({ received: 40, sent: 40, queued: 0 })
   })
 
+  test('a message with an emoji or curly quotation marks is answered as without, and its STOP is obeyed', async () => {
+    const texts = [
+      'Yield Fiche',
+      'Yield Fiche 🙏',
+      'Yield “Fiche”',
+      '🌾 Yield Fiche…',
+      'Stop 🙏',
+      'አቁም “stop”',
+    ]
+    const exchanges = texts.map((text, at): Exchange => {
+      return { kind: 'signs beyond GSM', text, from: `+25191177777${at}`, sentAt: 0 }
+    })
+    send(exchanges)
+    await untilAnswered(exchanges)
+    const [answer = '', ...others] = exchanges.map(({ reply = '' }) => reply)
+    expect(answer).toContain('Demo data')
+    expect(others.slice(0, 3)).toEqual([answer, answer, answer])
+    expect(others.slice(3)).toEqual(Array(2).fill(expect.stringMatching(/^You get no more messages/)))
+  })
+
   test('a message that is sent while the service is away is answered once, as soon as it is back', async () => {
     const [message, last] = ['YIELD 9.5 38.5', 'HELP'].map((text): Exchange => {
       return { kind: 'as in the help', text, from: '+251911999999', sentAt: 0 }

@@ -1314,6 +1314,8 @@ export interface components {
       }[] | null;
       /** @description The period of the values. The month of the forecast where it is left out, such as `202607`. */
       period?: string | null;
+      /** @description Of the DHIS2: `gregorian`, `ethiopian`, `coptic`, `persian` or `thai`. The period is its month with most days of that of the forecast: `201811` for July 2026. */
+      calendar?: string | null;
       /** @description Named in the set where it is sent. */
       data_set?: string | null;
       /** @description The combination of all values, if any. */

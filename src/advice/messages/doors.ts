@@ -5,6 +5,7 @@ import type { App } from '#src/http/app.ts'
 import { decodeBody } from '#src/http/plugins/body-parser.ts'
 import { isObject } from '#src/lib/json.ts'
 import { splitList } from '#src/lib/names.ts'
+import { decodeText } from '#src/lib/text.ts'
 import { LANGUAGES, type Texts, textsIn } from '../texts/languages.ts'
 import { isInGsm7 } from '../texts/segments.ts'
 import type { Style } from './conversation.ts'
@@ -39,7 +40,7 @@ export async function messages(app: App, parts: Parameters<typeof createReceiver
   app.addContentTypeParser<Buffer>(
     'application/x-www-form-urlencoded',
     { parseAs: 'buffer' },
-    (request, body, done) => done(null, readForm(request, body)),
+    (request, body, done) => done(null, readForm(decodeBody(body, request), request.log)),
   )
   const receive = createReceiver(parts)
   if (SMS_SECRET) addSms(app, receive, SMS_SECRET)
@@ -47,9 +48,71 @@ export async function messages(app: App, parts: Parameters<typeof createReceiver
   if (TELEGRAM_SECRET) addTelegram(app, receive, TELEGRAM_SECRET)
 }
 
-function readForm(request: FastifyRequest, body: Buffer): Fields {
-  return Object.fromEntries(new URLSearchParams(decodeBody(body, request)))
+/** The fields of a form or a query; a repeated one counts once, the first time. */
+function readForm(form: string, log: FastifyRequest['log']): Fields {
+  const pairs = form.split('&').map((pair) => {
+    const [name = '', ...value] = pair.split('=')
+    return [readEncoded(name, log), value.join('=')] as const
+  })
+  const charset = pairs.find(([name]) => name === 'charset')?.[1]
+  return Object.fromEntries(pairs.reverse().map(([name, value]) => [name, readEncoded(value, log, charset)]))
 }
+
+/** No message has these: bytes of UTF-16 that are taken for another encoding are full of them. */
+const CONTROL = /(?![\t\n\r])\p{Cc}|\ufffd/u
+
+/** First bytes of characters in UTF-16BE: those of letters and of emoji, and those of signs beside them. */
+const LETTERS = (byte: number) => byte < 0x14 || (byte >= 0xd8 && byte < 0xdc) || byte === 0xff
+const SIGNS = (byte: number) => [0x1e, 0x1f, 0x2d, 0xfe].includes(byte) || (byte >= 0x20 && byte < 0x28)
+
+function isUtf16(bytes: Buffer): boolean {
+  const first = bytes.filter((_, at) => at % 2 === 0)
+  return (
+    bytes.length % 2 === 0 &&
+    first.some(LETTERS) &&
+    first.every((byte) => LETTERS(byte) || SIGNS(byte) || (byte >= 0xdc && byte < 0xe0))
+  )
+}
+
+/**
+ * Decodes a value of a form. It is UTF-8, or as declared. Kannel without `mo-recode` sends UTF-16BE where a message has a
+ * sign beyond the alphabet of GSM: it writes a blank for each byte that looks like one, and none at the ends.
+ */
+function readEncoded(value: string, log: FastifyRequest['log'], charset?: string): string {
+  const bytes = Buffer.from(
+    value.replace(/\+|%([0-9a-f]{2})|[\s\S]/giu, (sign, hex) => {
+      if (sign === '+') return ' '
+      return hex ? String.fromCharCode(Number.parseInt(hex, 16)) : Buffer.from(sign).toString('latin1')
+    }),
+    'latin1',
+  )
+  const [begin, end] = [Buffer.concat([BLANK, bytes]), Buffer.concat([bytes, BLANK])]
+  const utf16 = [bytes, begin, end, Buffer.concat([begin, BLANK])].filter(isUtf16)
+  const attempts: { some: Buffer; declared?: string | undefined }[] = [
+    { some: bytes, declared: charset },
+    { some: bytes },
+    ...utf16.map((some) => ({ some, declared: UTF_16 })),
+  ]
+  for (const { some, declared } of attempts) {
+    try {
+      const { text } = decodeText(some, { source: 'It', declared })
+      if (CONTROL.test(text)) continue
+      if (declared === UTF_16) log.warn('the gateway sends texts in UTF-16: Kannel needs mo-recode = true')
+      return text
+    } catch {
+      // Another encoding, then.
+    }
+  }
+  log.warn('the gateway sends texts that are not UTF-8: it should, or name their charset')
+  // A STOP is obeyed, whatever stands around it.
+  return bytes
+    .toString('latin1')
+    .replaceAll('\0', '')
+    .replace(/[^ -~]+/g, ' ')
+}
+
+const BLANK = Buffer.from(' ')
+const UTF_16 = 'utf-16be'
 
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
@@ -61,8 +124,8 @@ function requireSecret(sent: unknown, secret: string): void {
   throw new ApiError('UNAUTHORIZED', 'The secret of the gateway is missing or wrong.')
 }
 
-function readFields({ query, body }: FastifyRequest): Fields {
-  return { ...(query as Fields), ...(isObject(body) ? body : {}) }
+function readFields({ url, body, log }: FastifyRequest): Fields {
+  return { ...readForm(url.split('?')[1] ?? '', log), ...(isObject(body) ? body : {}) }
 }
 
 /** A text of a field; a repeated one counts once. @throws {ApiError} INVALID_PARAMETERS */

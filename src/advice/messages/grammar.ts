@@ -62,7 +62,7 @@ export function createVocabulary(
   }
   // Those of English work in each language, STOP above all: the last of a word counts.
   const all = [words, textsIn().words].flatMap((some) =>
-    COMMANDS.flatMap((name) => some[name].map((word) => [nameKey(word), name] as const)),
+    COMMANDS.flatMap((name) => some[name].map((word) => [commandKey(word), name] as const)),
   )
   const commands = new Map(all)
   return { subjects, commands }
@@ -102,10 +102,26 @@ const EDGES = /^(?:[\s,:;]|-(?!\.?\d))+|[\s,:;-]+$/g
 /** A mark between a word and a place, without a space. */
 const MARKS = /(?<=\p{L})[,/:;-](?=\p{L})/gu
 
+/** A word without the signs around it, in letters of any width. */
+function commandKey(text: string): string {
+  const key = nameKey(text.normalize('NFKC').replace(/[^\p{L}\p{M}\p{N}]+/gu, ' '))
+  // As in S.T.O.P.
+  return /^(\S )+\S$/.test(key) ? key.replaceAll(' ', '') : key
+}
+
+/** Signs that say nothing of a question, such as emoji and marks of direction. */
+const NO_LETTERS = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}\p{Cf}]|\ufe0f|\u20e3/gu
+
+/** Around words; behind a digit they are seconds of an arc. */
+const QUOTES = /(?<!\d)["“”„«»]/g
+
 /** Reads a message. All but commands are questions, at worst about a place alone. */
 export function parseMessage(text: string, { subjects, commands }: Vocabulary): Parsed {
   const sent = text
     .normalize('NFC')
+    .replace(/[\uff01-\uff5e]/g, (sign) => sign.normalize('NFKC'))
+    .replace(NO_LETTERS, ' ')
+    .replace(QUOTES, ' ')
     .replace(/\s+/g, ' ')
     .trim()
     .replace(/^["'“”‘’/]+/, '')
@@ -113,7 +129,7 @@ export function parseMessage(text: string, { subjects, commands }: Vocabulary): 
   const feedback = FEEDBACK.exec(sent)
   if (feedback) return readFeedback(feedback)
   if (CHOICE.test(sent)) return { kind: 'choice', number: Number(sent) }
-  const key = nameKey(sent)
+  const key = commandKey(sent)
   // A place may be called nearly as a short command is.
   const near = key.length > LEAST_LETTERS ? nearestTo(key, commands) : undefined
   const command =

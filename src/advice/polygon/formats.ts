@@ -3,7 +3,7 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { QuantityFields, type QuantityRequest } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
 import { FORMATS, type Format, type Writer } from '#src/http/formats.ts'
-import { isoMonth } from '#src/lib/dates.ts'
+import { monthOfCalendar } from '#src/lib/dates.ts'
 import { makeReleaseMembers, type ReleaseLabels } from '#src/lookup/releases.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
 import { listStatisticColumns, type PolygonItem, type PolygonItems, readStatistics } from './answer.ts'
@@ -48,7 +48,7 @@ function dataValueWriter(
   refuseRepeated(mapping)
   const { org_units, data_set, attribute_option_combo } = mapping
   const elements = findElements(mapping, listStatisticColumns(product, release, keys))
-  const period = mapping.period ?? formatPeriod(product, release)
+  const period = findPeriod(product, release, mapping)
   const units = org_units && new Map(org_units.map(({ id, org_unit }) => [id, org_unit]))
   const { crop, ...members } = makeReleaseMembers(release)
   const head = JSON.stringify({
@@ -127,7 +127,28 @@ function findElements({ data_elements }: Dhis2Mapping, columns: string[]) {
   })
 }
 
-function formatPeriod({ code }: ProductDefinition, { forecastPeriod }: ReleaseLabels): string {
-  if (forecastPeriod !== null) return isoMonth(forecastPeriod).replace('-', '')
-  throw ApiError.invalid('dhis2.period', `is required: ${code} has no month`)
+/** What `Intl` calls the calendars of DHIS2 that both count alike. */
+const CALENDARS: Record<string, string> = {
+  gregorian: 'iso8601',
+  iso8601: 'iso8601',
+  ethiopian: 'ethiopic',
+  coptic: 'coptic',
+  persian: 'persian',
+  thai: 'buddhist',
+}
+
+function findPeriod(
+  { code }: ProductDefinition,
+  { forecastPeriod }: ReleaseLabels,
+  { period, calendar }: Dhis2Mapping,
+): string {
+  if (period) return period
+  if (forecastPeriod === null) throw ApiError.invalid('dhis2.period', `is required: ${code} has no month`)
+  const name = CALENDARS[calendar ?? 'gregorian']
+  if (name === undefined) {
+    const names = Object.keys(CALENDARS)
+    const rule = `must be one of ${names.join(', ')}; for another calendar send dhis2.period`
+    throw ApiError.invalid('dhis2.calendar', rule, names)
+  }
+  return monthOfCalendar(name, forecastPeriod)
 }

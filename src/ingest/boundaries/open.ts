@@ -16,7 +16,6 @@ import {
   stemOf,
   TOPOJSON,
 } from '../other-formats.ts'
-import { refuseEncoding } from './encoding.ts'
 import {
   chooseLayer,
   type FeatureFile,
@@ -26,7 +25,7 @@ import {
   readNumber,
 } from './feature.ts'
 import { geoPackage } from './geopackage.ts'
-import { findPart, shapefile, shapefileFeatures, shapefileReading } from './shapefile.ts'
+import { findPart, refuseEncoding, shapefile, shapefileFeatures, shapefileReading } from './shapefile.ts'
 
 /** Features that end in a chunk are in memory together. */
 const CHUNK_BYTES = 64 * 1024

@@ -9,6 +9,7 @@ import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { ReleaseSource } from '../source.ts'
 import type { CoverageStatistics } from '../statistics.ts'
 import { findSurroundings, listCoverageFacts, partWithValues } from './queries.ts'
+import { RANGE_CHECKS } from './ranges.ts'
 import { CHECKS, type CoverageFacts, type ReleaseFacts, type Surroundings } from './rules.ts'
 
 export interface Leniency {
@@ -122,5 +123,5 @@ export async function inspectAgain(
 }
 
 function run(facts: ReleaseFacts, surroundings: Surroundings) {
-  return CHECKS.flatMap((check) => check(facts, surroundings))
+  return [...CHECKS, ...RANGE_CHECKS].flatMap((check) => check(facts, surroundings))
 }

@@ -18,14 +18,14 @@ export async function findSurroundings(
   const country = countries.find(({ code }) => code === series.countryCode)
   if (!country) throw new OperatorError(`There is no country ${series.countryCode}.`)
   const { code, name, extent } = country
+  const range = await findPlausibleRange(db, series.product, series.cropCode)
+  const stated = Object.fromEntries(Object.entries(range ?? {}).filter(([, value]) => value !== null))
   return {
     today: new Date(),
     country: { code, name, extent: extent && asExtent(extent) },
     newestMonth: await findNewestMonth(db, series),
     names: await findPublishedNames(db, series.product),
-    plausible:
-      (await findPlausibleRange(db, series.product, series.cropCode)) ??
-      products.of(series.product).plausible,
+    plausible: { ...products.of(series.product).plausible, ...stated },
   }
 }
 
@@ -76,7 +76,7 @@ export async function listCoverageFacts(
       input,
       scenario,
       unit,
-      jsonb_build_object('validCount', valid_count, 'minimum', minimum, 'maximum', maximum) as statistics
+      jsonb_build_object('validCount', valid_count, 'minimum', minimum, 'maximum', maximum, 'mean', mean) as statistics
     from layer
     join coverage on coverage.id = coverage_id
     where layer.release_id = ${releaseId}

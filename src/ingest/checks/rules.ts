@@ -1,6 +1,6 @@
 import type { CompanionRole } from '#schemas/certainty.ts'
 import { SCENARIOS } from '#schemas/glossary.ts'
-import type { Series } from '#schemas/products/define.ts'
+import type { ProductDefinition, Series } from '#schemas/products/define.ts'
 import type { ReleaseIssue } from '#src/data/rights.ts'
 import { isoMonth, monthsBetween } from '#src/lib/dates.ts'
 import { editDistance, nameKey } from '#src/lib/names.ts'
@@ -17,8 +17,10 @@ export interface LayerFacts {
   unit: string
   /** The file, or the layer's name. */
   origin: string
+  /** Of pixels. */
+  scale?: number
   /** Undefined before pixels are read. */
-  statistics?: Pick<Statistics, 'validCount' | 'minimum' | 'maximum'>
+  statistics?: Statistics
   /** Undefined for stored layers. */
   raw?: Raw
 }
@@ -53,23 +55,23 @@ export interface Surroundings {
   /** Names of published releases of the product, in any country. */
   names: { inputs: string[]; scenarios: string[] }
   /** In the product's unit. */
-  plausible: { minimum: number; maximum: number }
+  plausible: ProductDefinition['plausible']
 }
 
 type FoundIssue = Omit<ReleaseIssue, 'allowed'>
 
-type Check = (release: ReleaseFacts, surroundings: Surroundings) => FoundIssue[]
+export type Check = (release: ReleaseFacts, surroundings: Surroundings) => FoundIssue[]
 
-function listLayers({ coverages }: ReleaseFacts): LayerFacts[] {
+export function listLayers({ coverages }: ReleaseFacts): LayerFacts[] {
   return coverages.flatMap(({ layers }) => layers)
 }
 
 /** Whether a band has values of the product. */
-function isOfProduct({ role }: LayerFacts): boolean {
+export function isOfProduct({ role }: LayerFacts): boolean {
   return role === undefined || role === 'low' || role === 'high'
 }
 
-function labelLayer({ input, scenario }: LayerFacts): NonNullable<FoundIssue['layer']> {
+export function labelLayer({ input, scenario }: LayerFacts): NonNullable<FoundIssue['layer']> {
   return { input, scenario }
 }
 
@@ -281,31 +283,6 @@ function digitsOf(text: string): string {
 const notHonoured: Check = ({ notHonoured = [] }) =>
   notHonoured.map((sentence) => ({ check: 'not-honoured', level: 'error', sentence }))
 
-/** Another unit, a missing scale, or an undeclared nodata value. */
-const range: Check = (release, { plausible }) =>
-  listLayers(release)
-    .filter((layer) => isOfProduct(layer) || layer.role === 'stddev')
-    .flatMap((layer) => {
-      const { minimum, maximum } = layer.statistics ?? { minimum: null, maximum: null }
-      if (minimum === null || maximum === null) return []
-      if (minimum >= plausible.minimum && maximum <= plausible.maximum) return []
-      const { product, cropCode } = release.series
-      const found = `${shortNumber(minimum)} to ${shortNumber(maximum)} ${layer.unit}`
-      const expected = `${shortNumber(plausible.minimum)} to ${shortNumber(plausible.maximum)}`
-      return {
-        check: 'range',
-        level: 'error',
-        sentence: `${layer.origin} has values of ${found}, but ${[product, cropCode].filter(Boolean).join(' of ')} is plausible from ${expected}: is its nodata value missing, or its scale or unit wrong?`,
-        layer: labelLayer(layer),
-        figures: {
-          minimum,
-          maximum,
-          plausibleMinimum: plausible.minimum,
-          plausibleMaximum: plausible.maximum,
-        },
-      }
-    })
-
 const reading: Check = ({ notes = [] }) =>
   notes.map((sentence) => ({ check: 'reading', level: 'note', sentence }))
 
@@ -413,6 +390,5 @@ export const CHECKS: Check[] = [
   empty,
   spread,
   undeclaredNodata,
-  range,
   scenariosAlike,
 ]

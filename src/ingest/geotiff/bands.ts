@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { parseXml, XmlElement } from '@rgrove/parse-xml'
 import type { GeoTIFFImage } from 'geotiff'
-import { OperatorError } from '#src/errors.ts'
+import { decodeFile, OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { GridSize } from '#src/raster/grid.ts'
 import type { ManifestLayer } from '../manifest.ts'
@@ -131,8 +131,14 @@ export async function readSmallFile(path: string, maxBytes: number): Promise<str
   if (status.size > maxBytes) {
     throw new OperatorError(`${path} has ${status.size} bytes; at most ${maxBytes} are read.`)
   }
-  return readFile(path, 'utf8').catch(refuse)
+  const bytes = await readFile(path).catch(refuse)
+  if (!bytes) return undefined
+  const declared = /^<\?xml[^>]*?encoding=["']([\w-]+)/.exec(bytes.toString('latin1', 0, LONGEST_PROLOG))?.[1]
+  return decodeFile(bytes, { source: path, declared }, () => {})
 }
+
+/** Of XML, which may name another encoding. */
+const LONGEST_PROLOG = 200
 
 /** x = a * column + b * row + c, y = d * column + e * row + f. */
 export type Affine = [a: number, b: number, c: number, d: number, e: number, f: number]

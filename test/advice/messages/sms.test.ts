@@ -197,6 +197,62 @@ describe('a sender', () => {
     expect(JSON.stringify(rows)).not.toMatch(/zanzara/i)
   })
 
+  /** What Kannel 1.4 writes for %a of a message in UCS-2 without mo-recode (gw/urltrans.c): words at bytes like blanks. */
+  function asKannel(text: string): string {
+    const bytes = Buffer.from(text, 'utf16le').swap16().toString('latin1')
+    const words = bytes.split(/[ \t\n\v\f\r]+/).filter(Boolean)
+    return words.map((word) => escape(word).replaceAll('+', '%2B')).join('+')
+  }
+
+  /** A message as a form has it. */
+  async function sendEncoded(text: string, more = '', from = `+2519${Math.floor(Math.random() * 1e8)}`) {
+    const query = `secret=${DOORS.SMS_SECRET}&from=${encodeURIComponent(from)}&text=${text}${more}`
+    const inQuery = await call(service.app, `GET /messages/sms?${query}`)
+    const inForm = await call(service.app, 'POST /messages/sms', {
+      payload: query.replace(/from=%2B2519/, 'from=%2B2518'),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    })
+    expect(inForm.text).toBe(inQuery.text)
+    return inQuery.text
+  }
+
+  test.each([
+    'Stop 🙏',
+    '🙏 Stop',
+    '“Stop”',
+    'Stop ',
+    'Stop…',
+    'Stop አቁም',
+    'አቁም stop',
+    '🛑 STOP 🛑',
+    'ＳＴＯＰ',
+    'stop†',
+  ])('of a gateway that sends UTF-16 is obeyed: %s', async (text) => {
+    expect(await sendEncoded(asKannel(text))).toMatch(/^You get no more messages/)
+    expect(await sendEncoded(encodeURIComponent(text))).toMatch(/^You get no more messages/)
+  })
+
+  test.each(['Yield Fiche 🙏', '🌾 Yield Fiche', 'Yield “Fiche”', 'Yield Fiche’', 'Yield Fiche…'])(
+    'of a gateway that sends UTF-16 is answered as another one: %s',
+    async (text) => {
+      const withoutCode = (reply: string) => reply.replace(/Code .*/, '')
+      const answer = withoutCode(await sendEncoded('Yield+Fiche'))
+      expect(answer).toContain('Demo data')
+      expect(withoutCode(await sendEncoded(asKannel(text)))).toBe(answer)
+      expect(withoutCode(await sendEncoded(encodeURIComponent(text)))).toBe(answer)
+    },
+  )
+
+  test('in another encoding is read where the gateway declares it, and a STOP of it is obeyed in any case', async () => {
+    const answer = await sendEncoded('Yield+Fiche')
+    expect(await sendEncoded('Yield+Fich%e9', '&charset=ISO-8859-1')).toBe(
+      await sendEncoded('Yield+Fich%c3%a9'),
+    )
+    expect(answer).toContain('Demo data')
+    expect(await sendEncoded('Stop+%e9t%e9')).toMatch(/^You get no more messages/)
+    expect(await sendEncoded('%00S%00t%00o%00p%00+%00')).toMatch(/^You get no more messages/)
+  })
+
   test('who has sent STOP gets nothing until START, and what was theirs is gone', async () => {
     const send = newSender()
     await send('wheat 9.5 38.5')

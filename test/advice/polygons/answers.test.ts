@@ -130,6 +130,20 @@ describe('as a data value set', () => {
     expect(dataValues[0].period).toBe('2026Q3')
   })
 
+  test.each([
+    ['gregorian', '202607'],
+    ['iso8601', '202607'],
+    ['ethiopian', '201811'],
+    ['coptic', '174211'],
+    ['persian', '140504'],
+    ['thai', '256907'],
+  ])('the month of the forecast is that of the calendar of the DHIS2: %s', async (calendar, period) => {
+    const { dataValues } = (await asDhis2({ ...MAPPING, calendar })).body
+    expect(dataValues[0].period).toBe(period)
+    const given = (await asDhis2({ ...MAPPING, calendar, period: '201813' })).body
+    expect(given.dataValues[0].period).toBe('201813')
+  })
+
   test('where nothing is mapped there are no values, and the set is one all the same', async () => {
     const { dataValues, left_out } = (await asDhis2({ ...MAPPING, org_units: [] })).body
     expect(dataValues).toEqual([])
@@ -152,6 +166,10 @@ describe('as a data value set', () => {
     'an area': [MAPPING, { area: 'acre' }],
     'two columns as one element': [{ data_elements: [ELEMENT, AGAIN] }],
     'two places as one unit': [{ ...MAPPING, org_units: [UNIT, { ...UNIT, id: 'ETH-03' }] }],
+    'a month as the rest of the API writes it': [{ ...MAPPING, period: '2026-07' }],
+    'a month as people write it': [{ ...MAPPING, period: 'July 2026' }],
+    'a calendar that is not converted': [{ ...MAPPING, calendar: 'nepali' }],
+    'a calendar that DHIS2 does not have': [{ ...MAPPING, calendar: 'ethiopic' }],
     'a place as two units': [{ ...MAPPING, org_units: [UNIT, { ...UNIT, org_unit: OTHER_UNIT }] }],
   }
 

@@ -83,6 +83,8 @@ const CASES: Record<string, Case> = {
   },
   'files of other software beside one': { layers: [{ file: 'beside.tif' }] },
   'values of another unit': { layers: [{ file: 'it.tif', scale: 100 }] },
+  'values in tonnes, in a raster that says kilograms': { layers: [{ file: 'it.tif', scale: 0.001 }] },
+  'values that are ten times too large': { layers: [{ file: 'it.tif', scale: 6 }] },
   'scenarios that are all of one file': {
     layers: ['Normal', 'Below Normal'].map((scenario) => ({ file: 'it.tif', scenario })),
   },

@@ -17,6 +17,9 @@ import { publishChecked } from '#src/ingest/publish.ts'
 import { openDatabase } from '#test/setup/open-service.ts'
 import { onePixelRelease, releaseDescription } from '#test/setup/releases.ts'
 
+/** Bounds of layers that are left to the product. */
+const ofProduct = { largestFrom: null, meanTo: null }
+
 const opened = openDatabase('empty')
 
 /** One of the fertilizer releases of a month, with a rate of 3000 kg/ha of urea in one pixel. */
@@ -27,13 +30,13 @@ test('a release is compared with what is published, and with the range of its cr
   const { writer } = database
   await loadRelease(database, release('2026-05'))
   await loadRelease(database, release('2026-06'), { publish: false })
-  const range = { product: 'fertilizer', cropCode: 'wheat', minimum: 0, maximum: 2500 }
+  const range = { product: 'fertilizer', cropCode: 'wheat', minimum: 0, maximum: 2500, ...ofProduct }
   await writer.transaction().execute((trx) => upsertPlausibleRange(trx, range))
   expect(await findSurroundings(writer, releaseDescription(), PRODUCTS)).toMatchObject({
     country: { code: 'eth', name: 'Ethiopia', extent: { west: 32.9, south: 3.3, east: 48.1, north: 15 } },
     newestMonth: '2026-05-01',
     names: { inputs: ['Urea'], scenarios: ['Normal'] },
-    plausible: { minimum: 0, maximum: 2500 },
+    plausible: { minimum: 0, maximum: 2500, largestFrom: 3, meanTo: 700 },
   })
   const synthetic = await findSurroundings(writer, releaseDescription({ synthetic: true }), PRODUCTS)
   expect(synthetic.newestMonth).toBeNull()
@@ -63,14 +66,28 @@ test('a release is published once what the checks find in it is allowed, which s
 
 test('the range of a crop comes before that of all crops', async () => {
   const { writer } = opened.database
-  const all: StatedRange = { product: 'yield', cropCode: null, minimum: 0, maximum: 50_000 }
-  const wheat: StatedRange = { product: 'yield', cropCode: 'wheat', minimum: 0, maximum: 15_000 }
-  const potato: StatedRange = { product: 'yield', cropCode: 'potato', minimum: 0, maximum: 125_000 }
+  const all: StatedRange = { product: 'yield', cropCode: null, minimum: 0, maximum: 50_000, ...ofProduct }
+  const wheat: StatedRange = {
+    product: 'yield',
+    cropCode: 'wheat',
+    minimum: 0,
+    maximum: 15_000,
+    largestFrom: 500,
+    meanTo: null,
+  }
+  const potato: StatedRange = {
+    product: 'yield',
+    cropCode: 'potato',
+    minimum: 0,
+    maximum: 125_000,
+    largestFrom: 3000,
+    meanTo: 30_000,
+  }
   await writer.transaction().execute(async (trx) => {
     for (const range of [wheat, { ...all, maximum: 1 }, all]) await upsertPlausibleRange(trx, range)
   })
-  expect((await listPlausibleRanges(writer)).slice(1)).toEqual([all, potato, wheat])
-  expect(await findPlausibleRange(writer, 'yield', 'wheat')).toEqual(wheat)
+  expect((await listPlausibleRanges(writer)).slice(1)).toEqual([all, potato, { ...wheat, meanTo: 10_000 }])
+  expect(await findPlausibleRange(writer, 'yield', 'wheat')).toEqual({ ...wheat, meanTo: 10_000 })
   expect(await findPlausibleRange(writer, 'yield', 'maize')).toEqual(all)
   expect(await findPlausibleRange(writer, 'isfm', 'wheat')).toBeUndefined()
   const remove = (cropCode: string | null) =>
