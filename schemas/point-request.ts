@@ -110,28 +110,6 @@ export const PointRequest = t.component(
 )
 export type PointRequest = t.WithoutNulls<Static<typeof PointRequest>>
 
-const PlaceName = t.text(
-  200,
-  'A place in words, instead of `lat` and `lng`: a code or name of `GET /places`, maybe with the area it lies in (`Fiche, Oromia`), coordinates (`9.5N 38.5E`), an Open Location Code (`6GCRMQ2F`), or your saved field (`collection/id`). An area is a point inside; its country applies.',
-  // Tools that send all examples send a position: empty counts as left out.
-  '',
-)
-
-/** A request with a place in words in the place of the position. Code checks that there is one of the two. */
-export function withPlace(request: TObject): TObject {
-  return Type.Object({ ...request.properties, place: t.optional(PlaceName) })
-}
-
-/** The same for the document, where either may be left out. */
-export function withOptionalPosition(query: TObject): TObject {
-  const { lat, lng, ...rest } = toQuerySchema(query).properties
-  return Type.Object({
-    lat: Type.Optional(lat as TSchema),
-    lng: Type.Optional(lng as TSchema),
-    ...rest,
-  })
-}
-
 /** A request with the format of the answer and the language of texts, for clients that send an address alone. */
 export function withFormat(
   request: TObject,
@@ -166,15 +144,4 @@ export function asQuery(request: TObject, documented = Object.keys(request.prope
 /** The parameters of a point that the interface names. */
 export const PLAIN_PARAMETERS = ['lat', 'lng', 'crop', 'country_code', 'name']
 
-/** The body beside a query. Gateways that know the document alone let it through: no field is required. */
-export function asRemainder(request: TObject, $id: string): TObject {
-  return t.component(
-    $id,
-    'Some fields of a request, where the query has the others.',
-    Type.Partial(request).properties,
-  )
-}
-
 type Annotated = TSchema & { description?: string; examples?: unknown[] }
-
-export const PointRemainder = asRemainder(PointRequest, 'PointRemainder')
