@@ -10,8 +10,7 @@ import { readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { roundDegrees } from '#src/lib/round.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import { createPlaces, readPosition, unreadPosition } from './place.ts'
-import { isLikePosition } from './spellings.ts'
+import { createPlaces, readPosition } from './place.ts'
 
 const DESCRIPTION =
   'The administrative areas of all levels that a name may mean, for people to choose among: as `place` of points and areas takes them. Without a match, names with a typing error. Coordinates and Open Location Codes have a position instead.'
@@ -45,8 +44,6 @@ export function searchRoute(app: App, lookup: Lookup): void {
       const { areas, similar } = position
         ? { areas: [], similar: [] }
         : await searchAreas(name, options, { request, reply })
-      if (!position && areas.length + similar.length === 0 && isLikePosition(name))
-        throw unreadPosition('name')
       const isNear = areas.length === 0 && similar.length > 0
       const items = (isNear ? similar : areas)
         .slice(0, limit)

@@ -192,8 +192,9 @@ describe('a position as a place', () => {
       const { status, body } = await get(path, { place: '37P 412345 1050000' })
       expect([status, body.error]).toEqual([400, `place ${rule}`])
     }
-    const { status, body } = await get('/places', { name: '37P 412345 1050000' })
-    expect([status, body.error]).toEqual([400, `name ${rule}`])
+    // It is asked letter by letter.
+    const { status, body } = await get('/places', { name: "9°30' 3" })
+    expect([status, body.items, body.position]).toEqual([200, [], null])
     const swapped = await get('/advisory', { place: '138.5, 9.5' })
     expect([swapped.status, swapped.body.error]).toEqual([
       400,
