@@ -90,9 +90,8 @@ export async function adviseOnRegion(
       advisors.adviseOn(where, { product, asked: own, wanted: null }, waiting),
     )
     Object.assign(asked, sourceMember(own))
-    const whole =
+    const data =
       isArea && rules ? withAmounts(product, advice, rules) : makeRegionData(product, advice, rules)
-    const data = hasSections ? withoutStatistics(product, whole) : whole
     if (asked.skill) data.skill = await readSkill(product, advice.release, advice.position, request, reply)
     return { product, advice, data }
   }
@@ -133,18 +132,6 @@ export async function adviseOnRegion(
     products: found.map(({ product }) => product),
     table: () => writeTable(first, location, isArea ? rules : null),
   }
-}
-
-/** Sections have the form of those of a point: the values alone. */
-function withoutStatistics(
-  product: ProductDefinition,
-  data: Record<string, unknown>,
-): Record<string, unknown> {
-  const statistics = new Set(listStatisticKeys(product).filter((key) => key !== product.value.key))
-  const entries = (data[product.entries] as object[]).map((entry) =>
-    Object.fromEntries(Object.entries(entry).filter(([key]) => !statistics.has(key))),
-  )
-  return { ...data, [product.entries]: entries }
 }
 
 /** The means of an area on a field of a size: of the field nothing else is known. */

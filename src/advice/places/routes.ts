@@ -22,6 +22,7 @@ import { createPlaces, type Place, type Places } from '../location/place.ts'
 import type { PointSource } from '../point/answer.ts'
 import { type Format, type PointHandlers, refuseFurther } from '../point/handlers.ts'
 import { documentErrors, TEXT_HEADERS } from '../point/routes.ts'
+import { listStatisticKeys } from '../polygon/answer.ts'
 import { LANGUAGES } from '../texts/languages.ts'
 import { replyInText } from '../texts/reply.ts'
 import { adviseOnRegion, type RegionParts } from './advise.ts'
@@ -192,9 +193,7 @@ async function respond(parts: Parts, call: Call, reply: FastifyReply): Promise<v
     return
   }
   const { body, table } = await adviseOn(place)
-  const { name, lat, lng, type } = body.location as Record<string, unknown>
-  // Sections have the form of those of a point, and so has their location.
-  const answer = source.hasSections ? { ...body, location: { name, lat, lng, type } } : body
+  const answer = source.hasSections ? inFormOfPoint(body, source.products) : body
   const written =
     format === 'csv'
       ? table()
@@ -204,6 +203,21 @@ async function respond(parts: Parts, call: Call, reply: FastifyReply): Promise<v
     return
   }
   reply.type(format === 'csv' ? CSV.contentType : 'application/json; charset=utf-8').send(written)
+}
+
+/** An answer for all products has the form of that at a point: the location and the values alone. */
+function inFormOfPoint(body: Record<string, unknown>, products: readonly ProductDefinition[]): object {
+  const { name, lat, lng, type } = body.location as Record<string, unknown>
+  const sections = products.map((product) => {
+    const { code, entries, value } = product
+    const section = body[code] as Record<string, object[] | null>
+    const statistics = new Set(listStatisticKeys(product).filter((key) => key !== value.key))
+    const plain = section[entries]?.map((entry) =>
+      Object.fromEntries(Object.entries(entry).filter(([key]) => !statistics.has(key))),
+    )
+    return [code, { ...section, [entries]: plain ?? null }]
+  })
+  return { ...body, location: { name, lat, lng, type }, ...Object.fromEntries(sections) }
 }
 
 /** Fills in the country of a position without one, and its crop where a product has crops. */
