@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { AnsweredPlace, PlaceMember } from './areas.ts'
 import {
   COMPANION_ROLES,
   certaintyComponents,
@@ -9,7 +10,6 @@ import {
 } from './certainty.ts'
 import * as t from './common.ts'
 import { FORECAST_MONTH, SCENARIOS, STALE, SYNTHETIC } from './glossary.ts'
-import { AnsweredPlace, PlaceMember } from './places.ts'
 import { PointRequest, ShortText } from './point-request.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
 import { ProofMember, proofComponents } from './proof.ts'

@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { areaLevel } from './areas.ts'
 import * as t from './common.ts'
 import { QuantityFields } from './quantities.ts'
 
@@ -143,5 +144,31 @@ export function asQuery(request: TObject, documented = Object.keys(request.prope
 
 /** The parameters of a point that the interface names. */
 export const PLAIN_PARAMETERS = ['lat', 'lng', 'crop', 'country_code', 'name']
+
+const PlaceName = t.text(
+  200,
+  'An area by code or name (`Fiche, Oromia`), a position (`9.5 38.5`), or your field (`collection/id`).',
+  'Amhara',
+)
+
+/** What the document says of quantities and pixels at a point counts for places too. */
+const OF_POINTS = ['provenance', 'proof', ...Object.keys(QuantityFields)]
+
+/** The parameters of the operations for places that the document lists. */
+export function documentPlaceQuery(query: TObject): TObject {
+  const listed = Object.entries(toQuerySchema(query).properties).filter(([name]) => !OF_POINTS.includes(name))
+  return Type.Object(Object.fromEntries(listed))
+}
+
+/** The query of the operations for places. @param request the request for a point */
+export function definePlaceQuery(
+  request: TObject,
+  formats: readonly string[],
+  languages: readonly string[],
+): TObject {
+  const { lat: _, lng: __, ...members } = request.properties
+  const level = Type.Optional(areaLevel('The level of the area, 0 for the country.', 1))
+  return withFormat(Type.Object({ place: PlaceName, level, ...members }), formats, languages)
+}
 
 type Annotated = TSchema & { description?: string; examples?: unknown[] }

@@ -1,10 +1,9 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { exampleMembers, HistoryId, type PointSchemas, releaseMembers, SkillMember } from './advisory.ts'
-import { AdvisedArea, areaLevel } from './areas.ts'
+import { AdvisedArea, areaLevel, PlaceMember } from './areas.ts'
 import { certaintyOfAnswer, certaintyOfEntry } from './certainty.ts'
 import * as t from './common.ts'
 import { defineGeoJson, Feature, FeatureCollection, MultiPolygon, Polygon } from './geojson.ts'
-import { PlaceMember } from './places.ts'
 import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 import {

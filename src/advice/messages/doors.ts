@@ -235,7 +235,7 @@ const WORDLESS = [
 
 /**
  * The text of an update: in private chats also the caption of a picture, and no text for a voice or an edited message;
- * a location as coordinates. Undefined for what is to be met with silence.
+ * a location as coordinates. Undefined where the bot stays silent.
  */
 function readUpdate(body: unknown): { id: number; chat: number; text?: string } | undefined {
   if (!isObject(body)) return undefined

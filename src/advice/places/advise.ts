@@ -51,7 +51,7 @@ interface RegionOutcome {
   data: Record<string, unknown>
 }
 
-export interface RegionAnswer {
+interface RegionAnswer {
   body: Record<string, unknown>
   releases: string[]
   /** The products that have values. */
@@ -142,7 +142,7 @@ function withAmounts(
 ): Record<string, unknown> {
   const data = makeRegionData(product, advice, null)
   if (!hasQuantities(product)) return data
-  const figures = amountsOf(product, advice, rules)
+  const figures = computeAmounts(product, advice, rules)
   return {
     ...data,
     [product.entries]: entriesWith(data[product.entries] as object[], figures),
@@ -150,7 +150,7 @@ function withAmounts(
   }
 }
 
-function amountsOf(product: ProductDefinition, advice: Advice, rules: QuantityRules) {
+function computeAmounts(product: ProductDefinition, advice: Advice, rules: QuantityRules) {
   const means = readMeans(advice.release, advice).map((mean) => mean ?? Number.NaN)
   return quantitiesAt(rules, product, advice.release, means, rules.plan.area as FieldArea)
 }
@@ -176,7 +176,7 @@ function writeTable(
       ...Object.values(members),
       ...readStatistics(product, release, keys, advice),
       ...texts.cellsOf(figuresOfRegion(release, advice.statistics)),
-      ...(further && rules ? further.cellsOf(amountsOf(product, advice, rules)) : []),
+      ...(further && rules ? further.cellsOf(computeAmounts(product, advice, rules)) : []),
     ])
   )
 }

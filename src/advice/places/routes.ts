@@ -2,8 +2,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type TObject, type TSchema, Type } from 'typebox'
 import { PointAnswerTable, type PointSchemas, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
-import { definePlaceQuery, documentPlaceQuery } from '#schemas/places.ts'
-import { PointRequest, ShortText, toQuerySchema } from '#schemas/point-request.ts'
+import {
+  definePlaceQuery,
+  documentPlaceQuery,
+  PointRequest,
+  ShortText,
+  toQuerySchema,
+} from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BASE, type ErrorCode, NO_VALUE_ERRORS } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -20,7 +25,7 @@ import { PIXEL_FIELDS } from '../bodies.ts'
 import { createOutline } from '../fields/saved.ts'
 import { createPlaces, type Place, type Places } from '../location/place.ts'
 import type { PointSource } from '../point/answer.ts'
-import { type Format, type PointHandlers, refuseFurther } from '../point/handlers.ts'
+import { type PointHandlers, refuseFurther } from '../point/handlers.ts'
 import { documentErrors, TEXT_HEADERS } from '../point/routes.ts'
 import { listStatisticKeys } from '../polygon/answer.ts'
 import { LANGUAGES } from '../texts/languages.ts'
@@ -37,7 +42,7 @@ interface PlaceOptions extends RegionParts {
 type Asked = Omit<PointRequest, 'lat' | 'lng'> & {
   place: string
   level?: number
-  format?: Format
+  format?: 'json' | 'csv' | 'text'
   lang?: string
 }
 type Call = FastifyRequest<{ Querystring: Asked }>

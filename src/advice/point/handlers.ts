@@ -30,7 +30,7 @@ import { answerFromMemory, answerPoint, PointAnswer, type PointSource } from './
 import type { Prove } from './proof.ts'
 import { findProvenance } from './provenance-queries.ts'
 
-export type Format = 'json' | 'csv' | 'text'
+type Format = 'json' | 'csv' | 'text'
 
 /** A request for a point. */
 interface PointCall {
