@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { AnsweredPlace, PlaceMember } from './areas.ts'
 import {
   COMPANION_ROLES,
   certaintyComponents,
@@ -9,7 +10,7 @@ import {
 } from './certainty.ts'
 import * as t from './common.ts'
 import { FORECAST_MONTH, SCENARIOS, STALE, SYNTHETIC } from './glossary.ts'
-import { asRemainder, PointRemainder, PointRequest, ShortText } from './point-request.ts'
+import { PointRequest, ShortText } from './point-request.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
 import { ProofMember, proofComponents } from './proof.ts'
 import { quantitiesOfAnswer, quantityComponents, quantityOfEntry, seasonlessMembers } from './quantities.ts'
@@ -129,12 +130,7 @@ export function definePointSchemas<Product extends ProductContract>(product: Pro
   const expected = defineExpected(product)
   const response = defineResponse(product, entry, expected)
   const request = defineRequest(product)
-  return { product, request, remainder: defineRemainder(product), entry, expected, response }
-}
-
-function defineRemainder(product: ProductContract): TObject {
-  if (product.seasonal) return PointRemainder
-  return asRemainder(defineRequest(product), `${componentOf(product)}PointRemainder`)
+  return { product, request, entry, expected, response }
 }
 
 function defineRequest(product: ProductContract): TObject {
@@ -279,6 +275,7 @@ function defineResponse(product: ProductContract, entry: TObject, expected: TObj
       proof: ProofMember,
       skill: SkillMember,
       ...quantitiesOfAnswer(product),
+      place: PlaceMember,
       history_id: Type.Optional(HistoryId),
       ignored: t.Ignored,
     },
@@ -293,7 +290,7 @@ function defineResponse(product: ProductContract, entry: TObject, expected: TObj
 
 const { error, code, details } = t.ErrorBody.properties
 
-const OF_WHOLE_ANSWERS = ['location', 'history_id', 'provenance', 'proof', 'skill', 'ignored']
+const OF_WHOLE_ANSWERS = ['location', 'place', 'history_id', 'provenance', 'proof', 'skill', 'ignored']
 
 /** The values of one of many answers, or the reason for none. */
 export function dataOrReason({
@@ -333,9 +330,9 @@ export const HistoryHeader = Type.Enum(['full', 'service-full'], {
 export function listPointComponents(schemas: readonly PointSchemas[]): TSchema[] {
   return [
     ...new Set([PointRequest, ...schemas.map(({ request }) => request)]),
-    ...new Set([PointRemainder, ...schemas.map(({ remainder }) => remainder)]),
     Location,
     t.IgnoredName,
+    AnsweredPlace,
     ...[ProvenanceLayer, ProvenancePixel, Provenance, Skill, ...proofComponents],
     ...quantityComponents,
     ShortText,
@@ -350,7 +347,7 @@ function defineSection(point: PointSchemas): TObject {
   const { product } = point
   return t.component(
     `${componentOf(product)}Section`,
-    `The answer of \`POST /advisory/${product.code}/point\`, or \`error\` and \`code\`.`,
+    `The answer of \`POST /advisory/${product.code}/point\`, or \`error\` and \`code\`. For an area or a field, values are means.`,
     { ...dataOrReason(point), skill: SkillMember },
   )
 }
@@ -389,6 +386,7 @@ export function defineAllProductsSchemas(points: readonly PointSchemas[]) {
       ...Object.fromEntries(sections.map((section, index) => [products[index]?.code, t.ref(section)])),
       provenance: ProvenanceMember,
       proof: ProofMember,
+      place: PlaceMember,
       history_id: Type.Optional(HistoryId),
       ignored: t.Ignored,
     },

@@ -208,6 +208,19 @@ export const FoundAreas = t.component(
 )
 export type FoundAreas = Static<typeof FoundAreas>
 
+/** Where a request has named a place. */
+export const AnsweredPlace = t.component('AnsweredPlace', 'The place that a request has named.', {
+  asked: Type.String(),
+  found: t.string('The name, or coordinates.'),
+  kind: t.oneOf(['area', 'position', 'field'], 'What it is.'),
+  near: t.boolean('Whether it is called otherwise, as with a usual spelling.'),
+  code: Type.Optional(Type.String()),
+  country_code: Type.Optional(Type.String()),
+  level: Type.Optional(Type.Integer()),
+})
+
+export const PlaceMember = Type.Optional(t.ref(AnsweredPlace))
+
 export const placesSchemas = [FoundArea, FoundAreas]
 
 export const adminSchemas = [AdminReference, AdminArea, AdminAreaList, AdminFeature, AdminFeatureCollection]

@@ -279,6 +279,18 @@ export const ErrorBody = component(
     error: string('The error, as a sentence for people.'),
     code: ErrorCode,
     details: Type.Optional(Type.Array(ref(ErrorDetail))),
+    did_you_mean: Type.Optional(
+      // Areas that a place may mean, the best first.
+      Type.Array(
+        Type.Object({
+          name: Type.String(),
+          code: Type.String(),
+          country_code: Type.String(),
+          level: Type.Integer({ minimum: 0 }),
+          within: nullable(Type.String(), 'Null for a country.'),
+        }),
+      ),
+    ),
     request_id: string(
       'The `X-Request-Id` of the answer: with it the operator finds the request in the log.',
     ),

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { AdminReference } from './areas.ts'
 import * as t from './common.ts'
-import { asRemainder } from './point-request.ts'
 import type { ProductContract } from './product.ts'
 
 export const LocationRequest = t.component(
@@ -28,8 +27,6 @@ export const LocationRequest = t.component(
   { lat: -1.95, lng: 30.06, country_code: 'rwa' },
 )
 export type LocationRequest = t.WithoutNulls<Static<typeof LocationRequest>>
-
-export const LocationRemainder = asRemainder(LocationRequest, 'LocationRemainder')
 
 export const UNAVAILABLE_REASONS = ['CROP_NOT_AVAILABLE', 'NO_RELEASE', 'OUTSIDE_COUNTRY', 'NO_DATA'] as const
 
@@ -87,7 +84,7 @@ export function defineLocationSchemas(products: readonly ProductContract[]) {
       products: makeExample(products),
     },
   )
-  const components = [AdminReference, LocationRequest, LocationRemainder, ProductAvailability, validation]
+  const components = [AdminReference, LocationRequest, ProductAvailability, validation]
   return { validation, components }
 }
 

@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { areaLevel } from './areas.ts'
 import * as t from './common.ts'
 import { QuantityFields } from './quantities.ts'
 
@@ -110,28 +111,6 @@ export const PointRequest = t.component(
 )
 export type PointRequest = t.WithoutNulls<Static<typeof PointRequest>>
 
-const PlaceName = t.text(
-  200,
-  'A place in words, instead of `lat` and `lng`: a code or name of `GET /places`, maybe with the area it lies in (`Fiche, Oromia`), coordinates (`9.5N 38.5E`), an Open Location Code (`6GCRMQ2F`), or your saved field (`collection/id`). An area is a point inside; its country applies.',
-  // Tools that send all examples send a position: empty counts as left out.
-  '',
-)
-
-/** A request with a place in words in the place of the position. Code checks that there is one of the two. */
-export function withPlace(request: TObject): TObject {
-  return Type.Object({ ...request.properties, place: t.optional(PlaceName) })
-}
-
-/** The same for the document, where either may be left out. */
-export function withOptionalPosition(query: TObject): TObject {
-  const { lat, lng, ...rest } = toQuerySchema(query).properties
-  return Type.Object({
-    lat: Type.Optional(lat as TSchema),
-    lng: Type.Optional(lng as TSchema),
-    ...rest,
-  })
-}
-
 /** A request with the format of the answer and the language of texts, for clients that send an address alone. */
 export function withFormat(
   request: TObject,
@@ -166,15 +145,30 @@ export function asQuery(request: TObject, documented = Object.keys(request.prope
 /** The parameters of a point that the interface names. */
 export const PLAIN_PARAMETERS = ['lat', 'lng', 'crop', 'country_code', 'name']
 
-/** The body beside a query. Gateways that know the document alone let it through: no field is required. */
-export function asRemainder(request: TObject, $id: string): TObject {
-  return t.component(
-    $id,
-    'Some fields of a request, where the query has the others.',
-    Type.Partial(request).properties,
-  )
+const PlaceName = t.text(
+  200,
+  'An area by code or name (`Fiche, Oromia`), a position (`9.5 38.5`), or your field (`collection/id`).',
+  'Amhara',
+)
+
+/** What the document says of quantities and pixels at a point counts for places too. */
+const OF_POINTS = ['provenance', 'proof', ...Object.keys(QuantityFields)]
+
+/** The parameters of the operations for places that the document lists. */
+export function documentPlaceQuery(query: TObject): TObject {
+  const listed = Object.entries(toQuerySchema(query).properties).filter(([name]) => !OF_POINTS.includes(name))
+  return Type.Object(Object.fromEntries(listed))
+}
+
+/** The query of the operations for places. @param request the request for a point */
+export function definePlaceQuery(
+  request: TObject,
+  formats: readonly string[],
+  languages: readonly string[],
+): TObject {
+  const { lat: _, lng: __, ...members } = request.properties
+  const level = Type.Optional(areaLevel('The level of the area, 0 for the country.', 1))
+  return withFormat(Type.Object({ place: PlaceName, level, ...members }), formats, languages)
 }
 
 type Annotated = TSchema & { description?: string; examples?: unknown[] }
-
-export const PointRemainder = asRemainder(PointRequest, 'PointRemainder')

@@ -1,10 +1,10 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { exampleMembers, HistoryId, type PointSchemas, releaseMembers, SkillMember } from './advisory.ts'
-import { AdvisedArea, areaLevel } from './areas.ts'
+import { AdvisedArea, areaLevel, PlaceMember } from './areas.ts'
 import { certaintyOfAnswer, certaintyOfEntry } from './certainty.ts'
 import * as t from './common.ts'
 import { defineGeoJson, Feature, FeatureCollection, MultiPolygon, Polygon } from './geojson.ts'
-import { PointRequest, withFormat } from './point-request.ts'
+import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 import {
   PolygonQuantityFields,
@@ -248,6 +248,7 @@ function defineResponse({ product, expected }: PointSchemas, entry: TObject): TO
       ...certaintyOfAnswer(product, expected),
       skill: SkillMember,
       ...quantitiesOfAnswer(product),
+      place: PlaceMember,
       history_id: Type.Optional(HistoryId),
       ignored: t.Ignored,
     },
@@ -265,38 +266,6 @@ function defineResponse({ product, expected }: PointSchemas, entry: TObject): TO
       }),
     },
   )
-}
-
-/** The query for one area by its name. @param languages of texts */
-export function defineAreaQuery(product: ProductContract, languages: readonly string[]) {
-  const { max_segments } = PointRequest.properties
-  const query = Type.Object({
-    place: t.text(
-      200,
-      'The area: a code or name of `GET /places`, maybe with an area that it lies in.',
-      'Oromia',
-    ),
-    country_code: Type.Optional(country_code),
-    level: Type.Optional(areaLevel('Its level, 0 for the country.', 1)),
-    ...(product.seasonal && { crop, forecast_period }),
-    release,
-    condition,
-    max_segments,
-  })
-  return withFormat(query, ['json', 'text'], languages)
-}
-
-export interface AreaQuery {
-  place: string
-  country_code?: string
-  level?: number
-  crop?: string
-  forecast_period?: string
-  release?: string
-  condition?: string
-  format?: 'json' | 'text'
-  lang?: string
-  max_segments?: number
 }
 
 export function listPolygonComponents(schemas: readonly PolygonSchemas[]): TSchema[] {

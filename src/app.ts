@@ -51,7 +51,7 @@ import { keyUsage, requestCounts } from './http/plugins/request-counts.ts'
 import { basePath, hostHeader, requestId, securityHeaders } from './http/plugins/request-head.ts'
 import { timeBudget } from './http/plugins/time-budget.ts'
 import { tracing } from './http/plugins/tracing.ts'
-import { robots, unknownPaths } from './http/plugins/unknown-paths.ts'
+import { robots, trailingSlashes, unknownPaths } from './http/plugins/unknown-paths.ts'
 import { warmUpRequests } from './http/plugins/warm-up-requests.ts'
 import { webPages } from './http/plugins/web-pages.ts'
 import { createServer } from './http/server.ts'
@@ -111,6 +111,7 @@ export async function buildApp(
   await app.register(bodyLimits)
   await app.register(securityHeaders)
   await app.register(hostHeader)
+  await app.register(trailingSlashes)
   await app.register(authentication, {
     accounts: createAccounts(database.writer, config.ADMIN_2FA, app.logFailure),
   })

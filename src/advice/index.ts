@@ -15,6 +15,7 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { batchRoutes } from './batch/routes.ts'
 import { fields } from './fields/routes.ts'
+import { placeRoutes } from './places/routes.ts'
 import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
 import { computeAreas } from './polygon/background.ts'
@@ -85,10 +86,10 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   const { lookup, advisors, record, readRules } = options
   const { list: products } = app.products
   const points = products.map(definePointSchemas)
-  const allProducts = defineAllProductsSchemas(points)
   const batches = points.map(defineBatchSchemas)
   const forms = defineBatchFormats(products)
   const polygons = points.map(definePolygonSchemas)
+  const allProducts = defineAllProductsSchemas(points)
   const formats = POLYGON_FORMATS.map(({ name }) => name)
   const many = { schemas: definePolygonsSchemas(polygons, formats), forms: definePolygonsFormats(products) }
   const components = [
@@ -108,7 +109,19 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
   const prefix = '/advisory'
   const ofPoints = { lookup, record, readRules }
-  await app.register(async (scope) => pointRoutes(scope, points, allProducts.response, ofPoints), { prefix })
+  await app.register(
+    async (scope) => {
+      const handlers = pointRoutes(scope, points, allProducts.response, ofPoints)
+      const answers = polygons.map(({ response }) => response)
+      placeRoutes(scope, points, [...answers, allProducts.response], {
+        lookup,
+        advisors,
+        readRules,
+        points: handlers,
+      })
+    },
+    { prefix },
+  )
   await app.register(batchRoutes, { prefix, lookup, schemas: batches, forms, readRules })
   await app.register(polygonRoutes, { prefix, lookup, advisors, schemas: polygons, record, readRules })
   await app.register(manyRoutes, { prefix, lookup, advisors, readRules, ...many })

@@ -45,8 +45,6 @@ declare module 'fastify' {
     security?: readonly Record<string, readonly string[]>[]
     /** Query parameters instead of the body, or beside it. Only for the document. */
     queryAlternative?: unknown
-    /** Body beside a query, possibly empty. Only for the document. */
-    bodyRemainder?: unknown
     /** Bodies by media type, from which the validated one is made. Only for the document. */
     bodyForms?: Record<string, unknown>
   }

@@ -11,10 +11,10 @@ import type { Snapshot } from './snapshot.ts'
 export interface NamedArea extends Omit<AreaName, 'id' | 'parentId'> {
   /** The area above; null for a country. */
   parent: string | null
-  /** Whether the text has the code or the whole name, and not a part of it. */
-  exact: boolean
-  /** How many typing errors the text has, where it has some. */
-  slip?: number
+  /** The names of the areas above, from the nearest up; null for a country. */
+  within: string | null
+  /** Whether the text is the code or the name; a known spelling of it, or the name without "City of" or "Province"; or neither. */
+  match: 'exact' | 'spelling' | 'near'
 }
 
 /** Null for all. */
@@ -24,17 +24,12 @@ interface AreaFilter {
 }
 
 export interface FoundAreas {
-  /** Those that the text names, the best first. */
+  /** The area that has the text as its name or code, with all others that have it inside; undefined where none or several may be meant. */
+  meant: NamedArea | undefined
+  /** Those that the text names in whole or in part, the best first. */
   areas: NamedArea[]
   /** Where there are none: those that it names with typing errors, the nearest first. */
   similar: NamedArea[]
-}
-
-/** The area with exactly this name on the highest level that has one, or else the only one. */
-export function chooseArea([first, second]: readonly NamedArea[]): NamedArea | undefined {
-  if (!first || !second) return first
-  if (!first.exact) return undefined
-  return second.exact && second.level === first.level ? undefined : first
 }
 
 const APOSTROPHES = /['’‘ʼ`´]/gu
@@ -45,6 +40,43 @@ function areaNameKey(text: string): string {
   return nameKey(text.replace(APOSTROPHES, '').replace(PUNCTUATION, ' '))
 }
 
+/** Words of names that have several usual spellings. */
+const SPELLINGS = new Map(
+  [
+    ['ababa', 'abeba'],
+    ['addis', 'adis'],
+    ['amhara', 'amara'],
+    ['bahir', 'bahar'],
+    ['dessie', 'dese', 'desse'],
+    ['gojjam', 'gojam'],
+    ['gondar', 'gonder'],
+    ['harar', 'harer', 'harrar'],
+    ['hararghe', 'hararge', 'harerge', 'harerghe'],
+    ['hawassa', 'hawasa', 'awassa', 'awasa'],
+    ['jimma', 'jima', 'djimma'],
+    ['mekelle', 'mekele', 'makale', 'makalle'],
+    ['oromia', 'oromiya', 'oromiyaa'],
+    ['shewa', 'shoa', 'showa'],
+    ['tigray', 'tigrai'],
+    ['wellega', 'welega', 'wollega', 'wolega'],
+    ['wello', 'welo', 'wollo'],
+  ].flatMap(([usual, ...others]) => others.map((other) => [other, usual as string])),
+)
+
+/** Words that say what an area is, which people leave out or replace. */
+const KINDS = new Set(
+  'administration city constituency council county district metropolis metropolitan municipal municipality of province region sector state the town ward woreda zone'.split(
+    ' ',
+  ),
+)
+
+/** A name without spaces, in usual spellings, without words that say what it is. */
+function spellingKey(key: string): string {
+  const words = key.split(' ').map((word) => SPELLINGS.get(word) ?? word)
+  const own = words.filter((word) => !KINDS.has(word))
+  return (own.length > 0 ? own : words).join('')
+}
+
 /** A name that areas have, or a qualifier. */
 interface Name {
   key: string
@@ -53,6 +85,7 @@ interface Name {
 }
 
 interface SharedName extends Name {
+  spelling: string
   entries: Entry[]
 }
 
@@ -100,9 +133,10 @@ const MOST_SPLITS = 6
 /** Ranks of what a text names, the best first. */
 const CODE = 0
 const WHOLE = 1
-const BEGINNING = 2
-const PART = 3
-const RANKS = [CODE, WHOLE, BEGINNING, PART]
+const SPELLING = 2
+const BEGINNING = 3
+const PART = 4
+const RANKS = [CODE, WHOLE, SPELLING, BEGINNING, PART]
 
 type IsWanted = (entry: Entry) => boolean
 
@@ -124,7 +158,7 @@ export class Gazetteer {
   /** Adds an area; larger ones are first. */
   add(area: AreaName): void {
     const key = areaNameKey(area.name)
-    const name = this.#names.get(key) ?? { ...makeName(key), entries: [] }
+    const name = this.#names.get(key) ?? { ...makeName(key), spelling: spellingKey(key), entries: [] }
     const above = area.parentId === null ? undefined : this.#byId.get(area.parentId)
     const entry = { area, ordinal: this.#entries.length, code: areaNameKey(area.code), name, above }
     this.#names.set(key, name)
@@ -151,31 +185,36 @@ export class Gazetteer {
    */
   search(text: string, { countryCode, level }: AreaFilter): FoundAreas {
     const key = areaNameKey(text)
-    if (key === '') return { areas: [], similar: [] }
+    if (key === '') return { meant: undefined, areas: [], similar: [] }
     const isWanted: IsWanted = ({ area }) =>
       (countryCode === null || area.countryCode === countryCode) && (level === null || area.level === level)
     const splits = splitName(key)
-    const areas = this.#find(key, isWanted)
-    if (areas.length > 0) return { areas, similar: [] }
+    const found = this.#find(key, isWanted)
+    if (found.areas.length > 0) return { ...found, similar: [] }
     for (const { head, tail } of splits.filter(({ tail }) => this.#isQualifier(tail)).slice(0, MOST_SPLITS)) {
       const liesIn = this.#rememberAbove((above) => isQualifiedBy(above, tail))
       const qualified = this.#find(head, (entry) => isWanted(entry) && liesIn(entry))
-      if (qualified.length > 0) return { areas: qualified, similar: [] }
+      if (qualified.areas.length > 0) return { ...qualified, similar: [] }
     }
-    return { areas, similar: this.#findSimilar(key, splits, isWanted) }
+    return { ...found, similar: this.#findSimilar(key, splits, isWanted) }
   }
 
-  #find(key: string, isWanted: IsWanted): NamedArea[] {
+  #find(key: string, isWanted: IsWanted): Pick<FoundAreas, 'meant' | 'areas'> {
+    const spelling = spellingKey(key)
     const ranked: Entry[][] = RANKS.map(() => [])
     for (const entry of this.#entries) {
-      const rank = rankEntry(entry, key)
+      const rank = rankEntry(entry, key, spelling)
       if (rank === undefined) continue
       const found = ranked[rank] as Entry[]
       if (found.length < MOST_FOUND && isWanted(entry)) found.push(entry)
     }
-    return ranked
-      .flatMap((found, rank) => found.map((entry) => describe(entry, rank <= WHOLE)))
-      .slice(0, MOST_FOUND)
+    const meant = chooseEntry(ranked, !key.split(' ').some((word) => KINDS.has(word)))
+    return {
+      meant: meant && describe(meant, ranked[SPELLING]?.includes(meant) ? SPELLING : WHOLE),
+      areas: ranked
+        .flatMap((found, rank) => found.map((entry) => describe(entry, rank)))
+        .slice(0, MOST_FOUND),
+    }
   }
 
   #findSimilar(key: string, splits: readonly Split[], isWanted: IsWanted): NamedArea[] {
@@ -194,7 +233,7 @@ export class Gazetteer {
     return [...slips]
       .sort(([a, slip], [b, other]) => slip - other || a.ordinal - b.ordinal)
       .slice(0, MOST_FOUND)
-      .map(([entry, slip]) => ({ ...describe(entry, false), slip }))
+      .map(([entry]) => describe(entry, PART))
   }
 
   #eachSimilar(key: string, record: (entry: Entry, slip: number) => void): void {
@@ -266,17 +305,40 @@ function splitName(key: string): Split[] {
   })
 }
 
-function rankEntry({ code, name }: Entry, key: string): number | undefined {
+function rankEntry({ code, name }: Entry, key: string, spelling: string): number | undefined {
   if (code === key) return CODE
   if (name.key === key) return WHOLE
+  if (name.spelling === spelling) return SPELLING
   if (key.length < LEAST_OF_PART) return undefined
   if (name.key.startsWith(key)) return BEGINNING
   return name.key.includes(` ${key}`) ? PART : undefined
 }
 
-function describe({ area, above }: Entry, exact: boolean): NamedArea {
-  const { countryCode, level, code, name, lat, lng } = area
-  return { countryCode, level, code, name, parent: above?.area.name ?? null, lat, lng, exact }
+/** The entry that all others of its name lie in. @param isShort whether the text may lack words of names */
+function chooseEntry(
+  [codes = [], names = [], spellings = []]: Entry[][],
+  isShort: boolean,
+): Entry | undefined {
+  const rivals = [codes, isShort ? [...names, ...spellings] : names, spellings].find(
+    ({ length }) => length > 0,
+  )
+  return rivals?.find((entry) => rivals.every((other) => other === entry || listAbove(other).includes(entry)))
+}
+
+/** The areas above, the nearest first. */
+function listAbove({ above }: Entry): Entry[] {
+  return above ? [above, ...listAbove(above)] : []
+}
+
+function describe(entry: Entry, rank: number): NamedArea {
+  const { countryCode, level, code, name, lat, lng } = entry.area
+  const above = listAbove(entry).map(({ area }) => area.name)
+  return {
+    ...{ countryCode, level, code, name, lat, lng },
+    parent: above[0] ?? null,
+    within: above.join(', ') || null,
+    match: rank <= WHOLE ? 'exact' : rank === SPELLING ? 'spelling' : 'near',
+  }
 }
 
 /** Adding so many names takes about two milliseconds. */

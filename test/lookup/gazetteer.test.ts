@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { chooseArea, Gazetteer } from '#src/lookup/gazetteer.ts'
+import { Gazetteer } from '#src/lookup/gazetteer.ts'
 
 const COUNTRIES = [
   { code: 'eth', name: 'Ethiopia' },
@@ -70,7 +70,10 @@ test.each([
   ['a name without hyphen and accent', 'SUD KIVERI', found('KEN-1-1')],
   ['a name with a typing error', 'Oromya', near('ETH-1')],
   ['a short name with two typing errors', 'Fkxe', near()],
-  ['a long name with two typing errors', 'Adis Abeba', near('ETH-3', 'ETH-3-1')],
+  ['a long name with two typing errors', 'Adids Ababba', near('ETH-3', 'ETH-3-1')],
+  ['a usual spelling', 'Adis Abeba', found('ETH-3', 'ETH-3-1')],
+  ['a name with a word of its kind', 'Oromia Region', found('ETH-1')],
+  ['a name in one word', 'addiszemen', found('ETH-1-2')],
   ['the nearest of several first', 'Adis Zemn', near('ETH-1-2')],
   ['nothing', '', found()],
   ['signs alone', "%_'; --", found()],
@@ -104,9 +107,10 @@ describe('words behind a name say what it lies in', () => {
       code: 'ETH-1-1-1',
       name: 'Fiche',
       parent: 'North Shewa',
+      within: 'North Shewa, Oromia, Ethiopia',
       lat: 11,
       lng: 0,
-      exact: true,
+      match: 'exact',
     })
   })
 })
@@ -128,14 +132,42 @@ test('a search finds eight areas at most, the larger ones', () => {
   expect(areas.map(({ code }) => code)).toEqual(Array.from({ length: 8 }, (_, index) => `ETH-${index}`))
 })
 
-test('the area with exactly the name is chosen on the highest level, or the only one', () => {
-  const chosen = (text: string) => chooseArea(search(text).areas)?.code
-  expect(['addis ababa', 'debre', 'fiche', 'oromia', 'fi', 'x'].map(chosen)).toEqual([
-    'ETH-3',
-    'ETH-2-1-2',
-    undefined,
-    'ETH-1',
-    undefined,
-    undefined,
-  ])
+describe('an area is meant', () => {
+  const meant = (text: string) => search(text).meant?.code
+
+  test.each([
+    ['by its name', 'OROMIA', 'ETH-1'],
+    ['by its code', 'eth 1 1', 'ETH-1-1'],
+    ['with one of its name inside', 'addis ababa', 'ETH-3'],
+    ['by a usual spelling', 'Addis Abeba', 'ETH-3'],
+    ['without a word of its kind', "Murang'a County", 'KEN-1'],
+    ['with what it lies in', 'Fiche, Oromia', 'ETH-1-1-1'],
+    ['not where several have the name', 'Fiche', undefined],
+    ['not where several have the name in one country', 'North Shewa', undefined],
+    ['not by a beginning', 'debre', undefined],
+    ['not by a part', 'zemen', undefined],
+    ['not with a typing error', 'Oromya', undefined],
+    ['not with a typing error in what it lies in', 'Fiche, Oromya', undefined],
+  ])('%s: %s', (_, text, code) => {
+    expect(meant(text)).toBe(code)
+  })
+
+  test('where a smaller one has the whole name and lies in it', () => {
+    const towns = gazetteerOf({
+      KEN: 'Kenya',
+      'KEN-1': 'Nairobi City',
+      'KEN-2': 'Molo County',
+      'KEN-1-1': 'Starehe',
+      'KEN-2-1': 'Kuresoi',
+      'KEN-1-1-1': 'Nairobi',
+      'KEN-2-1-1': 'Molo',
+      ETH: 'Ethiopia',
+      'ETH-1': 'Molo',
+    })
+    const found = (text: string) => towns.search(text, { countryCode: null, level: null }).meant
+    expect(
+      ['Nairobi', 'Nairobi County', 'nairobi city', 'Molo', 'Molo County'].map((text) => found(text)?.code),
+    ).toEqual(['KEN-1', 'KEN-1', 'KEN-1', undefined, 'KEN-2'])
+    expect(found('Nairobi')?.match).toBe('spelling')
+  })
 })

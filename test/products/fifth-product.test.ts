@@ -258,7 +258,7 @@ describe('the document of a service with more products', () => {
     const [before, after] = [usual, document].map(operationsOf) as [string[], string[]]
     const newOnes = ['lime', 'soil'].flatMap((code) => [
       ...['AtPoint', 'AtPoints', 'InPolygon', 'InPolygons'].map((name) => code + name),
-      ...['AtPoint', 'InArea'].map((name) => `get${code === 'lime' ? 'Lime' : 'Soil'}${name}`),
+      ...['AtPoint', 'AtPlace'].map((name) => `get${code === 'lime' ? 'Lime' : 'Soil'}${name}`),
     ])
     expect(after.toSorted()).toEqual([...before, ...newOnes].toSorted())
     expect(Object.keys(document.components.schemas)).toEqual(

@@ -195,9 +195,42 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await page.locator('.legend h2', { hasText: 'Forage' }).waitFor()
     await page.locator('.place h2', { hasText: /^Nairobi/ }).waitFor()
     expect(hash()).toContain('country=ken')
-    await page.getByLabel('Area or coordinates').fill('Addis Abeba')
-    await page.getByText('No area is called “Addis Abeba”. Similar names:').waitFor()
+    await page.getByLabel('Area or coordinates').fill('Addis Ababba')
+    await page.getByText('No area is called “Addis Ababba”. Similar names:').waitFor()
     expect(await page.locator('.search .results button').allInnerTexts()).toEqual(['Addis Ababa, Ethiopia'])
+  })
+
+  test('shows the mean of an area under its name, where it is searched for, linked to, or chosen in the table', async () => {
+    const { page, complaints, close } = await visitors.open('/#product=yield', { viewport: DESKTOP })
+    const { yield: mean } = await answerOf('/advisory?place=Amhara')
+    const { yield_kg_ha: normal } = mean.yield_data.find(
+      (entry: { scenario: string }) => entry.scenario === 'Normal',
+    )
+    const figure = Math.round(normal).toLocaleString('en')
+    const showsMean = async () => {
+      await page.locator('.place h2', { hasText: /^Amhara$/ }).waitFor()
+      await page.getByText('The values are means of the whole area.').waitFor()
+      await page.locator('.place .product', { hasText: figure }).first().waitFor()
+      expect(new URL(page.url()).hash).toContain('area=eth%2F1%2FETH-03')
+    }
+    await page.getByLabel('Area or coordinates').fill('Amhara')
+    await page.keyboard.press('Enter')
+    await showsMean()
+    expect(await page.locator('.place .calls code').textContent()).toContain('/advisory?place=ETH-03&level=1')
+    await page.reload()
+    await showsMean()
+    await page.goto(`${visitors.url}/#product=yield&country=eth&as=table`)
+    await page.locator('.areas-table').getByRole('button', { name: 'Amhara', exact: true }).click()
+    await showsMean()
+    // Several are called so, or only nearly: the visitor chooses.
+    for (const text of ['North Shewa', 'Sheva']) {
+      await page.getByLabel('Area or coordinates').fill(text)
+      await page.keyboard.press('Enter')
+      await page.locator('.search .results button').first().waitFor()
+      await showsMean()
+    }
+    expect(complaints).toEqual([])
+    await close()
   })
 
   test('has the table of the level that was chosen last, whatever comes late', async () => {

@@ -1,5 +1,5 @@
-import type { Catalog, FoundArea, FoundAreas, Place } from '../api-types.ts'
-import { type AreasOf, areaItself, boundsOf, createAreas, placeInside, shortPlace } from '../geo/areas.ts'
+import type { Area, Catalog, FoundArea, FoundAreas, Place } from '../api-types.ts'
+import { type AreasOf, areaItself, boundsOf, createAreas, shortPlace } from '../geo/areas.ts'
 import { createPlaceRoom } from '../place/room.ts'
 import { get } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
@@ -44,7 +44,7 @@ class MapPage {
     this.#parts = parts
     this.#source = source
     this.#room = createPlaceRoom(parts.place, source, {
-      close: () => this.change({ at: null }),
+      close: () => this.change({ at: null, area: null }),
       setHectares: (hectares) => this.#say({ hectares }),
       setCondition: (condition) => this.change({ condition }),
     })
@@ -52,10 +52,10 @@ class MapPage {
       camera: this.#view.camera,
       moved: (camera) => this.#say({ camera }),
       choose: async (at) => {
-        await this.change({ at })
+        await this.change({ at, area: null })
         this.#room.reveal()
       },
-      open: (at) => this.#showPlace(at),
+      open: (area) => this.#showArea(area),
     })
     const actions = {
       find: (name: string) => this.#find(name),
@@ -131,30 +131,29 @@ class MapPage {
   }
 
   async #drawPlace() {
-    const { at } = this.#view
-    if (at) await this.#room.show({ ...this.#view, at }, !this.#parts.notice.hidden)
+    const { at, area } = this.#view
+    if (at || area) await this.#room.show(this.#view, !this.#parts.notice.hidden)
     else this.#room.clear()
   }
 
   async #showPlace(at: Place) {
-    await this.change({ at })
+    await this.change({ at, area: null })
     this.#stage.goTo(at)
     this.#room.focus()
   }
 
-  /** Goes to an area, and to what its country has where that is another one. */
-  async #showArea(found: FoundArea) {
-    // Boundaries may have been replaced since the search.
-    const area = await areaItself(found).catch(() => null)
-    const at = area ? placeInside(area) : { lat: found.lat, lng: found.lng }
-    const country = found.country_code
+  /** Shows the means of an area, and what its country has where that is another one. */
+  async #showArea(found: Omit<Area, 'geometry'>) {
+    const { country_code: country, level, code } = found
+    const chosen = { at: null, area: `${country}/${level}/${code}` }
     const other = country !== this.#view.country && releaseIn(this.#source.catalog, country, this.#view)
     if (other) {
       const { product, crop } = other
-      await this.change({ product, country, crop, month: null, compare: null, camera: null, at })
-    } else await this.change({ at })
+      await this.change({ product, country, crop, month: null, compare: null, camera: null, ...chosen })
+    } else await this.change(chosen)
+    // Boundaries may have been replaced since the search.
+    const area = await areaItself(found).catch(() => null)
     if (area) this.#stage.fit(boundsOf(area))
-    else this.#stage.goTo(at)
     this.#room.focus()
   }
 

@@ -61,7 +61,7 @@ export function searchForm({ find: ask, countryNamed, showArea, showPlace }: Act
       ),
     )
     // A guess takes the visitor nowhere.
-    return { position, first: isNear ? undefined : items[0] }
+    return { position, first: isNear ? undefined : onlyOne([...named.values()], wanted) }
   }
   input.addEventListener('input', find)
   form.addEventListener('submit', async (event) => {
@@ -72,6 +72,21 @@ export function searchForm({ find: ask, countryNamed, showArea, showPlace }: Act
   })
   return form
 }
+
+/** The only area, or the only one that has the text as its name or its code, but for smaller ones inside of it. */
+function onlyOne(found: FoundArea[], text: string) {
+  const key = nameKey(text)
+  const called = found.filter(({ name, code }) => [name, code].map(nameKey).includes(key))
+  const [first, ...others] = called.length > 0 ? called : found
+  return others.every(({ parent }) => parent === first?.name) ? first : undefined
+}
+
+const nameKey = (text: string) =>
+  text
+    .normalize('NFD')
+    .replace(/\p{Mark}/gu, '')
+    .trim()
+    .toLowerCase()
 
 /**
  * Areas by their names and those of the area above and the country. Of some that are called alike, such as a city that is

@@ -1,4 +1,4 @@
-import type { Bounds, Catalog, CatalogRelease, Place } from '../api-types.ts'
+import type { Area, Bounds, Catalog, CatalogRelease, Place } from '../api-types.ts'
 import { type AreasOf, orNone, pixelAt } from '../geo/areas.ts'
 import { showTable } from '../table/table.ts'
 import { TEXTS } from '../texts/en.ts'
@@ -11,7 +11,7 @@ interface Actions {
   camera: Camera | null
   moved: (camera: Camera) => void
   choose: (place: Place) => void
-  open: (place: Place) => void
+  open: (area: Area) => void
 }
 
 interface Staged {

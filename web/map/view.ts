@@ -27,6 +27,8 @@ export interface View {
   mode: 'map' | 'table'
   /** The place that was chosen. */
   at: Place | null
+  /** The area that was chosen, in the place of a place: `country/level/code`. */
+  area: string | null
   camera: Camera | null
   hectares: number | null
 }
@@ -41,6 +43,7 @@ const TEXTS = [
   'condition',
   'odds',
   'compare',
+  'area',
 ] as const
 
 /**

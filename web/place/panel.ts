@@ -8,6 +8,7 @@ import { TEXTS } from '../texts/en.ts'
 import type { Section } from './answered.ts'
 import { quantities, type Typed } from './quantities.ts'
 import { conditionChooser, sectionOf } from './section.ts'
+import { pathOf } from './sections.ts'
 
 /** The same call in the languages that people copy it in. */
 export const CALLS: Record<string, (url: string) => string> = {
@@ -31,7 +32,7 @@ str(advice)`,
 /** The address of what all products say at a place. */
 function addressOfPlace(query: Query) {
   // No language needs another way to write a quote then.
-  return addressOf('advisory/point', query).href.replaceAll("'", '%27')
+  return addressOf(pathOf(query), query).href.replaceAll("'", '%27')
 }
 
 function calls(url: string) {
@@ -53,7 +54,8 @@ function calls(url: string) {
 }
 
 interface PlaceShown {
-  place: Place
+  /** Null for an area, whose means are shown. */
+  place: Place | null
   /** From the smallest up, the country last. */
   areas: Area[]
   /** The one on the map. */
@@ -88,10 +90,11 @@ export function placePanel(
   { close, setHectares, setCondition }: PlaceActions,
 ) {
   const texts = TEXTS.place
-  const [lat, lng] = [String(short(place.lat)), String(short(place.lng))]
+  const [lat = '', lng = ''] = place ? [place.lat, place.lng].map((degrees) => String(short(degrees))) : []
   const { country_code: country, crop } = query
   const watched = {
-    ...{ lat, lng, product },
+    ...(place ? { lat, lng } : { area: areas[0]?.code, level: String(areas[0]?.level ?? '') }),
+    product,
     country: asText(country),
     crop: asText(crop),
     name: areas[0]?.name,
@@ -116,8 +119,9 @@ export function placePanel(
           .join(', '),
       ),
     districtsLink(areas[0], product),
-    element('p', { className: 'small' }, texts.coordinates(lat, lng)),
-    across !== null &&
+    element('p', { className: 'small' }, place ? texts.coordinates(lat, lng) : texts.means),
+    place !== null &&
+      across !== null &&
       down !== null &&
       element('p', { className: 'small' }, texts.pixel(lengthText(across), lengthText(down))),
     !synthetic && !isMixed && sections.some((section) => section.synthetic) && syntheticNotice(true),

@@ -1,4 +1,4 @@
-import type { Catalog, Place } from '../api-types.ts'
+import type { Area, Catalog, Place } from '../api-types.ts'
 import { type AreasOf, contains, listLevels, orNone } from '../geo/areas.ts'
 import { createConditions } from '../map/choices.ts'
 import { replaceControls } from '../map/controls.ts'
@@ -9,12 +9,29 @@ import { emptyPanel, type PlaceActions, placePanel } from './panel.ts'
 import { createTyped, readAmount } from './quantities.ts'
 import { askAt } from './sections.ts'
 
-/** Shows the place that is chosen. */
-export function createPlaceRoom(
-  container: HTMLElement,
-  { catalog, areasOf }: { catalog: Catalog; areasOf: AreasOf },
-  actions: PlaceActions,
-) {
+interface Source {
+  catalog: Catalog
+  areasOf: AreasOf
+}
+
+/** The area of a view, with those above it: the smallest first. */
+async function areasOfView(view: View, { catalog, areasOf }: Source) {
+  const [country = '', level = '', ...code] = (view.area ?? '').split('/')
+  const areas: Area[] = []
+  let wanted: string | null = code.join('/')
+  for (const one of listLevels(catalog)
+    .filter((one) => one <= Number(level))
+    .reverse()) {
+    const found: Area | undefined = (await orNone(areasOf(country, one))).find(({ code }) => code === wanted)
+    if (!found) continue
+    areas.push(found)
+    wanted = found.parent
+  }
+  return { country, areas, query: { place: code.join('/'), level, country_code: country } }
+}
+
+/** Shows the place or the area that is chosen. */
+export function createPlaceRoom(container: HTMLElement, { catalog, areasOf }: Source, actions: PlaceActions) {
   const conditionsOf = createConditions()
   let asking = new AbortController()
   let shown = ''
@@ -39,13 +56,18 @@ export function createPlaceRoom(
     return { country: code, areas: areas.reverse() }
   }
 
-  async function load(view: View & { at: Place }) {
+  async function placeOf({ at, country: shown, ...view }: View) {
+    if (!at) return areasOfView({ at, country: shown, ...view }, { catalog, areasOf })
+    const { country, areas } = await areasAt(at, shown)
+    return { country, areas, query: { lat: at.lat, lng: at.lng, country_code: country } }
+  }
+
+  async function load(view: View) {
     const { at: place, month } = view
-    const { country, areas } = await areasAt(place, view.country)
+    const { country, areas, query: where } = await placeOf(view)
     const crops = catalog.countries.find(({ code }) => code === country)?.crops ?? []
     const crop = crops.find((one) => one === view.crop) ?? crops[0]
-    const { lat, lng } = place
-    const query = { lat, lng, country_code: country, crop, forecast_period: month, condition: view.condition }
+    const query = { ...where, crop, forecast_period: month, condition: view.condition }
     const sections = await askAt(catalog, query, conditionsOf, asking.signal)
     const release = sections.find(({ product }) => product === view.product)?.release
     const grid = catalog.releases.find((one) => one.release === release)?.grids[0]
@@ -54,9 +76,9 @@ export function createPlaceRoom(
 
   return {
     /** @param synthetic whether the page says so */
-    async show(view: View & { at: Place }, synthetic: boolean) {
-      const { at, country, crop, month, product, condition } = view
-      const wanted = JSON.stringify([at, country, crop, month, product, condition, synthetic])
+    async show(view: View, synthetic: boolean) {
+      const { at, area, country, crop, month, product, condition } = view
+      const wanted = JSON.stringify([at, area, country, crop, month, product, condition, synthetic])
       hectares = view.hectares
       if (wanted === shown && container.querySelector('.place-head')) return fillHectares()
       shown = wanted

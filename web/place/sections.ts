@@ -37,13 +37,16 @@ export async function askAt(
 
 async function askAll(products: CatalogProduct[], query: Query, signal: AbortSignal) {
   try {
-    return sectionsOf(products, await get('advisory/point', query, { signal }))
+    return sectionsOf(products, await get(pathOf(query), query, { signal }))
   } catch (error) {
     // That there is no value anywhere is an answer, too.
     if (error instanceof ApiFailure && error.status === 404) return sectionsOfFailure(products, error)
     throw error
   }
 }
+
+/** The operation for a position, or for the area of a place. */
+export const pathOf = (query: Query) => (query.place ? 'advisory' : 'advisory/point')
 
 const hasConditions = ({ entries }: Section) => entries.some(({ condition }) => condition !== null)
 

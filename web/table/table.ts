@@ -1,4 +1,4 @@
-import type { Area, Catalog, CatalogProduct, CatalogRelease, Place } from '../api-types.ts'
+import type { Area, Catalog, CatalogProduct, CatalogRelease } from '../api-types.ts'
 import type { AreasOf } from '../geo/areas.ts'
 import type { Layers } from '../map/choices.ts'
 import { save } from '../parts/blocks.ts'
@@ -20,7 +20,7 @@ interface LayerShown {
 export async function showTable(
   container: HTMLElement,
   { catalog, product, release, layers, areasOf }: LayerShown,
-  open: (place: Place) => void,
+  open: (area: Area) => void,
 ) {
   const texts = TEXTS.table
   const country = release.country_code
@@ -37,7 +37,7 @@ export async function showTable(
     if (!found) return
     const figure = { key: product.value.key, note: texts.note }
     results.replaceChildren(
-      ...figureTable(found, { catalog, release, layers, figure }, ({ place }) => open(place)),
+      ...figureTable(found, { catalog, release, layers, figure }, ({ area }) => open(area)),
     )
   }
   const { input = null, condition = null } = layers.layer ?? {}

@@ -116,8 +116,8 @@ export const TEXTS = {
     label: 'Area or coordinates',
     hint: 'Name or 9.5, 38.5',
     submit: 'Find',
-    none: (wanted: string) => `No area is called “${wanted}”.`,
-    results: (count: number) => (count === 1 ? '1 area' : `${count} areas`),
+    none: (wanted: string) => `No area is called “${wanted}”. A position is such as 9.5, 38.5.`,
+    results: (count: number) => (count === 1 ? '1 area' : `${count} areas: choose one`),
     near: (wanted: string) => `No area is called “${wanted}”. Similar names:`,
     within: (...names: string[]) => names.join(', '),
   },
@@ -126,6 +126,7 @@ export const TEXTS = {
     title: 'This place',
     empty: 'Choose a place on the map, or find one by name: what is known of it is shown here.',
     at: (lat: string, lng: string) => `${lat}, ${lng}`,
+    means: 'The values are means of the whole area.',
     coordinates: (lat: string, lng: string) => `Latitude ${lat}, longitude ${lng}`,
     pixel: (across: string, down: string) =>
       `The values are for the square on the map, about ${across} × ${down}.`,

@@ -31,6 +31,31 @@ export interface paths {
     /** Everything for a point */
     post: operations["everythingAtPoint"];
   };
+  "/advisory/yield": {
+    /** Predicted yield for a place by its name */
+    get: operations["getYieldAtPlace"];
+    /** Predicted yield in a polygon */
+    post: operations["yieldInPolygon"];
+  };
+  "/advisory/fertilizer": {
+    /** Fertilizer rates for a place by its name */
+    get: operations["getFertilizerAtPlace"];
+    /** Fertilizer rates in a polygon */
+    post: operations["fertilizerInPolygon"];
+  };
+  "/advisory/isfm": {
+    /** Organic inputs (ISFM) for a place by its name */
+    get: operations["getIsfmAtPlace"];
+    /** Organic inputs (ISFM) in a polygon */
+    post: operations["isfmInPolygon"];
+  };
+  "/advisory/forage": {
+    /** Forage suitability for a place by its name */
+    get: operations["getForageAtPlace"];
+    /** Forage suitability in a polygon */
+    post: operations["forageInPolygon"];
+  };
+  "/advisory": { /** Everything for a place by its name */ get: operations["getEverythingAtPlace"]; };
   "/advisory/yield/points": { /** Predicted yields at many points */ post: operations["yieldAtPoints"]; };
   "/advisory/fertilizer/points": {
     /** Fertilizer rates at many points */
@@ -38,30 +63,6 @@ export interface paths {
   };
   "/advisory/isfm/points": { /** Organic inputs (ISFM) at many points */ post: operations["isfmAtPoints"]; };
   "/advisory/forage/points": { /** Forage suitability at many points */ post: operations["forageAtPoints"]; };
-  "/advisory/yield": {
-    /** Predicted yield in an area, to be cached */
-    get: operations["getYieldInArea"];
-    /** Predicted yield in a polygon */
-    post: operations["yieldInPolygon"];
-  };
-  "/advisory/fertilizer": {
-    /** Fertilizer rates in an area, to be cached */
-    get: operations["getFertilizerInArea"];
-    /** Fertilizer rates in a polygon */
-    post: operations["fertilizerInPolygon"];
-  };
-  "/advisory/isfm": {
-    /** Organic inputs (ISFM) in an area, to be cached */
-    get: operations["getIsfmInArea"];
-    /** Organic inputs (ISFM) in a polygon */
-    post: operations["isfmInPolygon"];
-  };
-  "/advisory/forage": {
-    /** Forage suitability in an area, to be cached */
-    get: operations["getForageInArea"];
-    /** Forage suitability in a polygon */
-    post: operations["forageInPolygon"];
-  };
   "/advisory/yield/polygons": {
     /** Predicted yields in many polygons */
     post: operations["yieldInPolygons"];
@@ -265,6 +266,14 @@ export interface components {
       error: components["schemas"]["ErrorError"];
       code: components["schemas"]["ErrorCode"];
       details?: components["schemas"]["Details"];
+      did_you_mean?: {
+        name: string;
+        code: string;
+        country_code: string;
+        level: number;
+        /** @description Null for a country. */
+        within: string | null;
+      }[];
       /** @description The `X-Request-Id` of the answer: with it the operator finds the request in the log. */
       request_id: string;
     };
@@ -369,42 +378,13 @@ export interface components {
       provenance?: components["schemas"]["PointRequestProvenance"];
       proof?: components["schemas"]["PointRequestProof"];
       skill?: components["schemas"]["PointRequestSkill"];
-      area?: components["schemas"]["Area"];
+      area?: { value: components["schemas"]["Value"]; unit?: components["schemas"]["Unit"]; } | null;
       max_segments?: components["schemas"]["MaxSegments"];
     } & components["schemas"]["QuantityParameters"];
     /** @description A point. Forage needs no crop; fields that are not listed are ignored, and named in `ignored` where no other product has them. */
     ForagePointRequest: {
       lat: components["schemas"]["Lat"];
       lng: components["schemas"]["Lng"];
-      country_code?: components["schemas"]["PointRequestCountryCode"];
-      name?: components["schemas"]["PointRequestName"];
-      release?: components["schemas"]["Release"];
-      condition?: components["schemas"]["Condition"];
-      provenance?: components["schemas"]["PointRequestProvenance"];
-      proof?: components["schemas"]["PointRequestProof"];
-      skill?: components["schemas"]["PointRequestSkill"];
-      max_segments?: components["schemas"]["MaxSegments"];
-    };
-    /** @description Some fields of a request, where the query has the others. */
-    PointRemainder: {
-      lat?: components["schemas"]["Lat"];
-      lng?: components["schemas"]["Lng"];
-      crop?: components["schemas"]["Crop"];
-      country_code?: components["schemas"]["PointRequestCountryCode"];
-      name?: components["schemas"]["PointRequestName"];
-      forecast_period?: components["schemas"]["ForecastPeriod"];
-      release?: components["schemas"]["Release"];
-      condition?: components["schemas"]["Condition"];
-      provenance?: components["schemas"]["PointRequestProvenance"];
-      proof?: components["schemas"]["PointRequestProof"];
-      skill?: components["schemas"]["PointRequestSkill"];
-      area?: components["schemas"]["Area"];
-      max_segments?: components["schemas"]["MaxSegments"];
-    } & components["schemas"]["QuantityParameters"];
-    /** @description Some fields of a request, where the query has the others. */
-    ForagePointRemainder: {
-      lat?: components["schemas"]["Lat"];
-      lng?: components["schemas"]["Lng"];
       country_code?: components["schemas"]["PointRequestCountryCode"];
       name?: components["schemas"]["PointRequestName"];
       release?: components["schemas"]["Release"];
@@ -427,6 +407,19 @@ export interface components {
       name: string;
       /** @description The name that was probably meant. */
       did_you_mean?: string;
+    };
+    /** @description The place that a request has named. */
+    AnsweredPlace: {
+      asked: string;
+      /** @description The name, or coordinates. */
+      found: string;
+      /** @description What it is. */
+      kind: "area" | "position" | "field";
+      /** @description Whether it is called otherwise, as with a usual spelling. */
+      near: boolean;
+      code?: string;
+      country_code?: string;
+      level?: number;
     };
     /** @description A layer that has a value in a pixel. */
     ProvenanceLayer: {
@@ -703,6 +696,7 @@ export interface components {
       proof?: components["schemas"]["YieldResponseProof"];
       skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
+      place?: components["schemas"]["AnsweredPlace"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
     };
@@ -724,6 +718,7 @@ export interface components {
       proof?: components["schemas"]["YieldResponseProof"];
       skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
+      place?: components["schemas"]["AnsweredPlace"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
     };
@@ -745,6 +740,7 @@ export interface components {
       proof?: components["schemas"]["YieldResponseProof"];
       skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
+      place?: components["schemas"]["AnsweredPlace"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
     };
@@ -762,10 +758,11 @@ export interface components {
       provenance?: components["schemas"]["YieldResponseProvenance"];
       proof?: components["schemas"]["YieldResponseProof"];
       skill?: components["schemas"]["YieldResponseSkill"];
+      place?: components["schemas"]["AnsweredPlace"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
     };
-    /** @description The answer of `POST /advisory/yield/point`, or `error` and `code`. */
+    /** @description The answer of `POST /advisory/yield/point`, or `error` and `code`. For an area or a field, values are means. */
     YieldSection: {
       country_code?: components["schemas"]["YieldResponseCountryCode"];
       crop?: components["schemas"]["YieldResponseCrop"];
@@ -785,7 +782,7 @@ export interface components {
       details?: components["schemas"]["Details"];
       skill?: components["schemas"]["YieldResponseSkill"];
     };
-    /** @description The answer of `POST /advisory/fertilizer/point`, or `error` and `code`. */
+    /** @description The answer of `POST /advisory/fertilizer/point`, or `error` and `code`. For an area or a field, values are means. */
     FertilizerSection: {
       country_code?: components["schemas"]["YieldResponseCountryCode"];
       crop?: components["schemas"]["YieldResponseCrop"];
@@ -805,7 +802,7 @@ export interface components {
       details?: components["schemas"]["Details"];
       skill?: components["schemas"]["YieldResponseSkill"];
     };
-    /** @description The answer of `POST /advisory/isfm/point`, or `error` and `code`. */
+    /** @description The answer of `POST /advisory/isfm/point`, or `error` and `code`. For an area or a field, values are means. */
     IsfmSection: {
       country_code?: components["schemas"]["YieldResponseCountryCode"];
       crop?: components["schemas"]["YieldResponseCrop"];
@@ -825,7 +822,7 @@ export interface components {
       details?: components["schemas"]["Details"];
       skill?: components["schemas"]["YieldResponseSkill"];
     };
-    /** @description The answer of `POST /advisory/forage/point`, or `error` and `code`. */
+    /** @description The answer of `POST /advisory/forage/point`, or `error` and `code`. For an area or a field, values are means. */
     ForageSection: {
       country_code?: components["schemas"]["YieldResponseCountryCode"];
       crop?: components["schemas"]["YieldResponseCrop"];
@@ -852,6 +849,7 @@ export interface components {
       forage: components["schemas"]["ForageSection"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
       proof?: components["schemas"]["YieldResponseProof"];
+      place?: components["schemas"]["AnsweredPlace"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
     };
@@ -1041,7 +1039,7 @@ export interface components {
       skill?: components["schemas"]["PointRequestSkill"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
-      area?: components["schemas"]["PolygonRequestArea"];
+      area?: components["schemas"]["Area"];
     } & components["schemas"]["QuantityParameters"]) | ({
       admin: components["schemas"]["AdminSelection"];
       crop?: components["schemas"]["Crop"];
@@ -1053,7 +1051,7 @@ export interface components {
       skill?: components["schemas"]["PointRequestSkill"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
-      area?: components["schemas"]["PolygonRequestArea"];
+      area?: components["schemas"]["Area"];
     } & components["schemas"]["QuantityParameters"]) | ({
       field: components["schemas"]["Field"];
       crop?: components["schemas"]["Crop"];
@@ -1065,7 +1063,7 @@ export interface components {
       skill?: components["schemas"]["PointRequestSkill"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
-      area?: components["schemas"]["PolygonRequestArea"];
+      area?: components["schemas"]["Area"];
     } & components["schemas"]["QuantityParameters"]);
     /** @description A polygon, an administrative area or a saved field, one of the three. Forage needs no crop; fields that are not listed are ignored. */
     ForagePolygonRequest: {
@@ -1210,6 +1208,7 @@ export interface components {
       by_condition?: components["schemas"]["ByCondition"];
       skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
+      place?: components["schemas"]["AnsweredPlace"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
     };
@@ -1230,6 +1229,7 @@ export interface components {
       by_condition?: components["schemas"]["ByCondition"];
       skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
+      place?: components["schemas"]["AnsweredPlace"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
     };
@@ -1250,6 +1250,7 @@ export interface components {
       by_condition?: components["schemas"]["ByCondition"];
       skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
+      place?: components["schemas"]["AnsweredPlace"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
     };
@@ -1266,6 +1267,7 @@ export interface components {
       question?: components["schemas"]["ConditionQuestion"];
       by_condition?: components["schemas"]["ByCondition"];
       skill?: components["schemas"]["YieldResponseSkill"];
+      place?: components["schemas"]["AnsweredPlace"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
     };
@@ -1331,7 +1333,7 @@ export interface components {
       condition?: components["schemas"]["Condition"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
-      area?: components["schemas"]["PolygonRequestArea"];
+      area?: components["schemas"]["Area"];
       format?: components["schemas"]["Format"];
       dhis2?: components["schemas"]["Dhis2"];
     } & components["schemas"]["QuantityParameters"]) | ({
@@ -1343,7 +1345,7 @@ export interface components {
       condition?: components["schemas"]["Condition"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
-      area?: components["schemas"]["PolygonRequestArea"];
+      area?: components["schemas"]["Area"];
       format?: components["schemas"]["Format"];
       dhis2?: components["schemas"]["Dhis2"];
     } & components["schemas"]["QuantityParameters"]) | ({
@@ -1355,7 +1357,7 @@ export interface components {
       condition?: components["schemas"]["Condition"];
       quantiles?: components["schemas"]["Quantiles"];
       histogram?: components["schemas"]["Histogram"];
-      area?: components["schemas"]["PolygonRequestArea"];
+      area?: components["schemas"]["Area"];
       format?: components["schemas"]["Format"];
       dhis2?: components["schemas"]["Dhis2"];
     } & components["schemas"]["QuantityParameters"]);
@@ -1821,15 +1823,10 @@ export interface components {
     LocationRequest: {
       lat: components["schemas"]["Lat"];
       lng: components["schemas"]["Lng"];
-      country_code?: components["schemas"]["LocationRequestCountryCode"];
-      crop?: components["schemas"]["LocationRequestCrop"];
-    };
-    /** @description Some fields of a request, where the query has the others. */
-    LocationRemainder: {
-      lat?: components["schemas"]["Lat"];
-      lng?: components["schemas"]["Lng"];
-      country_code?: components["schemas"]["LocationRequestCountryCode"];
-      crop?: components["schemas"]["LocationRequestCrop"];
+      /** @description The country that the point should lie in, in any case: one of `eth`, `rwa`, `ken`, `gha`. The one it lies in when left out. */
+      country_code?: string | null;
+      /** @description The crop that the products are wanted for. The first one of the country when left out. */
+      crop?: string | null;
     };
     ProductAvailability: {
       /** @description Whether the point endpoint of the product has a value there. */
@@ -2996,7 +2993,6 @@ export interface components {
     ForecastPeriod: string | null;
     /** @description Of which month; the newest at any time when left out. */
     SubscriptionRequestForecastPeriod: string | null;
-    Area: { value: components["schemas"]["Value"]; unit?: components["schemas"]["Unit"]; } | null;
     /** @description The fields of an invalid point, as they were sent, without objects, lists and texts over 200 characters. */
     Sent: {
       /** @description Its name. */
@@ -3012,7 +3008,7 @@ export interface components {
     Scopes: ("advisory" | "history" | "account" | "admin")[];
     /** @description The condition of the field, by name or title as in `GET /releases/{release}`. `all` adds what the answer would be under each (`by_condition`). By default that of the place, where a raster has it, or the default of the release; in an area a mixture, pixel by pixel. */
     Condition: string | null;
-    PolygonRequestArea: { unit: components["schemas"]["Unit"]; } | null;
+    Area: { unit: components["schemas"]["Unit"]; } | null;
     /** @description The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. For all products: a code of each, separated by commas as in `Advisory-Release`; others have no answer then. */
     Release: string | null;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. By default `eth`; for all products, many points and polygons, the country of the place. With `admin` it is that of the areas. */
@@ -3029,8 +3025,6 @@ export interface components {
     Field: string;
     /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. */
     Name: string | null;
-    /** @description The country that the point should lie in, in any case: one of `eth`, `rwa`, `ken`, `gha`. The one it lies in when left out. */
-    LocationRequestCountryCode: string | null;
     /** @description The crop, in any case; `GET /catalog` lists those of a country. By default `wheat`, or the crop of the place's country. */
     Crop: string | null;
     /** @description Null without ranges. */
@@ -3046,8 +3040,6 @@ export interface components {
     PolygonRequestCountryCode: string | null;
     /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. */
     Quantiles: number[] | null;
-    /** @description The crop that the products are wanted for. The first one of the country when left out. */
-    LocationRequestCrop: string | null;
     /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`. None for forage. */
     ReleaseSummaryForecastPeriod: string | null;
     /** @description Any characters, of any script, in any mixture. The most common passwords are refused. */
@@ -3379,8 +3371,6 @@ export interface components {
     Pass: string[];
     /** @description The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. For all products: a code of each, separated by commas as in `Advisory-Release`; others have no answer then. */
     Release: string;
-    /** @description A place in words, instead of `lat` and `lng`: a code or name of `GET /places`, maybe with the area it lies in (`Fiche, Oromia`), coordinates (`9.5N 38.5E`), an Open Location Code (`6GCRMQ2F`), or your saved field (`collection/id`). An area is a point inside; its country applies. */
-    Place: string;
     /** @description The condition of the field, by name or title as in `GET /releases/{release}`. `all` adds what the answer would be under each (`by_condition`). By default that of the place, where a raster has it, or the default of the release; in an area a mixture, pixel by pixel. */
     Condition: string;
     /** @description Which of its layers, from 1, or `most-likely`: the season with the greatest odds. */
@@ -3395,6 +3385,8 @@ export interface components {
     Name: string;
     /** @description The crop, in any case; `GET /catalog` lists those of a country. By default `wheat`, or the crop of the place's country. */
     Crop: string;
+    /** @description An area by code or name (`Fiche, Oromia`), a position (`9.5 38.5`), or your field (`collection/id`). */
+    Place: string;
     /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. */
     Quantiles: number[];
     /** @description How large all fields are, such as `2.5 ha`, or where each point says how large its own is: `from:area_ha ha`. */
@@ -3403,8 +3395,6 @@ export interface components {
     ListLayersRelease: string;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area. */
     YieldInPolygonCountryCode: string;
-    /** @description The area: a code or name of `GET /places`, maybe with an area that it lies in. */
-    GetYieldInAreaPlace: string;
     /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
     ScenarioWeights: string;
     /** @description The currency and the price of a kilogram of the harvest, such as `ETB 38.5`. */
@@ -3463,12 +3453,16 @@ export interface components {
     Product: "yield" | "fertilizer" | "isfm" | "forage";
     /** @description Longitude in decimal degrees (WGS 84). */
     Lng: number;
+    /** @description Longitude in decimal degrees (WGS 84). */
+    GetYieldAtPointLng: number;
+    /** @description The level of the area, 0 for the country. */
+    GetYieldAtPlaceLevel: number;
     /** @description Latitude in decimal degrees (WGS 84). */
     Lat: number;
+    /** @description Latitude in decimal degrees (WGS 84). */
+    GetYieldAtPointLat: number;
     /** @description The id of the subscription. */
     Id: string;
-    /** @description Its level, 0 for the country. */
-    GetYieldInAreaLevel: number;
     /** @description The id of the item. */
     GetHistoryItemId: string;
   };
@@ -3480,9 +3474,9 @@ export type $defs = Record<string, never>;
 export interface operations {
   getYieldAtPoint: {
     parameters: {
-      query?: {
-        lat?: components["parameters"]["Lat"];
-        lng?: components["parameters"]["Lng"];
+      query: {
+        lat: components["parameters"]["GetYieldAtPointLat"];
+        lng: components["parameters"]["GetYieldAtPointLng"];
         crop?: components["parameters"]["Crop"];
         country_code?: components["parameters"]["YieldAtPointCountryCode"];
         name?: components["parameters"]["YieldAtPointName"];
@@ -3500,7 +3494,6 @@ export interface operations {
         scenario_weights?: components["parameters"]["ScenarioWeights"];
         nutrients?: components["parameters"]["Nutrients"];
         max_segments?: components["parameters"]["MaxSegments"];
-        place?: components["parameters"]["Place"];
         format?: components["parameters"]["Format"];
         lang?: components["parameters"]["Lang"];
       };
@@ -3531,11 +3524,7 @@ export interface operations {
         "X-Request-Id"?: components["parameters"]["XRequestId"];
       };
     };
-    requestBody?: {
-      content: {
-        "application/json": components["schemas"]["PointRequest"] | components["schemas"]["PointRemainder"];
-      };
-    };
+    requestBody: { content: { "application/json": components["schemas"]["PointRequest"]; }; };
     responses: {
       200: { content: { "application/json": components["schemas"]["YieldResponse"]; }; };
       default: components["responses"]["AnyError"];
@@ -3551,11 +3540,7 @@ export interface operations {
   };
   fertilizerAtPoint: {
     parameters: operations["yieldAtPoint"]["parameters"];
-    requestBody?: {
-      content: {
-        "application/json": components["schemas"]["PointRequest"] | components["schemas"]["PointRemainder"];
-      };
-    };
+    requestBody: { content: { "application/json": components["schemas"]["PointRequest"]; }; };
     responses: {
       200: { content: { "application/json": components["schemas"]["FertilizerResponse"]; }; };
       default: components["responses"]["AnyError"];
@@ -3571,11 +3556,7 @@ export interface operations {
   };
   isfmAtPoint: {
     parameters: operations["yieldAtPoint"]["parameters"];
-    requestBody?: {
-      content: {
-        "application/json": components["schemas"]["PointRequest"] | components["schemas"]["PointRemainder"];
-      };
-    };
+    requestBody: { content: { "application/json": components["schemas"]["PointRequest"]; }; };
     responses: {
       200: { content: { "application/json": components["schemas"]["IsfmResponse"]; }; };
       default: components["responses"]["AnyError"];
@@ -3583,9 +3564,9 @@ export interface operations {
   };
   getForageAtPoint: {
     parameters: {
-      query?: {
-        lat?: components["parameters"]["Lat"];
-        lng?: components["parameters"]["Lng"];
+      query: {
+        lat: components["parameters"]["GetYieldAtPointLat"];
+        lng: components["parameters"]["GetYieldAtPointLng"];
         country_code?: components["parameters"]["YieldAtPointCountryCode"];
         name?: components["parameters"]["YieldAtPointName"];
         release?: components["parameters"]["Release"];
@@ -3594,7 +3575,6 @@ export interface operations {
         proof?: components["parameters"]["Proof"];
         skill?: components["parameters"]["Skill"];
         max_segments?: components["parameters"]["MaxSegments"];
-        place?: components["parameters"]["Place"];
         format?: components["parameters"]["Format"];
         lang?: components["parameters"]["Lang"];
       };
@@ -3624,11 +3604,7 @@ export interface operations {
         "X-Request-Id"?: components["parameters"]["XRequestId"];
       };
     };
-    requestBody?: {
-      content: {
-        "application/json": components["schemas"]["ForagePointRequest"] | components["schemas"]["ForagePointRemainder"];
-      };
-    };
+    requestBody: { content: { "application/json": components["schemas"]["ForagePointRequest"]; }; };
     responses: {
       200: { content: { "application/json": components["schemas"]["ForageResponse"]; }; };
       default: components["responses"]["AnyError"];
@@ -3636,9 +3612,9 @@ export interface operations {
   };
   getEverythingAtPoint: {
     parameters: {
-      query?: {
-        lat?: components["parameters"]["Lat"];
-        lng?: components["parameters"]["Lng"];
+      query: {
+        lat: components["parameters"]["GetYieldAtPointLat"];
+        lng: components["parameters"]["GetYieldAtPointLng"];
         crop?: components["parameters"]["Crop"];
         country_code?: components["parameters"]["YieldAtPointCountryCode"];
         name?: components["parameters"]["YieldAtPointName"];
@@ -3656,7 +3632,6 @@ export interface operations {
         scenario_weights?: components["parameters"]["ScenarioWeights"];
         nutrients?: components["parameters"]["Nutrients"];
         max_segments?: components["parameters"]["MaxSegments"];
-        place?: components["parameters"]["Place"];
         format?: components["parameters"]["GetEverythingAtPointFormat"];
         lang?: components["parameters"]["Lang"];
       };
@@ -3674,13 +3649,194 @@ export interface operations {
   };
   everythingAtPoint: {
     parameters: operations["yieldAtPoint"]["parameters"];
-    requestBody?: {
-      content: {
-        "application/json": components["schemas"]["PointRequest"] | components["schemas"]["PointRemainder"];
+    requestBody: { content: { "application/json": components["schemas"]["PointRequest"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["EverythingResponse"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getYieldAtPlace: {
+    parameters: {
+      query: {
+        place: components["parameters"]["Place"];
+        level?: components["parameters"]["GetYieldAtPlaceLevel"];
+        crop?: components["parameters"]["Crop"];
+        country_code?: components["parameters"]["YieldAtPointCountryCode"];
+        name?: components["parameters"]["YieldAtPointName"];
+        forecast_period?: components["parameters"]["ForecastPeriod"];
+        release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
+        skill?: components["parameters"]["Skill"];
+        max_segments?: components["parameters"]["MaxSegments"];
+        format?: components["parameters"]["Format"];
+        lang?: components["parameters"]["Lang"];
+      };
+      header?: {
+        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+        Prefer?: components["parameters"]["Prefer"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["PolygonYieldResponse"] | components["schemas"]["YieldResponse"];
+        };
+      };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  yieldInPolygon: {
+    parameters: {
+      query?: {
+        crop?: components["parameters"]["Crop"];
+        country_code?: components["parameters"]["YieldInPolygonCountryCode"];
+        name?: components["parameters"]["Name"];
+        forecast_period?: components["parameters"]["ForecastPeriod"];
+        release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
+        skill?: components["parameters"]["Skill"];
+        quantiles?: components["parameters"]["Quantiles"];
+        histogram?: components["parameters"]["Histogram"];
+        area?: components["parameters"]["YieldInPolygonArea"];
+        bags?: components["parameters"]["Bags"];
+        prices?: components["parameters"]["Prices"];
+        budget?: components["parameters"]["Budget"];
+        produce_price?: components["parameters"]["ProducePrice"];
+        scenario_weights?: components["parameters"]["ScenarioWeights"];
+        nutrients?: components["parameters"]["Nutrients"];
+      };
+      header?: {
+        Prefer?: components["parameters"]["Prefer"];
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+    };
+    requestBody: { content: { "application/json": components["schemas"]["PolygonRequest"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["PolygonYieldResponse"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getFertilizerAtPlace: {
+    parameters: operations["getYieldAtPlace"]["parameters"];
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["PolygonFertilizerResponse"] | components["schemas"]["FertilizerResponse"];
+        };
+      };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  fertilizerInPolygon: {
+    parameters: operations["yieldInPolygon"]["parameters"];
+    requestBody: { content: { "application/json": components["schemas"]["PolygonRequest"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["PolygonFertilizerResponse"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getIsfmAtPlace: {
+    parameters: operations["getYieldAtPlace"]["parameters"];
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["PolygonIsfmResponse"] | components["schemas"]["IsfmResponse"];
+        };
+      };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  isfmInPolygon: {
+    parameters: operations["yieldInPolygon"]["parameters"];
+    requestBody: { content: { "application/json": components["schemas"]["PolygonRequest"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["PolygonIsfmResponse"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getForageAtPlace: {
+    parameters: {
+      query: {
+        place: components["parameters"]["Place"];
+        level?: components["parameters"]["GetYieldAtPlaceLevel"];
+        country_code?: components["parameters"]["YieldAtPointCountryCode"];
+        name?: components["parameters"]["YieldAtPointName"];
+        release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
+        skill?: components["parameters"]["Skill"];
+        max_segments?: components["parameters"]["MaxSegments"];
+        format?: components["parameters"]["Format"];
+        lang?: components["parameters"]["Lang"];
+      };
+      header?: {
+        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+        Prefer?: components["parameters"]["Prefer"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["PolygonForageResponse"] | components["schemas"]["ForageResponse"];
+        };
+      };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  forageInPolygon: {
+    parameters: {
+      query?: {
+        country_code?: components["parameters"]["YieldInPolygonCountryCode"];
+        name?: components["parameters"]["Name"];
+        release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
+        skill?: components["parameters"]["Skill"];
+        quantiles?: components["parameters"]["Quantiles"];
+        histogram?: components["parameters"]["Histogram"];
+      };
+      header?: {
+        Prefer?: components["parameters"]["Prefer"];
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+    };
+    requestBody: { content: { "application/json": components["schemas"]["ForagePolygonRequest"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["PolygonForageResponse"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getEverythingAtPlace: {
+    parameters: {
+      query: {
+        place: components["parameters"]["Place"];
+        level?: components["parameters"]["GetYieldAtPlaceLevel"];
+        crop?: components["parameters"]["Crop"];
+        country_code?: components["parameters"]["YieldAtPointCountryCode"];
+        name?: components["parameters"]["YieldAtPointName"];
+        forecast_period?: components["parameters"]["ForecastPeriod"];
+        release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
+        skill?: components["parameters"]["Skill"];
+        max_segments?: components["parameters"]["MaxSegments"];
+        format?: components["parameters"]["GetEverythingAtPointFormat"];
+        lang?: components["parameters"]["Lang"];
+      };
+      header?: {
+        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+        Prefer?: components["parameters"]["Prefer"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
       };
     };
     responses: {
       200: { content: { "application/json": components["schemas"]["EverythingResponse"]; }; };
+      304: components["responses"]["NotModified"];
       default: components["responses"]["AnyError"];
     };
   };
@@ -3744,143 +3900,6 @@ export interface operations {
     requestBody: { content: { "application/json": components["schemas"]["ForagePointsRequest"]; }; };
     responses: {
       200: { content: { "application/json": components["schemas"]["ForagePointsResponse"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  getYieldInArea: {
-    parameters: {
-      query: {
-        place: components["parameters"]["GetYieldInAreaPlace"];
-        country_code?: components["parameters"]["YieldAtPointCountryCode"];
-        level?: components["parameters"]["GetYieldInAreaLevel"];
-        crop?: components["parameters"]["Crop"];
-        forecast_period?: components["parameters"]["ForecastPeriod"];
-        release?: components["parameters"]["Release"];
-        condition?: components["parameters"]["Condition"];
-        max_segments?: components["parameters"]["MaxSegments"];
-        format?: components["parameters"]["GetEverythingAtPointFormat"];
-        lang?: components["parameters"]["Lang"];
-      };
-      header?: {
-        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-        Prefer?: components["parameters"]["Prefer"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-    };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["PolygonYieldResponse"]; }; };
-      304: components["responses"]["NotModified"];
-      default: components["responses"]["AnyError"];
-    };
-  };
-  yieldInPolygon: {
-    parameters: {
-      query?: {
-        crop?: components["parameters"]["Crop"];
-        country_code?: components["parameters"]["YieldInPolygonCountryCode"];
-        name?: components["parameters"]["Name"];
-        forecast_period?: components["parameters"]["ForecastPeriod"];
-        release?: components["parameters"]["Release"];
-        condition?: components["parameters"]["Condition"];
-        skill?: components["parameters"]["Skill"];
-        quantiles?: components["parameters"]["Quantiles"];
-        histogram?: components["parameters"]["Histogram"];
-        area?: components["parameters"]["YieldInPolygonArea"];
-        bags?: components["parameters"]["Bags"];
-        prices?: components["parameters"]["Prices"];
-        budget?: components["parameters"]["Budget"];
-        produce_price?: components["parameters"]["ProducePrice"];
-        scenario_weights?: components["parameters"]["ScenarioWeights"];
-        nutrients?: components["parameters"]["Nutrients"];
-      };
-      header?: {
-        Prefer?: components["parameters"]["Prefer"];
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-    };
-    requestBody: { content: { "application/json": components["schemas"]["PolygonRequest"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["PolygonYieldResponse"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  getFertilizerInArea: {
-    parameters: operations["getYieldInArea"]["parameters"];
-    responses: {
-      200: { content: { "application/json": components["schemas"]["PolygonFertilizerResponse"]; }; };
-      304: components["responses"]["NotModified"];
-      default: components["responses"]["AnyError"];
-    };
-  };
-  fertilizerInPolygon: {
-    parameters: operations["yieldInPolygon"]["parameters"];
-    requestBody: { content: { "application/json": components["schemas"]["PolygonRequest"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["PolygonFertilizerResponse"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  getIsfmInArea: {
-    parameters: operations["getYieldInArea"]["parameters"];
-    responses: {
-      200: { content: { "application/json": components["schemas"]["PolygonIsfmResponse"]; }; };
-      304: components["responses"]["NotModified"];
-      default: components["responses"]["AnyError"];
-    };
-  };
-  isfmInPolygon: {
-    parameters: operations["yieldInPolygon"]["parameters"];
-    requestBody: { content: { "application/json": components["schemas"]["PolygonRequest"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["PolygonIsfmResponse"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  getForageInArea: {
-    parameters: {
-      query: {
-        place: components["parameters"]["GetYieldInAreaPlace"];
-        country_code?: components["parameters"]["YieldAtPointCountryCode"];
-        level?: components["parameters"]["GetYieldInAreaLevel"];
-        release?: components["parameters"]["Release"];
-        condition?: components["parameters"]["Condition"];
-        max_segments?: components["parameters"]["MaxSegments"];
-        format?: components["parameters"]["GetEverythingAtPointFormat"];
-        lang?: components["parameters"]["Lang"];
-      };
-      header?: {
-        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-        Prefer?: components["parameters"]["Prefer"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-    };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["PolygonForageResponse"]; }; };
-      304: components["responses"]["NotModified"];
-      default: components["responses"]["AnyError"];
-    };
-  };
-  forageInPolygon: {
-    parameters: {
-      query?: {
-        country_code?: components["parameters"]["YieldInPolygonCountryCode"];
-        name?: components["parameters"]["Name"];
-        release?: components["parameters"]["Release"];
-        condition?: components["parameters"]["Condition"];
-        skill?: components["parameters"]["Skill"];
-        quantiles?: components["parameters"]["Quantiles"];
-        histogram?: components["parameters"]["Histogram"];
-      };
-      header?: {
-        Prefer?: components["parameters"]["Prefer"];
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-    };
-    requestBody: { content: { "application/json": components["schemas"]["ForagePolygonRequest"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["PolygonForageResponse"]; }; };
       default: components["responses"]["AnyError"];
     };
   };
@@ -4132,11 +4151,7 @@ export interface operations {
       };
       header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
     };
-    requestBody?: {
-      content: {
-        "application/json": components["schemas"]["LocationRequest"] | components["schemas"]["LocationRemainder"];
-      };
-    };
+    requestBody: { content: { "application/json": components["schemas"]["LocationRequest"]; }; };
     responses: {
       200: { content: { "application/json": components["schemas"]["LocationValidation"]; }; };
       default: components["responses"]["AnyError"];

@@ -5,9 +5,7 @@ import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantiti
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { wordKey } from '#src/lib/names.ts'
 import type { EntryCertainty } from '#src/lookup/certainty.ts'
-import { chooseArea } from '#src/lookup/gazetteer.ts'
 import type { Entry } from '#src/lookup/releases.ts'
-import { UnknownPlace } from '../location/place.ts'
 import {
   type AdviceBody,
   countLeftOut,
@@ -36,11 +34,13 @@ async function findRegion(
     ])
   }
   if (area === undefined) return { geometry: polygon, at: 'polygon' }
-  const { areas, similar } = await services.searchAreas({ name: area, country_code: country, level })
-  const chosen = chooseArea(areas)
-  if (chosen) return chosen
-  const isNear = areas.length === 0 && similar.length > 0
-  throw new UnknownPlace({ candidates: isNear ? similar : areas, isNear }, 'area')
+  const place = await services.findPlace(area, { country_code: country, level })
+  if (place.kind === 'area') return place.area
+  const rule =
+    place.kind === 'field'
+      ? ''
+      : `; for a position call advise_point with lat ${place.lat} and lng ${place.lng}`
+  throw ApiError.invalid('area', `must be an administrative area${rule}`)
 }
 
 export function adviseArea(products: Products) {

@@ -15,7 +15,8 @@ import { roundDegrees } from '#src/lib/round.ts'
 import type { NamedArea } from '#src/lookup/gazetteer.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import { normalizeCountry, readPlace } from '../location/place.ts'
+import { normalizeCountry, readPosition, unreadPosition } from '../location/place.ts'
+import { isLikePosition } from '../location/spellings.ts'
 import {
   type AdviceBody,
   countLeftOut,
@@ -129,8 +130,7 @@ export function whereIs() {
       'For a point: its country, its administrative areas, and which products have a value there (or why not). For a name or a part of one: areas that match, with codes for advise_area and the centre of each (not a place in a field). Villages, roads and addresses are not known. Examples: {"lat": -1.95, "lng": 30.06}, {"name": "Amhara", "country_code": "eth"}',
     input: WhereIsInput,
     async run({ name, country_code, ...sent }, services) {
-      const read = name === undefined ? undefined : readPlace(name, 'name')
-      const { lat, lng } = read && 'position' in read ? read.position : sent
+      const { lat, lng } = (name === undefined ? undefined : readPosition(name, 'name')) ?? sent
       if (lat !== undefined && lng !== undefined) {
         const location = await services.validateLocation({ lat, lng, ...(country_code && { country_code }) })
         const code = location.country_code
@@ -142,6 +142,7 @@ export function whereIs() {
       }
       if (name === undefined) throw ApiError.invalid('name', 'is required where lat and lng are left out')
       const { areas, similar } = await services.searchAreas({ name, country_code })
+      if (areas.length + similar.length === 0 && isLikePosition(name)) throw unreadPosition('name')
       const draft = (most: number) => ({
         areas: describeAreas(areas, most),
         ...(similar.length > 0 && { did_you_mean: describeAreas(similar, most) }),

@@ -129,6 +129,10 @@ export function createToolServices(parts: ReturnType<typeof createToolParts>, ca
     /** Areas that a name may mean, or where none does, `similar` ones, the nearest first. */
     searchAreas: ({ name, ...options }: NamedAreaRequest) => parts.places.searchAreas(name, options, call),
 
+    /** The place that a text names. @throws {ApiError} UNKNOWN_AREA where a person must choose */
+    findPlace: (text: string, options: Omit<NamedAreaRequest, 'name'>) =>
+      parts.places.findPlace(text, options, call, 'area'),
+
     /** @throws {ApiError} OUTSIDE_COUNTRY where no country of the service has the point */
     async locateQuestion(question: PointQuestion): Promise<LocatedQuestion> {
       const { country_code: country, crop } = question

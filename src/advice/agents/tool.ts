@@ -206,7 +206,7 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
   INVALID_PARAMETERS: 'Mend what details name, and call again.',
   INVALID_GEOMETRY: 'Send [longitude, latitude], rings closed and without crossings.',
   CROP_NOT_AVAILABLE: 'Call catalogue to see the crops of each country.',
-  UNKNOWN_AREA: 'Find the code with where_is and name.',
+  UNKNOWN_AREA: 'Ask the user which one is meant, or find the code with where_is and name.',
   NO_AREAS: 'Send a polygon.',
   NO_RELEASE: 'Call releases to see what is published.',
   OUTSIDE_COUNTRY: 'See that lat and lng are not swapped.',
@@ -248,6 +248,7 @@ export function formatFailure(error: unknown, args: object, { request, reply }: 
   // Each product has its own reason, which often repeats the message.
   const details = (failure.details ?? []).filter((detail) => detail.message !== message)
   const mend = findRemedy(code, args)
+  const { did_you_mean } = failure.body
   const draft: Draft = (most) => ({
     error: shortenSentence(message.replaceAll(BASE, request.basePath ?? ''), most),
     code,
@@ -259,6 +260,7 @@ export function formatFailure(error: unknown, args: object, { request, reply }: 
         ...(code && { code }),
       })),
     }),
+    ...(did_you_mean?.length && { did_you_mean: did_you_mean.slice(0, most) }),
     ...(failure.status === 503 && { retry_after_s: RETRY_AFTER_SECONDS }),
     ...(mend && { mend }),
   })

@@ -1,49 +1,41 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, unknownCountry } from '#src/errors.ts'
+import type { ErrorBody } from '#schemas/common.ts'
+import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { unauthorized } from '#src/http/plugins/authentication.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { sharedWork } from '#src/lib/limiter.ts'
-import { roundDegrees } from '#src/lib/round.ts'
-import { chooseArea, type FoundAreas, type NamedArea } from '#src/lookup/gazetteer.ts'
+import type { FoundAreas, NamedArea } from '#src/lookup/gazetteer.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
+import type { Rings } from '#src/raster/rings.ts'
 import { requireField } from '../fields/saved.ts'
-import { findPointInside } from './queries.ts'
-import { readCoordinates, readGridCode, type WrittenPosition } from './spellings.ts'
+import {
+  isLikePosition,
+  POSITION_RULE,
+  readCoordinates,
+  readGridCode,
+  type WrittenPosition,
+} from './spellings.ts'
 
-export interface Place {
-  lat: number
-  lng: number
-  /** Of the area or the field; null for a position. */
-  name: string | null
-  area: NamedArea | null
-}
-
-/** Areas that a text may mean; `isNear` where each differs from it by a typing error. */
-interface Candidates {
-  candidates: NamedArea[]
-  isNear: boolean
-}
-
-/** What people name a place by, as its text says. */
-type ReadPlace = { position: WrittenPosition } | { field: string } | { name: string }
+/** What a text names: a position, a saved field of the caller, or an area. */
+export type Place =
+  | { kind: 'position'; lat: number; lng: number }
+  | { kind: 'field'; name: string; polygons: Rings[] }
+  | { kind: 'area'; area: NamedArea }
 
 /** A collection of saved fields, a slash, and the id of a field. */
 const FIELD = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}\/\S/
 
 /**
- * Reads what a text says of a place: coordinates, an Open Location Code, a saved field, or else a code or name.
+ * Reads coordinates or an Open Location Code; undefined for another text.
  *
  * @param field names it in errors
  * @throws {ApiError} INVALID_PARAMETERS for coordinates beyond the earth
  */
-export function readPlace(text: string, field = 'place'): ReadPlace {
-  const position = readCoordinates(text, field) ?? readGridCode(text)
-  if (position) return { position }
-  const plain = text.trim()
-  return FIELD.test(plain) ? { field: plain } : { name: plain }
+export function readPosition(text: string, field: string): WrittenPosition | undefined {
+  return readCoordinates(text, field) ?? readGridCode(text)
 }
 
 /** Null where none was sent. @throws {ApiError} INVALID_PARAMETERS for an unknown country */
@@ -60,13 +52,6 @@ interface Call {
   reply: FastifyReply
 }
 
-/** Areas of one name, which differs from a text by one typing error, as those that have it; several names are no choice. */
-function asExact(similar: readonly NamedArea[]): NamedArea[] {
-  const near = similar.filter(({ slip = 0 }) => slip <= 1)
-  const isOneName = near.every(({ name }) => name === near[0]?.name)
-  return isOneName ? near.map((area) => ({ ...area, exact: true })) : []
-}
-
 interface AreaOptions {
   country_code?: string | undefined
   level?: number | null | undefined
@@ -76,7 +61,7 @@ export type Places = ReturnType<typeof createPlaces>
 
 /** Makes the functions that find places as people say them. */
 export function createPlaces(app: App, lookup: Lookup) {
-  const { reader, writer } = app.database
+  const { writer } = app.database
   const pause = () => app.turns.next(sharedWork('area names'))
 
   async function readNames({ request, reply }: Call) {
@@ -99,74 +84,73 @@ export function createPlaces(app: App, lookup: Lookup) {
     return names.search(name, filter)
   }
 
-  /** The one area that a name or code means, if only with a typing error; or those that it may mean. */
-  async function findArea(
-    name: string,
-    options: AreaOptions,
-    call: Call,
-  ): Promise<{ area: NamedArea } | Candidates> {
-    const { areas, similar } = await searchAreas(name, options, call)
-    const area = chooseArea(areas) ?? chooseArea(asExact(similar))
-    if (area) return { area }
-    return {
-      candidates: areas.length > 0 ? areas : similar,
-      isNear: areas.length === 0 && similar.length > 0,
-    }
-  }
-
-  /** Finds a place inside an area. */
-  async function findPlaceIn(area: NamedArea, { request, reply }: Call): Promise<Place> {
-    const inside = await app.inTurn(request, reply, () => findPointInside(reader, area))
-    const { longitude: lng, latitude: lat } = inside ?? { longitude: area.lng, latitude: area.lat }
-    return { lat: roundDegrees(lat), lng: roundDegrees(lng), name: area.name, area }
-  }
-
-  async function findFieldPlace(field: string, { request, reply }: Call): Promise<Place> {
+  /** The field of a text that may name one, or why there is none; undefined for a text that names none. */
+  async function findField(text: string, { request, reply }: Call): Promise<Place | ApiError | undefined> {
+    if (!FIELD.test(text)) return undefined
     const { user } = request
-    if (user === null) throw unauthorized(request)
-    const found = await app.inTurn(request, reply, () => requireField(writer, user, field))
-    const { id, name, longitude: lng, latitude: lat } = found
-    return { lat: roundDegrees(lat), lng: roundDegrees(lng), name: name ?? id, area: null }
+    if (user === null) return unauthorized(request)
+    try {
+      const { id, name, polygons } = await app.inTurn(request, reply, () => requireField(writer, user, text))
+      return { kind: 'field', name: name ?? id, polygons }
+    } catch (error) {
+      if (error instanceof ApiError && error.status < 500) return error
+      throw error
+    }
   }
 
   return {
     searchAreas,
-    findArea,
     /** The name of a large area of a country, for examples; undefined without boundaries. */
     findExample: async (countryCode: string, call: Call): Promise<string | undefined> =>
       (await readNames(call)).names.exampleIn(countryCode),
     /**
-     * Finds the place of a text as {@link readPlace} reads it; an area is a point inside.
+     * Finds the place of a text. Names and codes of areas may have slashes: a saved field is first where there is one.
      *
-     * @throws {ApiError} INVALID_PARAMETERS, UNAUTHORIZED for a field without a token, NOT_FOUND, or INSUFFICIENT_SCOPE
+     * @param field names the text in errors
+     * @throws {ApiError} UNKNOWN_AREA ({@link UnknownPlace}) for a name that several areas have, or that is only near to
+     *   one; INVALID_PARAMETERS; UNAUTHORIZED, NOT_FOUND or INSUFFICIENT_SCOPE for what may be a field
      */
-    async findPlace(text: string, options: AreaOptions, call: Call): Promise<{ place: Place } | Candidates> {
-      const read = readPlace(text)
-      if ('position' in read) return { place: { ...read.position, name: null, area: null } }
-      if ('field' in read) return { place: await findFieldPlace(read.field, call) }
-      const found = await findArea(read.name, options, call)
-      return 'area' in found ? { place: await findPlaceIn(found.area, call) } : found
+    async findPlace(text: string, options: AreaOptions, call: Call, field = 'place'): Promise<Place> {
+      const position = readPosition(text, field)
+      if (position) return { kind: 'position', ...position }
+      const plain = text.trim()
+      const saved = await findField(plain, call)
+      if (saved && !(saved instanceof ApiError)) return saved
+      const { meant, areas, similar } = await searchAreas(plain, options, call)
+      if (meant) return { kind: 'area', area: meant }
+      const candidates = withoutNamesakesInside(areas.length > 0 ? areas : similar)
+      if (candidates.length === 0 && saved) throw saved
+      if (candidates.length === 0 && isLikePosition(plain)) throw unreadPosition(field)
+      throw new UnknownPlace(candidates, field)
     },
   }
 }
 
-function describeArea({ name, code, level, parent }: NamedArea): string {
-  return `${code} is ${name}, level ${level}${parent === null ? '' : `, in ${parent}`}`
+/** A city that is its own district is one answer to a question: the larger one. */
+function withoutNamesakesInside(areas: readonly NamedArea[]): NamedArea[] {
+  const isInside = (area: NamedArea, { name, level }: NamedArea) =>
+    area.name === name && area.level > level && `${area.within}, `.includes(`${name}, `)
+  return areas.filter((area) => !areas.some((other) => isInside(area, other)))
 }
 
-/** The error where a text means no area, or several. */
+/** The error for a text that is plainly a position, and is not read. */
+export function unreadPosition(field: string): ApiError {
+  return ApiError.invalid(field, `is not read as a position: ${POSITION_RULE}`)
+}
+
+/** The error where a text means no area, or people must choose one. */
 export class UnknownPlace extends ApiError {
   readonly candidates: readonly NamedArea[]
 
   /** @param field names it in the error */
-  constructor({ candidates, isNear }: Candidates, field: string) {
+  constructor(candidates: readonly NamedArea[], field: string) {
     const described = candidates.map(describeArea).join('; ')
-    const [near] = isNear ? candidates : []
-    const sentence = near
-      ? `There is no area with this code or name: did you mean ${near.name} (${near.code})?`
-      : candidates.length > 0
+    const [first, ...others] = candidates
+    const sentence = !first
+      ? `There is no area with this code or name. A place is a code or name of GET ${BASE}/places, or a position such as 9.5 38.5.`
+      : others.length > 0
         ? 'Several areas may be meant: send the code of one.'
-        : 'There is no area with this code or name.'
+        : `There is no area with this code or name: did you mean ${first.name} (${first.code})?`
     super('UNKNOWN_AREA', sentence, [
       {
         field,
@@ -176,4 +160,15 @@ export class UnknownPlace extends ApiError {
     ])
     this.candidates = candidates
   }
+
+  override get body(): ErrorBody {
+    const meant = this.candidates.map(({ name, code, countryCode, level, within }) => ({
+      ...{ name, code, country_code: countryCode, level, within },
+    }))
+    return { ...super.body, did_you_mean: meant }
+  }
+}
+
+function describeArea({ name, code, level, parent }: NamedArea): string {
+  return `${code} is ${name}, level ${level}${parent === null ? '' : `, in ${parent}`}`
 }

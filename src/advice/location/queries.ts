@@ -61,30 +61,6 @@ export async function findNearestCountries(
   return found
 }
 
-/** The centre of mass of an area where it lies inside, else a point in its simplified shape; undefined for no area. */
-export async function findPointInside(
-  db: Kysely<Tables>,
-  { countryCode, level, code }: { countryCode: string; level: number; code: string },
-): Promise<Position | undefined> {
-  const { rows } = await sql<Position>`
-    select st_x(inside.point) as longitude, st_y(inside.point) as latitude
-    from admin_area as area
-    cross join lateral (select st_setsrid(st_makepoint(centroid_lng, centroid_lat), 4326) as centre) as middle
-    cross join lateral (
-      select
-        case
-          when exists (
-            select from admin_area_piece as piece
-            where piece.admin_area_id = area.id and st_intersects(piece.geom, middle.centre)
-          )
-          then middle.centre
-          else st_pointonsurface(area.simplified)
-        end as point
-    ) as inside
-    where area.country_code = ${countryCode} and area.level = ${level} and area.code = ${code}`.execute(db)
-  return rows[0]
-}
-
 interface BoundarySource {
   countryCode: string
   level: number

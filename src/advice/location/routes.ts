@@ -2,12 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import { type AdminReference, LEVELS_BELOW } from '#schemas/areas.ts'
 import { ref } from '#schemas/common.ts'
-import {
-  defineLocationSchemas,
-  LocationRemainder,
-  LocationRequest,
-  type LocationValidation,
-} from '#schemas/location.ts'
+import { defineLocationSchemas, LocationRequest, type LocationValidation } from '#schemas/location.ts'
 import { asQuery } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Tables } from '#src/data/tables.ts'
@@ -190,9 +185,7 @@ export function createLocationValidator(
 const DESCRIPTION = `
 The country and the administrative areas of a point, and the products with a value there, or the reasons without.
 
-A point on a border lies in the area of lowest code. A country code that does not match is not an error: \`valid\` is false then, and the answer says where the point lies instead.
-
-Send the parameters as a JSON body, as query parameters, or both: they are merged field by field, and the body wins.`
+A point on a border lies in the area of lowest code. A country code that does not match is not an error: \`valid\` is false then, and the answer says where the point lies instead. The query may have them too.`
 
 export async function location(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
   const { validation, components } = defineLocationSchemas(app.products.list)
@@ -210,7 +203,6 @@ export async function location(app: App, { lookup }: { lookup: Lookup }): Promis
         tags: ['places'],
         queryAlternative: asQuery(LocationRequest),
         body: ref(LocationRequest),
-        bodyRemainder: ref(LocationRemainder),
         response: {
           200: { ...ref(validation), description: 'The facts about the point.' },
           ...errorResponses('INVALID_PARAMETERS'),

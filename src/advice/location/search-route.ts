@@ -10,7 +10,7 @@ import { readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { roundDegrees } from '#src/lib/round.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import { createPlaces, readPlace } from './place.ts'
+import { createPlaces, readPosition } from './place.ts'
 
 const DESCRIPTION =
   'The administrative areas of all levels that a name may mean, for people to choose among: as `place` of points and areas takes them. Without a match, names with a typing error. Coordinates and Open Location Codes have a position instead.'
@@ -40,8 +40,7 @@ export function searchRoute(app: App, lookup: Lookup): void {
     },
     async (request: FastifyRequest<{ Querystring: Static<typeof PlacesQuery> }>, reply: FastifyReply) => {
       const { name, limit, ...options } = request.query
-      const read = readPlace(name, 'name')
-      const position = 'position' in read ? read.position : null
+      const position = readPosition(name, 'name') ?? null
       const { areas, similar } = position
         ? { areas: [], similar: [] }
         : await searchAreas(name, options, { request, reply })

@@ -1,17 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { hasQuantities } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import type { Lookup } from '#src/lookup/lookup.ts'
-import type { LocatableRequest } from '#src/lookup/places.ts'
-import { makeReleaseMembers, positionOf } from '#src/lookup/releases.ts'
+import { positionOf } from '#src/lookup/releases.ts'
+import { adviseOnRegion, type RegionParts } from '../places/advise.ts'
 import { answerPoint } from '../point/answer.ts'
-import type { Advisors, RegionQuestion } from '../polygon/advisors.ts'
-import { type Advice, describeRegion, makeRegionData, readMeans } from '../polygon/answer.ts'
-import { entriesWith, type QuantityRules, quantitiesAt, type ReadRules } from '../quantities/compute.ts'
-import type { FieldArea } from '../quantities/plan.ts'
 import type { Subject } from './grammar.ts'
 
 /** A place that a message has named: an administrative area, or a position. */
@@ -32,11 +26,8 @@ export interface Question {
   condition?: string
 }
 
-export interface AdviceParts {
+export interface AdviceParts extends RegionParts {
   app: App
-  lookup: Lookup
-  advisors: Advisors
-  readRules: ReadRules
 }
 
 export interface Advised {
@@ -77,60 +68,22 @@ async function adviseAtPoint(
   return { products, body, releases }
 }
 
-/** The means of an administrative area, one product after the other; its amounts are for a field of the asked size. */
+/** The means of an administrative area; its amounts are for a field of the asked size. */
 async function adviseOnArea(
-  { advisors, lookup, readRules }: AdviceParts,
-  { subject, place: { name, area }, area: size, condition }: Question,
+  parts: AdviceParts,
+  { subject, place, area: size, condition }: Question,
   products: ProductDefinition[],
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Advised> {
-  const where = area as NonNullable<AskedPlace['area']>
-  const asked: RegionQuestion & LocatableRequest = {
+  const where = place.area as NonNullable<AskedPlace['area']>
+  const asked = {
     country_code: where.countryCode,
     ...(subject.crop && { crop: subject.crop }),
     ...(condition && { condition }),
+    ...(size !== null && { area: size }),
   }
-  await withTimeout(request, reply, () => lookup.places.fillCrop(asked))
-  const readFor = () => readRules({ ...asked, area: size ?? undefined }, products)
-  const rules = size === null ? null : await withTimeout(request, reply, readFor)
-  const sections = new Map<string, object>()
-  const releases: string[] = []
-  let [location, reason]: [object, ApiError | undefined] = [{ name }, undefined]
-  for (const product of products) {
-    try {
-      const advice = await advisors.adviseWithTimeout(request, reply, (waiting) =>
-        advisors.adviseOn(where, { product, asked: { ...asked }, wanted: null }, waiting),
-      )
-      location = describeRegion(undefined, advice)
-      releases.push(advice.release.code)
-      const data = { ...makeReleaseMembers(advice.release), ...makeRegionData(product, advice, null) }
-      sections.set(product.code, rules ? withAmounts(product, advice, data, rules) : data)
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status >= 500) throw error
-      reason ??= error
-    }
-  }
-  if (reason && sections.size === 0) throw reason
-  return {
-    products: products.filter(({ code }) => sections.has(code)),
-    body: { location, ...Object.fromEntries(sections) },
-    releases,
-  }
-}
-
-/** The means of an area on a field of a size: of the field nothing else is known. */
-function withAmounts(
-  product: ProductDefinition,
-  advice: Advice,
-  data: Record<string, unknown>,
-  rules: QuantityRules,
-): Record<string, unknown> {
-  if (!hasQuantities(product)) return data
-  const means = readMeans(advice.release, advice).map((mean) => mean ?? Number.NaN)
-  const figures = quantitiesAt(rules, product, advice.release, means, rules.plan.area as FieldArea)
-  const entries = entriesWith(data[product.entries] as object[], figures)
-  return { ...data, [product.entries]: entries, quantities: figures.quantities }
+  return adviseOnRegion(parts, { products, hasSections: true, where, asked }, request, reply)
 }
 
 /** The entries of one input. @throws {ApiError} NO_DATA where there is none */

@@ -48,7 +48,7 @@ export interface Services {
   example: string
   style: Style
   /** No candidates where no place is called so. */
-  findPlace(text: string): Promise<{ place: AskedPlace } | { candidates: NamedArea[] }>
+  findPlace(text: string): Promise<{ place: AskedPlace } | { candidates: readonly NamedArea[] }>
   advise(question: Question): Promise<Advised>
   findAnswer(code: string): Promise<{ id: Buffer; answer: Record<string, unknown> } | undefined>
   tell(id: Buffer, feedback: { rating?: number; observed?: Record<string, number> }): Promise<void>
@@ -77,11 +77,12 @@ export async function converse(
     case 'more':
       return turnPage(offer, services)
     case 'choice': {
-      const chosen = offer?.choices?.[parsed.number - 1]
+      const { number } = parsed
+      const chosen = offer?.choices?.[number - 1]
       if (chosen) return answer(chosen, lastCode, services)
-      if (!offer?.choices && lastCode !== null && parsed.number <= MOST_STARS)
+      if (!offer?.choices && lastCode !== null && number <= MOST_STARS)
         return say(fill(texts.doors.feedback_rule, { code: lastCode }), true)
-      return say(fill(texts.doors.no_choice, { number: parsed.number }), true)
+      return say(fill(texts.doors.no_choice, { number }), true)
     }
     case 'feedback':
       return say(await takeFeedback(parsed, services))
@@ -107,7 +108,6 @@ async function answerQuestion(
   lastCode: string | null,
   services: Services,
 ): Promise<Reply> {
-  const { texts } = services
   const found = await findPart(sent, offer, services)
   if ('kept' in found) return found
   if ('text' in found) {
@@ -117,12 +117,23 @@ async function answerQuestion(
   const { subject, area } = found
   if ('candidates' in found) {
     const questions = found.candidates.map((candidate) => ({ subject, place: toPlace(candidate), area }))
-    return choose(texts.doors.which_place, found.candidates.map(nameFully), questions, services.style)
+    return askWhich(found.candidates.map(nameFully), questions, services)
   }
   return answer({ subject, place: found.place, area }, lastCode, services)
 }
 
-type Part = { subject: Subject; area: string | null } & ({ place: AskedPlace } | { candidates: NamedArea[] })
+/** Asks for one of some places; of a single one, whether it is meant. */
+function askWhich(names: readonly string[], questions: Question[], { texts, style }: Services): Reply {
+  const [name = '', ...others] = names
+  if (others.length > 0) return choose(texts.doors.which_place, names, questions, style)
+  const text = fill(texts.doors.is_it_place, { place: shorten(name) })
+  return { text, isOpen: true, offer: { choices: questions }, kept: null }
+}
+
+type Part = { subject: Subject; area: string | null } & (
+  | { place: AskedPlace }
+  | { candidates: readonly NamedArea[] }
+)
 
 /** The subject and the place of a question, or the reply that asks for the missing one. */
 async function findPart(
@@ -258,7 +269,8 @@ export function shorten(name: string, most = LONGEST_NAME): string {
   return isLong ? `${characters.slice(0, most - 3).join('')}...` : characters.join('')
 }
 
-function toPlace(area: NamedArea): AskedPlace {
+/** An area as a conversation keeps it. */
+export function toPlace(area: NamedArea): AskedPlace {
   return pickPlace({ ...area, area })
 }
 

@@ -272,12 +272,13 @@ function addTelegram(app: App, receive: Receiver, secret: string): void {
     ...COMMON,
     onRequest: async ({ headers }) => requireSecret(headers['x-telegram-bot-api-secret-token'], secret),
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const common = readCommon(request.query as Fields)
       const update = readUpdate(request.body)
-      // Members that join, pictures and whatever else a chat has.
+      // Members that join, pictures in groups and whatever else a chat has.
       if (!update) return reply.send({})
-      const { id, chat, text } = update
+      const { id, chat, text = common.texts.words.help[0] as string } = update
       const incoming: Incoming = {
-        ...readCommon(request.query as Fields),
+        ...common,
         senders: 'telegram',
         sender: String(chat),
         id: String(id),
@@ -289,22 +290,39 @@ function addTelegram(app: App, receive: Receiver, secret: string): void {
   })
 }
 
-/** The text of an update, or its location as coordinates; undefined for another one. */
-function readUpdate(body: unknown): { id: number; chat: number; text: string } | undefined {
-  if (!isObject(body) || !isObject(body.message) || !isObject(body.message.chat)) return undefined
-  const { update_id: id, message } = body
-  const { chat, text, location } = message
-  const { id: of } = chat as Record<string, unknown>
+/** What people send in place of a text: the help answers it. Members that join or pins are no message to the bot. */
+const WORDLESS = [
+  ...['photo', 'voice', 'audio', 'video', 'video_note', 'animation', 'document', 'sticker', 'paid_media'],
+  ...['contact', 'poll', 'dice', 'game', 'story', 'checklist'],
+]
+
+/**
+ * The text of an update: in private chats also the caption of a picture, and no text for a voice or an edited message;
+ * a location as coordinates. Undefined where the bot stays silent.
+ */
+function readUpdate(body: unknown): { id: number; chat: number; text?: string } | undefined {
+  if (!isObject(body)) return undefined
+  const { update_id: id, message: sent, edited_message: edited } = body
+  const message = isObject(sent) ? sent : edited
+  if (!isObject(message) || !isObject(message.chat)) return undefined
+  const { id: of, type = Number(of) > 0 ? 'private' : 'group' } = message.chat
   if (!Number.isSafeInteger(id) || !Number.isSafeInteger(of)) return undefined
   const known = { id: id as number, chat: of as number }
+  const { location, caption } = message
+  const isPrivate = type === 'private'
+  const text = message.text ?? (isPrivate && caption ? caption : undefined)
+  // A location that goes on is edited every few seconds.
+  if (message === edited) return isPrivate && typeof text === 'string' ? known : undefined
   if (typeof text === 'string') {
     return { ...known, text: readText({ text: plainCommand(text) }, 'text', LONGEST_TEXT) }
   }
-  if (!isObject(location)) return undefined
-  const { latitude, longitude } = location
-  if (typeof latitude !== 'number' || typeof longitude !== 'number') return undefined
-  // Not as 1e-7.
-  return { ...known, text: `${latitude.toFixed(6)} ${longitude.toFixed(6)}` }
+  if (isObject(location)) {
+    const { latitude, longitude } = location
+    if (typeof latitude !== 'number' || typeof longitude !== 'number') return undefined
+    // Not as 1e-7.
+    return { ...known, text: `${latitude.toFixed(6)} ${longitude.toFixed(6)}` }
+  }
+  return isPrivate && WORDLESS.some((kind) => message[kind] !== undefined) ? known : undefined
 }
 
 /** A bot's command without the name of the bot; links to bots have more behind `/start`. */

@@ -13,10 +13,10 @@ export interface Subject {
   input?: string
 }
 
-const COMMANDS = ['help', 'stop', 'start', 'more'] as const
+const COMMANDS = ['help', 'stop', 'start', 'more', 'yes'] as const
 
 export type Parsed =
-  | { kind: (typeof COMMANDS)[number] }
+  | { kind: Exclude<(typeof COMMANDS)[number], 'yes'> }
   /** The number of a choice, from 1. */
   | { kind: 'choice'; number: number }
   | { kind: 'feedback'; code: string; number: number; unit: HarvestUnit | null }
@@ -99,8 +99,8 @@ const AREA = new RegExp(`(?:^|[\\s,])(\\d+(?:[.,]\\d+)?|[1-3]/[2-4])\\s*(${UNITS
 /** Marks around a place, but not the minus of a latitude. */
 const EDGES = /^(?:[\s,:;]|-(?!\.?\d))+|[\s,:;-]+$/g
 
-/** A mark between a word and a place, without a space. */
-const MARKS = /(?<=\p{L})[,/:;-](?=\p{L})/gu
+/** A mark between a word and a place, without a space; links have their own. */
+const MARKS = /(?<!:\/\/\S*)(?<=\p{L})[,/:;-](?=\p{L})/gu
 
 /** A word without the signs around it, in letters of any width. */
 function commandKey(text: string): string {
@@ -134,6 +134,8 @@ export function parseMessage(text: string, { subjects, commands }: Vocabulary): 
   const near = key.length > LEAST_LETTERS ? nearestTo(key, commands) : undefined
   const command =
     commands.get(key) ?? (near === undefined ? undefined : commands.get(near)) ?? readStop(key, commands)
+  // The first choice may be the only one.
+  if (command === 'yes') return { kind: 'choice', number: 1 }
   if (command !== undefined) return { kind: command }
   const area = AREA.exec(sent)
   const rest = sent.replace(AREA, ' ').replace(MARKS, ' ').replace(/\s+/g, ' ').trim()

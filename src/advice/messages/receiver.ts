@@ -5,10 +5,10 @@ import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import { normalizeCountry, type Places } from '../location/place.ts'
+import { normalizeCountry, type Places, UnknownPlace } from '../location/place.ts'
 import { fill, type Texts } from '../texts/languages.ts'
 import { type AdviceParts, advise } from './advice.ts'
-import { converse, type Reply, type Services, type Style, shorten } from './conversation.ts'
+import { converse, type Reply, type Services, type Style, shorten, toPlace } from './conversation.ts'
 import { createVocabulary, type Parsed, parseMessage, type Vocabulary } from './grammar.ts'
 import {
   type Arrival,
@@ -203,7 +203,18 @@ function createServices(
     products: app.products.list,
     example,
     style,
-    findPlace: (text) => parts.places.findPlace(text, { country_code: country }, { request, reply }),
+    findPlace: async (text) => {
+      try {
+        const place = await parts.places.findPlace(text, { country_code: country }, { request, reply })
+        if (place.kind === 'area') return { place: toPlace(place.area) }
+        return place.kind === 'position'
+          ? { place: { ...place, name: null, area: null } }
+          : { candidates: [] }
+      } catch (error) {
+        if (error instanceof UnknownPlace) return { candidates: error.candidates }
+        throw error
+      }
+    },
     advise: (question) => advise(parts, question, request, reply),
     findAnswer: (code) => inTurn(() => findAnswer(writer, received.sender, code)),
     tell: (id, feedback) => inTurn(() => storeFeedback(writer, id, feedback)),

@@ -258,7 +258,8 @@ export async function answerPoint(
   return answer
 }
 
-async function findNamed(lookup: Lookup, list: string): Promise<Map<string, string>> {
+/** The codes of named releases, by the codes of their products. */
+export async function findNamed(lookup: Lookup, list: string): Promise<Map<string, string>> {
   const named = await Promise.all(splitList(list).map(lookup.namedRelease))
   return new Map(named.map(({ release }) => [release.product, release.code]))
 }

@@ -27,33 +27,35 @@ import type { LocatableRequest } from '#src/lookup/places.ts'
 import { positionOf, readSeries } from '#src/lookup/releases.ts'
 import { replyInText } from '../texts/reply.ts'
 import { answerFromMemory, answerPoint, PointAnswer, type PointSource } from './answer.ts'
-import type { TakePlace } from './place-parameter.ts'
 import type { Prove } from './proof.ts'
 import { findProvenance } from './provenance-queries.ts'
 
 type Format = 'json' | 'csv' | 'text'
 
-interface PointContext {
-  lookup: Lookup
-  record: RecordAdvisory
-  prove: Prove
+/** A request for a point. */
+interface PointCall {
   source: PointSource
   /** The parameters: the body or the query. */
   point: PointRequest
   format: Format
+  /** Says which position the text of a place has been taken for. */
+  place?: object
   request: FastifyRequest
   reply: FastifyReply
 }
 
+interface PointContext extends PointCall {
+  lookup: Lookup
+  record: RecordAdvisory
+  prove: Prove
+}
+
+export type PointHandlers = ReturnType<typeof createPointHandlers>
+
 const failBy = (reply: FastifyReply) => (error: unknown) => sendAtEnd(reply, () => reply.send(error))
 
 /** An answer from memory takes no promise until it is stored, and the answers of a turn of the event loop leave together. */
-export function createPointHandlers(
-  lookup: Lookup,
-  record: RecordAdvisory,
-  takePlace: TakePlace,
-  prove: Prove,
-) {
+export function createPointHandlers(lookup: Lookup, record: RecordAdvisory, prove: Prove) {
   /** Answers by `reply`, or by the body that it returns. */
   function handle(context: PointContext): Promise<PointAnswer['body']> | undefined {
     const { source, point, format, request, reply } = context
@@ -78,6 +80,10 @@ export function createPointHandlers(
   }
 
   return {
+    /** Sends the answer for a position that a text has named. */
+    answerAt: (call: PointCall) => handle({ lookup, record, prove, ...call }),
+    /** The same as the body of the answer. */
+    bodyAt: async (call: PointCall) => (await findAndStore({ lookup, record, prove, ...call })).body,
     post: (source: PointSource) => (request: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) => {
       const format = prefersText(request, 'text/plain') ? 'text' : 'json'
       return handle({ lookup, record, prove, source, point: request.body, format, request, reply })
@@ -85,26 +91,23 @@ export function createPointHandlers(
     get:
       (source: PointSource) =>
       (
-        request: FastifyRequest<{
-          Querystring: PointRequest & { format?: Format; lang?: string; place?: string }
-        }>,
+        request: FastifyRequest<{ Querystring: PointRequest & { format?: Format; lang?: string } }>,
         reply: FastifyReply,
       ) => {
-        const { format: named, lang: _, place, ...point } = request.query
+        const { format: named, lang: _, ...point } = request.query
         const format = named ?? (prefersText(request, 'text/plain') ? 'text' : 'json')
-        const further = (['provenance', 'proof', 'skill'] as const).find(
-          (name) => format === 'csv' && point[name],
-        )
-        if (further) throw ApiError.invalid(further, 'must be left out for CSV, which has no columns for it')
+        refuseFurther(format, point)
         if (format !== 'text') varyBy(reply, 'Accept')
-        const context: PointContext = { lookup, record, prove, source, point, format, request, reply }
-        if (place === undefined) return handle(context)
-        const taken = () => takePlace(place, context)
-        if (format === 'text') answerInText(context, taken).catch(failBy(reply))
-        else taken().then(() => handle(context), failBy(reply))
-        return undefined
+        return handle({ lookup, record, prove, source, point, format, request, reply })
       },
   }
+}
+
+/** @throws {ApiError} INVALID_PARAMETERS for what a table has no columns for */
+export function refuseFurther(format: Format, point: Partial<PointRequest>): void {
+  const further = (['provenance', 'proof', 'skill'] as const).find((name) => point[name])
+  if (format !== 'csv' || !further) return
+  throw ApiError.invalid(further, 'must be left out for CSV, which has no columns for it')
 }
 
 /** Whether memory may have all parts of an answer. The history stores the members of a named release, too. */
@@ -124,21 +127,17 @@ function answerOnce(context: PointContext): Promise<PointAnswer['body']> {
   })
 }
 
-/** @param prepare completes the request; its errors are texts too */
-function answerInText(context: PointContext, prepare?: () => Promise<void>): Promise<FastifyReply> {
+function answerInText(context: PointContext): Promise<FastifyReply> {
   const { source, point, request, reply } = context
   const { lang } = (request.method === 'POST' ? {} : request.query) as { lang?: string }
   const isShared = () => mayBeShared(request, reply)
-  const keepsName = prepare !== undefined
   const wanted = {
     products: source.products,
     maxSegments: point.max_segments,
     language: lang,
-    keepsName,
     isShared,
   }
   return replyInText(request, reply, wanted, async () => {
-    await prepare?.()
     if (request.method === 'POST' && request.user) return answerOnce(context)
     const { body } = await findAndStore(context)
     cite(context)
@@ -235,6 +234,7 @@ async function store(context: PointContext, answer: PointAnswer): Promise<PointA
 function send(answer: PointAnswer | ApiError, context: PointContext): FastifyReply {
   const { format, request, reply } = context
   if (answer instanceof ApiError) return reply.send(answer)
+  if (context.place) answer.add({ place: context.place })
   if (request.ignored !== null) answer.add(ignoredMember(request))
   const text = format === 'csv' ? answer.table() : answer.text()
   if (request.method !== 'POST') {

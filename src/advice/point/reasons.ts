@@ -6,7 +6,7 @@ import { ApiError, type ErrorCode } from '#src/api-error.ts'
 
 /** Why a product has no value at a point. */
 export interface ProductReason {
-  product: Pick<ProductDefinition, 'code'>
+  product: Pick<ProductDefinition, 'code' | 'entries'>
   reason: ApiError
 }
 

@@ -1,30 +1,28 @@
+import type { FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import { HistoryHeader, PointAnswerTable, type PointSchemas, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import {
   asQuery,
   PLAIN_PARAMETERS,
-  PointRemainder,
   PointRequest,
   ShortText,
   toQuerySchema,
   withFormat,
-  withOptionalPosition,
-  withPlace,
 } from '#schemas/point-request.ts'
 import { joinNames, ofSeasonless } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { type ErrorCode, errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
+import { ApiError, BASE, type ErrorCode, errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
 import { ignoredNoter, mergeQueryIntoBody, readQuery } from '#src/http/parameters.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
+import { isObject } from '#src/lib/json.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import { LANGUAGES } from '../texts/languages.ts'
 import type { PointSource } from './answer.ts'
-import { createPointHandlers } from './handlers.ts'
-import { createPlaceTaker, standInForPlace } from './place-parameter.ts'
+import { createPointHandlers, type PointHandlers } from './handlers.ts'
 import { createProver } from './proof.ts'
 
 interface PointEndpoint extends PointSource {
@@ -35,7 +33,6 @@ interface PointEndpoint extends PointSource {
   needsCrop: boolean
   request: TObject
   query: TObject
-  remainder: TObject
   response: TObject
   summary: string
   description: string
@@ -46,8 +43,8 @@ export function pointRoutes(
   schemas: readonly PointSchemas<ProductDefinition>[],
   allProductsResponse: TObject,
   { lookup, record, readRules }: { lookup: Lookup; record: RecordAdvisory; readRules: ReadRules },
-): void {
-  const handlers = createPointHandlers(lookup, record, createPlaceTaker(app, lookup), createProver(app))
+): PointHandlers {
+  const handlers = createPointHandlers(lookup, record, createProver(app))
   const products = schemas.map(({ product }) => product)
   const languages = [...LANGUAGES.served.keys()]
   const endpoints = [
@@ -58,10 +55,11 @@ export function pointRoutes(
     app.route({ ...postRoute(endpoint), handler: handlers.post(endpoint) })
     app.route({ ...getRoute(endpoint), handler: handlers.get(endpoint) })
   }
+  return handlers
 }
 
 function productEndpoint(
-  { product, request, remainder, response }: PointSchemas<ProductDefinition>,
+  { product, request, response }: PointSchemas<ProductDefinition>,
   languages: readonly string[],
   readRules: ReadRules,
 ): PointEndpoint {
@@ -74,8 +72,7 @@ function productEndpoint(
     hasSections: false,
     readRules,
     request,
-    query: withFormat(withPlace(request), ['json', 'csv', 'text'], languages),
-    remainder,
+    query: withFormat(request, ['json', 'csv', 'text'], languages),
     response,
     summary: `${names.title} at a point`,
     description: descriptions.point,
@@ -98,8 +95,7 @@ function allProductsEndpoint(
     hasSections: true,
     readRules,
     request: PointRequest,
-    query: withFormat(withPlace(PointRequest), ['json', 'text'], languages),
-    remainder: PointRemainder,
+    query: withFormat(PointRequest, ['json', 'text'], languages),
     response,
     summary: 'Everything for a point',
     description: `
@@ -107,7 +103,7 @@ ${subjects.charAt(0).toUpperCase()}${subjects.slice(1)} in one call: each answer
 
 Without \`country_code\` and \`release\`, the country of the point applies (\`country_source\`), and by default its crop. Points in no country get the defaults.
 
-If no product has a value, the answer is a 404 with the most telling reason; \`details\` has the reason of each product.`.trim(),
+If no product has a value, the answer is a 404 with the most telling reason, and \`details\` for each product.`.trim(),
   }
 }
 
@@ -122,15 +118,9 @@ const CITED = {
     'The address of the answer itself (`rel="cite-as"`), where the request names a release: it answers the same as long as the release is there.',
 }
 
-const POST_RULES = `
+const POST_RULES = ' Parameters may also stand in the query; the body wins. The tag `advisory` has the rules.'
 
-Parameters stand in the body, the query or both; the body wins. The tag \`advisory\` has the rules.`
-
-const GET_RULES =
-  'Answers as POST does, from the query, for clients and proxies that cache. The tag `advisory` has the rules.'
-
-/** Those of `place`. */
-const PLACE_ERRORS: ErrorCode[] = ['UNKNOWN_AREA', 'UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND']
+const GET_RULES = 'Answers as POST does, from the query, and may be cached. The tag `advisory` has the rules.'
 
 function commonParts({ needsCrop, response }: PointEndpoint) {
   const errors: ErrorCode[] = [
@@ -165,7 +155,8 @@ export function documentErrors(...codes: ErrorCode[]): Record<number, object> {
 }
 
 function postRoute(endpoint: PointEndpoint) {
-  const { path, name, request, remainder, summary, description } = endpoint
+  const { path, name, request, summary, description } = endpoint
+  const note = noteIgnored(request)
   const { errors, success, config, operation } = commonParts(endpoint)
   return {
     method: 'POST',
@@ -178,10 +169,12 @@ function postRoute(endpoint: PointEndpoint) {
       description: description + POST_RULES,
       queryAlternative: asQuery(request, PLAIN_PARAMETERS),
       body: ref(request),
-      bodyRemainder: ref(remainder),
       response: { 200: success, ...documentErrors(...errors) },
     },
-    preValidation: mergeQueryIntoBody(request, noteIgnored(request)),
+    preValidation: mergeQueryIntoBody(request, (call, reply) => {
+      refusePlace(call, path)
+      note(call, reply)
+    }),
   } as const
 }
 
@@ -200,7 +193,6 @@ function getRoute(endpoint: PointEndpoint) {
       summary: `${summary}, to be cached`,
       description: GET_RULES,
       querystring: toQuerySchema(query),
-      queryAlternative: withOptionalPosition(query),
       response: {
         200: {
           ...success,
@@ -212,14 +204,26 @@ function getRoute(endpoint: PointEndpoint) {
           description: 'The answer is the one that `If-None-Match` names.',
           headers: { 'Advisory-Release': ReleaseHeader },
         },
-        ...documentErrors(...errors, ...PLACE_ERRORS),
+        ...documentErrors(...errors),
       },
     },
     preValidation: readQuery(query, (request, reply) => {
+      refusePlace(request, path)
       note(request, reply)
-      standInForPlace(request)
     }),
   } as const
+}
+
+/** @throws {ApiError} INVALID_PARAMETERS for a place by its name, with the address that answers for it */
+function refusePlace({ query, body }: FastifyRequest, path: string): void {
+  const sent: Record<string, unknown> = { ...(query as object), ...(isObject(body) ? body : {}) }
+  const { place, lat, lng } = sent
+  if (typeof place !== 'string' || place.trim() === '') return
+  // A body may have members of its own.
+  if (isObject(body) && Object.hasOwn(body, 'place') && lat !== undefined && lng !== undefined) return
+  const address = `GET ${BASE}/advisory${path.replace(/\/point$/, '')}?place=${encodeURIComponent(place)}`
+  const message = `place must be left out here, where lat and lng are required: for a place by its name send ${address}`
+  throw new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'place', message }])
 }
 
 /** Notes parameters that no endpoint for points has: one body may serve all of them. */

@@ -246,6 +246,24 @@ export function readStatistics(
   return [...ofLayers, ...certaintyNumbers(product, release).cellsOf(figuresOfRegion(release, statistics))]
 }
 
+/** The columns of all that a release says in a region: its numbers, the texts, and the alternatives that a call asks for. */
+export function regionColumns(
+  product: ProductDefinition,
+  release: ReleaseLabels,
+  keys: string[],
+  condition: string | undefined,
+) {
+  const further = [certaintyTexts(product, release), alternativeColumns(product, release, condition)]
+  return {
+    names: [...listStatisticColumns(product, release, keys), ...further.flatMap(({ names }) => names)],
+    cellsOf(statistics: ChosenStatistics) {
+      const figures = figuresOfRegion(release, statistics)
+      const numbers = readStatistics(product, release, keys, { statistics })
+      return [...numbers, ...further.flatMap(({ cellsOf }) => cellsOf(figures))]
+    },
+  }
+}
+
 /** Decimals of an area in another unit. */
 const AREA_DECIMALS = 4
 
@@ -339,26 +357,13 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
   const memberNames = [...new Set(sources.flatMap(({ members }) => Object.keys(members)))]
   const figures = joinColumns<ChosenStatistics>(sources, (release) => {
     const quantities = rules && quantityColumns(rules, product, release)
-    const texts = certaintyTexts(product, release)
-    const alternatives = alternativeColumns(product, release, answers.condition)
+    const columns = regionColumns(product, release, keys, answers.condition)
     return {
-      names: [
-        ...listStatisticColumns(product, release, keys),
-        ...texts.names,
-        ...alternatives.names,
-        ...(quantities?.names ?? []),
+      names: [...columns.names, ...(quantities?.names ?? [])],
+      cellsOf: (statistics) => [
+        ...columns.cellsOf(statistics),
+        ...(quantities && rules ? quantities.cellsOf(quantitiesIn(rules, product, release, statistics)) : []),
       ],
-      cellsOf(statistics) {
-        const figures = figuresOfRegion(release, statistics)
-        return [
-          ...readStatistics(product, release, keys, { statistics }),
-          ...texts.cellsOf(figures),
-          ...alternatives.cellsOf(figures),
-          ...(quantities && rules
-            ? quantities.cellsOf(quantitiesIn(rules, product, release, statistics))
-            : []),
-        ]
-      },
     }
   })
   const columns = ['id', 'name', 'lat', 'lng', 'area_ha', ...memberNames, ...figures.names, 'error', 'code']

@@ -34,11 +34,9 @@ import {
   refuseUnlessOne,
 } from '../bodies.ts'
 import { createOutline, requireField } from '../fields/saved.ts'
-import { createPlaces } from '../location/place.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import type { Advisors } from './advisors.ts'
 import { makeRegionAnswer } from './answer.ts'
-import { areaRoute } from './area-route.ts'
 import { type Outline, readGeoJson, type SentGeoJson, toGeoJson } from './geometry.ts'
 
 /** The parameters and the place of a request. The history would store all else that a body may hold. */
@@ -90,13 +88,11 @@ interface PolygonOptions {
 }
 
 export async function polygonRoutes(app: App, options: PolygonOptions): Promise<void> {
-  const places = createPlaces(app, options.lookup)
   app.decorateRequest('polygon', null)
   app.addContentTypeParser<Buffer>(GEOJSON_TYPE, { parseAs: 'buffer' }, jsonReader(app))
 
   for (const endpoint of options.schemas) {
     app.route({ ...polygonRoute(endpoint, options), bodyLimit: app.config.BODY_LIMIT_BYTES })
-    app.route(areaRoute(endpoint, { ...options, places }))
   }
 }
 

@@ -167,7 +167,7 @@ function withParameterExamples(document: OpenAPIV3_1.Document): OpenAPIV3_1.Docu
 export const DOCUMENT_PARTS = {
   points: {
     title: 'Points: advice for one place or many, and the catalog',
-    paths: /^\/(advisory\/(\w+\/)?points?|catalog|validate_location)$/,
+    paths: /^\/(advisory(\/(\w+\/)?points?)?|catalog|validate_location)$/,
   },
   fields: {
     title: 'Fields: advice for polygons, areas and saved fields, coverage and subscriptions',

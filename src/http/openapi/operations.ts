@@ -94,7 +94,7 @@ const HEADER_PARAMETERS = {
   },
 } satisfies Record<string, OpenAPIV3_1.ParameterObject>
 
-export type RouteFacts = FastifyContextConfig & { optionalBody?: boolean }
+export type RouteFacts = FastifyContextConfig
 
 function listErrors(method: string, { public: open, login, idempotent }: RouteFacts): ErrorCode[] {
   const ofCaller: ErrorCode[] = open ? [] : ['UNAUTHORIZED', login ? 'LOGIN_REQUIRED' : 'INSUFFICIENT_SCOPE']
@@ -233,7 +233,6 @@ function complete(
     operation.description =
       `${describeDeprecation(facts.deprecated)}\n\n${operation.description ?? ''}`.trim()
   }
-  if (facts.optionalBody && requestBody) requestBody.required = false
   operation.parameters = [...(operation.parameters ?? []), ...listHeaderParameters(facts)]
 
   for (const [type, media] of Object.entries(requestBody?.content ?? {})) {

@@ -23,11 +23,10 @@ import {
   type DocumentCountry,
   type DocumentPart,
   type DocumentView,
-  JSON_TYPE,
   makeOpenApiDocument,
   openapiYaml,
 } from '../openapi/document.ts'
-import { ROUTE_FACTS, type RouteFacts } from '../openapi/operations.ts'
+import { ROUTE_FACTS } from '../openapi/operations.ts'
 import { clientKeyOf } from '../request.ts'
 import { scopeOf } from './authentication.ts'
 import { allowCaching } from './caching.ts'
@@ -56,11 +55,13 @@ Advice of the published releases for a place. \`/docs/rules\` has all rules.
 
 **Values.** A point has the values of its pixel, never of a neighbour. Layers without a value are left out; 0 is a value. A point without any is a 404.
 
+**Places.** \`GET /advisory/{product}\` and \`GET /advisory\` answer for a \`place\` by its name: an area or your field with its mean, a position with its pixel. A name of several areas, or only near to one, is 404 \`UNKNOWN_AREA\` with \`did_you_mean\`: send the code of one.
+
 **Parameters.** Body and query are merged field by field, and the body wins. The query takes each member of the body, in the form that \`GET\` shows. Caches keep an answer to \`GET\` for a minute.
 
 **Quantities.** \`area\`, \`bags\`, \`prices\`, \`budget\`, \`produce_price\`, \`scenario_weights\` or \`nutrients\` add a \`quantity\` to each entry of a rate or a yield: the amount on the area, in whole bags and in money.
 
-**Text messages.** With \`Accept: text/plain\` a point is answered in one text message, or in \`max_segments\`.
+**Text messages.** With \`Accept: text/plain\` a point or a place is answered in one text message, or in \`max_segments\`.
 
 **History.** With a valid token the answer is stored in the caller's history, except with \`Prefer: history=none\` or a key without the scope \`history\`.
 
@@ -193,14 +194,12 @@ function createHead(products: Products['list'], basePath: string): Partial<OpenA
 }
 
 function createOperation(schema: FastifySchema, config: FastifyContextConfig): FastifySchema {
-  const { queryAlternative, bodyForms, bodyRemainder, ...rest } = schema
-  const facts: RouteFacts = { ...config, optionalBody: bodyRemainder !== undefined }
-  const forms = bodyRemainder ? { [JSON_TYPE]: { anyOf: [rest.body, bodyRemainder] } } : bodyForms
+  const { queryAlternative, bodyForms, ...rest } = schema
   const operation = {
     ...rest,
     ...describeAccess(schema, config),
-    [ROUTE_FACTS]: facts,
-    ...(forms && { body: { content: listMedia(forms) } }),
+    [ROUTE_FACTS]: config,
+    ...(bodyForms && { body: { content: listMedia(bodyForms) } }),
     ...(queryAlternative !== undefined && { querystring: queryAlternative }),
   }
   return operation

@@ -10,16 +10,37 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Methods of a path with OPTIONS; empty for an unknown path. */
     methodsOf(url: string): string[]
+    /** The address of a path that takes the method without the slash at its end; undefined for another one. */
+    pathWithoutSlash(method: string, url: string): string | undefined
   }
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** A path with slashes at its end, the path without them, and the query. Two slashes at its beginning name a host. */
+const SLASHED = /^((\/(?![/\\])[^?]*?)\/+)(\?.*)?$/s
+
+/** Sends clients that end folders with a slash to the path without it, with the same method, body and query. */
+export const trailingSlashes = fp(
+  async (app: App) => {
+    app.addHook('onRequest', (request, reply, done) => {
+      const { basePath, method, server, url } = request
+      // Browsers follow no redirect of a preflight.
+      const bare = method === 'OPTIONS' ? undefined : app.pathWithoutSlash(method, url)
+      if (bare === undefined) return done()
+      reply.redirect(basePath + bare.slice(server.config.BASE_PATH.length), 308)
+    })
+  },
+  { name: 'trailing-slashes', dependencies: ['base-path'] },
+)
 
 /** Answers 404 for unknown paths, and 405 with `Allow` for wrong methods, without a token or a body. */
 export const unknownPaths = fp(
   async (app: App) => {
     const routes: { path: RegExp; methods: string[] }[] = []
     const known = new Set<string>()
+    /** Paths that are written with a slash at their end. */
+    const slashed = new Set<string>()
     app.addHook('onRoute', ({ url, method, routePath, prefix, prefixTrailingSlash = 'both' }) => {
       // A route at a prefix has a path with a slash too.
       const isBoth = routePath === '' && prefix !== '' && prefixTrailingSlash === 'both'
@@ -28,6 +49,7 @@ export const unknownPaths = fp(
       if (url === '*') return
       if (!/[*/]$/.test(url)) known.add(url.slice(app.config.BASE_PATH.length))
       for (const path of paths) routes.push({ path: createPattern(path), methods: [method].flat() })
+      if (url.endsWith('/')) slashed.add(url)
     })
 
     app.decorate('methodsOf', (url: string) => {
@@ -35,6 +57,12 @@ export const unknownPaths = fp(
       const taken = new Set(routes.filter((route) => route.path.test(path)).flatMap(({ methods }) => methods))
       if (taken.size > 0) taken.add('OPTIONS')
       return METHODS.filter((method) => taken.has(method))
+    })
+
+    app.decorate('pathWithoutSlash', (method: string, url: string) => {
+      const [, path = '', bare = '', rest = ''] = SLASHED.exec(url) ?? []
+      const isRoute = bare !== '' && !slashed.has(path) && app.methodsOf(bare).includes(method)
+      return isRoute ? bare + rest : undefined
     })
 
     // The hook is for unknown paths alone.

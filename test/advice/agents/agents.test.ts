@@ -357,6 +357,26 @@ describe('tools', () => {
     ['catalogue', { foo: 1 }],
   ]
 
+  test('advise_area asks which area is meant where a name is only near to one, and tells of positions', async () => {
+    const near = await refusalOf('advise_area', { product: 'yield', area: 'Sheva' })
+    expect(near.did_you_mean).toEqual([
+      {
+        ...{ name: 'Sheka', code: 'ETH-13-03', country_code: 'eth', level: 2 },
+        within: 'South West Ethiopia, Ethiopia',
+      },
+    ])
+    const position = await refusalOf('advise_area', { product: 'yield', area: '9.5N 38.5E' })
+    expect(position.error).toBe(
+      'area must be an administrative area; for a position call advise_point with lat 9.5 and lng 38.5.',
+    )
+    for (const [tool, input] of [
+      ['advise_area', { product: 'yield', area: '37P 412345 1050000' }],
+      ['where_is', { name: '37P 412345 1050000' }],
+    ] as const) {
+      expect((await refusalOf(tool, input)).error).toMatch(/a position is such as 9\.5 38\.5/)
+    }
+  })
+
   test('tools refuse what the endpoints refuse, and what they do not know, and say what to do, as refused.txt has it', async () => {
     const told: string[] = []
     for (const [tool, ...inputs] of REFUSED) {

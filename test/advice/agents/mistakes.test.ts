@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => agent.close())
 
 test('where_is says which areas have almost the name that was asked for', async () => {
-  const { content } = await agent.call('where_is', { name: 'Addis Abeba' })
+  const { content } = await agent.call('where_is', { name: 'Addis Ababba' })
   expect(content.areas).toEqual([])
   expect((content.did_you_mean as object[])[0]).toMatchObject({ country_code: 'eth', name: 'Addis Ababa' })
 })

@@ -1,10 +1,9 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { findPointInside } from '#src/advice/location/queries.ts'
 import { listCountries } from '#src/catalog/reference-queries.ts'
 import { Gazetteer } from '#src/lookup/gazetteer.ts'
-import { type AreaName, findAreasAt, listAreaNames } from '#src/lookup/queries.ts'
+import { type AreaName, listAreaNames } from '#src/lookup/queries.ts'
 import { collectionOf } from '#test/advice/polygons/ask.ts'
 import { call, type Sent, withKey } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
@@ -154,188 +153,213 @@ test('every area is found by its code and its name, in capitals without accents,
   expect(unique).toBeGreaterThan(300)
 })
 
-test('the point of an area lies in it', async () => {
-  const db = service.database.reader
-  for (const area of areas) {
-    const inside = await findPointInside(db, area)
-    const [found] = await findAreasAt(db, inside ? [inside] : [])
-    expect(found?.map(({ id }) => id)).toContain(area.id)
-  }
-})
+/** The names of places that answer for all products, and for one. */
+const PATHS = ['/advisory', '/advisory/yield', '/advisory/forage']
 
-const POINTS = ['/advisory/yield/point', '/advisory/point', '/advisory/forage/point']
+const normal = (body: { yield_data: { scenario: string; yield_kg_ha: number }[] }) =>
+  body.yield_data.find(({ scenario }) => scenario === 'Normal')?.yield_kg_ha
 
-describe('a place of a point', () => {
-  test.each(POINTS)('is answered as its position is: %s', async (path) => {
-    const { body } = await get(path, { place: 'Fiche, Oromia' })
-    const { lat, lng } = body.location
-    expect(body.location).toEqual({ name: 'Fiche', lat, lng, type: 'point' })
-    const position = { lat, lng, name: 'Fiche', country_code: 'eth', crop: 'wheat' }
-    const { country_source, ...rest } = body
-    expect(rest).toEqual((await get(path, position)).body)
-    expect(country_source).toBe(path === '/advisory/point' ? 'place' : undefined)
-    const head = await get(path, { place: 'Fiche, Oromia' }, {}, 'HEAD')
-    expect([head.status, head.text]).toEqual([200, ''])
-    expect(head.headers['cache-control']).toBe('public, max-age=60, stale-if-error=86400')
-  })
-
+describe('a position as a place', () => {
   test.each([
-    ['9.5N 38.5E', 9.5, 38.5],
-    ['geo:-1.95,30.06', -1.95, 30.06],
-    ['6gcrmq2f', -1.34875, 36.77375],
-  ])('may be coordinates or a grid code: %s', async (place, lat, lng) => {
-    for (const path of ['/advisory/point', '/advisory/forage/point']) {
-      const named = (await get(path, { place })).body
-      const country_code = lat > 0 ? 'eth' : lat < -1.5 ? 'rwa' : 'ken'
-      const { country_source: _, ...rest } = named
-      const crop = { eth: 'wheat', rwa: 'potato', ken: 'wheat' }[country_code]
-      const { country_source: __, ...plain } = (await get(path, { lat, lng, country_code, crop })).body
-      expect(rest.location).toEqual({ name: 'Point', lat, lng, type: 'point' })
-      if (country_code !== 'ken' || path !== '/advisory/point') expect(rest).toEqual(plain)
+    ['9.5N 38.5E', 9.5, 38.5, 'eth', 'wheat'],
+    ['geo:-1.95,30.06', -1.95, 30.06, 'rwa', 'potato'],
+    ['POINT(30.06 -1.95)', -1.95, 30.06, 'rwa', 'potato'],
+    ['https://maps.google.com/?q=9.5,38.5', 9.5, 38.5, 'eth', 'wheat'],
+    ['6gcrmq2f', -1.34875, 36.77375, 'ken', undefined],
+  ])('answers as its point does: %s', async (asked, lat, lng, country_code, crop) => {
+    for (const path of crop ? PATHS : ['/advisory', '/advisory/forage']) {
+      const { body } = await get(path, { place: asked })
+      const { place, country_source, ...rest } = body
+      expect(place).toEqual({ asked, found: `${lat}, ${lng}`, kind: 'position', near: false })
+      const { body: at } = await get(`${path}/point`, { lat, lng, country_code, crop })
+      expect(rest).toEqual(at)
+      expect(country_source).toBe(path === '/advisory' ? 'place' : undefined)
     }
   })
 
-  test('keeps the name, the country and the crop that are sent', async () => {
-    const sent = { place: 'Kigali', name: 'Mine', country_code: 'rwa', crop: 'potato' }
-    const { body } = await get('/advisory/yield/point', sent)
-    expect(body).toMatchObject({ location: { name: 'Mine' }, country_code: 'rwa', crop: 'potato' })
-    const elsewhere = await get('/advisory/yield/point', { place: 'Kigali', country_code: 'eth' })
-    expect([elsewhere.status, elsewhere.body.code]).toEqual([404, 'UNKNOWN_AREA'])
-    const other = await get('/advisory/yield/point', { place: 'Kigali' })
-    expect(other.body).toMatchObject({ country_code: 'rwa', crop: 'potato' })
+  test('may have provenance, and is kept in the history', async () => {
+    const query = { place: '9.5 38.5', provenance: 'true' }
+    const { body } = await get('/advisory/yield', query, { by: service.person })
+    expect(body.provenance[0].release).toBe(body.release)
+    const kept = await call(service.app, `GET /history/${body.history_id}`, { by: service.person })
+    expect(kept.body.request).toMatchObject({ lat: 9.5, lng: 38.5, country_code: 'eth', crop: 'wheat' })
   })
 
-  test('may be asked for as a table and as a text', async () => {
-    const { body } = await get('/advisory/yield/point', { place: 'Fiche' })
-    const table = await get('/advisory/yield/point', { place: 'Fiche', format: 'csv' })
-    const { name, lat, lng } = body.location
-    const [row] = parse(table.text, { columns: true }) as Record<string, string>[]
-    expect(row).toMatchObject({ name, lat: String(lat), lng: String(lng), release: body.release })
-    const text = await get(
-      '/advisory/yield/point',
-      { place: 'Fiche', max_segments: 3 },
-      { headers: { accept: 'text/plain' } },
-    )
-    expect(text.text).toMatch(/^Fiche\. .*Yield \(wheat\)/)
-  })
-
-  test('that may be several, or none, is said in a text as well, which gateways send on', async () => {
-    for (const path of ['/advisory/point', '/advisory/yield/point', '/advisory/yield']) {
-      const several = await get(path, { place: 'North Shewa', format: 'text' })
-      expect([several.status, several.text]).toEqual([
-        404,
-        'Several places may be meant. Send the code of one: ETH-03-07 North Shewa (Amhara); ETH-09-12 North Shewa (Oromia).',
-      ])
-      const none = await get(path, { place: 'Atlantis', format: 'text' })
-      expect([none.status, none.text]).toEqual([404, 'The place is not known.'])
+  test('that is plain and not read is told how positions are written, at each door', async () => {
+    const rule =
+      "is not read as a position: a position is such as 9.5 38.5 (latitude, then longitude), 9°30'N 38°30'E, or the grid code 6GCRMQ2F."
+    for (const path of PATHS) {
+      const { status, body } = await get(path, { place: '37P 412345 1050000' })
+      expect([status, body.error]).toEqual([400, `place ${rule}`])
     }
-  })
-
-  test('with a typing error that leaves one area is that area', async () => {
-    const { body } = await get('/advisory/yield/point', { place: 'Fiche, Oromiya' })
-    expect(body.location.name).toBe('Fiche')
-  })
-
-  test('that may be several, or none, is not answered', async () => {
-    const several = await get('/advisory/point', { place: 'North Shewa' })
-    expect([several.status, several.body]).toEqual([
-      404,
-      {
-        error: 'Several areas may be meant: send the code of one.',
-        code: 'UNKNOWN_AREA',
-        details: [
-          {
-            field: 'place',
-            message:
-              'place must be the code of one area: ETH-03-07 is North Shewa (Amhara), level 2, in Amhara; ETH-09-12 is North Shewa (Oromia), level 2, in Oromia',
-            allowed: ['ETH-03-07', 'ETH-09-12'],
-          },
-        ],
-      },
-    ])
-    const none = await get('/advisory/point', { place: 'Atlantis' })
-    expect([none.status, none.body.error]).toEqual([404, 'There is no area with this code or name.'])
-    expect(none.headers['cache-control']).toBe('no-store')
-  })
-
-  test('stands alone, without a position', async () => {
-    for (const query of [
-      { place: 'Fiche', lat: 9 },
-      { place: 'Fiche', lat: 9, lng: 38 },
-    ]) {
-      const { status, body } = await get('/advisory/yield/point', query)
-      const sent = Object.keys(query)
-      expect([status, body.details.map(({ field }: { field: string }) => field)]).toEqual([400, sent])
-    }
-    const neither = await get('/advisory/yield/point', { place: '' })
-    expect([neither.status, neither.body.error]).toEqual([400, 'lat is required; lng is required.'])
-    const twice = await call(service.app, 'GET /advisory/yield/point?place=a&place=b')
-    expect([twice.status, twice.body.error]).toEqual([400, 'place must be given once.'])
-    const long = await get('/advisory/yield/point', { place: 'x'.repeat(201) })
-    expect([long.status, long.body.error]).toEqual([400, 'place must be at most 200 characters long.'])
-    const swapped = await get('/advisory/yield/point', { place: '138.5, 9.5' })
+    // It is asked letter by letter.
+    const { status, body } = await get('/places', { name: "9°30' 3" })
+    expect([status, body.items, body.position]).toEqual([200, [], null])
+    const swapped = await get('/advisory', { place: '138.5, 9.5' })
     expect([swapped.status, swapped.body.error]).toEqual([
       400,
       expect.stringContaining('did you mean lng, lat?'),
     ])
   })
 
-  test('is no field of a body', async () => {
-    const { status, headers } = await call(service.app, 'POST /advisory/yield/point', {
-      payload: { place: 'Fiche' },
-    })
-    expect([status, headers['advisory-ignored']]).toEqual([400, 'place'])
+  test('by lat and lng is sent on to the operation for points', async () => {
+    const ask = async (url: string) => {
+      const { status, body } = await call(service.app, `GET ${url}`)
+      return [status, body.error]
+    }
+    expect(await ask('/advisory/yield?lat=9.5&lng=38.5&crop=wheat')).toEqual([
+      400,
+      'place is required: for a position send GET /advisory/yield/point?lat=9.5&lng=38.5&crop=wheat.',
+    ])
+    expect(await ask('/advisory?latitude=9.5&lon=38.5')).toEqual([
+      400,
+      'place is required: for a position send GET /advisory/point?lat=9.5&lng=38.5.',
+    ])
+    expect(await ask('/advisory/forage?place=Fiche&lat=9.5&lng=38.5')).toEqual([
+      400,
+      'place must stand alone: for a position send GET /advisory/forage/point?lat=9.5&lng=38.5.',
+    ])
+    expect(await ask('/advisory/yield?lat=9.5')).toEqual([400, 'place is required.'])
+    expect(await ask('/advisory/yield?place=a&place=b')).toEqual([400, 'place must be given once.'])
+    expect(await ask(`/advisory/yield?place=${'x'.repeat(201)}`)).toEqual([
+      400,
+      'place must be at most 200 characters long.',
+    ])
+  })
+})
+
+describe('a place by its name at an operation for points', () => {
+  test('is sent on to the operation for places', async () => {
+    const of = (path: string) =>
+      `place must be left out here, where lat and lng are required: for a place by its name send GET ${path}.`
+    const yieldOf = of('/advisory/yield?place=Fiche%2C%20Oromia')
+    for (const query of [{}, { lat: 9.5, lng: 38.5 }]) {
+      const { status, body } = await get('/advisory/yield/point', { place: 'Fiche, Oromia', ...query })
+      expect([status, body.error]).toEqual([400, yieldOf])
+    }
+    const everything = await get('/advisory/point', { place: 'Fiche' })
+    expect([everything.status, everything.body.error]).toEqual([400, of('/advisory?place=Fiche')])
+    const post = (url: string, payload?: object) => call(service.app, `POST ${url}`, payload && { payload })
+    const body = await post('/advisory/yield/point', { place: 'Fiche, Oromia' })
+    expect([body.status, body.body.error]).toEqual([400, yieldOf])
+    const query = await post('/advisory/yield/point?place=Fiche%2C+Oromia')
+    expect([query.status, query.body.error]).toEqual([400, yieldOf])
   })
 
-  test('is in the history by its position', async () => {
-    const { body } = await get('/advisory/yield/point', { place: 'Fiche' }, { by: service.person })
-    const kept = await call(service.app, `GET /history/${body.history_id}`, { by: service.person })
-    const { name, lat, lng } = body.location
-    expect(kept.body.request).toEqual({ name, lat, lng, country_code: 'eth', crop: 'wheat' })
+  test('is an unknown field of a body that has a position', async () => {
+    const payload = { place: 'Home', lat: 9.5, lng: 38.5 }
+    const { status, headers } = await call(service.app, 'POST /advisory/yield/point', { payload })
+    expect([status, headers['advisory-ignored']]).toEqual([200, 'place'])
+  })
+})
+
+describe('a name that is no name of one area', () => {
+  const sheka = {
+    name: 'Sheka',
+    code: 'ETH-13-03',
+    country_code: 'eth',
+    level: 2,
+    within: 'South West Ethiopia, Ethiopia',
+  }
+
+  test.each(PATHS)('is asked back where it is only near to one: %s', async (path) => {
+    const near = await get(path, { place: 'Sheva' })
+    expect([near.status, near.body.code, near.body.error, near.body.did_you_mean]).toEqual([
+      404,
+      'UNKNOWN_AREA',
+      'There is no area with this code or name: did you mean Sheka (ETH-13-03)?',
+      [sheka],
+    ])
+    expect(near.headers['cache-control']).toBe('no-store')
+    for (const [text, meant] of [
+      ['Dodoma', 'Dodowa'],
+      ['Moyo', 'Molo'],
+      ['fich', 'Fiche'],
+      ['Fiche, Oromiyya', 'Fiche'],
+      ['Tigra', 'Tigray'],
+    ]) {
+      const { status, body } = await get(path, { place: text })
+      expect([text, status, body.did_you_mean?.[0].name]).toEqual([text, 404, meant])
+    }
+  })
+
+  test.each(PATHS)('is asked back where several have it: %s', async (path) => {
+    const several = await get(path, { place: 'North Shewa' })
+    expect([several.status, several.body.error, several.body.details]).toEqual([
+      404,
+      'Several areas may be meant: send the code of one.',
+      [
+        {
+          field: 'place',
+          message:
+            'place must be the code of one area: ETH-03-07 is North Shewa (Amhara), level 2, in Amhara; ETH-09-12 is North Shewa (Oromia), level 2, in Oromia',
+          allowed: ['ETH-03-07', 'ETH-09-12'],
+        },
+      ],
+    ])
+    const text = await get(path, { place: 'North Shewa', format: 'text' })
+    expect([text.status, text.text]).toEqual([
+      404,
+      'Which place is meant? Send its code: ETH-03-07 North Shewa (Amhara); ETH-09-12 North Shewa (Oromia).',
+    ])
+  })
+
+  test.each(PATHS)('is not known: %s', async (path) => {
+    const none = await get(path, { place: 'Atlantis' })
+    expect([none.status, none.body.error, none.body.did_you_mean]).toEqual([
+      404,
+      'There is no area with this code or name. A place is a code or name of GET /places, or a position such as 9.5 38.5.',
+      [],
+    ])
+    const text = await get(path, { place: 'Atlantis', format: 'text' })
+    expect([text.status, text.text]).toEqual([404, 'The place is not known.'])
   })
 })
 
 describe('a saved field as a place', () => {
   const place = 'coop/UPI/1'
-  let inside: { lat: number; lng: number }
   beforeAll(async () => {
     const geometry = rectangle(38.5, 9.5, 38.501, 9.501)
     const features = [{ type: 'Feature', id: 'UPI/1', geometry, properties: { name: 'Slope' } }]
     const sent = { by: service.person, headers: { 'content-type': 'application/geo+json' } }
     const payload = JSON.stringify(collectionOf(features))
     expect((await call(service.app, 'PUT /fields/coop', { ...sent, payload })).status).toBe(200)
-    const { body } = await call(service.app, 'POST /advisory/yield', {
+  })
+
+  test.each(['yield', 'forage'])('answers as its polygon does: %s', async (product) => {
+    const posted = await call(service.app, `POST /advisory/${product}`, {
       by: service.person,
       payload: { field: place },
     })
-    inside = body.location
+    const { status, headers, body } = await get(`/advisory/${product}`, { place }, { by: service.person })
+    const { place: answered, ...rest } = body
+    const { history_id: _, ...same } = posted.body
+    expect([status, rest]).toEqual([200, same])
+    expect(answered).toEqual({ asked: place, found: 'Slope', kind: 'field', near: false })
+    expect(headers['cache-control']).toBe('private, no-store')
+    const all = await get('/advisory', { place }, { by: service.person })
+    const named = (data: object[]) => data.map((entry) => expect.objectContaining(entry))
+    expect(same[`${product}_data`]).toEqual(named(all.body[product][`${product}_data`]))
+    expect([all.body.location.name, all.body.country_code]).toEqual(['Slope', 'eth'])
   })
 
-  test('is answered to its owner alone, and kept by no shared cache', async () => {
-    const { status, headers, body } = await get('/advisory/yield/point', { place }, { by: service.person })
-    expect(status).toBe(200)
-    expect(body.location).toEqual({ name: 'Slope', lat: inside.lat, lng: inside.lng, type: 'point' })
-    expect(headers['cache-control']).toBe('private, no-store')
+  test('is answered to its owner alone, with a key of the scope history', async () => {
     const other = await newPerson(service.app)
-    const codes = [undefined, other].map(async (by) => {
-      const answer = await get('/advisory/yield/point', { place }, by ? { by } : {})
+    const payload = { name: 'x', scopes: ['advisory'] }
+    const made = await call(service.app, 'POST /auth/keys', { by: service.person, payload })
+    const codes = [undefined, other, withKey(made.body.key)].map(async (by) => {
+      const answer = await get('/advisory/yield', { place }, by ? { by } : {})
       return [answer.status, answer.body.code]
     })
     expect(await Promise.all(codes)).toEqual([
       [401, 'UNAUTHORIZED'],
       [404, 'NOT_FOUND'],
+      [403, 'INSUFFICIENT_SCOPE'],
     ])
-  })
-
-  test('needs a key with the scope history', async () => {
-    const payload = { name: 'x', scopes: ['advisory'] }
-    const made = await call(service.app, 'POST /auth/keys', { by: service.person, payload })
-    const { status, body } = await get('/advisory/yield/point', { place }, { by: withKey(made.body.key) })
-    expect([status, body.code]).toEqual([403, 'INSUFFICIENT_SCOPE'])
   })
 })
 
-describe('an area of a product', () => {
+describe('an area', () => {
   test.each(['yield', 'fertilizer', 'forage'])(
     'is answered to everybody as POST does: %s',
     async (product) => {
@@ -344,7 +368,12 @@ describe('an area of a product', () => {
       const payload = { admin: { country_code: 'eth', code: FICHE } }
       const posted = await call(service.app, `POST ${path}`, { by: service.person, payload })
       const { history_id: _, ...same } = posted.body
-      expect([status, body]).toEqual([200, same])
+      const { place, ...rest } = body
+      expect([status, rest]).toEqual([200, same])
+      expect(place).toEqual({
+        ...{ asked: 'Fiche, Oromia', found: 'Fiche', kind: 'area', near: false },
+        ...{ code: FICHE, country_code: 'eth', level: 3 },
+      })
       expect(headers['cache-control']).toBe('public, max-age=60, stale-if-error=86400')
       expect(headers['advisory-release']).toBe(body.release)
       const tag = { headers: { 'if-none-match': String(headers.etag) } }
@@ -354,17 +383,54 @@ describe('an area of a product', () => {
     },
   )
 
-  test('takes the level, the release and the condition', async () => {
+  test('has a section of each product where none is named', async () => {
+    const { body } = await get('/advisory', { place: 'Fiche' })
+    const one = (await get('/advisory/yield', { place: 'Fiche' })).body
+    const { location, place, ...section } = one
+    const { name, lat, lng, type } = location
+    expect([body.location, body.place]).toEqual([{ name, lat, lng, type }, place])
+    const values = one.yield_data.map(
+      ({ min: _, max: __, stddev: ___, covered_percent: ____, ...entry }: Record<string, unknown>) => entry,
+    )
+    expect(body.yield).toEqual({ ...section, yield_data: values })
+    expect(Object.keys(body)).toEqual([
+      ...['location', 'country_code', 'crop', 'yield', 'fertilizer', 'isfm', 'forage', 'place'],
+    ])
+    const kenya = (await get('/advisory', { place: 'Nairobi City' })).body
+    expect([kenya.yield.code, kenya.yield.yield_data]).toEqual(['CROP_NOT_AVAILABLE', null])
+    expect(kenya.forage.forage_data.length).toBeGreaterThan(0)
+    const wrong = await get('/advisory', { place: 'Fiche', provenance: 'true' })
+    expect([wrong.status, wrong.body.error]).toEqual([
+      400,
+      'provenance must be left out: pixels are told of one point alone.',
+    ])
+  })
+
+  test('is found by a usual spelling and without words of its kind', async () => {
+    for (const [asked, found] of [
+      ['Addis Abeba', 'Addis Ababa'],
+      ['Kigali', 'City of Kigali'],
+      ['oromia region', 'Oromia'],
+    ]) {
+      const { body } = await get('/advisory', { place: asked })
+      expect(body.place).toMatchObject({ asked, found, kind: 'area', near: true })
+      expect(body.location.name).toBe(found)
+    }
+  })
+
+  test('takes the level, the country, the release, the name and the condition', async () => {
     const release = (await get('/advisory/fertilizer', { place: 'Oromia' })).body.release
-    const query = { place: 'addis ababa', level: 2, release, condition: 'foot slope' }
+    const query = { place: 'addis ababa', level: 2, release, condition: 'foot slope', name: 'Mine' }
     const { body } = await get('/advisory/fertilizer', query)
-    expect(body.location.admin).toMatchObject({ level: 2, name: 'Addis Ababa' })
+    expect(body.location).toMatchObject({ name: 'Mine', admin: { level: 2, name: 'Addis Ababa' } })
     const conditions = body.fertilizer_data.map(({ condition }: { condition: string }) => condition)
     expect(new Set(conditions)).toEqual(new Set(['foot slope']))
     expect(body.release).toBe(release)
+    const elsewhere = await get('/advisory/yield', { place: 'Kigali', country_code: 'eth' })
+    expect([elsewhere.status, elsewhere.body.code]).toEqual([404, 'UNKNOWN_AREA'])
   })
 
-  test('is a text message where that is asked for', async () => {
+  test('may be asked for as a text and as a table', async () => {
     const asked = await get('/advisory/yield', { place: 'Fiche', format: 'text', max_segments: 2 })
     expect(asked.text).toMatch(/^Fiche\. .*Yield \(wheat\) .* kg\/ha/)
     expect(asked.headers['content-type']).toBe('text/plain; charset=utf-8')
@@ -374,13 +440,19 @@ describe('an area of a product', () => {
       { headers: { accept: 'text/plain' } },
     )
     expect([accepted.text, accepted.headers.etag]).toEqual([asked.text, asked.headers.etag])
+    const { body } = await get('/advisory/yield', { place: 'Fiche' })
+    const table = await get('/advisory/yield', { place: 'Fiche', format: 'csv' })
+    const [row] = parse(table.text, { columns: true }) as Record<string, string>[]
+    expect(row).toMatchObject({ name: 'Fiche', release: body.release })
+    expect(Number(row?.['yield_kg_ha Normal'])).toBe(normal(body))
   })
 
-  test('is an area, and one alone', async () => {
-    const point = await get('/advisory/yield', { place: '9.5 38.5' })
-    expect([point.status, point.body.error]).toEqual([400, 'place must be the code or the name of an area.'])
-    const several = await get('/advisory/yield', { place: 'North Shewa' })
-    expect([several.status, several.body.code]).toEqual([404, 'UNKNOWN_AREA'])
-    expect(several.headers['cache-control']).toBe('no-store')
+  test('has amounts for a field in it', async () => {
+    const { body } = await get('/advisory/fertilizer', { place: 'Fiche', area: '2 ha', bags: 'Urea:50' })
+    expect(body.quantities.area).toEqual({ value: 2, unit: 'ha', ha: 2 })
+    for (const { fertilizer_type, rate_kg_ha, quantity } of body.fertilizer_data) {
+      expect(quantity.kg).toBeCloseTo(2 * rate_kg_ha, 6)
+      expect(quantity.bag_kg).toBe(fertilizer_type === 'Urea' ? 50 : undefined)
+    }
   })
 })

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
-import { readPlace } from '#src/advice/location/place.ts'
-import { readGridCode } from '#src/advice/location/spellings.ts'
+import { readPosition } from '#src/advice/location/place.ts'
+import { isLikePosition, readGridCode } from '#src/advice/location/spellings.ts'
+
+const read = (text: string) => readPosition(text, 'place')
 
 test.each([
   '9.5 38.5',
@@ -23,8 +25,59 @@ test.each([
   "N 9°30' E 38°30'",
   'geo:9.5,38.5',
   'GEO:9.5,38.5,2400;u=15',
+  "9°30' 38°30'",
+  "9°30'0\" 38°30'",
+  '9°30 38°30',
+  '9.5°, 38.5°',
+  '9:30:00 38:30:00',
+  '9:30:00N 38:30:00E',
+  '9 deg 30 min N, 38 deg 30 min E',
+  '9.5 North 38.5 East',
+  '9.5 Nord, 38.5 Est',
+  '9.5 38.5 2200 4.9',
+  '9.5 38.5 0 0',
+  '9.5, 38.5, 2200',
+  '9.5,38.5,2200m',
+  '9,5 38,5 2200',
+  '9.5N, 38.5E, 2200 m',
+  'Lat 9.5 Long 38.5',
+  'lat: 9.5, lon: 38.5, alt: 2200',
+  'lat=9.5&lng=38.5',
+  'Latitude : 9,5 Longitude : 38,5',
+  'Longitude 38.5; Latitude 9.5',
+  'latitud 9.5 longitud 38.5',
+  'Breitengrad 9.5 Längengrad 38.5',
+  'Latitude: 9°30\'0" N Longitude: 38°30\'0" E',
+  'y=9.5 x=38.5',
+  'Lat/Long: 9.5, 38.5',
+  'GPS: 9.5, 38.5',
+  'geo:9.5,38.5?q=9.5,38.5(Farm)',
+  'geo:0,0?q=9.5,38.5(Farm)',
+  'geo:9.5,38.5;crs=wgs84;u=10?z=12',
+  'https://maps.google.com/?q=9.5,38.5',
+  'maps.google.com/?q=9.5,38.5',
+  'https://maps.google.com/maps?q=9.5%2C38.5&z=17&hl=en',
+  'https://maps.google.com/?q=loc:9.5,38.5',
+  'https://www.google.com/maps/search/?api=1&query=9.5%2C38.5',
+  'https://www.google.com/maps/search/9.5,+38.5?entry=tts',
+  'https://www.google.com/maps/@9.5,38.5,17z',
+  "https://www.google.com/maps/place/9%C2%B030'00.0%22N+38%C2%B030'00.0%22E/@9.6,38.6,17z/data=!4m4!3m3!8m2!3d9.5!4d38.5",
+  "https://www.google.com/maps/place/9%C2%B030'00.0%22N+38%C2%B030'00.0%22E/",
+  'https://www.openstreetmap.org/#map=12/9.5/38.5',
+  'https://www.openstreetmap.org/?mlat=9.5&mlon=38.5#map=12/9.6/38.6',
+  'https://maps.apple.com/?ll=9.5,38.5&q=Pin',
+  'https://maps.apple.com/place?coordinate=9.5,38.5&name=Pin',
+  'https://waze.com/ul?ll=9.5%2C38.5&navigate=yes',
+  'https://www.bing.com/maps?cp=9.5~38.5&lvl=12',
+  'https://osmand.net/map?pin=9.5,38.5#15/9.6/38.6',
+  'POINT(38.5 9.5)',
+  'point (38.50 9.50)',
+  'POINT Z (38.5 9.5 2200)',
+  'POINTZ(38.5 9.5 2200)',
+  'SRID=4326;POINT(38.5 9.5)',
+  '{"type": "Point", "coordinates": [38.5, 9.5]}',
 ])('%s is latitude 9.5, longitude 38.5', (text) => {
-  expect(readPlace(text)).toEqual({ position: { lat: 9.5, lng: 38.5 } })
+  expect(read(text)).toEqual({ lat: 9.5, lng: 38.5 })
 })
 
 test.each([
@@ -36,14 +89,18 @@ test.each([
   ['-1,-36', -1, -36],
   ['90 -180', 90, -180],
   ['0N 0E', 0, 0],
+  ["-1°57' 30°3'36\"", -1.95, 30.06],
+  ["-0°30' 36°30'", -0.5, 36.5],
+  ['POINT(30.06 -1.95)', -1.95, 30.06],
+  ['-1.95 30.06 1567.3 4', -1.95, 30.06],
 ])('%s is latitude %d, longitude %d', (text, lat, lng) => {
-  expect(readPlace(text)).toEqual({ position: { lat, lng } })
+  expect(read(text)).toEqual({ lat, lng })
 })
 
 test.each(['9.5', '1.95S', '9.5N 38.5N', '-9.5N 38.5E', '9 70 0 N 38 0 0 E', '9.5.1 38.5', '9.5 30 N 38 E'])(
   '%s is no position',
   (text) => {
-    expect(readPlace(text)).toEqual({ name: text })
+    expect(read(text)).toBeUndefined()
   },
 )
 
@@ -55,7 +112,7 @@ test.each([
 ])('a position beyond the earth is refused, where it is swapped with a hint: %s', (text, isSwapped) => {
   const hint = isSwapped ? ' (did you mean lng, lat?)' : ''
   const rule = 'place must have a latitude from -90 to 90, then a longitude from -180 to 180'
-  expect(() => readPlace(text)).toThrow(`${rule}${hint}.`)
+  expect(() => read(text)).toThrow(`${rule}${hint}.`)
 })
 
 // Published for decoders of any language: github.com/google/open-location-code, test_data/decoding.csv.
@@ -90,8 +147,27 @@ test.each([
   expect(readGridCode(text)).toBeUndefined()
 })
 
-test('a collection and an id are a saved field, and anything else a name', () => {
-  expect(readPlace(' coop-7/UPI-1/02 ')).toEqual({ field: 'coop-7/UPI-1/02' })
-  expect(readPlace('Kigali / Huye')).toEqual({ name: 'Kigali / Huye' })
-  expect(readPlace(' Fiche, Oromia')).toEqual({ name: 'Fiche, Oromia' })
+test.each([
+  '37P 412345 1050000',
+  '37P CL 12345 67890',
+  'MQ2F+2V Fiche',
+  '///filled.count.soap',
+  'SRID=32637;POINT(412345 1050000)',
+  'geo:0,0?q=Addis+Ababa',
+  'https://maps.app.goo.gl/AbCdEf',
+  'https://yandex.com/maps/?ll=38.5%2C9.5',
+  '9 30 38 30',
+  '9,5,38,5',
+  '9.5 / 38.5',
+  '-9.5S 38.5E',
+  '{"lat": 9.5, "lng": 38.5}',
+])('%s is plainly a position, and not read', (text) => {
+  expect([read(text), isLikePosition(text)]).toEqual([undefined, true])
 })
+
+test.each(['9.5', 'Fiche', 'ETH-09-12-01', 'KE104/2-149', 'GH/1', 'Komenda/Edina/Eguafo/Abirem', 'TZ/0'])(
+  '%s may be a name or a code',
+  (text) => {
+    expect([read(text), isLikePosition(text)]).toEqual([undefined, false])
+  },
+)

@@ -121,10 +121,50 @@ describe('a message', () => {
     expect(await newSender()('WHEAT KERICHO')).toBe('There is no advice on this crop in this country.')
   })
 
-  test('with two typing errors in its place is asked back', async () => {
+  test.each([
+    ['POTATO RUHENGERI', 'Rubengera, Karongi', '1', /^Rubengera\. Demo data, not advice\. Yield \(potato\)/],
+    ['WHEAT SHEVA', 'Sheka, South West Ethiopia', 'Yes', /^Sheka\. Demo data, not advice\. Yield \(wheat\)/],
+    ['FORAGE DODOMA', 'Dodowa, Shai-Osudoku', ' 1.', /^Dodowa\. Demo data, not advice\. Forage/],
+    ['FORAGE MOYO', 'Molo, Nakuru', 'OK', /^Molo\. Demo data, not advice\. Forage/],
+    ['yield fich', 'Fiche, North Shewa (Oromia)', '1', /^Fiche\. /],
+  ])(
+    'with a place that is only near to a name asks whether it is meant: %s',
+    async (text, near, yes, reply) => {
+      const send = newSender()
+      const asked = await send(text)
+      expect([asked, segmentsOf(asked)]).toEqual([`${near}? 1 yes. Or send another place.`, 1])
+      expect(await send(yes)).toMatch(reply)
+      await send(text)
+      expect(await send('Fiche')).toMatch(/^Fiche\. /)
+    },
+  )
+
+  test('with a name that several places have lists them', async () => {
     const send = newSender()
-    expect(await send('POTATO RUHENGERI')).toBe('Which one? Send its number: 1 Rubengera, Karongi.')
-    expect(await send('1')).toMatch(/^Rubengera\. /)
+    expect(await send('FORAGE NORTH SHEWA')).toBe(
+      'Which one? Send its number: 1 North Shewa (Amhara); 2 North Shewa (Oromia).',
+    )
+    expect(await send('2')).toMatch(/^North Shewa \(Oromia\)\. /)
+    expect(await newSender()('yes')).toBe('There is no choice 1. Send your question again.')
+  })
+
+  test.each([
+    "9°30' 38°30'",
+    '9.5 38.5 2200 4.9',
+    'Lat 9.5 Long 38.5',
+    'geo:9.5,38.5?q=9.5,38.5(Farm)',
+    'https://maps.google.com/?q=9.5,38.5',
+    'https://www.google.com/maps/search/9.5,+38.5',
+    'POINT(38.5 9.5)',
+  ])('takes a position in the spelling %s', async (position) => {
+    const plain = await newSender()('wheat 9.5 38.5')
+    expect(plain).toMatch(/Yield \(wheat\)/)
+    for (const text of [`wheat ${position}`, `WHEAT: ${position}`]) {
+      expect(await newSender()(text)).toBe(plain)
+    }
+    const send = newSender()
+    await send('wheat 9.6 38.6')
+    expect(await send(position)).toBe(plain.replace('A2', 'B2'))
   })
 
   test('says which place is not known, and takes the place alone then', async () => {

@@ -118,10 +118,75 @@ describe('a bot', () => {
     expect(reply).toMatch(/^North Shewa \(Oromia\)\. Demo data, not advice\. Forage: /)
   })
 
-  test('says nothing to a picture, and the same again to an update that is sent again', async () => {
-    const send = openChat(4)
-    expect(await send('', { photo: [], text: undefined })).toEqual([])
-    expect(answered.at(-1)?.call).toEqual({})
+  const HELP = expect.stringMatching(/^Send a crop or input and a place: /)
+
+  /** The reply to an update without a text; undefined for silence. */
+  let updates = 5000
+  const replyTo = async (content: object, kind = 'message', chat: object = { id: 41, type: 'private' }) => {
+    const { status, call } = await forward({
+      update_id: updates++,
+      [kind]: { message_id: 1, chat, ...content },
+    })
+    expect(status).toBe(200)
+    return (call as { text?: string }).text
+  }
+  const PHOTO = { photo: [{ file_id: 'x', width: 1, height: 1 }] }
+
+  test('reads the caption of a picture in a private chat as a text', async () => {
+    const [plain] = await openChat(42)('forage Fiche')
+    for (const content of [PHOTO, { video: {} }, { document: {} }, { animation: {}, document: {} }]) {
+      const caption = await replyTo({ ...content, caption: 'forage Fiche' }, 'message', {
+        id: updates,
+        type: 'private',
+      })
+      expect(caption).toBe(plain)
+    }
+    expect(await replyTo({ ...PHOTO, caption: '/stop@AdvisoryBot' })).toMatch(/^You get no more messages/)
+    // A picture is no wish to be answered again.
+    expect(await replyTo(PHOTO)).toBeUndefined()
+    expect(await replyTo({ text: '/start' })).toEqual(HELP)
+  })
+
+  test('helps in a private chat where a message has no text, and where one is edited', async () => {
+    for (const content of [
+      ...[
+        PHOTO,
+        { ...PHOTO, caption: '' },
+        { voice: {} },
+        { audio: {} },
+        { video_note: {} },
+        { sticker: {} },
+      ],
+      ...[{ contact: { phone_number: '1' } }, { document: {} }, { poll: {} }, { dice: {} }],
+    ]) {
+      expect([content, await replyTo(content)]).toEqual([content, HELP])
+    }
+    expect(await replyTo({ text: 'yield Fiche' }, 'edited_message')).toEqual(HELP)
+    expect(await replyTo({ ...PHOTO, caption: 'yield Fiche' }, 'edited_message')).toEqual(HELP)
+  })
+
+  test('is silent in groups and channels, and to what is no message of a person', async () => {
+    const location = { location: { latitude: 9.5, longitude: 38.5, live_period: 60 } }
+    const group = { id: -41, type: 'supergroup' }
+    for (const [content, kind, chat] of [
+      [PHOTO, 'message', group],
+      [{ ...PHOTO, caption: 'yield Fiche' }, 'message', group],
+      [{ voice: {} }, 'message', { id: -41 }],
+      [{ text: 'yield Fiche' }, 'edited_message', group],
+      [{ text: 'yield Fiche' }, 'channel_post', { id: -42, type: 'channel' }],
+      [{ text: 'yield Fiche' }, 'edited_channel_post', { id: -42, type: 'channel' }],
+      [location, 'edited_message', undefined],
+      [{ pinned_message: {} }, 'message', undefined],
+      [{ new_chat_members: [] }, 'message', group],
+      [{ status: 'kicked' }, 'my_chat_member', undefined],
+    ] as const) {
+      expect([kind, content, await replyTo(content, kind, chat)]).toEqual([kind, content, undefined])
+    }
+    const { status, call } = await forward({ update_id: updates++, callback_query: { id: '1', data: 'x' } })
+    expect([status, call]).toEqual([200, {}])
+  })
+
+  test('says the same again to an update that is sent again', async () => {
     const update = {
       update_id: 999,
       message: { message_id: 1, chat: { id: 4, type: 'private' }, text: 'HELP' },

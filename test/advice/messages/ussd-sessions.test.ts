@@ -58,6 +58,14 @@ describe("a session in the form of Africa's Talking", () => {
     expect(await show('b', '2', 'oromiya')).toMatch(/^CON Oromia\. .*: DAP Normal [\d.]+ kg/)
   })
 
+  test('asks whether a place is meant that is only near to the text', async () => {
+    expect(await show('n', '1', 'Sheva')).toBe(
+      'CON Sheka, South West Ethiopia? 1 yes. Or send another place.',
+    )
+    expect(await show('n', '1', 'Sheva', '1')).toMatch(/^END Sheka\. .*Yield \(wheat\)/)
+    expect(await show('o', '1', 'Sheva', 'Fiche')).toMatch(/^END Fiche\. .*Yield \(wheat\)/)
+  })
+
   test('shows the same again where the gateway asks twice, and counts it once', async () => {
     const first = await show('c', '1', 'Fiche')
     expect(await show('c', '1', 'Fiche')).toBe(first)

@@ -17,6 +17,7 @@ test('the address says all that is shown', () => {
     mode: 'table' as const,
     at: { lat: 9.5, lng: -38.25 },
     camera: { zoom: 6.25, lat: 9, lng: 38 },
+    area: 'eth/3/KE104/2-149',
     hectares: 1.5,
   }
   expect(readView(writeView(view))).toEqual(view)

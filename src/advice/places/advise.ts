@@ -1,0 +1,175 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { unnamedReason } from '#schemas/advisory.ts'
+import type { PointRequest } from '#schemas/point-request.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
+import { hasQuantities } from '#schemas/quantities.ts'
+import type { AreaReference } from '#src/catalog/area-queries.ts'
+import { ApiError } from '#src/errors.ts'
+import { readSkill } from '#src/history/skill-queries.ts'
+import { csvRow } from '#src/http/formats.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
+import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
+import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
+import { makeReleaseMembers } from '#src/lookup/releases.ts'
+import { quantityColumns } from '../columns.ts'
+import { findNamed } from '../point/answer.ts'
+import { combineReasons, createReason, type ProductReason } from '../point/reasons.ts'
+import type { Advisors } from '../polygon/advisors.ts'
+import {
+  type Advice,
+  describeRegion,
+  listStatisticKeys,
+  makeRegionData,
+  readMeans,
+  regionColumns,
+} from '../polygon/answer.ts'
+import type { Outline } from '../polygon/geometry.ts'
+import { entriesWith, type QuantityRules, quantitiesAt, type ReadRules } from '../quantities/compute.ts'
+import { asksForQuantities, type FieldArea } from '../quantities/plan.ts'
+
+export interface RegionParts {
+  lookup: Lookup
+  advisors: Advisors
+  readRules: ReadRules
+}
+
+/** A question about an area or a saved field. */
+interface RegionQuestion {
+  products: readonly ProductDefinition[]
+  /** Whether each product has a section. */
+  hasSections: boolean
+  where: AreaReference | Outline
+  asked: Omit<PointRequest, 'lat' | 'lng'> & LocatableRequest
+}
+
+interface RegionOutcome {
+  product: ProductDefinition
+  advice: Advice
+  data: Record<string, unknown>
+}
+
+interface RegionAnswer {
+  body: Record<string, unknown>
+  releases: string[]
+  /** The products that have values. */
+  products: ProductDefinition[]
+  /** A header and a row, for an answer without sections. */
+  table(): string
+}
+
+/**
+ * Answers with the means of an area or a saved field, one product after the other. Amounts of an area are for a field
+ * of the asked size in it, those of a saved field for all of it.
+ *
+ * @throws {ApiError} the reason for no value of any product
+ */
+export async function adviseOnRegion(
+  { lookup, advisors, readRules }: RegionParts,
+  { products, hasSections, where, asked: sent }: RegionQuestion,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<RegionAnswer> {
+  const asked = await withReleaseNamed(lookup, products, sent, request, reply)
+  await withTimeout(request, reply, () => lookup.places.fillCrop(asked))
+  const isArea = 'code' in where
+  const readFor = () => readRules(asked, products, isArea ? 'request' : 'polygons')
+  const rules = asksForQuantities(asked) ? await withTimeout(request, reply, readFor) : null
+  const named = asked.release === undefined ? undefined : await findNamed(lookup, asked.release)
+
+  async function adviseOn(product: ProductDefinition): Promise<RegionOutcome> {
+    const release = named?.get(product.code)
+    if (named && release === undefined) {
+      const { code, error } = unnamedReason(product)
+      throw new ApiError(code, error)
+    }
+    const own = { ...asked, ...(release !== undefined && { release }) }
+    const advice = await advisors.adviseWithTimeout(request, reply, (waiting) =>
+      advisors.adviseOn(where, { product, asked: own, wanted: null }, waiting),
+    )
+    Object.assign(asked, sourceMember(own))
+    const data =
+      isArea && rules ? withAmounts(product, advice, rules) : makeRegionData(product, advice, rules)
+    if (asked.skill) data.skill = await readSkill(product, advice.release, advice.position, request, reply)
+    return { product, advice, data }
+  }
+
+  const found: RegionOutcome[] = []
+  const reasons: ProductReason[] = []
+  for (const product of products) {
+    try {
+      found.push(await adviseOn(product))
+    } catch (error) {
+      const isReason = hasSections && error instanceof ApiError && error.status < 500
+      if (!isReason) throw error
+      reasons.push({ product, reason: error })
+    }
+  }
+  const [first] = found
+  if (!first) throw combineReasons(reasons)
+  const location = describeRegion(asked.name, first.advice)
+  const sections = new Map<string, Record<string, unknown>>([
+    ...found.map(({ product, advice, data }) => {
+      const members = makeReleaseMembers(advice.release)
+      return [product.code, { ...members, ...sourceMember(asked), ...data }] as const
+    }),
+    ...reasons.map(({ product, reason }) => [product.code, createReason(product, reason)] as const),
+  ])
+  const inOrder = products.map(({ code }) => [code, sections.get(code)])
+  const labels = found.map(({ advice }) => advice.release)
+  const members = {
+    country_code: labels[0]?.countryCode,
+    crop: labels.find(({ cropCode }) => cropCode !== null)?.cropCode ?? null,
+    ...sourceMember(asked),
+  }
+  return {
+    body: hasSections
+      ? { location, ...members, ...Object.fromEntries(inOrder) }
+      : { location, ...sections.get(first.product.code) },
+    releases: labels.map(({ code }) => code),
+    products: found.map(({ product }) => product),
+    table: () => writeTable(first, location, isArea ? rules : null, asked.condition),
+  }
+}
+
+/** The means of an area on a field of a size: of the field nothing else is known. */
+function withAmounts(
+  product: ProductDefinition,
+  advice: Advice,
+  rules: QuantityRules,
+): Record<string, unknown> {
+  const data = makeRegionData(product, advice, null)
+  if (!hasQuantities(product)) return data
+  const figures = computeAmounts(product, advice, rules)
+  return {
+    ...data,
+    [product.entries]: entriesWith(data[product.entries] as object[], figures),
+    quantities: figures.quantities,
+  }
+}
+
+function computeAmounts(product: ProductDefinition, advice: Advice, rules: QuantityRules) {
+  const means = readMeans(advice.release, advice).map((mean) => mean ?? Number.NaN)
+  return quantitiesAt(rules, product, advice.release, means, rules.plan.area as FieldArea)
+}
+
+function writeTable(
+  { product, advice }: RegionOutcome,
+  { type: _, admin: __, ...place }: ReturnType<typeof describeRegion>,
+  rules: QuantityRules | null,
+  condition: string | undefined,
+): string {
+  const { release } = advice
+  const members = { ...place, ...makeReleaseMembers(release) }
+  const keys = listStatisticKeys(product)
+  const columns = regionColumns(product, release, keys, condition)
+  const further = rules && hasQuantities(product) ? quantityColumns(rules, product, release) : null
+  return (
+    csvRow([...Object.keys(members), ...columns.names, ...(further?.names ?? [])]) +
+    csvRow([
+      ...Object.values(members),
+      ...columns.cellsOf(advice.statistics),
+      ...(further && rules ? further.cellsOf(computeAmounts(product, advice, rules)) : []),
+    ])
+  )
+}
