@@ -31,7 +31,7 @@ export interface LayerSource extends StoredBand {
   offset: number
   decimals: number
   origin: string
-  /** Computed from other bands by the load: what is wrong with it is wrong with them. */
+  /** Computed by the load from other bands, which have all of its faults. */
   made?: true
 }
 

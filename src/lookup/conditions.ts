@@ -28,10 +28,10 @@ export const ALL_LAYERS = Symbol('all layers')
 export type ConditionWish = string | typeof ALL_LAYERS | undefined
 
 /** Where the condition of an answer comes from. */
-export type ConditionSource = 'request' | 'landscape layer' | 'default'
+type ConditionSource = 'request' | 'landscape layer' | 'default'
 
 /** The condition that answers. */
-export interface Choice {
+interface Choice {
   /** Null for a mixture. */
   condition: string | null
   source: ConditionSource
@@ -75,7 +75,7 @@ export function conditionError(release: ConditionedRelease, requested: Condition
 }
 
 /** What the landscape raster has at a place: the code of a pixel, several codes, or nothing. */
-export type LandscapeAt = number | 'several' | undefined
+type LandscapeAt = number | 'several' | undefined
 
 /**
  * The condition that answers: the requested one, that of the place, or the default. A place of several conditions has

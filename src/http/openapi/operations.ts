@@ -94,7 +94,7 @@ const HEADER_PARAMETERS = {
   },
 } satisfies Record<string, OpenAPIV3_1.ParameterObject>
 
-export type RouteFacts = FastifyContextConfig
+type RouteFacts = FastifyContextConfig
 
 function listErrors(method: string, { public: open, login, idempotent }: RouteFacts): ErrorCode[] {
   const ofCaller: ErrorCode[] = open ? [] : ['UNAUTHORIZED', login ? 'LOGIN_REQUIRED' : 'INSUFFICIENT_SCOPE']
