@@ -139,7 +139,8 @@ test.each([
   ['Crop', 'crop'],
   ['latitude', 'lat'],
   ['forecastperiod', 'forecast_period'],
-  ['x', undefined],
+  ['x', 'lng'],
+  ['z', undefined],
 ])('%s is taken for %s', async (name, meant) => {
   const { body } = await ask({ url: '/yield/point', payload: { ...PLACE, [name]: 1 } })
   expect(body.ignored).toEqual([{ name, ...(meant && { did_you_mean: meant }) }])

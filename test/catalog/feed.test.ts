@@ -39,7 +39,7 @@ test('each way of changing what is answered has its entry, the newest last, and 
   const { publish: publishAgain, remove } = operatorOf(service.database)
   const { code: one } = await publish(1)
   const { code: two } = await publish(2)
-  await inTransaction(writer, (trx) => rollBackChecked(trx, two, { allow: ['extent'] }))
+  await inTransaction(writer, (trx) => rollBackChecked(trx, two, { allow: ['extent', 'range'] }))
   await remove(two)
   // It never answered anybody.
   const { code: never } = await loadRelease(service.database, releaseOf(3), { publish: false })

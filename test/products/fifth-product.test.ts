@@ -138,7 +138,7 @@ describe('a product that is only defined', () => {
       stddev: 0.28,
       covered_percent: 100,
     })
-    expect(limestone.total_tons / (2.375 * body.location.area_ha)).toBeCloseTo(1, 6)
+    expect(limestone.total_tons / (2.375 * body.location.area_ha)).toBeCloseTo(1, 3)
   })
 
   test('is a part of the answer for all products', async () => {

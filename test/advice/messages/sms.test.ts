@@ -78,7 +78,7 @@ describe('a message', () => {
       (entry: Record<string, unknown>) => entry.fertilizer_type === 'Urea' && entry.scenario === 'Normal',
     )
     expect(means).toHaveLength(1)
-    expect(reply).toContain(`: Urea Normal ${Number(means[0].rate_kg_ha.toPrecision(4))} kg/ha`)
+    expect(reply).toContain(`: Urea Normal ${Math.round(means[0].rate_kg_ha)} kg/ha`)
   })
 
   test('has no choice that was not offered', async () => {

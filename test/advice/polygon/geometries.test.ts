@@ -183,7 +183,7 @@ describe('a polygon as the whole body', () => {
   test('is GeoJSON where it is said to be', async () => {
     const message = 'type is required: it says what GeoJSON the body is'
     expect((await send({ geometry: SQUARE }, GEOJSON)).body.details).toEqual([{ field: 'type', message }])
-    expect((await send('[1]', GEOJSON)).body.error).toBe('The body must be a JSON object.')
+    expect((await send('[1]', GEOJSON)).body.error).toBe('The body must be a JSON object; you sent a list.')
     expect((await send('{', GEOJSON)).body.code).toBe('MALFORMED_JSON')
     expect((await send('', GEOJSON)).body.error).toBe(
       'Send geometry, a GeoJSON polygon, admin, an administrative area, or field, a saved field.',

@@ -114,7 +114,7 @@ test.each([
   const headers = { ...service.person.headers, 'content-type': type }
   for (const byte of [0xff, 0xc3, 0x80])
     expect(await send(url, withByte(json, byte), headers)).toMatchObject(
-      refusal(400, 'MALFORMED_BODY', 'The body is not valid UTF-8.'),
+      refusal(400, 'MALFORMED_BODY', expect.stringMatching(/^The body is not UTF-8, from line 1 on/)),
     )
 })
 
