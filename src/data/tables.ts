@@ -305,6 +305,15 @@ interface MessageTable {
  * The tables as Kysely sees them; the comments of their columns stand in sql/migrations. A test holds them
  * against the schema: columns, types, what can be null and what has a default.
  */
+interface PlausibleRangeTable {
+  product: string
+  crop_code: string | null
+  minimum: number
+  maximum: number
+  largest_from: number | null
+  mean_to: number | null
+}
+
 export interface Tables {
   country: CountryTable
   country_alias: { alias: string; country_code: string }
@@ -331,14 +340,7 @@ export interface Tables {
   area_result: AreaResultTable
   skill: SkillTable
   area_claim: { release_id: number; admin_area_id: number; leased_until: Date }
-  plausible_range: {
-    product: string
-    crop_code: string | null
-    minimum: number
-    maximum: number
-    largest_from: number | null
-    mean_to: number | null
-  }
+  plausible_range: PlausibleRangeTable
   boundary_set: BoundarySetTable
   admin_area: AdminAreaTable
   admin_area_piece: { admin_area_id: number; geom: string }

@@ -1,5 +1,5 @@
 import { type CsvValue, csvRow } from '#src/http/formats.ts'
-import { round, roundVisibly } from '#src/lib/round.ts'
+import { round, roundAmount } from '#src/lib/round.ts'
 import { conditionMember } from '#src/lookup/conditions.ts'
 import type { Side } from '#src/raster/change.ts'
 import {
@@ -18,8 +18,7 @@ export function formatChange({ decimals }: ComparedLayer, { total, change, pixel
   const { before, after, gained, lost, beyond } = change
   const [old, now] = [computeMean(before), computeMean(after)]
   const relative = relativeChange(change)
-  const percent = (area: number) =>
-    roundVisibly(total > 0 ? Math.min(100, (100 * area) / total) : 0, DECIMALS)
+  const percent = (area: number) => roundAmount(total > 0 ? Math.min(100, (100 * area) / total) : 0)
   const comparable = (area: number) => (pixelwise ? percent(area) : null)
   return {
     mean_before: old === null ? null : round(old, decimals),

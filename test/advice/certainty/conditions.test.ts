@@ -262,7 +262,8 @@ describe.each([
       return body.fertilizer_data.map(({ total_kg }: { total_kg: number }) => total_kg)
     }
     const [whole, foot, hill] = [await advise(38.1, 38.9), await advise(38.1, 38.5), await advise(38.5, 38.9)]
-    for (const [index, total] of whole.entries()) expect(Math.abs(foot[index] + hill[index] - total)).toBeLessThanOrEqual(1)
+    for (const [index, total] of whole.entries())
+      expect(Math.abs(foot[index] + hill[index] - total)).toBeLessThanOrEqual(1)
   })
 
   test('a text message asks back where several conditions answer', async () => {
