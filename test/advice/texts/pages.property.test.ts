@@ -227,10 +227,8 @@ describe('pages of an answer', () => {
       fertilizer: {
         ...wheat,
         question: 'Where on the\nslope is the field?',
-        fertilizer_data: ['hill', 'foot slope', 'hill'].map((condition) => ({
-          ...rate('Urea', 'Normal', 32),
-          condition,
-        })),
+        fertilizer_data: [{ ...rate('Urea', 'Normal', 32), condition: 'hill' }],
+        by_condition: [{ condition: 'hill' }, { condition: 'foot\nslope' }],
       },
     }
     expect(pagesOf(asking)).toEqual([])
