@@ -55,6 +55,15 @@ test('an area has the mean of what the points inside it answer', async () => {
   }
 })
 
+test('a polygon without a value has no condition in tables either', async () => {
+  const { app, person: by } = demo
+  const features = [{ type: 'Feature', geometry: rectangle(33, 15, 33.1, 15.1) }]
+  const payload = { polygons: { type: 'FeatureCollection', features }, crop: 'wheat', country_code: 'eth' }
+  const headers = { accept: 'text/csv' }
+  const { text } = await call(app, 'POST /advisory/fertilizer/polygons', { payload, headers, by })
+  expect(text.trim().split('\r\n').at(-1)).toMatch(/,true,,+"The polygon at .*",OUTSIDE_COUNTRY$/)
+})
+
 describe.each([
   ['with a landscape raster', CODES],
   ['without one', undefined],
