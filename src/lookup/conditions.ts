@@ -57,21 +57,15 @@ function findBand(
   return at < 0 ? undefined : layers.length + at
 }
 
-/** Whether a release has values of a condition: any has those of none. */
-export function hasCondition({ conditions }: ConditionedRelease, requested: ConditionWish): boolean {
-  if (!conditions || typeof requested !== 'string' || wordKey(requested) === EVERY_CONDITION) return true
-  return nameCondition(conditions, requested) !== undefined
-}
-
 function nameCondition({ list }: Conditions, requested: string): string | undefined {
   const key = wordKey(requested)
   return list.find(({ condition, title }) => wordKey(condition) === key || wordKey(title) === key)?.condition
 }
 
-/** The error for a condition that a release does not have; undefined for any other. */
-export function conditionError(release: ConditionedRelease, requested: ConditionWish): ApiError | undefined {
-  const { conditions } = release
-  if (!conditions || hasCondition(release, requested)) return undefined
+/** The error for a condition that a release does not have; undefined for any other. A release without conditions has any. */
+export function conditionError({ conditions }: ConditionedRelease, requested: ConditionWish) {
+  if (!conditions || typeof requested !== 'string' || wordKey(requested) === EVERY_CONDITION) return undefined
+  if (nameCondition(conditions, requested) !== undefined) return undefined
   const names = [...conditions.list.map(({ condition }) => condition), EVERY_CONDITION]
   return ApiError.invalid('condition', `must be one of ${names.join(', ')}`, names)
 }
@@ -103,10 +97,8 @@ export function chooseCondition(
   if (isOfSeveral && findBand(release, 'share', conditions.list[0]?.condition) !== undefined) {
     return { condition: null, source: 'landscape layer', hasAlternatives: true }
   }
-  const ofPlace = here === undefined || isOfSeveral ? undefined : conditions.codes?.[here]
-  if (ofPlace !== undefined) {
-    return { condition: ofPlace, source: 'landscape layer', hasAlternatives: asksAll }
-  }
+  const own = here === undefined || isOfSeveral ? undefined : conditions.codes?.[here]
+  if (own !== undefined) return { condition: own, source: 'landscape layer', hasAlternatives: asksAll }
   // The first of a release that was loaded before releases named one.
   const condition = conditions.default ?? conditions.list[0]?.condition ?? null
   return { condition, source: 'default', hasAlternatives: true, isOfSeveral }

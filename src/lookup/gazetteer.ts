@@ -195,8 +195,7 @@ export class Gazetteer {
       const liesIn = this.#rememberAbove((above) => isQualifiedBy(above, tail))
       const qualified = this.#find(head, (entry) => isWanted(entry) && liesIn(entry))
       // "Shewa, Oromia" is a part of "North Shewa (Oromia)", and means others in Oromia as well.
-      const isBetter = qualified.meant || qualified.areas.length > found.areas.length
-      if (isBetter) return { ...qualified, similar: [] }
+      if (qualified.meant || qualified.areas.length > found.areas.length) return { ...qualified, similar: [] }
     }
     if (found.areas.length > 0) return { ...found, similar: [] }
     return { ...found, similar: this.#findSimilar(key, splits, isWanted) }

@@ -71,7 +71,7 @@ export function adviseArea(products: Products) {
         ...describeSectionRelease(section),
         ...makeTable(product, section, most),
         ...pickMembers(body, ['expected']),
-        ...describeCondition(product, body, section.entries, most),
+        ...describeCondition(product, body, most),
         ...countLeftOut(most, section.entries.length),
       })
       return withSources(draft, sources)
@@ -132,7 +132,8 @@ function describeOutcome(
     product: product.code,
     unit: product.unit,
     values: groupValues(product, entries),
-    ...describeSureness(product, body, entries, most),
+    ...describeSureness(product, body, entries),
+    ...describeCondition(product, body, most),
     ...describeSectionRelease(section),
   }
 }

@@ -116,12 +116,7 @@ function nest(placed: Placed[]): unknown {
 }
 
 /** How sure the values of a section are, each thing once; nothing of a release with values alone. */
-export function describeSureness(
-  product: ProductDefinition,
-  body: AdviceBody,
-  entries: readonly Entry[],
-  most: number,
-) {
+export function describeSureness(product: ProductDefinition, body: AdviceBody, entries: readonly Entry[]) {
   const sure = entries as readonly (Entry & EntryCertainty)[]
   const odds = new Map(
     sure.flatMap(({ scenario, probability }) =>
@@ -141,17 +136,12 @@ export function describeSureness(
     }),
     ...(restating !== undefined && others.length === 0 && { dominant_is: restating }),
     ...(expected.length > 0 && { mean_by_odds: groupValues({ ...product, seasonal: false }, expected) }),
-    ...describeCondition(product, body, entries, most),
   }
 }
 
 /** The condition that answers, where it is from, and the others: their values go before any entry does. */
-export function describeCondition(
-  product: ProductDefinition,
-  body: AdviceBody,
-  entries: readonly Entry[],
-  most: number,
-) {
+export function describeCondition(product: ProductDefinition, body: AdviceBody, most: number) {
+  const entries = body[product.entries] as Entry[]
   const condition = entries.find((entry) => entry.condition !== undefined)?.condition
   const alternatives = (body.by_condition ?? []) as AdviceBody[]
   return {
