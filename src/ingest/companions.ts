@@ -307,6 +307,9 @@ function nameLabels(layer: LabelledLayer | undefined): string {
   return [layer?.input, layer?.scenario].filter(Boolean).join(', ') || 'the same'
 }
 
+const isOfPair = (one: LabelledLayer, other: LabelledLayer) =>
+  one.input === other.input && one.scenario === other.scenario
+
 function findInConditions(layers: readonly LabelledLayer[], entry: ConditionsEntry): Problem[] {
   const { titles, raster } = entry
   const problems: Problem[] = []
@@ -314,8 +317,18 @@ function findInConditions(layers: readonly LabelledLayer[], entry: ConditionsEnt
     if (isWrong) problems.push({ path: ['conditions', ...path], message })
   }
   const names = Object.keys(titles)
-  const unused = names.filter((name) => !layers.some(({ condition }) => condition === name))
-  says(['titles'], unused.length > 0, `names ${unused.join(', ')}, which no layer is for`)
+  const conditioned = layers.filter(({ condition }) => condition !== undefined)
+  const isFor = (name: string, layer: LabelledLayer) =>
+    conditioned.some((one) => one.condition === name && isOfPair(one, layer))
+  const unused = names.filter((name) => !conditioned.some(({ condition }) => condition === name))
+  // Else places would have no entry for the input and scenario.
+  const lacking = conditioned.flatMap((layer) =>
+    names.flatMap((name) =>
+      isFor(name, layer) ? [] : `${name}, for which ${nameLabels(layer)} has no layer`,
+    ),
+  )
+  const [wrong] = unused.length > 0 ? [`${unused.join(', ')}, which no layer is for`] : lacking
+  says(['titles'], wrong !== undefined, `names ${wrong}`)
   // Requests name a condition or its title, in any case.
   const keys = Object.entries(titles).map(([name, title]) => [...new Set([name, title].map(wordKey))])
   const reserved = keys.flat().find((key) => key === EVERY_CONDITION)
@@ -325,12 +338,7 @@ function findInConditions(layers: readonly LabelledLayer[], entry: ConditionsEnt
     `must not have ${EVERY_CONDITION}, with which requests ask for every condition`,
   )
   const shadowed = layers.find(
-    ({ condition, ...one }) =>
-      condition === undefined &&
-      layers.some(
-        (other) =>
-          other.condition !== undefined && other.input === one.input && other.scenario === one.scenario,
-      ),
+    (layer) => layer.condition === undefined && conditioned.some((one) => isOfPair(one, layer)),
   )
   says(
     ['titles'],

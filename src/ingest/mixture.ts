@@ -65,19 +65,17 @@ function listMixtures(layers: readonly LayerSource[], conditions: Conditions): M
   return [...groups.values()].flatMap((bands) => {
     const found = bands.map((band) => layers[band] as LayerSource)
     // Ends of different quantiles are no ends together.
-    const ofRole = layers.filter(({ role, input, scenario, condition }) => {
-      const [first] = found as [LayerSource]
-      return (
-        role === undefined && condition !== undefined && input === first.input && scenario === first.scenario
-      )
-    })
-    const hasOneRange = new Set(ofRole.map(({ range }) => JSON.stringify(range))).size === 1
-    if (found[0]?.role !== undefined && !hasOneRange) return []
+    const { condition: _, range, ...first } = found[0] as LayerSource
+    const ofPair = layers.filter(
+      ({ role, ...one }) =>
+        role === undefined && one.input === first.input && one.scenario === first.scenario,
+    )
+    const hasOneRange = new Set(ofPair.map((one) => JSON.stringify(one.range))).size === 1
+    if (first.role !== undefined && !hasOneRange) return []
     const members = conditions.list.map(({ condition }) =>
       bands.find((band) => layers[band]?.condition === condition),
     )
     const { isStored, ...storage } = chooseStorage(found)
-    const { condition: _, range, ...first } = found[0] as LayerSource
     const decimals = Math.max(...found.map((layer) => layer.decimals))
     const made = { ...first, ...storage, ...(range && hasOneRange && { range }), decimals, ...MADE }
     return [{ made, members, isStored }]

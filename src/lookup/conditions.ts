@@ -37,6 +37,8 @@ interface Choice {
   source: ConditionSource
   /** Whether the answer has the alternatives: those of a mixture, of a default, and where the request asks for them. */
   hasAlternatives: boolean
+  /** Whether the place has parts of other conditions. */
+  isOfSeveral?: boolean
 }
 
 /** The condition that answers at a place, and what there is of the others. */
@@ -55,21 +57,15 @@ function findBand(
   return at < 0 ? undefined : layers.length + at
 }
 
-/** Whether a release has values of a condition: any has those of none. */
-export function hasCondition({ conditions }: ConditionedRelease, requested: ConditionWish): boolean {
-  if (!conditions || typeof requested !== 'string' || wordKey(requested) === EVERY_CONDITION) return true
-  return nameCondition(conditions, requested) !== undefined
-}
-
 function nameCondition({ list }: Conditions, requested: string): string | undefined {
   const key = wordKey(requested)
   return list.find(({ condition, title }) => wordKey(condition) === key || wordKey(title) === key)?.condition
 }
 
-/** The error for a condition that a release does not have; undefined for any other. */
-export function conditionError(release: ConditionedRelease, requested: ConditionWish): ApiError | undefined {
-  const { conditions } = release
-  if (!conditions || hasCondition(release, requested)) return undefined
+/** The error for a condition that a release does not have; undefined for any other. A release without conditions has any. */
+export function conditionError({ conditions }: ConditionedRelease, requested: ConditionWish) {
+  if (!conditions || typeof requested !== 'string' || wordKey(requested) === EVERY_CONDITION) return undefined
+  if (nameCondition(conditions, requested) !== undefined) return undefined
   const names = [...conditions.list.map(({ condition }) => condition), EVERY_CONDITION]
   return ApiError.invalid('condition', `must be one of ${names.join(', ')}`, names)
 }
@@ -79,7 +75,7 @@ type LandscapeAt = number | 'several' | undefined
 
 /**
  * The condition that answers: the requested one, that of the place, or the default. A place of several conditions has
- * the mixture.
+ * the mixture, or the default of a release that was loaded before releases had mixtures.
  *
  * @param readLandscape reads a band of the release
  * @throws {ApiError} INVALID_PARAMETERS for a condition that the release does not have
@@ -97,17 +93,15 @@ export function chooseCondition(
   if (named !== undefined) return { condition: named, source: 'request', hasAlternatives: false }
   const landscape = findBand(release, 'landscape')
   const here = landscape === undefined ? undefined : readLandscape(landscape)
-  if (here === 'several') return { condition: null, source: 'landscape layer', hasAlternatives: true }
-  const ofPlace = here === undefined ? undefined : conditions.codes?.[here]
-  if (ofPlace !== undefined) {
-    return { condition: ofPlace, source: 'landscape layer', hasAlternatives: asksAll }
+  const isOfSeveral = here === 'several'
+  if (isOfSeveral && findBand(release, 'share', conditions.list[0]?.condition) !== undefined) {
+    return { condition: null, source: 'landscape layer', hasAlternatives: true }
   }
-  return { condition: findDefault(conditions), source: 'default', hasAlternatives: true }
-}
-
-/** The first of a release that was loaded before releases named one. */
-function findDefault({ list, default: named }: Conditions): string | null {
-  return named ?? list[0]?.condition ?? null
+  const own = here === undefined || isOfSeveral ? undefined : conditions.codes?.[here]
+  if (own !== undefined) return { condition: own, source: 'landscape layer', hasAlternatives: asksAll }
+  // The first of a release that was loaded before releases named one.
+  const condition = conditions.default ?? conditions.list[0]?.condition ?? null
+  return { condition, source: 'default', hasAlternatives: true, isOfSeveral }
 }
 
 const isOfPair = (one: LayerLabel, other: LayerLabel) =>
@@ -122,32 +116,25 @@ export function listPairs(layers: readonly LayerLabel[]): { label: LayerLabel; b
   })
 }
 
-type Layered = Pick<ConditionedRelease, 'layers' | 'conditions'>
+type Layered = Pick<ConditionedRelease, 'layers'>
 
 /** By the layers of a release, which never change: the bands of each condition. */
 const picked = new WeakMap<readonly LayerLabel[], Map<string | null, ReadonlySet<number>>>()
 
 /** The layers that answer for a condition, or for a mixture: one of each input and scenario at most. */
-function pickBands(release: Layered, condition: string | null): ReadonlySet<number> {
-  const { layers, conditions } = release
+function pickBands({ layers }: Layered, condition: string | null): ReadonlySet<number> {
   const known = picked.get(layers) ?? new Map<string | null, ReadonlySet<number>>()
   picked.set(layers, known)
-  const bands = known.get(condition) ?? new Set(findBands(layers, condition, conditions))
+  const bands = known.get(condition) ?? new Set(findBands(layers, condition))
   known.set(condition, bands)
   return bands
 }
 
-function findBands(
-  layers: readonly LayerLabel[],
-  condition: string | null,
-  conditions: Conditions | null,
-): number[] {
+function findBands(layers: readonly LayerLabel[], condition: string | null): number[] {
   return listPairs(layers).flatMap(({ bands }) => {
     const find = (named: string | null) => bands.find((band) => layers[band]?.condition === named)
     if (bands.length === 1 && find(null) !== undefined) return bands
-    // A release that was loaded before releases had mixtures answers for its default.
-    const ofDefault = condition === null && conditions ? find(findDefault(conditions)) : undefined
-    return find(condition) ?? ofDefault ?? []
+    return find(condition) ?? []
   })
 }
 
@@ -181,7 +168,7 @@ const SHARE_DECIMALS = 2
 /** Undefined without a landscape raster. A mixture alone reads its bands. */
 function readShare(release: ConditionedRelease, named: string, chosen: Chosen): number | undefined {
   if (findBand(release, 'landscape') === undefined) return undefined
-  if (chosen.condition !== null) return chosen.condition === named ? 1 : 0
+  if (chosen.condition !== null && !chosen.isOfSeveral) return chosen.condition === named ? 1 : 0
   const share = findBand(release, 'share', named)
   const part = share === undefined ? Number.NaN : chosen.read(share)
   return Number.isNaN(part) ? undefined : part

@@ -70,11 +70,11 @@ const KINDS = new Set(
   ),
 )
 
-/** A name without spaces, in usual spellings, without words that say what it is. */
+/** A name without spaces, in usual spellings, without words that say what it is: Zone 3 and Ward 3 are two. */
 function spellingKey(key: string): string {
   const words = key.split(' ').map((word) => SPELLINGS.get(word) ?? word)
   const own = words.filter((word) => !KINDS.has(word))
-  return (own.length > 0 ? own : words).join('')
+  return (/\p{L}/u.test(own.join('')) ? own : words).join('')
 }
 
 /** A name that areas have, or a qualifier. */
@@ -190,12 +190,14 @@ export class Gazetteer {
       (countryCode === null || area.countryCode === countryCode) && (level === null || area.level === level)
     const splits = splitName(key)
     const found = this.#find(key, isWanted)
-    if (found.areas.length > 0) return { ...found, similar: [] }
+    if (found.areas.some(({ match }) => match !== 'near')) return { ...found, similar: [] }
     for (const { head, tail } of splits.filter(({ tail }) => this.#isQualifier(tail)).slice(0, MOST_SPLITS)) {
       const liesIn = this.#rememberAbove((above) => isQualifiedBy(above, tail))
       const qualified = this.#find(head, (entry) => isWanted(entry) && liesIn(entry))
-      if (qualified.areas.length > 0) return { ...qualified, similar: [] }
+      // "Shewa, Oromia" is a part of "North Shewa (Oromia)", and means others in Oromia as well.
+      if (qualified.meant || qualified.areas.length > found.areas.length) return { ...qualified, similar: [] }
     }
+    if (found.areas.length > 0) return { ...found, similar: [] }
     return { ...found, similar: this.#findSimilar(key, splits, isWanted) }
   }
 

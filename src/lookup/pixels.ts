@@ -10,7 +10,7 @@ import { Cache } from '#src/lib/cache.ts'
 import { findCell } from '#src/raster/grid.ts'
 import { createInterleaver, type InterleavedTile } from '#src/raster/tiles.ts'
 import { describeEntry, type EntryCertainty, figuresOfPoint } from './certainty.ts'
-import { hasCondition } from './conditions.ts'
+import { conditionError } from './conditions.ts'
 import { findCells, findPixels, findReleases, type PixelAddress, type Position } from './queries.ts'
 import {
   assembleValues,
@@ -251,7 +251,7 @@ export async function valuesInRelease(
   const pixels = createPixelReader(database, createTileStores(database), { cacheBytes: 0, concurrency: 1 })
   const { certainty } = release
   const readValues = async ({ condition, ...position }: (typeof places)[number]): Promise<ReleaseValue[]> => {
-    if (!hasCondition(release, condition)) return []
+    if (conditionError(release, condition)) return []
     const stored = release.coverages.map((coverage) => pixels.read(coverage, position))
     const found = assembleValues(release, await Promise.all(stored), condition) ?? []
     const figures = figuresOfPoint(found)

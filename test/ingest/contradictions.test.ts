@@ -45,6 +45,7 @@ const MANIFESTS: Record<string, string> = {
   'a condition without a list': said('condition: hill'),
   'a condition that is not in the list': `${HEAD}${SLOPE}${onSlope('hill', 'valley')}`,
   'a condition that no layer is for': `${HEAD}${SLOPE}${onSlope('hill')}`,
+  'an input without one of the conditions': `${FERTILIZER}${SLOPE}layers:\n${['DAP, hill', 'DAP, foot', 'Urea, hill'].map((one) => layer(`input: ${one.split(', ')[0]}`, 'scenario: Normal', 'unit: kg/ha', `condition: ${one.split(', ')[1]}`)).join('')}`,
   'one condition': `${HEAD}conditions: { question: Where?, titles: { hill: Hill } }\n${onSlope('hill')}`,
   'titles that are the same': `${HEAD}conditions: { question: Where?, titles: { hill: Top, foot: top } }\n${onSlope('hill', 'foot')}`,
   'a landscape that does not know all pixels with values': `${HEAD}${SLOPE.replace(' }', ` }, raster: { file: ${FILE}, codes: { 1: hill } }`)}${onSlope('hill', 'foot')}`,

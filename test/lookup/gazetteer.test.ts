@@ -115,6 +115,22 @@ describe('words behind a name say what it lies in', () => {
   })
 })
 
+test('a part of a name with what it lies in finds all that may be meant, and a number of a kind no other kind', () => {
+  const names = gazetteerOf({
+    ETH: 'Ethiopia',
+    'ETH-1': 'Oromia',
+    'ETH-1-1': 'North Shewa (Oromia)',
+    'ETH-1-2': 'West Shewa',
+    'ETH-1-3': 'Zone 3',
+  })
+  const search = (text: string) => names.search(text, { countryCode: null, level: null })
+  expect(search('Shewa, Oromia').areas.map(({ code }) => code)).toEqual(['ETH-1-1', 'ETH-1-2'])
+  expect(search('Shewa, Oromia').meant).toBeUndefined()
+  expect(search('North Shewa, Oromia').meant?.code).toBe('ETH-1-1')
+  expect(search('zone 3').meant?.code).toBe('ETH-1-3')
+  expect([search('Ward 3').meant, search('3').meant]).toEqual([undefined, undefined])
+})
+
 test('a search may be of a country and a level', () => {
   expect(codesOf('addis ababa', { level: 2 })).toEqual(found('ETH-3-1'))
   expect(codesOf('oromia', { countryCode: 'ken' })).toEqual(found('KEN-1-1-1'))

@@ -71,7 +71,7 @@ export function adviseArea(products: Products) {
         ...describeSectionRelease(section),
         ...makeTable(product, section, most),
         ...pickMembers(body, ['expected']),
-        ...describeCondition(product, body, section.entries),
+        ...describeCondition(product, body, most),
         ...countLeftOut(most, section.entries.length),
       })
       return withSources(draft, sources)
@@ -133,6 +133,7 @@ function describeOutcome(
     unit: product.unit,
     values: groupValues(product, entries),
     ...describeSureness(product, body, entries),
+    ...describeCondition(product, body, most),
     ...describeSectionRelease(section),
   }
 }

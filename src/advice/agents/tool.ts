@@ -136,12 +136,12 @@ export function describeSureness(product: ProductDefinition, body: AdviceBody, e
     }),
     ...(restating !== undefined && others.length === 0 && { dominant_is: restating }),
     ...(expected.length > 0 && { mean_by_odds: groupValues({ ...product, seasonal: false }, expected) }),
-    ...describeCondition(product, body, entries),
   }
 }
 
-/** The condition that answers, where it is from, and the values under others. */
-export function describeCondition(product: ProductDefinition, body: AdviceBody, entries: readonly Entry[]) {
+/** The condition that answers, where it is from, and the others: their values go before any entry does. */
+export function describeCondition(product: ProductDefinition, body: AdviceBody, most: number) {
+  const entries = body[product.entries] as Entry[]
   const condition = entries.find((entry) => entry.condition !== undefined)?.condition
   const alternatives = (body.by_condition ?? []) as AdviceBody[]
   return {
@@ -153,7 +153,7 @@ export function describeCondition(product: ProductDefinition, body: AdviceBody, 
           one.condition,
           {
             ...pickMembers(one, ['share_percent']),
-            values: groupValues(product, one.entries as Entry[]),
+            ...(most === STEPS[0] && { values: groupValues(product, one.entries as Entry[]) }),
           },
         ]),
       ),

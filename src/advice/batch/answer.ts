@@ -8,7 +8,7 @@ import { readNumber } from '#src/http/parameters.ts'
 import { closedWith, openText } from '#src/lib/json.ts'
 import type { ClientKey, Pause } from '#src/lib/limiter.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
-import { conditionError, hasCondition } from '#src/lookup/conditions.ts'
+import { conditionError } from '#src/lookup/conditions.ts'
 import type { ConditionedPosition, Lookup, Reasons, WorkInRelease } from '#src/lookup/lookup.ts'
 import { createSources, makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
 import {
@@ -282,7 +282,7 @@ export function adviseBatch(
 async function findValues(lookup: Lookup, sources: SourceRelease[], positions: ConditionedPosition[]) {
   const values: (LayerValues | null)[] = positions.map(() => null)
   const isKnown = (release: PublishedRelease, place: number) =>
-    release.conditions === null || hasCondition(release, positions[place]?.condition)
+    !conditionError(release, positions[place]?.condition)
   const fill = async (source: SourceRelease) => {
     const { release } = source
     if (!release) return

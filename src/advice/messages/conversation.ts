@@ -78,9 +78,10 @@ export async function converse(
       return turnPage(offer, services)
     case 'choice': {
       const { number } = parsed
-      const chosen = offer?.choices?.[number - 1]
+      const choices = offer?.choices ?? []
+      const chosen = number !== 'YES' ? choices[number - 1] : choices.length === 1 ? choices[0] : undefined
       if (chosen) return answer(chosen, lastCode, services)
-      if (!offer?.choices && lastCode !== null && number <= MOST_STARS)
+      if (!offer?.choices && lastCode !== null && !(Number(number) > MOST_STARS))
         return say(fill(texts.doors.feedback_rule, { code: lastCode }), true)
       return say(fill(texts.doors.no_choice, { number }), true)
     }
@@ -117,7 +118,8 @@ async function answerQuestion(
   const { subject, area } = found
   if ('candidates' in found) {
     const questions = found.candidates.map((candidate) => ({ subject, place: toPlace(candidate), area }))
-    return askWhich(found.candidates.map(nameFully), questions, services)
+    const asked = askWhich(found.candidates.map(nameFully), questions, services)
+    return { ...asked, offer: { ...asked.offer, subject } }
   }
   return answer({ subject, place: found.place, area }, lastCode, services)
 }

@@ -17,8 +17,8 @@ const COMMANDS = ['help', 'stop', 'start', 'more', 'yes'] as const
 
 export type Parsed =
   | { kind: Exclude<(typeof COMMANDS)[number], 'yes'> }
-  /** The number of a choice, from 1. */
-  | { kind: 'choice'; number: number }
+  /** The number of a choice, from 1; a word for yes is the first where it is the only one. */
+  | { kind: 'choice'; number: number | 'YES' }
   | { kind: 'feedback'; code: string; number: number; unit: HarvestUnit | null }
   | ({ kind: 'question'; area: string | null; guess: Split | null } & Split)
 
@@ -90,7 +90,8 @@ const FEEDBACK = new RegExp(
   'i',
 )
 
-const CHOICE = /^\d{1,2}$/
+/** As in "1 yes". */
+const CHOICE = /^(\d{1,2})(?: (\S+))?$/
 
 const UNITS = [...AREA_UNIT_NAMES, 'hectare'].join('|')
 
@@ -128,14 +129,16 @@ export function parseMessage(text: string, { subjects, commands }: Vocabulary): 
     .replace(/[.!?"'“”‘’]+$/, '')
   const feedback = FEEDBACK.exec(sent)
   if (feedback) return readFeedback(feedback)
-  if (CHOICE.test(sent)) return { kind: 'choice', number: Number(sent) }
+  const [, number, answer] = CHOICE.exec(sent) ?? []
+  if (number && (answer === undefined || commands.get(commandKey(answer)) === 'yes')) {
+    return { kind: 'choice', number: Number(number) }
+  }
   const key = commandKey(sent)
   // A place may be called nearly as a short command is.
   const near = key.length > LEAST_LETTERS ? nearestTo(key, commands) : undefined
   const command =
     commands.get(key) ?? (near === undefined ? undefined : commands.get(near)) ?? readStop(key, commands)
-  // The first choice may be the only one.
-  if (command === 'yes') return { kind: 'choice', number: 1 }
+  if (command === 'yes') return { kind: 'choice', number: 'YES' }
   if (command !== undefined) return { kind: command }
   const area = AREA.exec(sent)
   const rest = sent.replace(AREA, ' ').replace(MARKS, ' ').replace(/\s+/g, ' ').trim()

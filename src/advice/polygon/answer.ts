@@ -373,7 +373,7 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
     const { type: _, admin: __, ...place } = advice ? describeRegion(name, advice) : { name }
     return {
       ...place,
-      ...(advice && { ...members, ...figures.readCells(advice.release, advice.statistics) }),
+      ...(advice && { ...members, ...figures.readCells(advice.release, reason ? null : advice.statistics) }),
       ...(reason && { error: reason.error, code: reason.code }),
     }
   }

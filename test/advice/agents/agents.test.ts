@@ -144,6 +144,13 @@ describe('advise_area', () => {
       ],
     )
     expect(found.rows).toEqual(rows)
+    // Alternatives by condition go before entries do.
+    for (const area of ['Amhara', 'Oromia', 'ETH']) {
+      const mixed = dataOf(await use('advise_area', { product: 'fertilizer', area, condition: 'all' }))
+      expect(mixed.rows).toHaveLength(8)
+      expect(mixed).not.toHaveProperty('left_out')
+      expect(mixed.by_condition).toMatchObject({ hill: { share_percent: expect.any(Number) } })
+    }
     expect(dataOf(await use('advise_area', { product: 'forage', area: 'KEN-47' }))).toMatchObject({
       country_code: 'ken',
       crop: null,

@@ -55,6 +55,15 @@ test('an area has the mean of what the points inside it answer', async () => {
   }
 })
 
+test('a polygon without a value has no condition in tables either', async () => {
+  const { app, person: by } = demo
+  const features = [{ type: 'Feature', geometry: rectangle(33, 15, 33.1, 15.1) }]
+  const payload = { polygons: { type: 'FeatureCollection', features }, crop: 'wheat', country_code: 'eth' }
+  const headers = { accept: 'text/csv' }
+  const { text } = await call(app, 'POST /advisory/fertilizer/polygons', { payload, headers, by })
+  expect(text.trim().split('\r\n').at(-1)).toMatch(/,true,,+"The polygon at .*",OUTSIDE_COUNTRY$/)
+})
+
 describe.each([
   ['with a landscape raster', CODES],
   ['without one', undefined],
@@ -262,8 +271,10 @@ describe.each([
       return body.fertilizer_data.map(({ total_kg }: { total_kg: number }) => total_kg)
     }
     const [whole, foot, hill] = [await advise(38.1, 38.9), await advise(38.1, 38.5), await advise(38.5, 38.9)]
-    for (const [index, total] of whole.entries())
+    // Totals from 1,000 on are whole numbers.
+    for (const [index, total] of whole.entries()) {
       expect(Math.abs(foot[index] + hill[index] - total)).toBeLessThanOrEqual(1)
+    }
   })
 
   test('a text message asks back where several conditions answer', async () => {
@@ -327,5 +338,49 @@ describe.each([
       products: [{ values: { Urea: { Normal: 32 } }, condition: 'hill' }],
     })
     await agent.close()
+  })
+})
+
+describe.each([
+  ['mid slope', 'mid slope', 20.5],
+  [undefined, 'foot slope', 10.5],
+])('a release of before mixtures, whose default is %s', (named, condition, rate) => {
+  const service = openService({ template: 'empty' })
+  beforeAll(async () => {
+    const { writer: db } = service.database
+    await loadRelease(service.database, slopes(CODES))
+    const { default: _, ...unnamed } = { ...CONDITIONS, codes: CODES }
+    const conditions = { ...unnamed, ...(named && { default: named }) }
+    await db.updateTable('release').set({ conditions }).execute()
+    await db.deleteFrom('companion').where('role', '=', 'share').execute()
+    await db.deleteFrom('layer').where('condition', 'is', null).where('input', '=', 'Urea').execute()
+    for (const ordinal of [3, 4, 5, 6]) {
+      const lower = { ordinal: ordinal - 1 }
+      for (const table of ['layer', 'companion'] as const) {
+        await db.updateTable(table).set(lower).where('ordinal', '=', ordinal).execute()
+      }
+    }
+  })
+
+  test('has one entry for each input and scenario in an area of several conditions, and says it guesses', async () => {
+    const { app, person: by } = service
+    const payload = { geometry: rectangle(38.25, 9.2, 38.75, 9.8) }
+    const { body } = await call(app, 'POST /advisory/fertilizer', { payload, by })
+    expect(body.fertilizer_data).toMatchObject([
+      { fertilizer_type: 'DAP', rate_kg_ha: 5.5 },
+      { fertilizer_type: 'Urea', condition, rate_kg_ha: rate },
+    ])
+    expect([body.condition_source, body.question]).toEqual(['default', CONDITIONS.question])
+    expect(body.by_condition).toHaveLength(3)
+    // What parts of the area have is not stored.
+    for (const one of body.by_condition) expect(one).not.toHaveProperty('share_percent')
+    const features = [{ type: 'Feature', geometry: payload.geometry }]
+    const polygons = { type: 'FeatureCollection', features }
+    const headers = { accept: 'text/csv' }
+    const sent = { payload: { polygons }, headers, by }
+    const { text } = await call(app, 'POST /advisory/fertilizer/polygons', sent)
+    expect(text.trim().split('\r\n').at(-1)).toContain(`,${condition},default,`)
+    const foot = await call(app, `GET /advisory/fertilizer/point?${at(FOOT, '&condition=all')}`)
+    expect(foot.body.by_condition[0].share_percent).toBe(100)
   })
 })

@@ -135,7 +135,8 @@ describe('a message', () => {
       expect([asked, segmentsOf(asked)]).toEqual([`${near}? 1 yes. Or send another place.`, 1])
       expect(await send(yes)).toMatch(reply)
       await send(text)
-      expect(await send('Fiche')).toMatch(/^Fiche\. /)
+      const other = text.startsWith('POTATO') ? 'Huye' : 'Fiche'
+      expect(await send(other)).toMatch(new RegExp(`^${other}\\. `))
     },
   )
 
@@ -145,7 +146,25 @@ describe('a message', () => {
       'Which one? Send its number: 1 North Shewa (Amhara); 2 North Shewa (Oromia).',
     )
     expect(await send('2')).toMatch(/^North Shewa \(Oromia\)\. /)
-    expect(await newSender()('yes')).toBe('There is no choice 1. Send your question again.')
+    expect(await newSender()('yes')).toBe('There is no choice YES. Send your question again.')
+    // Yes to several is no answer, and each of them can still be chosen.
+    await send('FORAGE NORTH SHEWA')
+    expect(await send('ok')).toBe('There is no choice YES. Send your question again.')
+    expect(await send('1 yes')).toMatch(/^North Shewa \(Amhara\)\. /)
+  })
+
+  test('with a question about a place keeps what is asked for, for the place that is sent instead', async () => {
+    const send = newSender()
+    for (const [asked, place] of [
+      ['UREA SHEVA', 'Fiche'],
+      ['UREA NORTH SHEWA', '9.5 38.5'],
+      ['UREA ATLANTIS', 'Fiche'],
+    ] as const) {
+      await send(asked)
+      expect(await send(place), asked).toMatch(/: Urea Normal/)
+    }
+    await send('UREA SHEVA')
+    expect(await send('1 yes')).toMatch(/^Sheka\..*: Urea Normal/)
   })
 
   test.each([
