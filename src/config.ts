@@ -246,8 +246,7 @@ function refuseOtherLines(text: string): void {
       const end = lines.findIndex((other, index) => index > at && other.includes(quote))
       if (end === -1) refuse(`begins a value with ${quote}, which no line ends`)
       at = end
-    }
-    else if (own && CUT_VALUE.test(value))
+    } else if (own && CUT_VALUE.test(value))
       refuse('has a # within its value, which would end it: write "value", or a space before a comment')
     if (!own) continue
     const read = parseEnv(lines.slice(line - 1, at + 1).join('\n'))[name] ?? value

@@ -61,7 +61,7 @@ test.each([
 
 test('another encoding is refused with its name and line, in JSON and in lines, too', async () => {
   const refused =
-    'The body is not UTF-8, from line 2 on (probably Windows-1252). Send UTF-8, or declare the encoding in Content-Type: `; charset=windows-1252`.'
+    'The body is not UTF-8, from line 2 on (probably Windows-1252). Send UTF-8, or declare the encoding in Content-Type, such as `; charset=windows-1252`.'
   expect(await refusalOf(Buffer.from(NAMED, 'latin1'))).toBe(refused)
   const json = Buffer.from('{"points":\n[{"lat":9.5,"lng":38.5,"name":"é"}]}', 'latin1')
   expect(await refusalOf(json, 'application/json')).toBe(refused)
