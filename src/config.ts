@@ -194,7 +194,10 @@ export const MINIMUM_SECRET_BYTES = 32
 export function loadEnvironmentFile(): void {
   const file = process.env.ENV_FILE || '.env'
   try {
-    const lines = readText(file).replace(/\r\n?/g, '\n')
+    // systemd takes a semicolon for a comment, too.
+    const lines = readText(file)
+      .replace(/\r\n?/g, '\n')
+      .replace(/^[ \t]*;.*/gm, '')
     refuseOtherLines(lines)
     for (const [name, value] of Object.entries(parseEnv(lines))) process.env[name] ??= value
   } catch (error) {
@@ -208,6 +211,8 @@ export function loadEnvironmentFile(): void {
 const ASSIGNMENT = /^[ \t]*(?:export +)?([\w.-]+)[ \t]*=[ \t]*(.*?)[ \t]*$/
 /** Spaces that are no separators, and signs without a width. */
 const UNSEEN = /[^\S \t]|\p{Cf}/u
+/** What follows a sign `#` is a comment, also where no space is before it. */
+const CUT_VALUE = /^(?!["'`])[^#]*[^\s#]#/
 const OTHER_QUOTE = /^[\u00ab\u2018-\u201f]/
 
 /** A line that is passed over would start the service with another database than its operator has in mind. */
@@ -223,12 +228,13 @@ function refuseOtherLines(text: string): void {
     const written = lines[at] as string
     if (/^[ \t]*(#|$)/.test(written)) continue
     const [, name = '', value = ''] = ASSIGNMENT.exec(written) ?? []
+    const own = SETTINGS.includes(name)
     const word = /[A-Za-z]\w*_\w+|PORT|HOST|WORKERS/.exec(written)?.[0].toUpperCase() ?? ''
     const step = `write ${SETTINGS.includes(word) ? word : 'NAME'}=value`
     if (UNSEEN.test(written.split('=')[0] as string))
       refuse(`has a sign in its name that is not seen: ${step}`)
     if (name === '') refuse(`is no setting: ${step}`)
-    if (!SETTINGS.includes(name) && SETTINGS.includes(name.toUpperCase()))
+    if (!own && SETTINGS.includes(name.toUpperCase()))
       refuse(`has ${name}: settings are in capitals, so ${step}`)
     if (OTHER_QUOTE.test(value))
       refuse('has a value in signs that are no quotation marks here: write "value"')
@@ -240,10 +246,13 @@ function refuseOtherLines(text: string): void {
       const end = lines.findIndex((other, index) => index > at && other.includes(quote))
       if (end === -1) refuse(`begins a value with ${quote}, which no line ends`)
       at = end
-    }
+    } else if (own && CUT_VALUE.test(value))
+      refuse('has a # within its value, which would end it: write "value", or a space before a comment')
+    if (!own) continue
+    const read = parseEnv(lines.slice(line - 1, at + 1).join('\n'))[name] ?? value
     const first = seen.get(name)
-    if (first && first.value !== value) refuse(`has ${name}, as line ${first.line} has with another value`)
-    seen.set(name, { line, value })
+    if (first && first.value !== read) refuse(`has ${name}, as line ${first.line} has with another value`)
+    seen.set(name, { line, value: read })
   }
 }
 
@@ -326,7 +335,7 @@ function refuseOtherDatabase({ DATABASE_URL }: Settings, environment: NodeJS.Pro
 }
 
 /** An authority, one database, and parameters. */
-const URL_PARTS = /^[^/?#]*(\/[^@?#]*)?(\?([\w.-]+=[^#]*)?)?$/
+const URL_PARTS = /^[^/?#]*(\/[^@?#]*)?(\?([\w.-]+([=&][^#]*)?)?)?$/
 
 /** Parts of a password would be taken for a host, and be logged. */
 function refuseOtherUrl(name: string, url: string | undefined): void {

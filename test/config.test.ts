@@ -149,6 +149,10 @@ describe('a file of settings', () => {
     ],
     ['a setting that the environment has', 'HOST=0.0.0.0\nPORT=3001', { PORT: '3001' }],
     ['a setting twice', 'PORT=3001\nPORT=3001', { PORT: '3001' }],
+    ['a setting twice, written differently', `PORT=3001 # a\nPORT="3001"\nPORT='3001'`, { PORT: '3001' }],
+    ['a name of others twice', 'x=1\nx=2', { x: '2' }],
+    ['comments of systemd', ' ; x: y\n;PORT=3002\nPORT=3001', { PORT: '3001' }],
+    ['a # in quotation marks', 'PASSWORD_RESET_URL="https://a/#b"', { PASSWORD_RESET_URL: 'https://a/#b' }],
     ['names of others', 'my-app.x=1', { 'my-app.x': '1' }],
     ['nothing', '', {}],
   ])('is read: %s', async (_, content, settings) => {
@@ -181,6 +185,10 @@ describe('a file of settings', () => {
     ['line 1 has a value in signs that are no quotation marks here: write "value".', `DATABASE_URL=“${URL}”`],
     ['line 1 begins a value with ", which no line ends.', 'DATABASE_URL="a\nPORT=3001'],
     ['line 3 has PORT, as line 1 has with another value.', 'PORT=3001\n\nPORT=3002'],
+    [
+      'line 1 has a # within its value, which would end it: write "value", or a space before a comment.',
+      'JWT_SECRET=s3cret#s3cret',
+    ],
     [
       'it is not UTF-8, from line 2 on (probably Windows-1252). Save it as UTF-8.',
       Buffer.from('PORT=3001\nMAIL_FROM=Caf\xe9 <a@b.c>\n', 'latin1'),
@@ -257,6 +265,8 @@ describe('a URL with a password', () => {
     'postgresql://db.example.org/agro?user=agro@server&sslmode=verify-full',
     'postgres://agro@[::1]:5432/agro',
     'postgres://%2Fvar%2Frun%2Fpostgresql/agro',
+    'postgres://agro:x@db/agro?ssl',
+    'postgres://agro:x@db/agro?ssl&application_name=a',
   ])('is not what other addresses have: %s', (url) => {
     expect(refusal({ DATABASE_URL: url })).toBe('')
   })

@@ -107,7 +107,7 @@ function withDefaults(stated: StatedRange[]): ListedRange[] {
     const ranges = stated.filter(({ product }) => product === code)
     const set = ranges.map((range) => ({
       ...range,
-      largestFrom: range.largestFrom ?? largestFrom,
+      largestFrom: range.largestFrom ?? (Number(largestFrom) > range.maximum ? null : largestFrom),
       meanTo: range.meanTo ?? meanTo,
       unit,
       set: true,

@@ -12,7 +12,7 @@ export function isGeoJsonType(type: unknown): boolean {
  * longitude first, also where EPSG has the latitude first.
  */
 const WGS84 =
-  /^(?:(?:(?:urn|https?|ogc|epsg)[:/](?:.*[:/#])?)?(?:crs:?84h?|4326|4979|2:84)|wgs[ _-]?(?:19)?84)$/i
+  /^(?:(?:(?:urn|https?|ogc|epsg)[:/](?:.*[:/#])?)?(?:crs:?84h?|4326|4979|2:84)|(?:gcs_)?wgs[ _-]?(?:19)?84(?: \(crs84\))?)$/i
 
 /** Longer names of systems are cut in errors. */
 const LONGEST_NAME = 60
@@ -26,15 +26,15 @@ const LONGEST_NAME = 60
 export function findOtherCrs(object: { crs?: unknown }): string | undefined {
   const { crs = null } = object
   if (crs === null) return undefined
-  const { type, properties } = isObject(crs) ? crs : {}
+  const { type, properties } = isObject(crs) ? crs : { properties: { name: crs } }
   const { name, code, href } = isObject(properties) ? properties : {}
   const isEpsg = typeof type === 'string' && /^epsg$/i.test(type) && code !== undefined
   // Links lead to spatialreference.org: .../epsg/4326/proj4/
   const link =
     typeof href === 'string' ? href.replace(/\/(?:(?:esri|ogc)?wkt|proj4|gml)?\/?$/i, '') : undefined
-  const said = isEpsg ? `EPSG:${code}` : typeof crs === 'string' ? crs : (name ?? link)
-  if (typeof said !== 'string') return ''
-  return WGS84.test(said.trim()) ? undefined : said.trim().slice(0, LONGEST_NAME)
+  const found = isEpsg ? `EPSG:${code}` : (name ?? link)
+  const said = typeof found === 'string' || typeof found === 'number' ? String(found).trim() : ''
+  return WGS84.test(said) ? undefined : said.slice(0, LONGEST_NAME)
 }
 
 /** The rule of an error about the result of {@link findOtherCrs}. */

@@ -109,9 +109,9 @@ export function adviseNumber(text: string): string | undefined {
   const [, digits = '', side = ''] = SENT_NUMBER.exec(text) ?? []
   if (digits === '') return SENT_PAIR.test(text) ? 'send lat and lng as a number each' : undefined
   const number = Number(digits.replace(',', '.')) * (/[sw]/i.test(side) ? -1 : 1)
-  return digits.includes(',')
-    ? `write ${number}, with a point and without quotes`
-    : `send ${number} without quotes`
+  if (digits.includes(',')) return `write ${number}, with a point and without quotes`
+  // A table and an address have no quotes to leave out.
+  return text === digits ? `send ${number} without quotes` : `send ${number}`
 }
 
 /** Whether invalid coordinates would be valid if swapped. */

@@ -96,7 +96,9 @@ function chooseDecoding(head: Buffer, source: TextSource, notes: string[]) {
   if (starts(0xfe, 0xff)) return { decoding: readUtf16('utf-16be', source), begin: 2 }
   const unmarked = findUnmarkedUtf16(head)
   if (unmarked !== undefined) {
-    notes.push(`${source.source} is read as ${unmarked.toUpperCase()}: every other byte is 0.`)
+    notes.push(
+      `${source.source} is ${unmarked.toUpperCase()} without a byte order mark: better save it as UTF-8.`,
+    )
     return { decoding: readUtf16(unmarked, source), begin: 0 }
   }
   const label = source.declared?.trim() ?? UTF_8.name
@@ -165,16 +167,21 @@ function findBadByte(bytes: Buffer): number {
   return withoutCutCharacter(bytes.subarray(0, valid)).length
 }
 
-/** Letters with accents of code page 850 that Windows-1252 has signs for, or nothing. */
-const LETTERS_OF_850 = /[A-Za-z][\x81-\x8d\x90\x93-\x97][a-z]/
-/** Western languages have one such letter between others. */
+/** Letters with accents that Windows-1252 has signs or capitals for, or nothing. */
+const LETTERS_OF_MAC = /[a-z][\x8d-\x8f]/
+const LETTERS_OF_850 = /[a-z][\x81-\x84\x86-\x8c\x90]|[A-Za-z][\x93-\x97][a-z]/
+/** Western languages have one such letter between others, and no pairs such as those of Shift JIS. */
 const OTHER_SCRIPT = /[\xc0-\xff]{3}/
+const SHIFT_JIS = /(?:[\x81-\x9f][\x40-\x7e\x80-\xfc]){2}/
 
 /** A guess for people: nothing is read by it. */
 function probableEncoding(bytes: Buffer): string {
   const text = bytes.toString('latin1')
-  if (OTHER_SCRIPT.test(text)) return 'of another script, such as Windows-1251 or GBK'
-  return LETTERS_OF_850.test(text) ? 'code page 850 of DOS' : 'Windows-1252'
+  const other = 'of another script, such as Windows-1251, GBK or Shift JIS'
+  if (OTHER_SCRIPT.test(text)) return other
+  if (LETTERS_OF_MAC.test(text)) return 'macintosh'
+  if (LETTERS_OF_850.test(text)) return 'code page 850 of DOS'
+  return SHIFT_JIS.test(text) ? other : 'Windows-1252'
 }
 
 type Utf16 = 'utf-16le' | 'utf-16be'

@@ -191,7 +191,7 @@ describe('and their neighbours', () => {
       'a compass letter',
       () => get(`${AT}?lat=1.95S&lng=30.06&country_code=rwa&crop=potato`),
       400,
-      'lat must be a number from -90 to 90: send -1.95 without quotes.',
+      'lat must be a number from -90 to 90: send -1.95.',
     ],
     [
       'both in one',

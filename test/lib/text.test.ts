@@ -31,14 +31,14 @@ test.each<[what: string, bytes: Buffer, declared: string | undefined, text: stri
     iconv.encode('lat,lng', 'utf16le'),
     undefined,
     'lat,lng',
-    ['a.csv is read as UTF-16LE: every other byte is 0.'],
+    ['a.csv is UTF-16LE without a byte order mark: better save it as UTF-8.'],
   ],
   [
     'UTF-16BE of ASCII without a mark',
     iconv.encode('lat,lng', 'utf-16be'),
     undefined,
     'lat,lng',
-    ['a.csv is read as UTF-16BE: every other byte is 0.'],
+    ['a.csv is UTF-16BE without a byte order mark: better save it as UTF-8.'],
   ],
   ['UTF-16BE as declared', iconv.encode('ሐምሌ', 'utf-16be'), 'UTF-16BE', 'ሐምሌ', []],
   [
@@ -83,7 +83,19 @@ test.each<[message: string, bytes: Buffer, declared?: string]>([
     iconv.encode('Gisényi', 'cp850'),
   ],
   [
-    'a.csv is not UTF-8, from line 2 on (probably of another script, such as Windows-1251 or GBK). Save it as UTF-8.',
+    'a.csv is not UTF-8, from line 1 on (probably code page 850 of DOS). Save it as UTF-8.',
+    iconv.encode('René,Élève', 'cp850'),
+  ],
+  [
+    'a.csv is not UTF-8, from line 1 on (probably macintosh). Save it as UTF-8.',
+    iconv.encode('René, l’élève', 'macintosh'),
+  ],
+  [
+    'a.csv is not UTF-8, from line 1 on (probably of another script, such as Windows-1251, GBK or Shift JIS). Save it as UTF-8.',
+    iconv.encode('日本', 'shift_jis'),
+  ],
+  [
+    'a.csv is not UTF-8, from line 2 on (probably of another script, such as Windows-1251, GBK or Shift JIS). Save it as UTF-8.',
     iconv.encode('a\nМосква', 'cp1251'),
   ],
   [

@@ -15,7 +15,7 @@ interface Sent {
   features?: Sent[]
   geometry?: Sent
   properties?: { name?: unknown }
-  crs?: string | { properties?: { name?: unknown } } | null
+  crs?: unknown
 }
 
 export interface Field {
@@ -143,15 +143,24 @@ function fieldOf(sent: Sent | undefined): Field {
 
 /** The service's rule (src/lib/geojson.ts): WGS 84 by any of its names. */
 const WGS84 =
-  /^(?:(?:(?:urn|https?|ogc|epsg)[:/](?:.*[:/#])?)?(?:crs:?84h?|4326|4979|2:84)|wgs[ _-]?(?:19)?84)$/i
+  /^(?:(?:(?:urn|https?|ogc|epsg)[:/](?:.*[:/#])?)?(?:crs:?84h?|4326|4979|2:84)|(?:gcs_)?wgs[ _-]?(?:19)?84(?: \(crs84\))?)$/i
 
 /** The system of coordinates of GeoJSON where it is another one. */
 function otherCrsOf(sent: Sent | undefined) {
   const crs = sent?.crs
   if (crs === undefined || crs === null) return undefined
-  const name = typeof crs === 'string' ? crs : crs.properties?.name
-  if (typeof name !== 'string' || name.trim() === '') return 'a system without a name'
-  return WGS84.test(name.trim()) ? undefined : name.trim().slice(0, 60)
+  const { type, properties } = (typeof crs === 'object' ? crs : { properties: { name: crs } }) as {
+    type?: unknown
+    properties?: { name?: unknown; code?: unknown; href?: unknown } | null
+  }
+  const { name, code, href } = properties ?? {}
+  const isEpsg = /^epsg$/i.test(String(type)) && code !== undefined
+  const link =
+    typeof href === 'string' ? href.replace(/\/(?:(?:esri|ogc)?wkt|proj4|gml)?\/?$/i, '') : undefined
+  const found = isEpsg ? `EPSG:${code}` : (name ?? link)
+  const said = typeof found === 'string' || typeof found === 'number' ? String(found).trim() : ''
+  if (said === '') return 'a system without a name'
+  return WGS84.test(said) ? undefined : said.slice(0, 60)
 }
 
 function isShape(geometry: Sent | undefined): geometry is Shape {

@@ -274,7 +274,7 @@ export function declaredCharset({ headers }: FastifyRequest): string | undefined
 /** What errors of the text of a body say. */
 export const BODY_TEXT = {
   source: 'The body',
-  remedy: 'Send UTF-8, or declare the encoding in Content-Type: `; charset=windows-1252`.',
+  remedy: 'Send UTF-8, or declare the encoding in Content-Type, such as `; charset=windows-1252`.',
 }
 
 /** Different invalid bytes would decode to the same characters, also of passwords. @throws {TextError} */

@@ -6,6 +6,7 @@ import { OperatorError } from '#src/errors.ts'
 import { findOtherCrs } from '#src/lib/geojson.ts'
 import { isObject } from '#src/lib/json.ts'
 import { formatError } from '#src/lib/promises.ts'
+import { createTextReader, TextError } from '#src/lib/text.ts'
 import { gunzip, isGzipped, openZipArchive } from '../archive.ts'
 import {
   KINDS,
@@ -21,6 +22,7 @@ import {
   type FeatureFile,
   type FeatureReading,
   MAX_POSITIONS,
+  type Noted,
   type RawFeature,
   readNumber,
 } from './feature.ts'
@@ -42,11 +44,11 @@ function geoJsonFile(path: string): FeatureFile {
     name,
     paths: [path],
     reading: [],
-    async *features() {
+    async *features(noted) {
       const { size } = await stat(path)
       // How much there is of a packed file is known at its end.
-      if (isGzipped(path)) yield* geoJsonFeatures(name, gunzip(path), Number.POSITIVE_INFINITY)
-      else yield* geoJsonFeatures(name, createReadStream(path, { highWaterMark: CHUNK_BYTES }), size)
+      if (isGzipped(path)) yield* geoJsonFeatures(name, gunzip(path), Number.POSITIVE_INFINITY, noted)
+      else yield* geoJsonFeatures(name, createReadStream(path, { highWaterMark: CHUNK_BYTES }), size, noted)
     },
   }
 }
@@ -55,6 +57,7 @@ async function* geoJsonFeatures(
   name: string,
   bytes: AsyncIterable<Buffer>,
   size: number,
+  noted: Noted,
 ): AsyncGenerator<RawFeature> {
   let features: RawFeature[] = []
   let position = 0
@@ -89,9 +92,9 @@ async function* geoJsonFeatures(
       refuseLarge(name, count, `${MAX_POSITIONS} lists and objects, positions among them`)
   }
 
-  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const reader = createTextReader({ source: name })
   for await (const chunk of bytes) {
-    const text = decoded(chunk)
+    const text = feed(() => reader.write(chunk))
     position += chunk.length
     characters += text.length
     if (characters > MAX_FEATURE_CHARACTERS) refuseLarge(name, count, `${MAX_FEATURE_CHARACTERS} characters`)
@@ -100,30 +103,24 @@ async function* geoJsonFeatures(
     yield* features
     features = []
   }
+  feed(() => parser.write(reader.end()))
   if (!parser.isEnded) feed(() => parser.end())
+  reader.notes.forEach(noted)
   if (type === undefined) refuseOtherType(name, type)
   if (count === 0) throw new OperatorError(`${name} has no features.`)
 
-  function feed(write: () => void): void {
+  function feed<T>(write: () => T): T {
     try {
-      write()
+      return write()
     } catch (error) {
       if (error instanceof OperatorError) throw error
-      refuse('is cut off or is not JSON')
+      const last = count > 0 ? `after feature ${count}` : undefined
+      const fault =
+        error instanceof TextError
+          ? error.message + (last ? ` The place is ${last}.` : '')
+          : `${name} is not GeoJSON: ${last ?? 'at its beginning'} it is cut off or is not JSON.`
+      throw new OperatorError(fault, { code: 'CUT_OFF' })
     }
-  }
-
-  function decoded(chunk: Buffer): string {
-    try {
-      return decoder.decode(chunk, { stream: true })
-    } catch {
-      return refuse('is not UTF-8 (`iconv -f WINDOWS-1252 -t UTF-8` may convert it)')
-    }
-  }
-
-  function refuse(what: string): never {
-    const where = count > 0 ? `after feature ${count}` : 'at its beginning'
-    throw new OperatorError(`${name} is not GeoJSON: ${where} it ${what}.`, { code: 'CUT_OFF' })
   }
 }
 
@@ -213,7 +210,7 @@ function zippedFile(path: string, reading: FeatureReading): FeatureFile {
           yield* shapefileFeatures(entry, files, archive.open, reading, noted)
         } else {
           refuseEncoding(entry, reading)
-          yield* geoJsonFeatures(entry, await archive.open(chosen), archive.sizeOf(chosen))
+          yield* geoJsonFeatures(entry, await archive.open(chosen), archive.sizeOf(chosen), noted)
         }
       } catch (error) {
         if (error instanceof OperatorError) throw error

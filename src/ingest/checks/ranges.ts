@@ -95,7 +95,9 @@ const range: Check = (release, { plausible }) =>
 
 /** The ends of a range may be of a bad year: they are held to single values alone. */
 function boundLayer(layer: LayerFacts, plausible: Surroundings['plausible']): Bounds | undefined {
-  const { largestFrom = 0, meanTo = plausible.maximum } = plausible
+  const { largestFrom: stated = 0, meanTo = plausible.maximum } = plausible
+  // An operator's range may end below the bound of the product.
+  const largestFrom = stated > plausible.maximum ? 0 : stated
   if (layer.role === 'stddev') {
     return { ...plausible, largestFrom: largestFrom * PART_OF_SPREAD, meanTo: plausible.maximum }
   }

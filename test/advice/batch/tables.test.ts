@@ -61,7 +61,7 @@ test.each([
 
 test('another encoding is refused with its name and line, in JSON and in lines, too', async () => {
   const refused =
-    'The body is not UTF-8, from line 2 on (probably Windows-1252). Send UTF-8, or declare the encoding in Content-Type: `; charset=windows-1252`.'
+    'The body is not UTF-8, from line 2 on (probably Windows-1252). Send UTF-8, or declare the encoding in Content-Type, such as `; charset=windows-1252`.'
   expect(await refusalOf(Buffer.from(NAMED, 'latin1'))).toBe(refused)
   const json = Buffer.from('{"points":\n[{"lat":9.5,"lng":38.5,"name":"é"}]}', 'latin1')
   expect(await refusalOf(json, 'application/json')).toBe(refused)
@@ -117,6 +117,9 @@ describe('GeoJSON', () => {
     'urn:ogc:def:crs:OGC:2:84',
     'WGS 84',
     'EPSG:4979',
+    'GCS_WGS_1984',
+    'WGS 84 (CRS84)',
+    4326,
   ])('%s is WGS 84', async (name) => {
     const { statusCode, body } = await asked({ type: 'name', properties: { name } })
     expect(statusCode, body).toBe(200)
@@ -132,6 +135,7 @@ describe('GeoJSON', () => {
       },
     ],
     ['EPSG:4326'],
+    [4326],
   ])('%j is WGS 84', async (crs) => {
     expect((await asked(crs)).statusCode).toBe(200)
   })
@@ -143,7 +147,7 @@ describe('GeoJSON', () => {
     [{ type: 'name', properties: { name: 'EPSG::32637' } }, 'crs names EPSG::32637:'],
     [{ type: 'EPSG', properties: { code: 32637 } }, 'crs names EPSG:32637:'],
     [{}, 'crs names no system:'],
-    [7, 'crs names no system:'],
+    [7, 'crs names 7:'],
   ])('%j is another system', async (crs, named) => {
     const response = await asked(crs)
     expect(response.statusCode).toBe(400)
@@ -180,12 +184,21 @@ describe('GeoJSON', () => {
 })
 
 test('a number to pass is refused where it has more digits than it would come back with', async () => {
-  const numbers = ['0.30000000000000004', '1.50', '1e3', '123456789012345', '0.1000000000000000000', '-0.5']
+  const numbers = [
+    '0.30000000000000004',
+    '1.50',
+    '1e3',
+    '123456789012345',
+    '0.1000000000000000000',
+    '-0.5',
+    '1.1000000000000001',
+    '5.0999999999999996',
+  ]
   const lost = ['0.123456789012345678901', '12345678901234567890', '4503599627370497.5', '1e400', '1e-400']
   const body = [...numbers, ...lost].map((text) => `{"lat":9.5,"lng":38.5,"plot":${text}}\n`).join('')
   const items = await itemsOf(body, NDJSON, '?pass=plot')
   expect(items.map(({ pass, code }) => code ?? pass.plot)).toEqual([
-    ...[0.30000000000000004, 1.5, 1000, 123456789012345, 0.1, -0.5],
+    ...[0.30000000000000004, 1.5, 1000, 123456789012345, 0.1, -0.5, 1.1, 5.1],
     ...lost.map(() => 'INVALID_PARAMETERS'),
   ])
   const points = lost.map((text) => `{"lat":9.5,"lng":38.5,"plot":${text}}`).join()

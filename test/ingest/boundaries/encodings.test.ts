@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import iconv from 'iconv-lite'
 import { expect, test } from 'vitest'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import { givenEncoding } from '#src/ingest/boundaries/shapefile.ts'
@@ -110,4 +112,15 @@ test.each<[text: string, bytes: number, left: string]>([
   ['', 0, ''],
 ])('of a text in UTF-8 a character that is cut is left out: %s in %i bytes', (text, bytes, left) => {
   expect(withoutCutCharacter(Buffer.from(text).subarray(0, bytes)).toString()).toBe(left)
+})
+
+test.each(['utf8', 'utf16le', 'utf-16be'])('GeoJSON is read in %s', async (encoding) => {
+  const features = ['Ségou', 'አማራ', '\u{1f33e}'.repeat(30_000)].map((NAME) => ({
+    ...{ type: 'Feature', properties: { NAME }, geometry: null },
+  }))
+  const text = JSON.stringify({ type: 'FeatureCollection', features })
+  const bytes = iconv.encode(text, encoding, { addBOM: true })
+  const names = features.map(({ properties }) => properties.NAME)
+  expect(await read(await boundaryFile(bytes, 'a.geojson'))).toEqual({ names, notes: [] })
+  expect(await read(await boundaryFile(gzipSync(bytes), 'a.geojson.gz'))).toEqual({ names, notes: [] })
 })

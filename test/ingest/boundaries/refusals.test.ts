@@ -1,3 +1,4 @@
+import iconv from 'iconv-lite'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
 import { OperatorError } from '#src/errors.ts'
@@ -58,6 +59,7 @@ const CASES: Record<string, Case> = {
   HTML: { content: '<html></html>' },
   'an archive': { content: Buffer.from('PK\x03\x04\x14\0') },
   'texts in Latin-1': { content: Buffer.from(collection([region('S\u00e9gou')]), 'latin1') },
+  'texts in Shift JIS': { content: iconv.encode(collection([region('A'), region('日本')]), 'shift_jis') },
   'a second feature that is cut off': { content: collection(REGIONS).slice(0, -60) },
   'a last brace that is cut off': { content: collection([region('A')]).slice(0, -1) },
   'two documents': { content: collection([region('A')]).repeat(2) },

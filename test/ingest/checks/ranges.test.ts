@@ -20,10 +20,14 @@ function layerOf(unit: string, values: number[], more: Partial<LayerFacts> = {})
 }
 
 /** The sentences about layers of a release, by the bounds that a new database has. */
-function judge(product: string, crop: string | null, layers: LayerFacts[]): string[] {
+function judge(product: string, crop: string | null, layers: LayerFacts[], set: object = {}): string[] {
   const stated = crops.find(({ code }) => code === crop)?.plausible[product]
   const { largest_from: largestFrom, mean_to: meanTo, ...range } = stated ?? {}
-  const plausible = { ...PRODUCTS.of(product).plausible, ...(stated && { ...range, largestFrom, meanTo }) }
+  const plausible = {
+    ...PRODUCTS.of(product).plausible,
+    ...(stated && { ...range, largestFrom, meanTo }),
+    ...set,
+  }
   const release = { series: { product, cropCode: crop }, coverages: [{ layers }] } as unknown as ReleaseFacts
   return RANGE_CHECKS.flatMap((check) => check(release, { plausible } as Surroundings)).map(
     ({ sentence }) => sentence,
@@ -32,6 +36,13 @@ function judge(product: string, crop: string | null, layers: LayerFacts[]): stri
 
 const judgeValues = (product: string, crop: string | null, values: number[], more?: Partial<LayerFacts>) =>
   judge(product, crop, [layerOf(UNITS[product] as string, values, more)])
+
+test('the range that an operator set for a crop of small yields is held to no larger bound', () => {
+  const layers = [layerOf('kg/ha', [2, 5, 8])]
+  expect(judge('yield', 'saffron', layers, { maximum: 20 })).toEqual([])
+  expect(judge('yield', 'saffron', layers, { maximum: 7 })).toHaveLength(1)
+  expect(judge('yield', 'saffron', layers, { maximum: 2000 })).toHaveLength(1)
+})
 
 /** What layers have in truth, as their least and largest value. */
 const TRUE: [product: string, crop: string, from: number, to: number][] = [

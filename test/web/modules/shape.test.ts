@@ -53,10 +53,23 @@ test('GeoJSON is in WGS 84 by any of its names, as to the service', () => {
       'OGC:CRS84',
       'WGS 84',
     ],
-    ...['EPSG:3857', 'urn:ogc:def:crs:EPSG::4201', 'EPSG:14326', '', 'x'.repeat(100), 7, undefined],
+    ...['GCS_WGS_1984', 'WGS 84 (CRS84)', 4326],
+    ...[
+      'EPSG:3857',
+      'urn:ogc:def:crs:EPSG::4201',
+      'EPSG:14326',
+      'WGS 84 / UTM zone 37N',
+      '',
+      'x'.repeat(100),
+    ],
+    ...[7, undefined, {}],
   ]
-  for (const name of names) {
-    const crs = { type: 'name', properties: { name } }
+  const links = ['4326/proj4/', '4326/', '32637/ogcwkt/'].map((end) => ({
+    ...{ type: 'link', properties: { href: `http://spatialreference.org/ref/epsg/${end}` } },
+  }))
+  const codes = [4326, '4326', 32637].map((code) => ({ type: 'EPSG', properties: { code } }))
+  const named = names.map((name) => ({ type: 'name', properties: { name } }))
+  for (const crs of [...named, ...links, ...codes, ...names, { type: 'name' }, null]) {
     const other = findOtherCrs({ crs })
     const read = () => readField(JSON.stringify({ ...POLYGON, crs }))
     if (other === undefined) expect(read()).toEqual({ shape: POLYGON })
