@@ -303,10 +303,6 @@ function findInOdds(layers: readonly LabelledLayer[], withoutSeasons: string | u
   return problems
 }
 
-function nameLabels(layer: LabelledLayer | undefined): string {
-  return [layer?.input, layer?.scenario].filter(Boolean).join(', ') || 'the same'
-}
-
 function findInConditions(layers: readonly LabelledLayer[], entry: ConditionsEntry): Problem[] {
   const { titles, raster } = entry
   const problems: Problem[] = []
@@ -332,10 +328,11 @@ function findInConditions(layers: readonly LabelledLayer[], entry: ConditionsEnt
           other.condition !== undefined && other.input === one.input && other.scenario === one.scenario,
       ),
   )
+  const labels = [shadowed?.input, shadowed?.scenario].filter(Boolean).join(', ') || 'the same'
   says(
     ['titles'],
     shadowed !== undefined,
-    `name conditions of ${nameLabels(shadowed)}, which a layer without a condition is for too`,
+    `name conditions of ${labels}, which a layer without a condition is for too`,
   )
   // Numbers would come first, in their own order.
   for (const name of names) says(['titles', name], /^\d+$/.test(name), 'must not be a number')

@@ -116,7 +116,9 @@ function listOddsRules(layers: LayerSource[], all: LayerSource[]): Rule[] {
     }),
   )
   const bands = SEASONS.map((season) => odds.find((band) => layers[band]?.scenario === season))
-  const constants = SEASONS.map((season) => findConstant(all, season))
+  const constants = SEASONS.map(
+    (season) => all.find(({ role, scenario }) => role === undefined && scenario === season)?.probability,
+  )
   if (bands.some((band, at) => band === undefined && constants[at] === undefined)) return within
   const constant = constants.reduce((sum: number, one) => sum + (one ?? 0), 0)
   const known = bands.filter((band) => band !== undefined)
@@ -130,10 +132,6 @@ function listOddsRules(layers: LayerSource[], all: LayerSource[]): Rule[] {
     },
   }
   return [...within, sums]
-}
-
-function findConstant(layers: LayerSource[], season: string): number | undefined {
-  return layers.find(({ role, scenario }) => role === undefined && scenario === season)?.probability
 }
 
 function listLandscapeRules(layers: LayerSource[], conditions: Conditions | null): Rule[] {

@@ -161,7 +161,10 @@ export function quantities({ list }: Products) {
         return section ? [{ product, section: { ...body, ...section } as QuantitySection }] : []
       })
       const [first] = found
-      if (!first) throw readReason(perHectare.map(({ code }) => answer[code] as AdviceBody))
+      if (!first) {
+        const { code, error } = answer[(perHectare[0] as ProductDefinition).code] as AdviceBody
+        throw new ApiError(code as ErrorCode, String(error))
+      }
       const isSelected = scenarioFilter(
         scenario,
         found.map(({ section }) => section),
@@ -221,9 +224,4 @@ function scenarioFilter(scenario: string | undefined, sections: Section[]): (nam
     throw ApiError.invalid('scenario', `must be one of ${names.join(', ')}`, names)
   }
   return (name) => wordKey(name) === requested
-}
-
-/** Why there is no rate, where other products have values. */
-function readReason([body]: AdviceBody[]): ApiError {
-  return new ApiError(body?.code as ErrorCode, String(body?.error))
 }

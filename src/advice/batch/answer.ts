@@ -255,7 +255,12 @@ export function adviseBatch(
       await pause()
       const length = Math.min(sliceLength, count - from)
       const points = Array.from({ length }, (_, index) => pointAt(from + index))
-      const positions = points.flatMap(validIn).map((point) => placeOf(point, request.condition))
+      const positions = points.flatMap(validIn).map(({ lat, lng, condition }) => ({
+        longitude: lng,
+        latitude: lat,
+        // A point's own condition comes before that of all.
+        condition: condition ?? request.condition,
+      }))
       const slice = await wait(async () => {
         const found = sources.byPlace
           ? (await lookup.places.findCountries(snapshot, positions)).map(sources.of)
@@ -295,11 +300,6 @@ async function findValues(lookup: Lookup, sources: SourceRelease[], positions: C
   }
   await Promise.all([...new Set(sources)].map(fill))
   return values
-}
-
-/** A point's own condition comes before that of all. */
-function placeOf({ lat, lng, condition }: BatchPoint, ofAll: string | undefined) {
-  return { longitude: lng, latitude: lat, condition: condition ?? ofAll }
 }
 
 function validIn({ point }: ReadPoint): BatchPoint[] {

@@ -50,7 +50,7 @@ import type { CollectionRow } from '../fields/queries.ts'
 import { requireCollection } from '../fields/saved.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import { createPolygonItems, type PolygonItem } from '../polygon/answer.ts'
-import { DATA_VALUE_SET, POLYGON_FORMATS, type PolygonFormat, refuseQuantities } from '../polygon/formats.ts'
+import { DATA_VALUE_SET, POLYGON_FORMATS, refuseQuantities } from '../polygon/formats.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import {
   computeItems,
@@ -135,11 +135,6 @@ function documentOperation(
   }
 }
 
-function chooseFormat(request: Call, reply: FastifyReply): PolygonFormat {
-  const preferred = mediaTypeOfBody(request) === GEOJSON_TYPE ? GEOJSON_TYPE : JSON_TYPE
-  return negotiateFormat(request, reply, POLYGON_FORMATS, { named: request.body.format, preferred })
-}
-
 export type Call = FastifyRequest<{ Body: PolygonsRequest | PlainPolygonsRequest }>
 
 export interface ManyOptions {
@@ -191,7 +186,8 @@ export async function answerMany(
   const db = server.database.reader
   const work = createRequestWork(request, reply, advisors)
   const { wait, pause } = work
-  const format = chooseFormat(request, reply)
+  const preferred = mediaTypeOfBody(request) === GEOJSON_TYPE ? GEOJSON_TYPE : JSON_TYPE
+  const format = negotiateFormat(request, reply, POLYGON_FORMATS, { named: body.format, preferred })
   const isDataValueSet = format === DATA_VALUE_SET
   refuseUnlessOne('polygons', body)
   const sentFor = { ...body, country_code: readCountryCode(body) }

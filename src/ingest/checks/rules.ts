@@ -343,19 +343,11 @@ function looksLikeNodata({ values, frame, pixelType }: Raw, end: Extreme, otherE
   if (gap < SMALLEST_DIFFERENCE * Math.max(Math.abs(end.value), ...others.map(Math.abs))) return undefined
   const atEdges = standsAtEdges(end.value, frame.corners, frame.values)
   const isEvident =
-    hasOwnSign(end.value, others) ||
-    (isFarther(gap, range, others) && hasThreeValues(end.next, otherEnd)) ||
+    // Amounts are not negative.
+    (end.value < 0 && others.every((other) => other >= 0)) ||
+    (gap > Math.max(range, ...others.map(Math.abs)) && hasThreeValues(end.next, otherEnd)) ||
     (gap > range * SMALLEST_GAP && (atEdges || isEndOfType(end.value, pixelType)))
   return isEvident ? { value: end.value, part, others, atEdges } : undefined
-}
-
-function isFarther(gap: number, range: number, others: number[]): boolean {
-  return gap > Math.max(range, ...others.map(Math.abs))
-}
-
-/** Amounts are not negative. */
-function hasOwnSign(value: number, others: number[]): boolean {
-  return value < 0 && others.every((other) => other >= 0)
 }
 
 /** Two values show no range. */
