@@ -195,12 +195,8 @@ function takeOutline(call: Call): Outline | null {
 
 /** Finds a saved field of the caller, whose name is the default. @throws {ApiError} NOT_FOUND */
 async function findSaved(call: Call, reply: FastifyReply, field: string): Promise<Outline> {
-  const { body, server } = call
-  const db = server.database.writer
-  const { name, polygons } = await server.inTurn(call, reply, () =>
-    requireField(db, requireCaller(call), field),
-  )
-  if (name !== null) body.name ??= name
+  const { name, polygons } = await requireField(call, reply, field)
+  if (name !== null) call.body.name ??= name
   return createOutline(polygons)
 }
 

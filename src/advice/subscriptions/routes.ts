@@ -235,7 +235,7 @@ async function readSubscription(
   const { name = '', input = null, scenario = null, threshold, url } = body
   const reading: Promise<Reading> =
     place.type === 'fields'
-      ? readCollection(app, request, reply, lookup, { series, name: place.collection })
+      ? readCollection(request, reply, lookup, { series, name: place.collection })
       : reader.readForRequest({ series, place }, request, reply)
   const { release, values, layers = values } = await reading.catch(acceptUnpublished)
   if (layers.length > 0) refuseUnknownLayer(layers, { input, scenario })
@@ -257,13 +257,12 @@ interface Reading {
 
 /** A collection of the caller, whose fields are read with the first new release. @throws {ApiError} NOT_FOUND, or the reason for no release */
 async function readCollection(
-  { database, inTurn }: App,
   request: SubscriptionCall,
   reply: FastifyReply,
   lookup: Lookup,
   { series, name }: { series: Series; name: string },
 ): Promise<Reading> {
-  await inTurn(request, reply, () => requireCollection(database.writer, requireCaller(request), name))
+  await requireCollection(request, reply, name)
   const snapshot = await lookup.current()
   const release = snapshot.releaseOf(series)
   if (!release) throw await withTimeout(request, reply, () => lookup.reasons.noRelease(snapshot, series))
