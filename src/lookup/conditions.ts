@@ -132,23 +132,18 @@ function pickBands(release: Layered, condition: string | null): ReadonlySet<numb
   const { layers, conditions } = release
   const known = picked.get(layers) ?? new Map<string | null, ReadonlySet<number>>()
   picked.set(layers, known)
-  const bands = known.get(condition) ?? new Set(findBands(layers, condition, conditions))
-  known.set(condition, bands)
-  return bands
-}
-
-function findBands(
-  layers: readonly LayerLabel[],
-  condition: string | null,
-  conditions: Conditions | null,
-): number[] {
-  return listPairs(layers).flatMap(({ bands }) => {
+  const stored = known.get(condition)
+  if (stored) return stored
+  const found = listPairs(layers).flatMap(({ bands }) => {
     const find = (named: string | null) => bands.find((band) => layers[band]?.condition === named)
     if (bands.length === 1 && find(null) !== undefined) return bands
     // A release that was loaded before releases had mixtures answers for its default.
     const ofDefault = condition === null && conditions ? find(findDefault(conditions)) : undefined
     return find(condition) ?? ofDefault ?? []
   })
+  const bands = new Set(found)
+  known.set(condition, bands)
+  return bands
 }
 
 /** The numbers of the layers that a choice leaves, by their bands: the others are `none`. */
@@ -164,16 +159,6 @@ export function describeChoice(
 ): { condition_source?: ConditionSource; question?: string } {
   if (!conditions || source === 'request') return {}
   return { condition_source: source, ...(source === 'default' && { question: conditions.question }) }
-}
-
-/** What the answer would be under a condition. */
-interface Alternative {
-  condition: string
-  title: string
-  /** Percent of the place that has it, as the landscape raster has it; undefined without one. */
-  share: number | undefined
-  /** The layer of each input and scenario that has a value then. */
-  bands: number[]
 }
 
 const SHARE_DECIMALS = 2
@@ -192,17 +177,18 @@ export function isMixture(layers: readonly LayerLabel[], layer: LayerLabel): boo
   return layer.condition === null && layers.some((one) => one.condition !== null && isOfPair(one, layer))
 }
 
-/** The alternatives of an answer, in the order of the release. */
-export function describeAlternatives(release: ConditionedRelease, chosen: Chosen): Alternative[] {
-  const { conditions } = release
-  const { read } = chosen
-  return (conditions?.list ?? []).map(({ condition, title }) => {
+/**
+ * What the answer would be under each condition, in the order of the release: the part of the place that has it, where
+ * the landscape raster knows, and the layers that have a value then.
+ */
+export function describeAlternatives(release: ConditionedRelease, chosen: Chosen) {
+  return (release.conditions?.list ?? []).map(({ condition, title }) => {
     const share = readShare(release, condition, chosen)
     return {
       condition,
       title,
-      share: share === undefined ? undefined : round(100 * share, SHARE_DECIMALS),
-      bands: [...pickBands(release, condition)].filter((band) => !Number.isNaN(read(band))),
+      ...(share !== undefined && { share_percent: round(100 * share, SHARE_DECIMALS) }),
+      bands: [...pickBands(release, condition)].filter((band) => !Number.isNaN(chosen.read(band))),
     }
   })
 }
