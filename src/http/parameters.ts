@@ -13,6 +13,7 @@ import { DHIS2_PERIOD } from '#schemas/dhis2.ts'
 import { COLLECTION_NAME } from '#schemas/fields.ts'
 import { MONTH_PATTERN } from '#schemas/point-request.ts'
 import { ApiError } from '#src/errors.ts'
+import { isDay } from '#src/lib/dates.ts'
 import { isObject } from '#src/lib/json.ts'
 import { adviseNumber, areSwapped, findSimilarName, findSlip, splitList } from '#src/lib/names.ts'
 import { isApplied, prefers, setApplied, varyBy } from './request.ts'
@@ -268,13 +269,6 @@ function unknownNames(names: readonly IgnoredName[]): ApiError {
 /** A mailbox and a domain with a dot, in any script. */
 const EMAIL =
   /^[^\s@"(),:;<>[\\\]\p{C}]{1,64}@([\p{L}\p{M}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,63}$/u
-
-/** A date of the calendar, in the years 1 to 9999. */
-export function isDay(text: string): boolean {
-  if (!/^(?!0000)\d{4}-\d\d-\d\d$/.test(text)) return false
-  const time = Date.parse(`${text}T00:00:00Z`)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
-}
 
 /** A date, a time of day and the offset from UTC (RFC 3339). */
 function isDateTime(text: string): boolean {

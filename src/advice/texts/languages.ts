@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { SCENARIOS } from '#schemas/glossary.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { OperatorError } from '#src/errors.ts'
-import { isDay } from '#src/http/parameters.ts'
+import { isDay } from '#src/lib/dates.ts'
 import { nameKey } from '#src/lib/names.ts'
 import { countSegments } from './segments.ts'
 
