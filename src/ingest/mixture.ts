@@ -49,7 +49,9 @@ function mixCoverage(coverage: CoverageSource, conditions: Conditions): Coverage
       return [
         ...pixels,
         ...mixtures.map((mixture) => mix(mixture, layers, taken, pixels)),
-        ...shares.map((_, place) => markTaken(place, taken, known)),
+        ...shares.map((_, place) =>
+          known.map((isKnown, at) => (isKnown === 1 ? Number(taken[at] === place) : NO_SHARE)),
+        ),
       ]
     },
   }
@@ -199,8 +201,4 @@ function markKnown(
     for (let at = 0; at < count; at++) if (found[at] !== nodata) known[at] = 1
   }
   return known
-}
-
-function markTaken(place: number, taken: Int8Array, known: Uint8Array): Pixels {
-  return known.map((isKnown, at) => (isKnown === 1 ? Number(taken[at] === place) : NO_SHARE))
 }

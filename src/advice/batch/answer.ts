@@ -134,18 +134,12 @@ function refuseOwnNames(names: readonly string[], own: readonly string[]): void 
 }
 
 function createObjectWriter(
-  { product, rules }: PointAnswers,
+  { product, rules, sources }: PointAnswers,
   formatPassed: (passed: Passed) => string,
 ): Items<PointItem>['object'] {
-  const writers = new Map<SourceRelease, ReleaseWriter>()
-
-  function findWriter(source: SourceRelease): ReleaseWriter {
-    const known = writers.get(source)
-    if (known) return known
-    const writer = itemWriter(product, source.release ?? null, source.members)
-    writers.set(source, writer)
-    return writer
-  }
+  const writers = new Map(
+    sources.map((source) => [source, itemWriter(product, source.release ?? null, source.members)]),
+  )
 
   function writeAnswer({ point, source, values, reason, area }: PointItem): string {
     if (point instanceof RefusedPoint) {
@@ -153,7 +147,7 @@ function createObjectWriter(
       return JSON.stringify({ id, ...(Object.keys(sent).length > 0 && { sent }), ...reason })
     }
     const { release, members } = source as SourceRelease
-    const writer = findWriter(source as SourceRelease)
+    const writer = writers.get(source as SourceRelease) as ReleaseWriter
     if (!values) return writer.without(point, reason as ErrorBody)
     if (!rules) return writer.answered(point, values)
     const data = dataWithQuantities(rules, product, release as ReleaseLabels, values, area as FieldArea)
