@@ -46,12 +46,12 @@ export interface Chosen extends Choice {
 }
 
 /** The number of a band of a role in the order of layers and then of companions; undefined without one. */
-function findBand(
-  { layers, companions }: ConditionedRelease,
+export function findBand<Of extends Pick<Companion, 'role'>>(
+  { layers, companions }: { layers: readonly LayerLabel[]; companions: readonly Of[] },
   role: Companion['role'],
-  named: string | null = null,
+  isMeant: (companion: Of) => boolean = () => true,
 ): number | undefined {
-  const at = companions.findIndex((one) => one.role === role && one.condition === named)
+  const at = companions.findIndex((one) => one.role === role && isMeant(one))
   return at < 0 ? undefined : layers.length + at
 }
 
@@ -167,7 +167,7 @@ const SHARE_DECIMALS = 2
 function readShare(release: ConditionedRelease, named: string, chosen: Chosen): number | undefined {
   if (findBand(release, 'landscape') === undefined) return undefined
   if (chosen.condition !== null) return chosen.condition === named ? 1 : 0
-  const share = findBand(release, 'share', named)
+  const share = findBand(release, 'share', ({ condition }) => condition === named)
   const part = share === undefined ? Number.NaN : chosen.read(share)
   return Number.isNaN(part) ? undefined : part
 }
