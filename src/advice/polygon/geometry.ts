@@ -282,7 +282,9 @@ async function findFault(
   pause: Pause,
 ): Promise<(Position & { rule: string }) | undefined> {
   const edges = new RingEdges(polygons)
-  const places = listRingPlaces(polygons)
+  const places = polygons.flatMap((rings, polygon) =>
+    rings.map((_, index): Place => ({ polygon, hole: index > 0 })),
+  )
   await pause()
   const steps = new Sweep(edges, places.length).run()
   let step = steps.next()
@@ -314,10 +316,6 @@ const MEETING_RULES = {
 interface Place {
   polygon: number
   hole: boolean
-}
-
-function listRingPlaces(polygons: Rings[]): Place[] {
-  return polygons.flatMap((rings, polygon) => rings.map((_, index) => ({ polygon, hole: index > 0 })))
 }
 
 /** A misplaced ring, of rings that do not cross. */

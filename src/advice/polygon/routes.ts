@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type TObject, Type } from 'typebox'
+import { Type } from 'typebox'
 import { HistoryHeader, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import { asQuery } from '#schemas/point-request.ts'
@@ -102,6 +102,7 @@ function polygonRoute(
 ) {
   const { code, names, descriptions } = product
   const read = polygonBodyReader(request)
+  const polygon = ref(PolygonGeometry)
   return {
     method: 'POST',
     url: `/${code}`,
@@ -119,7 +120,8 @@ function polygonRoute(
       tags: ['advisory'],
       queryAlternative: asQuery(withoutPlaces(request)),
       body: ref(request),
-      bodyForms: documentBodies(request),
+      // A polygon may be the whole body, as JSON as well.
+      bodyForms: { 'application/json': Type.Union([ref(request), polygon]), [GEOJSON_TYPE]: polygon },
       response: {
         200: {
           ...ref(response),
@@ -202,10 +204,4 @@ async function findSaved(call: Call, reply: FastifyReply, field: string): Promis
 
 function areaIn({ country_code, code, level = null }: SentArea): AreaReference {
   return { countryCode: country_code.trim().toLowerCase(), code: code.trim(), level }
-}
-
-/** A polygon may be the whole body, as JSON as well. */
-function documentBodies(request: TObject) {
-  const polygon = ref(PolygonGeometry)
-  return { 'application/json': Type.Union([ref(request), polygon]), [GEOJSON_TYPE]: polygon }
 }

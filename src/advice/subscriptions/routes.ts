@@ -221,7 +221,8 @@ async function readSubscription(
   reply: FastifyReply,
   { lookup, reader, rules }: SubscriptionService,
 ): Promise<Omit<NewSubscription, 'userId' | 'secret'>> {
-  const body = withoutNulls(request.body)
+  const sent = Object.entries(request.body).filter(([, value]) => value !== null)
+  const body = Object.fromEntries(sent) as unknown as SubscriptionRequest
   const rule = whyNoTarget(body.url, rules)
   if (rule !== undefined) throw ApiError.invalid('url', rule)
   const place = readPlace(body)
@@ -241,11 +242,6 @@ async function readSubscription(
   if (layers.length > 0) refuseUnknownLayer(layers, { input, scenario })
   const notified = selectWatched(values, { input, scenario })
   return { name, series, place, input, scenario, threshold, url: new URL(url).href, release, notified }
-}
-
-function withoutNulls(body: SubscriptionRequest): SubscriptionRequest {
-  const sent = Object.entries(body).filter(([, value]) => value !== null)
-  return Object.fromEntries(sent) as unknown as SubscriptionRequest
 }
 
 interface Reading {

@@ -210,7 +210,7 @@ export class OpenFiles {
 
   async #downloaded(path: string): Promise<string> {
     const address = readAddress(path)
-    const name = nameIn(address)
+    const name = basename(address.pathname).replaceAll(/[^\w.-]/g, '_') || 'raster.tif'
     const target = join(await this.#folderOf(path, address.hostname), name)
     if (!(await this.#download(address, target))) {
       throw new OperatorError(`${shown(address)} is not there, or may not be read.`, { code: 'NOT_FOUND' })
@@ -288,10 +288,6 @@ function readAddress(path: string): URL {
     )
   }
   return address
-}
-
-function nameIn({ pathname }: URL): string {
-  return basename(pathname).replaceAll(/[^\w.-]/g, '_') || 'raster.tif'
 }
 
 function namesBeside(pathname: string, target: string): { pathname: string; file: string }[] {
