@@ -177,18 +177,13 @@ export function quantities({ list }: Products) {
             const input = product.input ? formatLabel(entry[product.input.key]) : null
             const rate = entry[product.value.key]
             const [total, unit] = kg === undefined ? [t, 't'] : [kg, 'kg']
-            const labels = [entry.scenario, ...(entry.condition ? [entry.condition] : [])]
-            return [product.code, input, labels.map(formatLabel).join(', '), rate, total, unit, whole]
+            return [product.code, input, labelRow(entry), rate, total, unit, whole]
           }),
       )
       const costs = found.flatMap(({ product, section }) =>
         (section.quantities.scenarios ?? [])
           .filter((one) => isSelected(formatLabel(one.scenario)))
-          .map((one) => [
-            product.code,
-            [one.scenario, ...(one.condition ? [one.condition] : [])].map(formatLabel).join(', '),
-            one.cost,
-          ]),
+          .map((one) => [product.code, labelRow(one), one.cost]),
       )
       const currency = found.flatMap(({ section }) => section.quantities.currency ?? [])[0]
       const draft = (most: number) => ({
@@ -211,6 +206,10 @@ export function quantities({ list }: Products) {
       )
     },
   })
+}
+
+function labelRow({ scenario, condition }: { scenario?: unknown; condition?: unknown }): string {
+  return [scenario, ...(condition ? [condition] : [])].map(formatLabel).join(', ')
 }
 
 /** @throws {ApiError} INVALID_PARAMETERS where nothing is published for the scenario */

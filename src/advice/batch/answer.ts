@@ -75,7 +75,11 @@ export function createPointItems(answers: PointAnswers): Items<PointItem> {
     'error',
     'code',
   ]
-  refuseOwnNames(passNames, own)
+  // Databases and spreadsheets ignore case.
+  const taken = new Set(own.map((name) => name.toLowerCase()))
+  const twice = passNames.find((name) => taken.has(name.toLowerCase()))
+  if (twice !== undefined)
+    throw ApiError.invalid('pass', `must not name ${twice}, which the answer has anyway`)
   const formatPassed = createPassedMembers(passNames)
 
   /** The cells of an item by their columns. */
@@ -125,13 +129,6 @@ export function createPointItems(answers: PointAnswers): Items<PointItem> {
 const NUMBERS = ['lat', 'lng']
 
 const pickReason = ({ error, code }: ErrorBody) => ({ error, code })
-
-/** Refuses names that differ from others by case alone, as databases and spreadsheets ignore it. */
-function refuseOwnNames(names: readonly string[], own: readonly string[]): void {
-  const taken = new Set(own.map((name) => name.toLowerCase()))
-  const name = names.find((candidate) => taken.has(candidate.toLowerCase()))
-  if (name !== undefined) throw ApiError.invalid('pass', `must not name ${name}, which the answer has anyway`)
-}
 
 function createObjectWriter(
   { product, rules, sources }: PointAnswers,

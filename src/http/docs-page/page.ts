@@ -44,6 +44,11 @@ export function renderContent({ folder, root, product, calls, guide, synthetic }
     ],
     [{ name: 'Try it', link: `advisory/${product}AtPoints` }],
   ]
+  // So that the operations are not far below.
+  const closed = guide.chapters.map(
+    ({ id, heading, content }) =>
+      `<details id="${id}"><summary><h3>${heading}</h3></summary>\n${content}</details>`,
+  )
   return `
     <div class="page docs">${synthetic ? NOTICE : ''}
     <section class="cards" aria-label="${calls.title}">
@@ -52,7 +57,7 @@ export function renderContent({ folder, root, product, calls, guide, synthetic }
     <section class="reading" aria-labelledby="reading">
       <h2 id="reading">${guide.title}</h2>
       ${guide.opening}
-      ${guide.chapters.map(folded).join('\n')}
+      ${closed.join('\n')}
       <p>
         More to read: ${readingLinks(folder)}. The document of all operations: <a href="${root}openapi.yaml">YAML</a>, <a href="${root}openapi.json">JSON</a>; of one purpose:
         ${parts(root)}.
@@ -105,11 +110,6 @@ interface Operation {
 function card({ id, heading, content }: Chapter, operations: Operation[]): string {
   const links = operations.map(({ name, link }) => `<a href="#/${link}">${name}</a>`).join(', ')
   return `<article class="card"><h2 id="call-${id}">${heading}</h2>\n${content}<p>On this page: ${links}</p></article>`
-}
-
-/** A closed chapter, so that the operations are not far below. */
-function folded({ id, heading, content }: Chapter): string {
-  return `<details id="${id}"><summary><h3>${heading}</h3></summary>\n${content}</details>`
 }
 
 const DOCUMENTS = join(import.meta.dirname, '../../../docs')
