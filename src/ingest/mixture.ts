@@ -65,21 +65,19 @@ function listMixtures(layers: readonly LayerSource[], conditions: Conditions): M
     groups.set(key, [...(groups.get(key) ?? []), band])
   }
   return [...groups.values()].flatMap((bands) => {
-    const found = bands.map((band) => layers[band] as LayerSource)
+    const found = bands.map((band) => layers[band]) as [LayerSource, ...LayerSource[]]
+    const { condition: _, range, ...first } = found[0]
     // Ends of different quantiles are no ends together.
-    const ofRole = layers.filter(({ role, input, scenario, condition }) => {
-      const [first] = found as [LayerSource]
-      return (
-        role === undefined && condition !== undefined && input === first.input && scenario === first.scenario
-      )
+    const ranges = layers.flatMap(({ role, input, scenario, condition, range }) => {
+      const isOfPair = input === first.input && scenario === first.scenario
+      return role === undefined && condition !== undefined && isOfPair ? [JSON.stringify(range)] : []
     })
-    const hasOneRange = new Set(ofRole.map(({ range }) => JSON.stringify(range))).size === 1
-    if (found[0]?.role !== undefined && !hasOneRange) return []
+    const hasOneRange = new Set(ranges).size === 1
+    if (first.role !== undefined && !hasOneRange) return []
     const members = conditions.list.map(({ condition }) =>
       bands.find((band) => layers[band]?.condition === condition),
     )
     const { isStored, ...storage } = chooseStorage(found)
-    const { condition: _, range, ...first } = found[0] as LayerSource
     const decimals = Math.max(...found.map((layer) => layer.decimals))
     const made = { ...first, ...storage, ...(range && hasOneRange && { range }), decimals, ...MADE }
     return [{ made, members, isStored }]
@@ -156,10 +154,7 @@ function refuseHoles(
   const at = taken.findIndex((place, index) => place === NONE && known[index] === 1)
   if (at < 0) return
   const landscape = layers.find(({ role }) => role === 'landscape')
-  const place = formatPlace(grid, {
-    column: window.column + (at % window.width),
-    row: window.row + Math.floor(at / window.width),
-  })
+  const place = formatPlace(grid, window, at)
   throw new OperatorError(
     `${landscape?.origin ?? 'The release'} has none of the codes ${Object.keys(codes).join(', ')} at ${place}, where layers have values: name the condition for such pixels in the manifest, as in "conditions.default: ${list[0]?.condition}".`,
   )

@@ -224,18 +224,12 @@ const STANDARD_SCENARIOS: readonly string[] = SCENARIOS.map(({ scenario }) => sc
 /** A name almost equal to another: requests for one miss the other. */
 const names: Check = (release, surroundings) => {
   const layers = listLayers(release)
-  return [
-    ...misspelled(
-      'input',
-      layers.map(({ input }) => input),
-      surroundings.names.inputs,
-    ),
-    ...misspelled(
-      'scenario',
-      layers.map(({ scenario }) => scenario),
-      [...STANDARD_SCENARIOS, ...surroundings.names.scenarios],
-    ),
-  ]
+  const { inputs, scenarios } = surroundings.names
+  const known = { input: inputs, scenario: [...STANDARD_SCENARIOS, ...scenarios] }
+  return (['input', 'scenario'] as const).flatMap((kind) => {
+    const given = layers.map((layer) => layer[kind])
+    return misspelled(kind, given, known[kind])
+  })
 }
 
 function misspelled(kind: 'input' | 'scenario', given: (string | null)[], known: string[]): FoundIssue[] {

@@ -58,7 +58,8 @@ export async function download(
   } catch (error) {
     if (error instanceof OperatorError) throw error
     const { aborted, reason } = deadline.signal
-    const why = readReason(aborted ? reason : error)
+    const failure = (aborted ? reason : error) as { cause?: unknown }
+    const why = formatError(failure.cause ?? failure)
     throw new OperatorError(`${shown(address)} cannot be downloaded: ${why}.`)
   } finally {
     deadline.end()
@@ -135,11 +136,6 @@ async function follow(address: URL, { at, tag }: Progress, signal: AbortSignal):
     }
   }
   throw new OperatorError(`${shown(address)} leads elsewhere more than ${MAX_REDIRECTS} times.`)
-}
-
-function readReason(error: unknown): string {
-  const { cause } = error as { cause?: unknown }
-  return formatError(cause ?? error)
 }
 
 /** Their block offsets stay in memory during a load. */
