@@ -6,12 +6,7 @@ import * as t from './common.ts'
 import { defineGeoJson, Feature, FeatureCollection, MultiPolygon, Polygon } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
-import {
-  PolygonQuantityFields,
-  type QuantityRequest,
-  quantitiesOfAnswer,
-  seasonlessMembers,
-} from './quantities.ts'
+import { PolygonQuantityFields, quantitiesOfAnswer, seasonlessMembers } from './quantities.ts'
 
 const MOST_QUANTILES = 20
 const MOST_BINS = 100
@@ -174,20 +169,7 @@ export function withoutPlaces(request: TObject): TObject {
 }
 
 /** The request of products without seasons. */
-export type PlainPolygonRequest = Pick<
-  PolygonRequest,
-  | 'geometry'
-  | 'admin'
-  | 'field'
-  | 'country_code'
-  | 'name'
-  | 'release'
-  | 'condition'
-  | 'skill'
-  | 'quantiles'
-  | 'histogram'
-> &
-  QuantityRequest
+export type PlainPolygonRequest = Omit<PolygonRequest, 'crop' | 'forecast_period'>
 
 const Statistics = {
   min: t.number('The smallest value of the pixels that the polygon overlaps.'),

@@ -8,7 +8,7 @@ import { defineGeoJson, MultiPolygon, Polygon, rectangle } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection, DistributionParameters, PolygonLocation, type PolygonSchemas } from './polygon.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
-import { PolygonQuantityFields, type QuantityRequest, seasonlessMembers } from './quantities.ts'
+import { PolygonQuantityFields, seasonlessMembers } from './quantities.ts'
 
 const PolygonAnswerLines = t.textBody(
   'PolygonAnswerLines',
@@ -139,19 +139,7 @@ export type PolygonsRequest = t.WithoutNulls<Static<ReturnType<typeof seasonalRe
 export const POLYGONS_PARAMETERS = Object.keys(seasonalRequest([]).properties)
 
 /** The request of products without seasons. */
-export type PlainPolygonsRequest = Pick<
-  PolygonsRequest,
-  | 'polygons'
-  | 'admin'
-  | 'fields'
-  | 'country_code'
-  | 'release'
-  | 'quantiles'
-  | 'histogram'
-  | 'format'
-  | 'dhis2'
-> &
-  QuantityRequest
+export type PlainPolygonsRequest = Omit<PolygonsRequest, 'crop' | 'forecast_period'>
 
 export type PolygonsSchemas<Product extends ProductContract = ProductContract> = ReturnType<
   typeof definePolygonsSchemas<Product>

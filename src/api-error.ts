@@ -47,10 +47,7 @@ export const ERRORS = {
       'A request with this `Idempotency-Key` is being worked on; try again after `Retry-After` seconds.',
   },
   TWO_FACTOR_ON: { status: 409, meaning: 'The account has a second factor already.' },
-  TOO_MANY_SUBSCRIPTIONS: {
-    status: 409,
-    meaning: 'The user has the maximum number of subscriptions.',
-  },
+  TOO_MANY_SUBSCRIPTIONS: { status: 409, meaning: 'The user has the maximum number of subscriptions.' },
   TOO_MANY_KEYS: { status: 409, meaning: 'The user has the maximum number of keys.' },
   TOO_MANY_SHARES: { status: 409, meaning: 'The user has shared the maximum number of advisories.' },
   BODY_TOO_LARGE: { status: 413, meaning: 'The body is larger than the limit.' },
@@ -62,10 +59,7 @@ export const ERRORS = {
   },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The endpoint does not read this media type.' },
   RANGE_NOT_SATISFIABLE: { status: 416, meaning: 'The file ends before the bytes that `Range` names.' },
-  IDEMPOTENCY_KEY_REUSED: {
-    status: 422,
-    meaning: 'The `Idempotency-Key` came with another request before.',
-  },
+  IDEMPOTENCY_KEY_REUSED: { status: 422, meaning: 'The `Idempotency-Key` came with another request before.' },
   TOO_MANY_REQUESTS: {
     status: 429,
     meaning: 'Too many attempts at this account or from this address; try again after `Retry-After` seconds.',
@@ -74,10 +68,7 @@ export const ERRORS = {
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The URL or the headers are larger than the limit.' },
   INTERNAL: { status: 500, meaning: 'Internal error; the request may be valid.' },
   OVERLOADED: { status: 503, meaning: 'The service is busy; try again after `Retry-After` seconds.' },
-  QUERY_TIMEOUT: {
-    status: 503,
-    meaning: 'The computation exceeded the deadline; ask for less.',
-  },
+  QUERY_TIMEOUT: { status: 503, meaning: 'The computation exceeded the deadline; ask for less.' },
   DATABASE_UNAVAILABLE: { status: 503, meaning: 'The database does not answer; try again later.' },
   DATABASE_READ_ONLY: {
     status: 503,

@@ -53,12 +53,6 @@ interface BrokenRule {
 
 type Variables = Record<string, object>
 
-/** The broken rules of a validation, with allowed values and examples; undefined for other errors. */
-function brokenRulesOf(error: unknown, variables: Variables): string | undefined {
-  const { errors } = error as { errors?: BrokenRule[] }
-  return errors?.map((rule) => sentenceOf(rule, variables)).join('; ')
-}
-
 function sentenceOf(
   { instancePath, keyword, message, params: { allowedValues } }: BrokenRule,
   variables: Variables,
@@ -287,10 +281,11 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       CORS_ORIGINS: splitList(settings.CORS_ORIGINS).map(originOrAll),
     }
   } catch (error) {
-    throw new OperatorError(
-      `The configuration is not valid: ${brokenRulesOf(error, Environment.properties) ?? formatError(error)}.`,
-      { code: 'SETTINGS' },
-    )
+    const { errors } = error as { errors?: BrokenRule[] }
+    const broken = errors?.map((rule) => sentenceOf(rule, Environment.properties)).join('; ')
+    throw new OperatorError(`The configuration is not valid: ${broken ?? formatError(error)}.`, {
+      code: 'SETTINGS',
+    })
   }
 }
 

@@ -212,7 +212,11 @@ function createScraping(ready: () => Member[], metrics: Metrics) {
     async read(): Promise<string> {
       await Promise.all(ready().map(scrape))
       const all = [await own.getMetricsAsJSON(), await ofEnded, ...latest.values()]
-      return AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(asOfService))).metrics()
+      // `prom-client` aggregates as for processes that have nothing to do with each other.
+      const ofService = all.map((metrics) =>
+        metrics.map((metric) => ({ ...metric, aggregator: AGGREGATORS[metric.name] ?? metric.aggregator })),
+      )
+      return AggregatorRegistry.aggregate(ofService).metrics()
     },
   }
 }
@@ -256,11 +260,6 @@ function endInTime(member: Member): Promise<number | undefined> {
     })
     tell(member, 'end')
   })
-}
-
-/** `prom-client` aggregates as for processes that have nothing to do with each other. */
-function asOfService(metric: MetricObject): MetricObject {
-  return { ...metric, aggregator: AGGREGATORS[metric.name] ?? metric.aggregator }
 }
 
 /** Fewer would allow one query at a time. */

@@ -47,12 +47,9 @@ function createComparison(db: Kysely<Tables>, throttle: Throttle, inTurn: RunThr
     const everywhere = everywhereSubject(account)
     const subjects = [...ofAccount, ...addressSubjects(address)]
     const isKnown = () => atDatabase(() => hasUsedNetwork(db, account, networkOf(address)))
-    async function slowDown() {
+    return inTurn(subjects, { account, visit, isKnown }, async (inPlace) => {
       const isOver = await atDatabase(() => throttle.isOver(everywhere))
       if (isOver && !(await isKnown())) await sleep(CEILING_PAUSE_MS)
-    }
-    return inTurn(subjects, { account, visit, isKnown }, async (inPlace) => {
-      await slowDown()
       const found = await compare(inPlace)
       // Guesses that were sent together must not slip through together. They count also without a client.
       await note(() => throttle.refuseBlocked(subjects))
@@ -67,11 +64,6 @@ const readCommonPasswords = cacheValue('common passwords', async () => {
   const text = await readFile(new URL('./common-passwords.txt', import.meta.url), 'utf8')
   return new Set(text.split('\n').filter((line) => line !== '' && !line.startsWith('# ')))
 })
-
-/** Whether a password is among the 10,000 most common ones of its length, in whatever case. */
-async function isCommonPassword(password: string): Promise<boolean> {
-  return (await readCommonPasswords()).has(sameOnEveryKeyboard(password).toLowerCase())
-}
 
 /**
  * OWASP's first choice for argon2id; the memory is in KiB. The package stays at 0.44: binaries of 0.45 crash Node 20,
@@ -116,7 +108,8 @@ export async function refuseGuessable(
 ): Promise<void> {
   if (known.some((text) => text !== null && emailKey(text) === emailKey(password)))
     throw ApiError.invalid(field, 'must not be your e-mail or name')
-  if (await isCommonPassword(password)) throw ApiError.invalid(field, 'is one of the most common passwords')
+  if ((await readCommonPasswords()).has(sameOnEveryKeyboard(password).toLowerCase()))
+    throw ApiError.invalid(field, 'is one of the most common passwords')
 }
 
 type Account = Credentials & { emailConfirmed: boolean }

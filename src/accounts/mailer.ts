@@ -76,7 +76,9 @@ export function createMailer({ url, from, log, limits }: MailerOptions) {
         return await connections.run(EVERYBODY, attempt)
       } catch (error) {
         failed++
-        const pauseMs = isFinal(error) || closing.signal.aborted ? undefined : retryMs[attempts - 1]
+        // What a server refuses for good (5yz) it refuses again.
+        const isFinal = answerOf(error) >= 500 || closing.signal.aborted
+        const pauseMs = isFinal ? undefined : retryMs[attempts - 1]
         log.warn(
           { ...mail?.about, attempts, reason: reasonOf(error) },
           pauseMs === undefined ? 'a mail could not be sent' : 'a mail could not be sent yet',
@@ -106,11 +108,6 @@ export function createMailer({ url, from, log, limits }: MailerOptions) {
     },
     state: () => ({ waiting: mails.size, sent, failed }),
   }
-}
-
-/** What a server refuses for good (5yz) it refuses again. */
-function isFinal(error: unknown): boolean {
-  return answerOf(error) >= 500
 }
 
 /** Why a mail could not be sent. A server may repeat what was in the mail: of its answer goes the number. */

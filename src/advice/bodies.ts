@@ -9,7 +9,7 @@ import {
   collectBody,
   decodeBody,
   isUntypedJson,
-  longJsonParser,
+  jsonParser,
   unsupported,
   waitToParse,
 } from '#src/http/plugins/body-parser.ts'
@@ -35,7 +35,7 @@ interface BodyFormats {
 export function readLongBodies(app: App, { readers, limit, tooLarge }: BodyFormats): void {
   const mediaTypes = Object.keys(readers)
   const sentence = `Send the body as one of ${mediaTypes.join(', ')}.`
-  const parseJson = longJsonParser(app)
+  const parseJson = jsonParser(app)
 
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(

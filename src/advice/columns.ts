@@ -17,6 +17,20 @@ interface Columns<Found> {
   cellsOf(found: Found): Cell[]
 }
 
+/** Columns of the same numbers beside each other. */
+export function sideBySide<Found>(...all: Columns<Found>[]): Columns<Found> {
+  return {
+    names: all.flatMap(({ names }) => names),
+    cellsOf: (found) => all.flatMap(({ cellsOf }) => cellsOf(found)),
+  }
+}
+
+/** The cells of columns by their names. */
+export function nameCells<Found>({ names, cellsOf }: Columns<Found>, found: Found): Record<string, Cell> {
+  const cells = cellsOf(found)
+  return Object.fromEntries(names.map((name, index) => [name, cells[index] as Cell]))
+}
+
 /** The columns of several releases together. A release has null in those of others. */
 export function joinColumns<Found>(
   sources: readonly SourceRelease[],
@@ -31,9 +45,8 @@ export function joinColumns<Found>(
     /** @param found null for no values */
     readCells(release: ReleaseLabels | undefined, found: Found | null): Record<string, Cell> {
       const columns = own.get(release?.code ?? '')
-      const cells = found === null ? undefined : columns?.cellsOf(found)
-      const named = new Map(columns?.names.map((name, index) => [name, cells?.[index]]))
-      return Object.fromEntries(names.map((name) => [name, named.get(name) ?? null]))
+      const cells = columns && found !== null ? nameCells(columns, found) : {}
+      return Object.fromEntries(names.map((name) => [name, cells[name] ?? null]))
     },
   }
 }
@@ -45,29 +58,18 @@ export function valueColumns(
   condition: string | undefined,
 ): Columns<LayerValues> {
   const pairs = listPairs(release.layers)
-  const further = [
+  const { names, cellsOf } = sideBySide<Figures>(
+    {
+      names: pairs.map(({ label }) => nameColumn(product, label, product.value.key)),
+      // Of the layers of a pair one answers at most.
+      cellsOf: ({ read }) =>
+        pairs.map(({ bands }) => bands.map(read).find((value) => !Number.isNaN(value)) ?? null),
+    },
     certaintyNumbers(product, release),
     certaintyTexts(product, release),
     alternativeColumns(product, release, condition),
-  ]
-  return {
-    names: [
-      ...pairs.map(({ label }) => nameColumn(product, label, product.value.key)),
-      ...further.flatMap(({ names }) => names),
-    ],
-    cellsOf(values) {
-      const figures = figuresOfPoint(values)
-      return [
-        ...pairs.map(({ bands }) => numberOrNull(readAny(bands, figures))),
-        ...further.flatMap(({ cellsOf }) => cellsOf(figures)),
-      ]
-    },
-  }
-}
-
-/** Of layers of which one answers at most. */
-function readAny(bands: readonly number[], { read }: Pick<Figures, 'read'>): number {
-  return bands.map(read).find((value) => !Number.isNaN(value)) ?? Number.NaN
+  )
+  return { names, cellsOf: (values) => cellsOf(figuresOfPoint(values)) }
 }
 
 /** The values under each condition, where a call asks for all of them. */

@@ -52,7 +52,10 @@ function observeLookup(metrics: Metrics, { state }: Lookup): void {
     byProductAndCountry(published(), (releases) => releases.length),
   )
   metrics.observeAll('agro_release_newest_timestamp_seconds', () =>
-    byProductAndCountry(published(), (releases) => findNewest(releases) / 1000),
+    byProductAndCountry(
+      published(),
+      (releases) => Math.max(...releases.map(({ createdAt }) => createdAt.getTime())) / 1000,
+    ),
   )
 }
 
@@ -69,10 +72,6 @@ function byProductAndCountry(
     groups.set(key, group)
   }
   return [...groups.values()].map(({ labels, releases }) => ({ labels, value: measure(releases) }))
-}
-
-function findNewest(releases: PublishedRelease[]): number {
-  return releases.reduce((newest, { createdAt }) => Math.max(newest, createdAt.getTime()), 0)
 }
 
 interface AdvisoryOptions {

@@ -57,12 +57,13 @@ function shown<Release extends ReleaseMembers>({
     ...(conditions && { conditions }),
     valid_until: findLastDay(validity),
     ...(isStale(validity, Date.now()) && { stale: true }),
-    ...('grids' in release && { grids: withRoundedExtents(release.grids as CatalogGrid[] | null) }),
+    ...('grids' in release && {
+      grids: ((release.grids ?? []) as CatalogGrid[]).map((grid) => ({
+        ...grid,
+        extent: grid.extent.map(roundDegrees),
+      })),
+    }),
   } as unknown as Release
-}
-
-function withRoundedExtents(grids: CatalogGrid[] | null): CatalogGrid[] {
-  return (grids ?? []).map((grid) => ({ ...grid, extent: grid.extent.map(roundDegrees) }))
 }
 
 /** SQL for the unit of the coordinates of `crs`; a CRS that is described by a PROJ string has no WKT to look in. */

@@ -151,7 +151,11 @@ function catalogRoutes(app: App, catalog: TSchema): void {
       const products = app.products.list.map(({ code, unit, value, seasonal }) => ({
         product: code,
         unit,
-        value: { key: value.key, unit, description: descriptionOf(value.schema) },
+        value: {
+          key: value.key,
+          unit,
+          description: (value.schema as { description?: string }).description ?? '',
+        },
         needs_crop: seasonal,
         path: `${request.basePath}/advisory/${code}/point`,
       }))
@@ -168,10 +172,6 @@ function catalogRoutes(app: App, catalog: TSchema): void {
       return found
     },
   )
-}
-
-function descriptionOf(schema: TSchema): string {
-  return (schema as { description?: string }).description ?? ''
 }
 
 /** The catalog: offered products, published releases, and earlier ones. */

@@ -166,7 +166,13 @@ function comparisonText(
     placesText(comparison),
     '',
     formatTable(
-      ['LAYER', ...HEAD, 'GAINED', 'LOST', changedHead(comparison)],
+      [
+        'LAYER',
+        ...HEAD,
+        'GAINED',
+        'LOST',
+        `CHANGED BY MORE THAN ${shortNumber(100 * comparison.threshold)} %`,
+      ],
       figures.totalRows(comparison).map(totalCells),
     ),
     '',
@@ -182,10 +188,6 @@ function placesText({ level, areas, exact }: Comparison): string {
   const places =
     level === null ? 'all that they cover: no areas are loaded' : `${areas.length} areas of level ${level}`
   return `${places}; ${exact ? 'every pixel looked at' : 'from summaries'}`
-}
-
-function changedHead({ threshold }: Comparison): string {
-  return `CHANGED BY MORE THAN ${shortNumber(100 * threshold)} %`
 }
 
 function totalCells({ layer, found }: figures.ChangeRow): string[] {

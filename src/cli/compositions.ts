@@ -33,7 +33,8 @@ const set = command({
     const composition = { name, n, p2o5, k2o, s }
     return changeReference(async (trx) => {
       await saveComposition(trx, composition)
-      return [composition, `${name} is ${formula(composition)} now.`]
+      // The notation of bags: 19-38-0, sulphur as 7 S.
+      return [composition, `${name} is ${n}-${p2o5}-${k2o}${s > 0 ? ` + ${s} S` : ''} now.`]
     })
   },
 })
@@ -58,11 +59,6 @@ export const compositionsCommand = group(
   'Set the nutrients of fertilizers. Answers show the nutrients of listed inputs.',
   [list, set, remove],
 )
-
-/** The notation of bags: 19-38-0, sulphur as 7 S. */
-function formula({ n, p2o5, k2o, s }: Composition): string {
-  return `${n}-${p2o5}-${k2o}${s > 0 ? ` + ${s} S` : ''}`
-}
 
 function compositionsText(compositions: Composition[]): string {
   if (compositions.length === 0) return 'Nothing is known of the composition of any input.'

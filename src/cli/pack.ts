@@ -39,7 +39,9 @@ export const packCommand = command({
     new Option('--format <format>', 'as the ending of the file says, when left out').choices(PACK_FORMATS),
     new Option('--level <number>', 'of areas with the same code, that of this level').argParser(readNumber),
     ['--release <code>', 'for mbtiles: a release of the pack, of which they show a layer'],
-    new Option('--layer <number>', `for mbtiles: its layer, from 1, or ${MOST_LIKELY}`).argParser(readLayer),
+    new Option('--layer <number>', `for mbtiles: its layer, from 1, or ${MOST_LIKELY}`).argParser((text) =>
+      text === MOST_LIKELY ? MOST_LIKELY : readNumber(text),
+    ),
   ],
   help: `
 The file is that of the service at /packs/COUNTRY/AREA.FORMAT; a page says another time. docs/guide/offline.md
@@ -61,10 +63,6 @@ describes the formats.`,
 function readNumber(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('It must be a number.')
-}
-
-function readLayer(text: string): LayerWish['layer'] {
-  return text === MOST_LIKELY ? MOST_LIKELY : readNumber(text)
 }
 
 function readFormat(file: string): PackFormat {

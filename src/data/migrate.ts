@@ -83,7 +83,11 @@ export async function migrate(
       // Without a name the holder is no less there.
       const holder = await nameHolder(db).catch(() => 'another session')
       const pause = pauseAfter(PAUSES_MS, failures)
-      if (performance.now() - begun + pause > patienceMs) throw blocked(holder, patienceMs)
+      if (performance.now() - begun + pause > patienceMs) {
+        throw new OperatorError(
+          `The schema could not be changed for ${patienceMs / 1000} s: ${holder} holds locks on it. Nothing was changed; end that, or try again later.`,
+        )
+      }
       progress(`the schema is locked by ${holder}: trying again in ${pause / 1000} s`)
       await setTimeout(pause)
     }
@@ -93,12 +97,6 @@ export async function migrate(
 function isBlocked(error: unknown): boolean {
   const cause = error instanceof OperatorError ? error.cause : error
   return isLockNotAvailable(cause) || readErrorCode(cause) === DEADLOCK
-}
-
-function blocked(holder: string, patienceMs: number): OperatorError {
-  return new OperatorError(
-    `The schema could not be changed for ${patienceMs / 1000} s: ${holder} holds locks on it. Nothing was changed; end that, or try again later.`,
-  )
 }
 
 async function applyAll(trx: Transaction<Tables>, scripts: Script[], folder: URL): Promise<string[]> {

@@ -13,6 +13,7 @@ import { DHIS2_PERIOD } from '#schemas/dhis2.ts'
 import { COLLECTION_NAME } from '#schemas/fields.ts'
 import { MONTH_PATTERN } from '#schemas/point-request.ts'
 import { ApiError } from '#src/errors.ts'
+import { isDay } from '#src/lib/dates.ts'
 import { isObject } from '#src/lib/json.ts'
 import { adviseNumber, areSwapped, findSimilarName, findSlip, splitList } from '#src/lib/names.ts'
 import { isApplied, prefers, setApplied, varyBy } from './request.ts'
@@ -158,9 +159,14 @@ export function readNumber(text: string): number | string {
 
 const CHECKSUM_LENGTH = 16
 
-/** @param filters of the list, which the next page needs too */
+/**
+ * Its checksum finds damage and changed filters. A cursor opens nothing, so it needs no signature.
+ *
+ * @param filters of the list, which the next page needs too
+ */
 export function cursorAfter(place: string, filters: readonly unknown[]): string {
-  return Buffer.from(checksum(place, filters) + place).toString('base64url')
+  const hash = createHash('sha256').update(JSON.stringify([place, ...filters]))
+  return Buffer.from(hash.digest('base64url').slice(0, CHECKSUM_LENGTH) + place).toString('base64url')
 }
 
 /** The place in a cursor, and the groups of its pattern: clients can make cursors. */
@@ -170,12 +176,6 @@ export function decodeCursor(cursor: string, filters: readonly unknown[], patter
   // Decoding skips unknown characters, so the text must be its own encoding.
   if (found && cursorAfter(place, filters) === cursor) return found
   throw ApiError.invalid('cursor', 'must be the next_cursor of a page with the same filters')
-}
-
-/** Finds damage and changed filters. A cursor opens nothing, so it needs no signature. */
-function checksum(place: string, filters: readonly unknown[]): string {
-  const hash = createHash('sha256').update(JSON.stringify([place, ...filters]))
-  return hash.digest('base64url').slice(0, CHECKSUM_LENGTH)
 }
 
 declare module 'fastify' {
@@ -268,13 +268,6 @@ function unknownNames(names: readonly IgnoredName[]): ApiError {
 /** A mailbox and a domain with a dot, in any script. */
 const EMAIL =
   /^[^\s@"(),:;<>[\\\]\p{C}]{1,64}@([\p{L}\p{M}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,63}$/u
-
-/** A date of the calendar, in the years 1 to 9999. */
-export function isDay(text: string): boolean {
-  if (!/^(?!0000)\d{4}-\d\d-\d\d$/.test(text)) return false
-  const time = Date.parse(`${text}T00:00:00Z`)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
-}
 
 /** A date, a time of day and the offset from UTC (RFC 3339). */
 function isDateTime(text: string): boolean {

@@ -15,7 +15,10 @@ export function readWkt(field: string, text: string | undefined, kind: 'POINT' |
   const [, many, keyword = '', body = ''] = GEOMETRY.exec(text ?? '') ?? []
   const coordinates = (keyword.toUpperCase() === kind && readCoordinates(body)) || []
   if (kind === 'POLYGON' && coordinates.length > 0) return many ? coordinates : [coordinates]
-  const positions = many ? coordinates.map(unwrapPosition) : coordinates
+  // A point of several has parentheses of its own, or none.
+  const positions = many
+    ? coordinates.map((one: unknown) => (Array.isArray(one) && one.length === 1 ? one[0] : one))
+    : coordinates
   const isCounted = many ? positions.length > 0 : positions.length === 1
   if (kind === 'POINT' && isCounted && positions.every(isPosition)) return positions
   const example = kind === 'POINT' ? 'POINT(38.5 9.5)' : 'POLYGON((38 9,39 9,39 10,38 9))'
@@ -35,11 +38,6 @@ export function wktGeometry(text: string): string | undefined {
   const isPoint = !many && type === 'Point'
   const json = JSON.stringify({ type, coordinates: isPoint ? coordinates[0] : coordinates })
   return json.length <= LONGEST_SHOWN ? json : `{"type":"${type}","coordinates":...}`
-}
-
-/** A point of several: with parentheses of its own, or without. */
-function unwrapPosition(value: unknown): unknown {
-  return Array.isArray(value) && value.length === 1 ? value[0] : value
 }
 
 function isPosition(value: unknown): boolean {

@@ -237,13 +237,9 @@ function findInLayer(
     if (isWrong) problems.push({ path: [...at, key], message })
   }
   const known = Object.keys(conditions?.titles ?? {})
-  says(
-    'condition',
-    condition !== undefined && !known.includes(condition),
-    known.length > 0
-      ? `must be one of ${known.join(', ')}`
-      : 'is not allowed: the manifest has no conditions',
-  )
+  const oneOf = known.length > 0 && `must be one of ${known.join(', ')}`
+  const isUnknown = condition !== undefined && !known.includes(condition)
+  says('condition', isUnknown, oneOf || 'is not allowed: the manifest has no conditions')
   for (const [key, band] of Object.entries({ low, high, stddev, probability })) {
     const isNowhere = typeof band === 'object' && !hasFile(band) && band.band === undefined
     says(key, isNowhere, "needs a file, or the band of the layer's file")
@@ -251,17 +247,11 @@ function findInLayer(
   says('low', low === undefined && high !== undefined, 'is missing: the layer has a high')
   says('high', high === undefined && low !== undefined, 'is missing: the layer has a low')
   says('stddev', stddev !== undefined && low !== undefined, 'is not allowed: low and high say it already')
-  says(
-    'range',
-    range !== undefined && !low && !stddev,
-    'is not allowed: the layer has no low, high or stddev',
-  )
-  says(
-    'range',
-    range !== undefined && !((range[0] as number) < (range[1] as number)),
-    'must be in ascending order',
-  )
-  const isOneSided = range !== undefined && !((range[0] as number) < 0.5 && (range[1] as number) > 0.5)
+  if (range === undefined) return problems
+  const [from, to] = range as [number, number]
+  says('range', !low && !stddev, 'is not allowed: the layer has no low, high or stddev')
+  says('range', from >= to, 'must be in ascending order')
+  const isOneSided = from >= 0.5 || to <= 0.5
   says('range', stddev !== undefined && isOneSided, 'must be below and above 0.5: the value is the mean')
   return problems
 }
@@ -330,24 +320,17 @@ function findInConditions(layers: readonly LabelledLayer[], entry: ConditionsEnt
   const [wrong] = unused.length > 0 ? [`${unused.join(', ')}, which no layer is for`] : lacking
   says(['titles'], wrong !== undefined, `names ${wrong}`)
   // Requests name a condition or its title, in any case.
-  const keys = Object.entries(titles).map(([name, title]) => [...new Set([name, title].map(wordKey))])
-  const reserved = keys.flat().find((key) => key === EVERY_CONDITION)
-  says(
-    ['titles'],
-    reserved !== undefined,
-    `must not have ${EVERY_CONDITION}, with which requests ask for every condition`,
-  )
+  const keys = Object.entries(titles).flatMap(([name, title]) => [...new Set([name, title].map(wordKey))])
+  const reserved = `must not have ${EVERY_CONDITION}, with which requests ask for every condition`
+  says(['titles'], keys.includes(EVERY_CONDITION), reserved)
   const shadowed = layers.find(
     (layer) => layer.condition === undefined && conditioned.some((one) => isOfPair(one, layer)),
   )
-  says(
-    ['titles'],
-    shadowed !== undefined,
-    `name conditions of ${nameLabels(shadowed)}, which a layer without a condition is for too`,
-  )
+  const rule = `name conditions of ${nameLabels(shadowed)}, which a layer without a condition is for too`
+  says(['titles'], shadowed !== undefined, rule)
   // Numbers would come first, in their own order.
   for (const name of names) says(['titles', name], /^\d+$/.test(name), 'must not be a number')
-  const twice = keys.flat().find((key, at, all) => all.indexOf(key) !== at)
+  const twice = keys.find((key, at) => keys.indexOf(key) !== at)
   says(['titles'], twice !== undefined, `has ${twice} twice`)
   const ofAll = `name the condition of the main answer, as in "conditions.default: ${names[0]}"`
   says(['default'], entry.default === undefined && !raster, `is missing: ${ofAll}`)

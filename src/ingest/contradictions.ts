@@ -58,11 +58,8 @@ function applyRule(
     if (!isWhole) continue
     const breach = find(values)
     if (breach === undefined) continue
-    const place = formatPlace(grid, {
-      column: window.column + (at % window.width),
-      row: window.row + Math.floor(at / window.width),
-    })
-    throw new OperatorError(`${(sources[0] as LayerSource).origin} ${breach} at ${place}.`)
+    const { origin } = sources[0] as LayerSource
+    throw new OperatorError(`${origin} ${breach} at ${formatPlace(grid, window, at)}.`)
   }
 }
 
@@ -74,30 +71,22 @@ function listRangeRules(layers: LayerSource[]): Rule[] {
     const findBand = (role: LayerSource['role']) =>
       layers.findIndex((other) => other.role === role && hasSameLabels(other, layer))
     const [low, high, stddev] = [findBand('low'), findBand('high'), findBand('stddev')]
-    const isAbove = (one: number, other: number) =>
-      one > other && round(one, decimals) > round(other, decimals)
-    const rules: Rule[] = []
-    if (low >= 0) {
-      rules.push({
+    const isAbove = (one = 0, other = 0) => one > other && round(one, decimals) > round(other, decimals)
+    const rules: Rule[] = [
+      {
         bands: [band, low],
-        find: ([value = 0, end = 0]) =>
-          isAbove(end, value) ? `has ${value}, below its low of ${end},` : undefined,
-      })
-    }
-    if (high >= 0) {
-      rules.push({
+        find: ([value, end]) => (isAbove(end, value) ? `has ${value}, below its low of ${end},` : undefined),
+      },
+      {
         bands: [band, high],
-        find: ([value = 0, end = 0]) =>
-          isAbove(value, end) ? `has ${value}, above its high of ${end},` : undefined,
-      })
-    }
-    if (stddev >= 0) {
-      rules.push({
+        find: ([value, end]) => (isAbove(value, end) ? `has ${value}, above its high of ${end},` : undefined),
+      },
+      {
         bands: [stddev],
         find: ([spread = 0]) => (spread < 0 ? `has the standard deviation ${spread}, below 0,` : undefined),
-      })
-    }
-    return rules
+      },
+    ]
+    return rules.filter(({ bands }) => !bands.includes(-1))
   })
 }
 
@@ -116,7 +105,9 @@ function listOddsRules(layers: LayerSource[], all: LayerSource[]): Rule[] {
     }),
   )
   const bands = SEASONS.map((season) => odds.find((band) => layers[band]?.scenario === season))
-  const constants = SEASONS.map((season) => findConstant(all, season))
+  const constants = SEASONS.map(
+    (season) => all.find(({ role, scenario }) => role === undefined && scenario === season)?.probability,
+  )
   if (bands.some((band, at) => band === undefined && constants[at] === undefined)) return within
   const constant = constants.reduce((sum: number, one) => sum + (one ?? 0), 0)
   const known = bands.filter((band) => band !== undefined)
@@ -130,10 +121,6 @@ function listOddsRules(layers: LayerSource[], all: LayerSource[]): Rule[] {
     },
   }
   return [...within, sums]
-}
-
-function findConstant(layers: LayerSource[], season: string): number | undefined {
-  return layers.find(({ role, scenario }) => role === undefined && scenario === season)?.probability
 }
 
 function listLandscapeRules(layers: LayerSource[], conditions: Conditions | null): Rule[] {

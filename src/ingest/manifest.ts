@@ -9,6 +9,7 @@ import type { ProductDefinition, Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { CHECK_NAMES } from '#src/data/rights.ts'
 import { decodeFile, OperatorError } from '#src/errors.ts'
+import { isDay } from '#src/lib/dates.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { isArchive, openZipArchive } from './archive.ts'
 import {
@@ -282,12 +283,6 @@ function describe(error: ErrorObject): Problem {
   if (field === 'nodata') return { path, message: 'must be a number, nan or none' }
   if (keyword === 'const') return { path, message: `must be ${params.allowedValue}` }
   return { path, message: error.message ?? 'is not valid' }
-}
-
-/** Rejects days such as 02-30. */
-function isDay(date: string): boolean {
-  const time = Date.parse(date)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date)
 }
 
 /** Rules of the product, and repeated layers. */

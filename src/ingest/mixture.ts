@@ -49,7 +49,9 @@ function mixCoverage(coverage: CoverageSource, conditions: Conditions): Coverage
       return [
         ...pixels,
         ...mixtures.map((mixture) => mix(mixture, layers, taken, pixels)),
-        ...shares.map((_, place) => markTaken(place, taken, known)),
+        ...shares.map((_, place) =>
+          known.map((isKnown, at) => (isKnown === 1 ? Number(taken[at] === place) : NO_SHARE)),
+        ),
       ]
     },
   }
@@ -63,9 +65,9 @@ function listMixtures(layers: readonly LayerSource[], conditions: Conditions): M
     groups.set(key, [...(groups.get(key) ?? []), band])
   }
   return [...groups.values()].flatMap((bands) => {
-    const found = bands.map((band) => layers[band] as LayerSource)
+    const found = bands.map((band) => layers[band]) as [LayerSource, ...LayerSource[]]
+    const { condition: _, range, ...first } = found[0]
     // Ends of different quantiles are no ends together.
-    const { condition: _, range, ...first } = found[0] as LayerSource
     const ofPair = layers.filter(
       ({ role, ...one }) =>
         role === undefined && one.input === first.input && one.scenario === first.scenario,
@@ -152,10 +154,7 @@ function refuseHoles(
   const at = taken.findIndex((place, index) => place === NONE && known[index] === 1)
   if (at < 0) return
   const landscape = layers.find(({ role }) => role === 'landscape')
-  const place = formatPlace(grid, {
-    column: window.column + (at % window.width),
-    row: window.row + Math.floor(at / window.width),
-  })
+  const place = formatPlace(grid, window, at)
   throw new OperatorError(
     `${landscape?.origin ?? 'The release'} has none of the codes ${Object.keys(codes).join(', ')} at ${place}, where layers have values: name the condition for such pixels in the manifest, as in "conditions.default: ${list[0]?.condition}".`,
   )
@@ -197,8 +196,4 @@ function markKnown(
     for (let at = 0; at < count; at++) if (found[at] !== nodata) known[at] = 1
   }
   return known
-}
-
-function markTaken(place: number, taken: Int8Array, known: Uint8Array): Pixels {
-  return known.map((isKnown, at) => (isKnown === 1 ? Number(taken[at] === place) : NO_SHARE))
 }

@@ -51,7 +51,10 @@ export async function removeUnusedFiles(
     const isTheirs = dryRun || force || (await namesFiles(writer))
     for await (const { name, bytes, unfinished } of unusedFiles(used, files.list(), now)) {
       lost.throwIfAborted()
-      if (!isTheirs && !unfinished) throw new OperatorError(notTheirs(files))
+      if (!isTheirs && !unfinished)
+        throw new OperatorError(
+          `The database names no files at all, and ${files.place} has some: is it the right one, and what is to be imported there? --force removes them.`,
+        )
       if (!dryRun) await files.remove(name)
       removed.files++
       removed.bytes += bytes
@@ -66,10 +69,6 @@ export async function removeUnusedFiles(
     )
   }
   return removed
-}
-
-function notTheirs({ place }: FileStore): string {
-  return `The database names no files at all, and ${place} has some: is it the right one, and what is to be imported there? --force removes them.`
 }
 
 /** Counting needs no lock. */

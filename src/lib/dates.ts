@@ -5,6 +5,13 @@ export function formatDay(time: number): string {
   return new Date(time).toISOString().slice(0, 10)
 }
 
+/** Whether a text is a date of the calendar, in the years 1 to 9999. */
+export function isDay(text: string): boolean {
+  if (!/^(?!0000)\d{4}-\d\d-\d\d$/.test(text)) return false
+  const time = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(time) && formatDay(time) === text
+}
+
 const MONTH_AND_YEAR = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 const MONTH = new Intl.DateTimeFormat('en', { month: 'long', timeZone: 'UTC' })
 

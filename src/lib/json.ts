@@ -161,7 +161,10 @@ export function findJsonFault(json: string): JsonFault | undefined {
     TOKEN.lastIndex = at
     const [token, space = '', sign = '', text] = TOKEN.exec(json) as RegExpExecArray
     const start = at + space.length
-    const fault = (remedy: string | undefined) => placeFault(json, start, remedy)
+    const fault = (remedy: string | undefined) => {
+      const lines = json.slice(0, start).split(/\r\n|[\r\n]/)
+      return { line: lines.length, column: [...(lines.at(-1) ?? '')].length + 1, remedy }
+    }
     if (start >= json.length) {
       if (isEnd) return undefined
       const missing = open
@@ -202,11 +205,6 @@ export function findJsonFault(json: string): JsonFault | undefined {
     before = sign
     isEnd = open.length === 0 && expected === ','
   }
-}
-
-function placeFault(json: string, at: number, remedy: string | undefined): JsonFault {
-  const lines = json.slice(0, at).split(/\r\n|[\r\n]/)
-  return { line: lines.length, column: [...(lines.at(-1) ?? '')].length + 1, remedy }
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

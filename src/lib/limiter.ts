@@ -58,7 +58,8 @@ export function createClientQueue() {
     },
     /** Takes the newest task of the caller with most tasks in the network with most. */
     takeNewestOfMost(): Waiter | undefined {
-      const callers = findLargest(networks, countTasks)
+      const count = (callers: Callers) => [...callers.values()].reduce((sum, { length }) => sum + length, 0)
+      const callers = findLargest(networks, count)
       const newest = callers && findLargest(callers, ({ length }) => length)?.at(-1)
       if (newest) remove(newest)
       return newest
@@ -98,10 +99,6 @@ function moveToEnd<Value>(map: Map<string, Value>, key: string): void {
   const value = map.get(key)
   if (value === undefined || !map.delete(key)) return
   map.set(key, value)
-}
-
-function countTasks(callers: Callers): number {
-  return [...callers.values()].reduce((sum, { length }) => sum + length, 0)
 }
 
 /** Of several, the last has waited least. */

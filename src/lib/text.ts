@@ -94,29 +94,26 @@ function chooseDecoding(head: Buffer, source: TextSource, notes: string[]) {
   if (starts(0xef, 0xbb, 0xbf)) return { decoding: readUtf8(source), begin: 3 }
   if (starts(0xff, 0xfe)) return { decoding: readUtf16('utf-16le', source), begin: 2 }
   if (starts(0xfe, 0xff)) return { decoding: readUtf16('utf-16be', source), begin: 2 }
+  return { decoding: chooseUnmarked(head, source, notes), begin: 0 }
+}
+
+function chooseUnmarked(head: Buffer, source: TextSource, notes: string[]): Decoding {
   const unmarked = findUnmarkedUtf16(head)
   if (unmarked !== undefined) {
     notes.push(
       `${source.source} is ${unmarked.toUpperCase()} without a byte order mark: better save it as UTF-8.`,
     )
-    return { decoding: readUtf16(unmarked, source), begin: 0 }
+    return readUtf16(unmarked, source)
   }
   const label = source.declared?.trim() ?? UTF_8.name
-  const utf16 = /^utf-16(le|be)?$/i.exec(label)
-  if (utf16?.[1]) return { decoding: readUtf16(label.toLowerCase() as Utf16, source), begin: 0 }
-  if (utf16) {
-    throw new TextError(
-      `${source.source} says that it is UTF-16, but has no byte order mark: save it as UTF-8.`,
-    )
-  }
+  const [isUtf16, order] = /^utf-16(le|be)?$/i.exec(label) ?? []
+  if (order) return readUtf16(label.toLowerCase() as Utf16, source)
   const encoding = encodingNamed(label)
-  if (!encoding) {
-    throw new TextError(
-      `${source.source} says that it is in ${label.slice(0, 50)}, which is not known: save it as UTF-8.`,
-    )
-  }
-  if (encoding === UTF_8) return { decoding: readUtf8(source), begin: 0 }
-  return { decoding: readDeclared(encoding, source, notes), begin: 0 }
+  if (encoding) return encoding === UTF_8 ? readUtf8(source) : readDeclared(encoding, source, notes)
+  const fault = isUtf16
+    ? 'UTF-16, but has no byte order mark'
+    : `in ${label.slice(0, 50)}, which is not known`
+  throw new TextError(`${source.source} says that it is ${fault}: save it as UTF-8.`)
 }
 
 /** Two characters of ASCII in UTF-16: no text in UTF-8 has NUL. */

@@ -1,9 +1,8 @@
-import type { CompanionRole } from '#schemas/certainty.ts'
 import { EXPECTED, RESTATING_SCENARIOS, SEASONS } from '#schemas/glossary.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { round } from '#src/lib/round.ts'
-import type { Chosen } from './conditions.ts'
-import type { Band, Companion, Layer, LayerLabel, Release } from './queries.ts'
+import { type Chosen, findBand } from './conditions.ts'
+import type { Band, Layer, LayerLabel, Release } from './queries.ts'
 
 /** How sure the values of a release are: odds of scenarios, expected values, ranges. */
 
@@ -120,16 +119,8 @@ function findOdds(bands: Bands, scenario: string | null): Source | undefined {
   if (scenario === null) return undefined
   const constant = bands.layers.find((layer) => layer.scenario === scenario)?.probability
   if (typeof constant === 'number') return { constant: round(constant, PROBABILITY_DECIMALS) }
-  return findCompanion(bands, 'probability', (companion) => companion.scenario === scenario)
-}
-
-function findCompanion(
-  { layers, companions }: Bands,
-  role: CompanionRole,
-  isMeant: (companion: Companion) => boolean,
-): { band: number } | undefined {
-  const at = companions.findIndex((companion) => companion.role === role && isMeant(companion))
-  return at < 0 ? undefined : { band: layers.length + at }
+  const band = findBand(bands, 'probability', (companion) => companion.scenario === scenario)
+  return band === undefined ? undefined : { band }
 }
 
 /** @param least values below are not plausible: a spread does not reach there */
@@ -139,22 +130,18 @@ function findRange(bands: Bands, layer: Layer, least: number): RangeSource | und
   const isOf = ({ input, scenario, condition }: Band) =>
     input === layer.input && scenario === layer.scenario && condition === layer.condition
   const level = round(to - from, LEVEL_DECIMALS)
-  const [low, high] = [findCompanion(bands, 'low', isOf), findCompanion(bands, 'high', isOf)]
-  if (low && high) {
-    return {
-      level,
-      low: (_, { read }) => read(low.band),
-      high: (_, { read }) => read(high.band),
-    }
+  const [low, high] = [findBand(bands, 'low', isOf), findBand(bands, 'high', isOf)]
+  if (low !== undefined && high !== undefined) {
+    return { level, low: (_, { read }) => read(low), high: (_, { read }) => read(high) }
   }
-  const spread = findCompanion(bands, 'stddev', isOf)
-  if (!spread) return undefined
+  const spread = findBand(bands, 'stddev', isOf)
+  if (spread === undefined) return undefined
   const [lower, upper] = [findNormalQuantile(from), findNormalQuantile(to)]
   const { decimals } = layer
   const ofNormal =
     (quantile: number) =>
     (value: number, { read }: Figures) =>
-      round(Math.max(least, value + quantile * read(spread.band)), decimals)
+      round(Math.max(least, value + quantile * read(spread)), decimals)
   return { level, low: ofNormal(lower), high: ofNormal(upper) }
 }
 

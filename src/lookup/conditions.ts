@@ -48,12 +48,12 @@ export interface Chosen extends Choice {
 }
 
 /** The number of a band of a role in the order of layers and then of companions; undefined without one. */
-function findBand(
-  { layers, companions }: ConditionedRelease,
+export function findBand<Of extends Pick<Companion, 'role'>>(
+  { layers, companions }: { layers: readonly LayerLabel[]; companions: readonly Of[] },
   role: Companion['role'],
-  named: string | null = null,
+  isMeant: (companion: Of) => boolean = () => true,
 ): number | undefined {
-  const at = companions.findIndex((one) => one.role === role && one.condition === named)
+  const at = companions.findIndex((one) => one.role === role && isMeant(one))
   return at < 0 ? undefined : layers.length + at
 }
 
@@ -94,7 +94,7 @@ export function chooseCondition(
   const landscape = findBand(release, 'landscape')
   const here = landscape === undefined ? undefined : readLandscape(landscape)
   const isOfSeveral = here === 'several'
-  if (isOfSeveral && findBand(release, 'share', conditions.list[0]?.condition) !== undefined) {
+  if (isOfSeveral && findBand(release, 'share') !== undefined) {
     return { condition: null, source: 'landscape layer', hasAlternatives: true }
   }
   const own = here === undefined || isOfSeveral ? undefined : conditions.codes?.[here]
@@ -125,17 +125,16 @@ const picked = new WeakMap<readonly LayerLabel[], Map<string | null, ReadonlySet
 function pickBands({ layers }: Layered, condition: string | null): ReadonlySet<number> {
   const known = picked.get(layers) ?? new Map<string | null, ReadonlySet<number>>()
   picked.set(layers, known)
-  const bands = known.get(condition) ?? new Set(findBands(layers, condition))
-  known.set(condition, bands)
-  return bands
-}
-
-function findBands(layers: readonly LayerLabel[], condition: string | null): number[] {
-  return listPairs(layers).flatMap(({ bands }) => {
+  const stored = known.get(condition)
+  if (stored) return stored
+  const found = listPairs(layers).flatMap(({ bands }) => {
     const find = (named: string | null) => bands.find((band) => layers[band]?.condition === named)
     if (bands.length === 1 && find(null) !== undefined) return bands
     return find(condition) ?? []
   })
+  const bands = new Set(found)
+  known.set(condition, bands)
+  return bands
 }
 
 /** The numbers of the layers that a choice leaves, by their bands: the others are `none`. */
@@ -153,23 +152,13 @@ export function describeChoice(
   return { condition_source: source, ...(source === 'default' && { question: conditions.question }) }
 }
 
-/** What the answer would be under a condition. */
-interface Alternative {
-  condition: string
-  title: string
-  /** Percent of the place that has it, as the landscape raster has it; undefined without one. */
-  share: number | undefined
-  /** The layer of each input and scenario that has a value then. */
-  bands: number[]
-}
-
 const SHARE_DECIMALS = 2
 
 /** Undefined without a landscape raster. A mixture alone reads its bands. */
 function readShare(release: ConditionedRelease, named: string, chosen: Chosen): number | undefined {
   if (findBand(release, 'landscape') === undefined) return undefined
   if (chosen.condition !== null && !chosen.isOfSeveral) return chosen.condition === named ? 1 : 0
-  const share = findBand(release, 'share', named)
+  const share = findBand(release, 'share', ({ condition }) => condition === named)
   const part = share === undefined ? Number.NaN : chosen.read(share)
   return Number.isNaN(part) ? undefined : part
 }
@@ -179,17 +168,18 @@ export function isMixture(layers: readonly LayerLabel[], layer: LayerLabel): boo
   return layer.condition === null && layers.some((one) => one.condition !== null && isOfPair(one, layer))
 }
 
-/** The alternatives of an answer, in the order of the release. */
-export function describeAlternatives(release: ConditionedRelease, chosen: Chosen): Alternative[] {
-  const { conditions } = release
-  const { read } = chosen
-  return (conditions?.list ?? []).map(({ condition, title }) => {
+/**
+ * What the answer would be under each condition, in the order of the release: the part of the place that has it, where
+ * the landscape raster knows, and the layers that have a value then.
+ */
+export function describeAlternatives(release: ConditionedRelease, chosen: Chosen) {
+  return (release.conditions?.list ?? []).map(({ condition, title }) => {
     const share = readShare(release, condition, chosen)
     return {
       condition,
       title,
-      share: share === undefined ? undefined : round(100 * share, SHARE_DECIMALS),
-      bands: [...pickBands(release, condition)].filter((band) => !Number.isNaN(read(band))),
+      ...(share !== undefined && { share_percent: round(100 * share, SHARE_DECIMALS) }),
+      bands: [...pickBands(release, condition)].filter((band) => !Number.isNaN(chosen.read(band))),
     }
   })
 }

@@ -149,10 +149,8 @@ export function makeOutlookMembers(
 
 /** What the answer would be under each condition: values alone, since totals of alternatives do not add up. */
 function makeAlternatives(product: EnteredProduct, release: EnteredRelease, chosen: Chosen) {
-  return describeAlternatives(release, chosen).map(({ condition, title, share, bands }) => ({
-    condition,
-    title,
-    ...(share !== undefined && { share_percent: share }),
+  return describeAlternatives(release, chosen).map(({ bands, ...alternative }) => ({
+    ...alternative,
     entries: bands.map((band) => {
       const { condition: _, ...labels } = makeLabels(product, release.layers[band] as LayerLabel)
       return { ...labels, [product.value.key]: chosen.read(band) }

@@ -124,6 +124,15 @@ function measureSlip(one: Name, other: Name): number {
   return slipBetween(one.key, other.key)
 }
 
+/** The names that a text may mean, with its slips. */
+function* findSlips<Of extends Name>(key: string, names: Iterable<Of>): Generator<[name: Of, slip: number]> {
+  const sent = makeName(key)
+  for (const name of names) {
+    const slip = name.key === key ? 0 : measureSlip(sent, name)
+    if (slip !== Number.POSITIVE_INFINITY) yield [name, slip]
+  }
+}
+
 /** In a longer text no words say what an area lies in. */
 const MOST_WORDS = 10
 
@@ -225,7 +234,10 @@ export class Gazetteer {
       if (isWanted(entry) && slip < (slips.get(entry) ?? Number.POSITIVE_INFINITY)) slips.set(entry, slip)
     }
     this.#eachSimilar(key, record)
-    const qualified = splits.map(({ head, tail }) => ({ head, near: this.#findQualifiers(tail) }))
+    const qualified = splits.map(({ head, tail }) => {
+      const near = [...findSlips(tail, this.#qualifiers.values())]
+      return { head, near: new Map(near.map(([{ key }, slip]) => [key, slip])) }
+    })
     for (const { head, near } of qualified.filter(({ near }) => near.size > 0).slice(0, MOST_SPLITS)) {
       const slipAbove = this.#rememberAbove((above) =>
         Math.min(...above.map((one) => near.get(one) ?? Number.POSITIVE_INFINITY)),
@@ -239,22 +251,9 @@ export class Gazetteer {
   }
 
   #eachSimilar(key: string, record: (entry: Entry, slip: number) => void): void {
-    const sent = makeName(key)
-    for (const name of this.#names.values()) {
-      const slip = name.key === key ? 0 : measureSlip(sent, name)
-      if (slip !== Number.POSITIVE_INFINITY) for (const entry of name.entries) record(entry, slip)
+    for (const [{ entries }, slip] of findSlips(key, this.#names.values())) {
+      for (const entry of entries) record(entry, slip)
     }
-  }
-
-  /** The qualifiers that a text means, with its slips. */
-  #findQualifiers(key: string): Map<string, number> {
-    const sent = makeName(key)
-    const found = new Map<string, number>()
-    for (const name of this.#qualifiers.values()) {
-      const slip = name.key === key ? 0 : measureSlip(sent, name)
-      if (slip !== Number.POSITIVE_INFINITY) found.set(name.key, slip)
-    }
-    return found
   }
 
   /** Whether a text is one qualifier, or several behind each other. */

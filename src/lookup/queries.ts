@@ -175,7 +175,10 @@ export async function findPixels(db: Kysely<Tables>, pixels: PixelAddress[]): Pr
       ${formatArray(pixels.map(({ longitude }) => longitude))}::float8[],
       ${formatArray(pixels.map(({ latitude }) => latitude))}::float8[]
     )::text as bands`.execute(db)
-  return rows.map(({ bands }) => (bands === null ? null : parseNumbers(bands)))
+  // An array `{1.5,NULL,2}`; NaN for NULL.
+  return rows.map(({ bands }) =>
+    bands === null || bands === '{}' ? bands && [] : bands.slice(1, -1).split(',').map(Number),
+  )
 }
 
 interface Cell {
@@ -203,11 +206,6 @@ export async function findCells(
     if (!found) return null
     return row === null ? undefined : { row, column }
   })
-}
-
-/** The numbers of a PostgreSQL array `{1.5,NULL,2}`; NaN for NULL. */
-function parseNumbers(array: string): number[] {
-  return array === '{}' ? [] : array.slice(1, -1).split(',').map(Number)
 }
 
 export async function listBoundedCountries(db: Kysely<Tables>): Promise<string[]> {

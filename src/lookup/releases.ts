@@ -81,8 +81,10 @@ export function itemWriter(
 ): ReleaseWriter {
   const { entries, value } = product
   const { layers = [], certainty } = release ?? {}
-  // A text of fewer pieces is faster.
-  const first = layers.map((layer) => beforeValue({ ...makeLabels(product, layer), [value.key]: 0 }))
+  // The text of an entry before its value: one of fewer pieces is faster.
+  const first = layers.map((layer) =>
+    JSON.stringify({ ...makeLabels(product, layer), [value.key]: 0 }).slice(0, -2),
+  )
   const further = first.map((fragment) => `},${fragment}`)
   const members = memberTexts(releaseMembers)
   const afterLng = `,"type":"point"},${members.map((member) => `${member},`).join('')}"${entries}":`
@@ -91,14 +93,7 @@ export function itemWriter(
   const sectionMembers = members.join()
   const start = ({ id, name, lat, lng }: BatchPoint, after: string) =>
     `${id === undefined && name === undefined ? PLAIN_START : namedStart(id, name)}${numberText(lat)},"lng":${numberText(lng)}${after}`
-  const templateOf = createTemplates((layers) => [
-    ...TEMPLATE_START,
-    ...layers.map((layer, place) =>
-      place === 0 ? `${afterLngWithValues}${first[layer]}` : (further[layer] as string),
-    ),
-    '}]}',
-  ])
-  const templateOfText = createTextTemplates()
+  const findTemplate = createTemplates()
   /** Entries and the members behind them, without the closing bracket. */
   function withEntries(before: string, values: LayerValues): string {
     let text = before
@@ -127,15 +122,23 @@ export function itemWriter(
       let filling = `${JSON.stringify(name)}\n${numberText(lat)}\n${numberText(lng)}`
       if (certainty) {
         const text = `${withEntries(afterLngWithValues, values)}}`
-        const template = templateOfText(text.split(NUMBERS))
+        const pieces = text.split(NUMBERS)
+        const template = findTemplate(pieces.join('\n'), () => pieces)
         if (!template) return undefined
-        return new TemplatedAnswer(
-          open(point, values),
-          template,
-          [filling, ...(text.match(NUMBERS) ?? [])].join('\n'),
-        )
+        filling = [filling, ...(text.match(NUMBERS) ?? [])].join('\n')
+        return new TemplatedAnswer(open(point, values), template, filling)
       }
-      const template = templateOf(values)
+      // Most often all layers have a value.
+      const key = values.includes(Number.NaN)
+        ? values.map((value) => (Number.isNaN(value) ? '-' : '+')).join('')
+        : ''
+      const template = findTemplate(key, () => {
+        const known = values.flatMap((value, layer) => (Number.isNaN(value) ? [] : [layer]))
+        const starts = known.map((layer, place) =>
+          place === 0 ? afterLngWithValues + first[layer] : further[layer],
+        )
+        return [...(starts as string[]), '}]}']
+      })
       if (!template) return undefined
       for (const value of values) if (!Number.isNaN(value)) filling += `\n${numberText(value)}`
       return new TemplatedAnswer(open(point, values), template, filling)
@@ -168,31 +171,13 @@ const TEMPLATE_START = ['{"location":{"name":', ',"lat":', ',"lng":']
 /** The numbers of an answer as JSON. A label may have such a text, too: it is put together again. */
 const NUMBERS = /(?<=":)-?\d[^,}\]]*/g
 
-/** The templates of a release whose answers have further members, by the texts around the numbers. */
-function createTextTemplates() {
+/** The templates of a release: one for each set of layers with values, or by the texts around the numbers. */
+function createTemplates() {
   const templates = new Map<string, AnswerTemplate>()
-  return (pieces: string[]): AnswerTemplate | undefined => {
-    const key = pieces.join('\n')
+  return (key: string, makePieces: () => string[]): AnswerTemplate | undefined => {
     const stored = templates.get(key)
     if (stored || templates.size >= MOST_TEMPLATES) return stored
-    const template = new AnswerTemplate([...TEMPLATE_START, ...pieces])
-    templates.set(key, template)
-    return template
-  }
-}
-
-/** The templates of a release, one for each set of layers with values, by the texts around them. */
-function createTemplates(piecesOf: (layers: number[]) => string[]) {
-  const templates = new Map<string, AnswerTemplate>()
-  return (values: LayerValues): AnswerTemplate | undefined => {
-    // Most often all layers have a value.
-    const key = values.includes(Number.NaN)
-      ? values.map((value) => (Number.isNaN(value) ? '-' : '+')).join('')
-      : ''
-    const stored = templates.get(key)
-    if (stored || templates.size >= MOST_TEMPLATES) return stored
-    const layers = values.flatMap((value, layer) => (Number.isNaN(value) ? [] : [layer]))
-    const template = new AnswerTemplate(piecesOf(layers))
+    const template = new AnswerTemplate([...TEMPLATE_START, ...makePieces()])
     templates.set(key, template)
     return template
   }
@@ -201,11 +186,6 @@ function createTemplates(piecesOf: (layers: number[]) => string[]) {
 function namedStart(id: string | number | undefined, name: string | undefined): string {
   const location = name === undefined ? PLAIN_LOCATION : `"location":{"name":${JSON.stringify(name)},"lat":`
   return `{${idMember(id)}${location}`
-}
-
-/** The text of an object before its last number. */
-function beforeValue(entry: object): string {
-  return JSON.stringify(entry).slice(0, -2)
 }
 
 export function idMember(id: string | number | undefined): string {

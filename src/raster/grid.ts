@@ -55,12 +55,14 @@ export function findCell(
   return { column: Math.floor(column), row: Math.floor(row) }
 }
 
-/** The centre of a pixel as sentences name it, in the coordinates of the grid. */
+/** The centre of a pixel as sentences name it, in the coordinates of the grid. @param at its place in a window */
 export function formatPlace(
   { originX, originY, pixelWidth, pixelHeight }: Geotransform,
-  { column, row }: Pick<Window, 'column' | 'row'>,
+  { column, row, width = 1 }: Pick<Window, 'column' | 'row'> & { width?: number },
+  at = 0,
 ): string {
-  const [x, y] = [originX + (column + 0.5) * pixelWidth, originY + (row + 0.5) * pixelHeight]
+  const x = originX + (column + (at % width) + 0.5) * pixelWidth
+  const y = originY + (row + Math.floor(at / width) + 0.5) * pixelHeight
   return [x, y].map((number) => Number(number.toPrecision(9))).join(', ')
 }
 

@@ -71,7 +71,7 @@ const LOWEST_FLOAT32 = -3.4028234663852886e38
 export function storedNodata(type: PixelType, nodata: number | undefined): number | undefined {
   if (type === '64BF') return -Number.MAX_VALUE
   if (type === '32BF') return LOWEST_FLOAT32
-  return nodata !== undefined && fits(type, nodata) ? nodata : undefined
+  return Number.isInteger(nodata) && nearestPixel(type, nodata as number) === nodata ? nodata : undefined
 }
 
 /** Holds every pixel of the type, and others. */
@@ -89,15 +89,7 @@ export function storedWithGaps(pixelType: PixelType, nodata: number | undefined)
   const same = storedNodata(pixelType, nodata)
   if (same !== undefined) return { pixelType, nodata: same }
   const wider = WIDER[pixelType] as PixelType
-  return { pixelType: wider, nodata: storedNodata(wider, lowestOf(wider)) as number }
-}
-
-function lowestOf(type: PixelType): number {
-  return nearestPixel(type, -Number.MAX_VALUE)
-}
-
-function fits(type: PixelType, value: number): boolean {
-  return Number.isInteger(value) && nearestPixel(type, value) === value
+  return { pixelType: wider, nodata: storedNodata(wider, nearestPixel(wider, -Number.MAX_VALUE)) as number }
 }
 
 /** As GDAL: rounded, and clamped to the range. */

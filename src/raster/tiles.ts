@@ -280,7 +280,10 @@ export function createInterleaver(): Interleave {
     const { width, height, bands } = readTileHeader(wkb)
     const count = width * height
     const length = count * bands.length
-    const NumberArray = bands.every(fitsFloat32) ? Float32Array : Float64Array
+    const isNarrow = bands.every(
+      ({ PixelArray }) => PixelArray.BYTES_PER_ELEMENT <= 2 || PixelArray === Float32Array,
+    )
+    const NumberArray = isNarrow ? Float32Array : Float64Array
     if (made.byteLength < length * 8) made = new ArrayBuffer(length * 8)
     const pixels = new NumberArray(made)
     for (let band = 0; band < bands.length; band++) {
@@ -309,8 +312,4 @@ function put(
     const pixel = all[from] as number
     pixels[to] = isNodata || Math.abs(pixel - nodata) <= tolerance ? Number.NaN : pixel
   }
-}
-
-function fitsFloat32({ PixelArray }: BandRange): boolean {
-  return PixelArray.BYTES_PER_ELEMENT <= 2 || PixelArray === Float32Array
 }

@@ -118,15 +118,14 @@ function describeShare(release: PublishedRelease, area: Rectangle, percent: numb
     covered_percent: percent,
   }
   if (percent > 0) return entry
-  if (!coverages.some(({ extent }) => meet(extent, area))) {
+  const [left, bottom, right, top] = area
+  const meets = ([west, south, east, north]: Rectangle) =>
+    left <= east && right >= west && bottom <= north && top >= south
+  if (!coverages.some(({ extent }) => meets(extent))) {
     return { ...entry, code: 'OUTSIDE_GRID', reason: `The area lies outside the grid of ${code}.` }
   }
   const reason = `No pixel of ${code} in the area has a value: its source has left them out.`
   return { ...entry, code: 'NO_DATA', reason }
-}
-
-function meet([west, south, east, north]: Rectangle, [left, bottom, right, top]: Rectangle): boolean {
-  return left <= east && right >= west && bottom <= north && top >= south
 }
 
 /** The percentage of the layer that covers most; 0 where none has a value. */

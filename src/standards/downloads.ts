@@ -63,7 +63,9 @@ export function createDownloads(app: App) {
     })
     try {
       // The making goes on.
-      await new TimeBudget(WAIT_MS).wait(() => making, stillMaking)
+      const still = () =>
+        new ApiError('OVERLOADED', 'The file is being made; ask for it again in some seconds.')
+      await new TimeBudget(WAIT_MS).wait(() => making, still)
     } catch (error) {
       if (closing.signal.aborted) throw overloaded()
       if (!DISK_FAILURES.includes(readErrorCode(error) ?? '')) throw error
@@ -103,10 +105,6 @@ export function createDownloads(app: App) {
       return file
     },
   }
-}
-
-function stillMaking(): ApiError {
-  return new ApiError('OVERLOADED', 'The file is being made; ask for it again in some seconds.')
 }
 
 /** Writes pieces one behind the other. */

@@ -162,7 +162,10 @@ export function quantities({ list }: Products) {
         return section ? [{ product, section: { ...body, ...section } as QuantitySection }] : []
       })
       const [first] = found
-      if (!first) throw readReason(perHectare.map(({ code }) => answer[code] as AdviceBody))
+      if (!first) {
+        const { code, error } = answer[(perHectare[0] as ProductDefinition).code] as AdviceBody
+        throw new ApiError(code as ErrorCode, String(error))
+      }
       const isSelected = scenarioFilter(
         scenario,
         found.map(({ section }) => section),
@@ -175,18 +178,13 @@ export function quantities({ list }: Products) {
             const input = product.input ? formatLabel(entry[product.input.key]) : null
             const rate = entry[product.value.key]
             const [total, unit] = kg === undefined ? [t, 't'] : [kg, 'kg']
-            const labels = [entry.scenario, ...(entry.condition ? [entry.condition] : [])]
-            return [product.code, input, labels.map(formatLabel).join(', '), rate, total, unit, whole]
+            return [product.code, input, labelRow(entry), rate, total, unit, whole]
           }),
       )
       const costs = found.flatMap(({ product, section }) =>
         (section.quantities.scenarios ?? [])
           .filter((one) => isSelected(formatLabel(one.scenario)))
-          .map((one) => [
-            product.code,
-            [one.scenario, ...(one.condition ? [one.condition] : [])].map(formatLabel).join(', '),
-            one.cost,
-          ]),
+          .map((one) => [product.code, labelRow(one), one.cost]),
       )
       const currency = found.flatMap(({ section }) => section.quantities.currency ?? [])[0]
       const draft = (most: number) => ({
@@ -211,6 +209,10 @@ export function quantities({ list }: Products) {
   })
 }
 
+function labelRow({ scenario, condition }: { scenario?: unknown; condition?: unknown }): string {
+  return [scenario, ...(condition ? [condition] : [])].map(formatLabel).join(', ')
+}
+
 /** @throws {ApiError} INVALID_PARAMETERS where nothing is published for the scenario */
 function scenarioFilter(scenario: string | undefined, sections: Section[]): (name: string) => boolean {
   if (scenario === undefined) return () => true
@@ -222,9 +224,4 @@ function scenarioFilter(scenario: string | undefined, sections: Section[]): (nam
     throw ApiError.invalid('scenario', `must be one of ${names.join(', ')}`, names)
   }
   return (name) => wordKey(name) === requested
-}
-
-/** Why there is no rate, where other products have values. */
-function readReason([body]: AdviceBody[]): ApiError {
-  return new ApiError(body?.code as ErrorCode, String(body?.error))
 }

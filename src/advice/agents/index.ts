@@ -1,6 +1,6 @@
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { TObject, TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -21,11 +21,6 @@ import { createToolParts, createToolServices, type Tool, type ToolServices } fro
 
 /** Keywords that agents do not need, or their hosts do not know. */
 const UNLISTED = new Set(['format', 'examples', 'documentedAs', '$id', 'minLength', 'maxLength', 'pattern'])
-
-/** Shortens a schema for the list of tools, which every agent reads. The service validates by the whole one. */
-function shortenSchema(schema: TObject): Record<string, unknown> & { type: 'object' } {
-  return { ...(shorten(schema) as object), type: 'object' }
-}
 
 function shorten(schema: TSchema): unknown {
   const entries = Object.entries(schema).filter(
@@ -65,7 +60,7 @@ function serverFactory(
       description: tool.description,
       // `callTool` validates input, with the service's messages. Schemas of answers were 5 of the 12 kB that every
       // agent reads first, and an answer names its members itself.
-      inputSchema: fromJsonSchema(shortenSchema(tool.input), ACCEPT_ALL),
+      inputSchema: fromJsonSchema({ ...(shorten(tool.input) as object), type: 'object' }, ACCEPT_ALL),
       annotations: ANNOTATIONS,
     },
   }))

@@ -161,7 +161,9 @@ function describePlace(location: LocationValidation): object {
     country,
     areas: admin,
     crop,
-    available: describeAvailability(location),
+    available: Object.fromEntries(
+      Object.entries(location.products).map(([code, { available, reason }]) => [code, available || reason]),
+    ),
     ...(nearest && { nearest }),
     ...(hint && { hint }),
   }
@@ -177,11 +179,6 @@ function describeAreas(areas: readonly NamedArea[], most: number): object[] {
     lat: roundDegrees(lat),
     lng: roundDegrees(lng),
   }))
-}
-
-function describeAvailability({ products }: LocationValidation): object {
-  const entries = Object.entries(products as LocationValidation['products'])
-  return Object.fromEntries(entries.map(([code, { available, reason }]) => [code, available || reason]))
 }
 
 interface Reason {

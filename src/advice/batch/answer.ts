@@ -75,7 +75,11 @@ export function createPointItems(answers: PointAnswers): Items<PointItem> {
     'error',
     'code',
   ]
-  refuseOwnNames(passNames, own)
+  // Databases and spreadsheets ignore case.
+  const taken = new Set(own.map((name) => name.toLowerCase()))
+  const twice = passNames.find((name) => taken.has(name.toLowerCase()))
+  if (twice !== undefined)
+    throw ApiError.invalid('pass', `must not name ${twice}, which the answer has anyway`)
   const formatPassed = createPassedMembers(passNames)
 
   /** The cells of an item by their columns. */
@@ -126,26 +130,13 @@ const NUMBERS = ['lat', 'lng']
 
 const pickReason = ({ error, code }: ErrorBody) => ({ error, code })
 
-/** Refuses names that differ from others by case alone, as databases and spreadsheets ignore it. */
-function refuseOwnNames(names: readonly string[], own: readonly string[]): void {
-  const taken = new Set(own.map((name) => name.toLowerCase()))
-  const name = names.find((candidate) => taken.has(candidate.toLowerCase()))
-  if (name !== undefined) throw ApiError.invalid('pass', `must not name ${name}, which the answer has anyway`)
-}
-
 function createObjectWriter(
-  { product, rules }: PointAnswers,
+  { product, rules, sources }: PointAnswers,
   formatPassed: (passed: Passed) => string,
 ): Items<PointItem>['object'] {
-  const writers = new Map<SourceRelease, ReleaseWriter>()
-
-  function findWriter(source: SourceRelease): ReleaseWriter {
-    const known = writers.get(source)
-    if (known) return known
-    const writer = itemWriter(product, source.release ?? null, source.members)
-    writers.set(source, writer)
-    return writer
-  }
+  const writers = new Map(
+    sources.map((source) => [source, itemWriter(product, source.release ?? null, source.members)]),
+  )
 
   function writeAnswer({ point, source, values, reason, area }: PointItem): string {
     if (point instanceof RefusedPoint) {
@@ -153,7 +144,7 @@ function createObjectWriter(
       return JSON.stringify({ id, ...(Object.keys(sent).length > 0 && { sent }), ...reason })
     }
     const { release, members } = source as SourceRelease
-    const writer = findWriter(source as SourceRelease)
+    const writer = writers.get(source as SourceRelease) as ReleaseWriter
     if (!values) return writer.without(point, reason as ErrorBody)
     if (!rules) return writer.answered(point, values)
     const data = dataWithQuantities(rules, product, release as ReleaseLabels, values, area as FieldArea)
@@ -255,7 +246,12 @@ export function adviseBatch(
       await pause()
       const length = Math.min(sliceLength, count - from)
       const points = Array.from({ length }, (_, index) => pointAt(from + index))
-      const positions = points.flatMap(validIn).map((point) => placeOf(point, request.condition))
+      const positions = points.flatMap(validIn).map(({ lat, lng, condition }) => ({
+        longitude: lng,
+        latitude: lat,
+        // A point's own condition comes before that of all.
+        condition: condition ?? request.condition,
+      }))
       const slice = await wait(async () => {
         const found = sources.byPlace
           ? (await lookup.places.findCountries(snapshot, positions)).map(sources.of)
@@ -295,11 +291,6 @@ async function findValues(lookup: Lookup, sources: SourceRelease[], positions: C
   }
   await Promise.all([...new Set(sources)].map(fill))
   return values
-}
-
-/** A point's own condition comes before that of all. */
-function placeOf({ lat, lng, condition }: BatchPoint, ofAll: string | undefined) {
-  return { longitude: lng, latitude: lat, condition: condition ?? ofAll }
 }
 
 function validIn({ point }: ReadPoint): BatchPoint[] {

@@ -24,7 +24,6 @@ import {
   writeItems,
 } from '#src/http/formats.ts'
 import { readQuery } from '#src/http/parameters.ts'
-import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
@@ -79,10 +78,7 @@ async function answerChanges(
 ): Promise<FastifyReply> {
   const { server, params, query } = request
   const format = negotiateFormat(request, reply, FORMATS, { named: query.format })
-  const db = server.database.writer
-  const collection = await server.inTurn(request, reply, () =>
-    requireCollection(db, requireCaller(request), params.collection),
-  )
+  const collection = await requireCollection(request, reply, params.collection)
   const before = await releaseNamed(lookup, query.since.trim(), request, reply)
   const product = server.products.of(before.product)
   const snapshot = await lookup.current()

@@ -130,7 +130,7 @@ export async function fields(app: App, options: ManyOptions): Promise<void> {
     handler: async (request: FieldsCall, reply: FastifyReply) => {
       const format = negotiateFormat(request, reply, FORMATS, { named: request.query.format })
       const { collection: name } = request.params
-      const row = await app.inTurn(request, reply, () => requireCollection(db, requireCaller(request), name))
+      const row = await requireCollection(request, reply, name)
       const gone = createClientSignal(reply)
       const pause = () => app.turns.next(clientKeyOf(request), gone)
       const read = (last: FieldPlace, limit: number) =>

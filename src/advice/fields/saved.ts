@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely'
-import type { Tables } from '#src/data/tables.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, requireFound } from '#src/errors.ts'
-import { type Caller, permits } from '#src/http/plugins/authentication.ts'
+import { permits, requireCaller } from '#src/http/plugins/authentication.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import type { Outline } from '../polygon/geometry.ts'
 import { type CollectionRow, type Field, findCollection, findField } from './queries.ts'
@@ -10,7 +9,8 @@ import { type CollectionRow, type Field, findCollection, findField } from './que
 export const OWN_FIELDS = { scope: 'history', caching: 'never' } as const
 
 /** Fields are the caller's own, as its history is. @throws {ApiError} INSUFFICIENT_SCOPE for a key without it */
-function requireOwner(caller: Caller): string {
+function requireOwner(request: FastifyRequest): string {
+  const caller = requireCaller(request)
   if (permits(caller, 'history')) return caller.id
   throw new ApiError(
     'INSUFFICIENT_SCOPE',
@@ -20,22 +20,27 @@ function requireOwner(caller: Caller): string {
 
 /** A collection of the caller. @throws {ApiError} NOT_FOUND, or INSUFFICIENT_SCOPE */
 export async function requireCollection(
-  db: Kysely<Tables>,
-  caller: Caller,
+  request: FastifyRequest,
+  reply: FastifyReply,
   name: string,
 ): Promise<CollectionRow> {
-  const found = await findCollection(db, requireOwner(caller), name)
+  const { server } = request
+  const find = async () => findCollection(server.database.writer, requireOwner(request), name)
+  const found = await server.inTurn(request, reply, find)
   return requireFound(found, 'You have no collection of fields with this name.')
 }
 
 /** @param field the collection, a slash, and the id of the field @throws {ApiError} NOT_FOUND, or INSUFFICIENT_SCOPE */
 export async function requireField(
-  db: Kysely<Tables>,
-  caller: Caller,
+  request: FastifyRequest,
+  reply: FastifyReply,
   field: string,
 ): Promise<Field & { polygons: Rings[] }> {
+  const { server } = request
   const [collection = '', ...id] = field.split('/')
-  const found = await findField(db, requireOwner(caller), { collection, id: id.join('/') })
+  const place = { collection, id: id.join('/') }
+  const find = async () => findField(server.database.writer, requireOwner(request), place)
+  const found = await server.inTurn(request, reply, find)
   return requireFound(found, 'You have no field with this id in a collection of this name.')
 }
 

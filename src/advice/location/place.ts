@@ -61,7 +61,6 @@ export type Places = ReturnType<typeof createPlaces>
 
 /** Makes the functions that find places as people say them. */
 export function createPlaces(app: App, lookup: Lookup) {
-  const { writer } = app.database
   const pause = () => app.turns.next(sharedWork('area names'))
 
   async function readNames({ request, reply }: Call) {
@@ -87,10 +86,9 @@ export function createPlaces(app: App, lookup: Lookup) {
   /** The field of a text that may name one, or why there is none; undefined for a text that names none. */
   async function findField(text: string, { request, reply }: Call): Promise<Place | ApiError | undefined> {
     if (!FIELD.test(text)) return undefined
-    const { user } = request
-    if (user === null) return unauthorized(request)
+    if (request.user === null) return unauthorized(request)
     try {
-      const { id, name, polygons } = await app.inTurn(request, reply, () => requireField(writer, user, text))
+      const { id, name, polygons } = await requireField(request, reply, text)
       return { kind: 'field', name: name ?? id, polygons }
     } catch (error) {
       if (error instanceof ApiError && error.status < 500) return error
@@ -144,7 +142,11 @@ export class UnknownPlace extends ApiError {
 
   /** @param field names it in the error */
   constructor(candidates: readonly NamedArea[], field: string) {
-    const described = candidates.map(describeArea).join('; ')
+    const described = candidates
+      .map(({ name, code, level, parent }) => {
+        return `${code} is ${name}, level ${level}${parent === null ? '' : `, in ${parent}`}`
+      })
+      .join('; ')
     const [first, ...others] = candidates
     const sentence = !first
       ? `There is no area with this code or name. A place is a code or name of GET ${BASE}/places, or a position such as 9.5 38.5.`
@@ -167,8 +169,4 @@ export class UnknownPlace extends ApiError {
     }))
     return { ...super.body, did_you_mean: meant }
   }
-}
-
-function describeArea({ name, code, level, parent }: NamedArea): string {
-  return `${code} is ${name}, level ${level}${parent === null ? '' : `, in ${parent}`}`
 }

@@ -11,6 +11,7 @@ export interface WrittenPosition {
 /** RFC 5870: latitude, longitude, maybe a height and parameters; Android adds a query. */
 const GEO_URI = /^geo:([^,;?]+,[^,;?]+)(?:,[^,;?]+)?((?:;[^?]*)?)(?:\?(.*))?$/is
 
+/** The address of a place on a map. */
 const LINK =
   /^(?:(?:https?|comgooglemaps|maps|waze|om|osmand\.api|google\.navigation|intent):|geo:|(?:www\.)?(?:maps|google|openstreetmap|osm|waze)\.[\w.]+\/)/i
 
@@ -23,19 +24,7 @@ const NUMBER = String.raw`[+-]?\d+(?:\.\d+)?`
 const PAIR = new RegExp(`^(?:loc:)?\\s*(${NUMBER})\\s*[,~]\\s*(${NUMBER})`, 'i')
 
 /** Parameters that have both coordinates, those of a pin before those of a view. */
-const PAIR_PARAMETERS = [
-  'q',
-  'query',
-  'coordinate',
-  'pin',
-  'destination',
-  'daddr',
-  'll',
-  'sll',
-  'cp',
-  'center',
-  'map',
-]
+const PAIR_PARAMETERS = 'q query coordinate pin destination daddr ll sll cp center map'.split(' ')
 
 /** Where paths and fragments have both coordinates, those of a pin before those of a view. */
 const PLACES: readonly RegExp[] = [
@@ -47,11 +36,6 @@ const PLACES: readonly RegExp[] = [
 
 /** Degrees, minutes and seconds in the path of Google's pins. */
 const PATH_OF_PIN = /\/(?:search|place)\/([^/@?#]*°[^/@?#]*)/
-
-/** Whether a text is the address of a place on a map. */
-function isLink(text: string): boolean {
-  return LINK.test(text)
-}
 
 /** The coordinates in a link to a map, the latitude first; undefined where it has none, or their order is not certain. */
 function coordinatesInLink(link: string): string | undefined {
@@ -110,6 +94,9 @@ const VARIANTS: readonly [RegExp, string][] = [
   [/[\s,;]+(?:alt\w*\.?\s*[:=]?\s*-?\d+(?:\.\d+)?(?:\s*m)?|-?\d+(?:\.\d+)?\s*m(?:asl)?\.?)\s*$/i, ''],
 ]
 
+const inUsualSigns = (text: string) =>
+  VARIANTS.reduce((so, [variant, usual]) => so.replace(variant, usual), text).trim()
+
 /** Words before both coordinates. */
 const HEADING =
   /^(?:gps|coord(?:inate)?s?|coordonn[ée]es|position|location|point|wgs ?84|lat(?:itude)?\s*[,/&]?\s*lo?ng?(?:itude)?)\s*[:=]?\s*(?=[-+([NSEW\d])/i
@@ -157,14 +144,16 @@ export function readCoordinates(text: string, field: string): WrittenPosition | 
   const sent = text.trim()
   const [, x, y] = WKT.exec(sent) ?? ((GEOJSON.test(sent) && GEOJSON_POSITION.exec(sent)) || [])
   if (x !== undefined) return checkRange({ lat: Number(y), lng: Number(x) }, field)
-  const linked = isLink(sent) ? coordinatesInLink(sent) : sent
+  const linked = LINK.test(sent) ? coordinatesInLink(sent) : sent
   return linked === undefined ? undefined : readPair(linked, field)
 }
 
 function readPair(text: string, field: string): WrittenPosition | undefined {
-  const plain = VARIANTS.reduce((so, [variant, usual]) => so.replace(variant, usual), text).trim()
-  const written = plain.replace(HEADING, '').replace(/^[([]\s*|\s*[)\]]$/g, '')
-  const signed = isAmbiguous(written)
+  const written = inUsualSigns(text)
+    .replace(HEADING, '')
+    .replace(/^[([]\s*|\s*[)\]]$/g, '')
+  // Whole numbers may be degrees and minutes, or a position with its height.
+  const signed = /^[+-]?\d+ +\d+ +\d+(?: +\d+)?$/.test(written)
     ? null
     : (POINTS.exec(written) ?? POINTS_AND_HEIGHT.exec(written) ?? COMMAS.exec(written))
   if (signed) {
@@ -173,11 +162,6 @@ function readPair(text: string, field: string): WrittenPosition | undefined {
   }
   const found = readLabelled(written) ?? readLettered(written.toUpperCase()) ?? readSigned(written)
   return found && checkRange(found, field)
-}
-
-/** Whole numbers may be degrees and minutes, or a position with its height. */
-function isAmbiguous(text: string): boolean {
-  return /^[+-]?\d+ +\d+ +\d+(?: +\d+)?$/.test(text)
 }
 
 /** Reads two angles behind the words latitude and longitude, in either order. */
@@ -295,8 +279,8 @@ const OTHER_GRIDS = [
 
 /** Whether a text that is not read is plainly a position, and no name. */
 export function isLikePosition(text: string): boolean {
-  const plain = VARIANTS.reduce((so, [variant, usual]) => so.replace(variant, usual), text).trim()
-  if (isLink(plain) || OTHER_GRIDS.some((grid) => grid.test(plain))) return true
+  const plain = inUsualSigns(text)
+  if (LINK.test(plain) || OTHER_GRIDS.some((grid) => grid.test(plain))) return true
   const numbers = plain.match(/\d+(?:\.\d+)?/g) ?? []
   return numbers.length > 1 && plain.replace(BESIDE_NUMBERS, '') === ''
 }

@@ -26,10 +26,6 @@ export interface Question {
   condition?: string
 }
 
-export interface AdviceParts extends RegionParts {
-  app: App
-}
-
 export interface Advised {
   products: ProductDefinition[]
   /** An answer for all products, with the section of each. */
@@ -37,53 +33,37 @@ export interface Advised {
   releases: string[]
 }
 
-/** Answers for a position as `/advisory/point`, for an area as polygons do. @throws {ApiError} the reason for no value */
+/**
+ * Answers for a position as `/advisory/point`, for an area as `/advisory?place=`.
+ *
+ * @throws {ApiError} the reason for no value
+ */
 export async function advise(
-  parts: AdviceParts,
-  question: Question,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<Advised> {
-  const { subject, place } = question
-  const products = subject.products.map(parts.app.products.of)
-  const advised = await (place.area ? adviseOnArea : adviseAtPoint)(parts, question, products, request, reply)
-  return subject.input === undefined ? advised : withInput(advised, subject.input)
-}
-
-async function adviseAtPoint(
-  { lookup, readRules }: AdviceParts,
-  { subject, place: { lat, lng }, area, condition }: Question,
-  products: ProductDefinition[],
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<Advised> {
-  const { crop } = subject
-  const point = { lat, lng, ...(crop && { crop }), ...(area && { area }), ...(condition && { condition }) }
-  const position = positionOf(point)
-  if (!lookup.places.fillFromMemory(point, position)) {
-    await withTimeout(request, reply, () => lookup.places.fill(point, position))
-  }
-  const source = { products, hasSections: true, readRules }
-  const { body, releases } = await answerPoint(lookup, source, point, request, reply)
-  return { products, body, releases }
-}
-
-/** The means of an administrative area; its amounts are for a field of the asked size. */
-async function adviseOnArea(
-  parts: AdviceParts,
+  parts: RegionParts & { app: App },
   { subject, place, area: size, condition }: Question,
-  products: ProductDefinition[],
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Advised> {
-  const where = place.area as NonNullable<AskedPlace['area']>
-  const asked = {
-    country_code: where.countryCode,
-    ...(subject.crop && { crop: subject.crop }),
-    ...(condition && { condition }),
-    ...(size !== null && { area: size }),
+  const { lookup, readRules } = parts
+  const { crop, input } = subject
+  const products = subject.products.map(parts.app.products.of)
+  const source = { products, hasSections: true, readRules }
+  const asked = { ...(crop && { crop }), ...(size && { area: size }), ...(condition && { condition }) }
+
+  async function adviseAtPoint(): Promise<Advised> {
+    const point = { lat: place.lat, lng: place.lng, ...asked }
+    const position = positionOf(point)
+    if (!lookup.places.fillFromMemory(point, position)) {
+      await withTimeout(request, reply, () => lookup.places.fill(point, position))
+    }
+    const { body, releases } = await answerPoint(lookup, source, point, request, reply)
+    return { products, body, releases }
   }
-  return adviseOnRegion(parts, { products, hasSections: true, where, asked }, request, reply)
+
+  const { area: where } = place
+  const question = where && { ...source, where, asked: { country_code: where.countryCode, ...asked } }
+  const advised = await (question ? adviseOnRegion(parts, question, request, reply) : adviseAtPoint())
+  return input === undefined ? advised : withInput(advised, input)
 }
 
 /** The entries of one input. @throws {ApiError} NO_DATA where there is none */

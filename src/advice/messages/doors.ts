@@ -143,19 +143,14 @@ function readNumber(fields: Fields, name: string): string {
   return digits || sent.toLowerCase()
 }
 
-/** The language of a gateway, by its parameter `lang`. @throws {ApiError} INVALID_PARAMETERS */
-function readTexts({ lang }: Fields): Texts {
+/** The language and the country of a gateway, by its parameters. @throws {ApiError} INVALID_PARAMETERS */
+function readCommon({ lang, country_code: country }: Fields): Pick<Incoming, 'texts' | 'country'> {
   const languages = [...LANGUAGES.served.keys()]
   if (lang !== undefined && !languages.includes(String(lang))) {
     throw ApiError.invalid('lang', `must be one of ${languages.join(', ')}`, languages)
   }
-  return textsIn(lang as string | undefined)
-}
-
-function readCommon(fields: Fields): Pick<Incoming, 'texts' | 'country'> {
-  const { country_code: country } = fields
   return {
-    texts: readTexts(fields),
+    texts: textsIn(lang as string | undefined),
     country: typeof country === 'string' && country !== '' ? country.trim().toLowerCase() : undefined,
   }
 }
@@ -314,7 +309,9 @@ function readUpdate(body: unknown): { id: number; chat: number; text?: string } 
   // A location that goes on is edited every few seconds.
   if (message === edited) return isPrivate && typeof text === 'string' ? known : undefined
   if (typeof text === 'string') {
-    return { ...known, text: readText({ text: plainCommand(text) }, 'text', LONGEST_TEXT) }
+    // A command without the name of the bot; links to bots have more behind `/start`.
+    const plain = text.replace(/^(\/\w+)@\w+/, '$1').replace(/^\/start\s.*/s, '/start')
+    return { ...known, text: readText({ text: plain }, 'text', LONGEST_TEXT) }
   }
   if (isObject(location)) {
     const { latitude, longitude } = location
@@ -323,9 +320,4 @@ function readUpdate(body: unknown): { id: number; chat: number; text?: string } 
     return { ...known, text: `${latitude.toFixed(6)} ${longitude.toFixed(6)}` }
   }
   return isPrivate && WORDLESS.some((kind) => message[kind] !== undefined) ? known : undefined
-}
-
-/** A bot's command without the name of the bot; links to bots have more behind `/start`. */
-function plainCommand(text: string): string {
-  return text.replace(/^(\/\w+)@\w+/, '$1').replace(/^\/start\s.*/s, '/start')
 }

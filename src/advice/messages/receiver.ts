@@ -6,8 +6,9 @@ import type { App } from '#src/http/app.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import { normalizeCountry, type Places, UnknownPlace } from '../location/place.ts'
+import type { RegionParts } from '../places/advise.ts'
 import { fill, type Texts } from '../texts/languages.ts'
-import { type AdviceParts, advise } from './advice.ts'
+import { advise } from './advice.ts'
 import { converse, type Reply, type Services, type Style, shorten, toPlace } from './conversation.ts'
 import { createVocabulary, type Parsed, parseMessage, type Vocabulary } from './grammar.ts'
 import {
@@ -59,7 +60,8 @@ const PIECE = 500
 /** Nothing is to be sent. */
 const SILENCE = ''
 
-interface MessageParts extends AdviceParts {
+interface MessageParts extends RegionParts {
+  app: App
   places: Places
 }
 

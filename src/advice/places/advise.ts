@@ -1,19 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { unnamedReason } from '#schemas/advisory.ts'
 import type { PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities } from '#schemas/quantities.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { ApiError } from '#src/errors.ts'
 import { readSkill } from '#src/history/skill-queries.ts'
-import { csvRow } from '#src/http/formats.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
 import { makeReleaseMembers } from '#src/lookup/releases.ts'
-import { quantityColumns } from '../columns.ts'
-import { findNamed } from '../point/answer.ts'
+import { nameCells } from '../columns.ts'
+import { describeCountry, readNamed, writeRow } from '../point/answer.ts'
 import { combineReasons, createReason, type ProductReason } from '../point/reasons.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import {
@@ -25,7 +23,7 @@ import {
   regionColumns,
 } from '../polygon/answer.ts'
 import type { Outline } from '../polygon/geometry.ts'
-import { entriesWith, type QuantityRules, quantitiesAt, type ReadRules } from '../quantities/compute.ts'
+import { type QuantityRules, quantitiesAt, type ReadRules, withQuantities } from '../quantities/compute.ts'
 import { asksForQuantities, type FieldArea } from '../quantities/plan.ts'
 
 export interface RegionParts {
@@ -75,14 +73,11 @@ export async function adviseOnRegion(
   const isArea = 'code' in where
   const readFor = () => readRules(asked, products, isArea ? 'request' : 'polygons')
   const rules = asksForQuantities(asked) ? await withTimeout(request, reply, readFor) : null
-  const named = asked.release === undefined ? undefined : await findNamed(lookup, asked.release)
+  const releaseOf = await readNamed(lookup, asked.release)
 
   async function adviseOn(product: ProductDefinition): Promise<RegionOutcome> {
-    const release = named?.get(product.code)
-    if (named && release === undefined) {
-      const { code, error } = unnamedReason(product)
-      throw new ApiError(code, error)
-    }
+    const release = releaseOf(product)
+    if (release instanceof ApiError) throw release
     const own = { ...asked, ...(release !== undefined && { release }) }
     const advice = await advisors.adviseWithTimeout(request, reply, (waiting) =>
       advisors.adviseOn(where, { product, asked: own, wanted: null }, waiting),
@@ -117,14 +112,9 @@ export async function adviseOnRegion(
   ])
   const inOrder = products.map(({ code }) => [code, sections.get(code)])
   const labels = found.map(({ advice }) => advice.release)
-  const members = {
-    country_code: labels[0]?.countryCode,
-    crop: labels.find(({ cropCode }) => cropCode !== null)?.cropCode ?? null,
-    ...sourceMember(asked),
-  }
   return {
     body: hasSections
-      ? { location, ...members, ...Object.fromEntries(inOrder) }
+      ? { location, ...describeCountry(labels, asked), ...Object.fromEntries(inOrder) }
       : { location, ...sections.get(first.product.code) },
     releases: labels.map(({ code }) => code),
     products: found.map(({ product }) => product),
@@ -140,17 +130,12 @@ function withAmounts(
 ): Record<string, unknown> {
   const data = makeRegionData(product, advice, null)
   if (!hasQuantities(product)) return data
-  const figures = computeAmounts(product, advice, rules)
-  return {
-    ...data,
-    [product.entries]: entriesWith(data[product.entries] as object[], figures),
-    quantities: figures.quantities,
-  }
+  const area = rules.plan.area as FieldArea
+  return withQuantities(product, data, quantitiesAt(rules, product, advice.release, listMeans(advice), area))
 }
 
-function computeAmounts(product: ProductDefinition, advice: Advice, rules: QuantityRules) {
-  const means = readMeans(advice.release, advice).map((mean) => mean ?? Number.NaN)
-  return quantitiesAt(rules, product, advice.release, means, rules.plan.area as FieldArea)
+function listMeans(advice: Advice): number[] {
+  return readMeans(advice.release, advice).map((mean) => mean ?? Number.NaN)
 }
 
 function writeTable(
@@ -159,17 +144,8 @@ function writeTable(
   rules: QuantityRules | null,
   condition: string | undefined,
 ): string {
-  const { release } = advice
-  const members = { ...place, ...makeReleaseMembers(release) }
-  const keys = listStatisticKeys(product)
-  const columns = regionColumns(product, release, keys, condition)
-  const further = rules && hasQuantities(product) ? quantityColumns(rules, product, release) : null
-  return (
-    csvRow([...Object.keys(members), ...columns.names, ...(further?.names ?? [])]) +
-    csvRow([
-      ...Object.values(members),
-      ...columns.cellsOf(advice.statistics),
-      ...(further && rules ? further.cellsOf(computeAmounts(product, advice, rules)) : []),
-    ])
-  )
+  const { release, statistics } = advice
+  const columns = regionColumns(product, release, listStatisticKeys(product), condition)
+  const cells = { ...place, ...makeReleaseMembers(release), ...nameCells(columns, statistics) }
+  return writeRow(product, release, cells, rules, listMeans(advice))
 }

@@ -242,11 +242,10 @@ async function fillPlace(
 }
 
 function describePlace(asked: string, place: Place): object {
-  if (place.kind === 'position') {
-    return { asked, found: `${place.lat}, ${place.lng}`, kind: place.kind, near: false }
+  const { kind } = place
+  if (kind !== 'area') {
+    return { asked, found: kind === 'field' ? place.name : `${place.lat}, ${place.lng}`, kind, near: false }
   }
-  if (place.kind === 'field') return { asked, found: place.name, kind: place.kind, near: false }
   const { name, match, code, countryCode, level } = place.area
-  const near = match !== 'exact'
-  return { asked, found: name, kind: place.kind, near, code, country_code: countryCode, level }
+  return { asked, found: name, kind, near: match !== 'exact', code, country_code: countryCode, level }
 }

@@ -5,22 +5,24 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
 import type { TemplatedAnswer } from '#src/history/queries.ts'
-import { csvRow } from '#src/http/formats.ts'
+import { type CsvValue, csvRow } from '#src/http/formats.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
 import { splitList } from '#src/lib/names.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '#src/lookup/lookup.ts'
-import { sourceMember } from '#src/lookup/places.ts'
+import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
 import {
   describeLocation,
+  type LayerValues,
   locationStart,
   makePointData,
   makeReleaseMembers,
   positionOf,
+  type ReleaseLabels,
   readSeries,
 } from '#src/lookup/releases.ts'
-import { quantityColumns, valueColumns } from '../columns.ts'
+import { nameCells, quantityColumns, valueColumns } from '../columns.ts'
 import {
   dataWithQuantities,
   type QuantityRules,
@@ -116,19 +118,9 @@ export class PointAnswer {
     const { name = POINT_DEFAULTS.name, lat, lng } = this.#point
     const [product] = this.#source.products as [ProductDefinition]
     const { release, values } = this.advice[0] as PointAdvice
-    const members = { name, lat, lng, ...makeReleaseMembers(release) }
-    const columns = valueColumns(product, release, this.#point.condition)
-    const rules = hasQuantities(product) ? this.#rules : null
-    const further = rules && quantityColumns(rules, product, release)
-    const figures = rules && quantitiesAt(rules, product, release, values, rules.plan.area as FieldArea)
-    return (
-      csvRow([...Object.keys(members), ...columns.names, ...(further?.names ?? [])]) +
-      csvRow([
-        ...Object.values(members),
-        ...columns.cellsOf(values),
-        ...(further && figures ? further.cellsOf(figures) : []),
-      ])
-    )
+    const place = { name, lat, lng, ...makeReleaseMembers(release) }
+    const cells = nameCells(valueColumns(product, release, this.#point.condition), values)
+    return writeRow(product, release, { ...place, ...cells }, this.#rules, values)
   }
 
   #createData(): Record<string, unknown> {
@@ -173,12 +165,22 @@ export class PointAnswer {
   }
 
   #describePlace() {
-    const releases = this.advice.map(({ release }) => release)
-    return {
-      country_code: releases[0]?.countryCode,
-      crop: releases.find(({ cropCode }) => cropCode !== null)?.cropCode ?? null,
-      ...sourceMember(this.#point),
-    }
+    return describeCountry(
+      this.advice.map(({ release }) => release),
+      this.#point,
+    )
+  }
+}
+
+/** The country and the crop of an answer for all products. */
+export function describeCountry(
+  releases: readonly Pick<ReleaseLabels, 'countryCode' | 'cropCode'>[],
+  asked: LocatableRequest,
+) {
+  return {
+    country_code: releases[0]?.countryCode,
+    crop: releases.find(({ cropCode }) => cropCode !== null)?.cropCode ?? null,
+    ...sourceMember(asked),
   }
 }
 
@@ -235,17 +237,12 @@ export async function answerPoint(
   const fromDatabase = async () => {
     const { products, hasSections } = source
     const rules = asksForQuantities(point) ? await source.readRules(point, products) : null
-    const named = point.release === undefined ? undefined : await findNamed(lookup, point.release)
+    const releaseOf = await readNamed(lookup, point.release)
+    const position = positionOf(point)
     const findOutcome = async (product: ProductDefinition): Promise<ProductOutcome> => {
-      const release = named?.get(product.code)
-      if (named && release === undefined) {
-        const { code, error } = unnamedReason(product)
-        return { product, outcome: new ApiError(code, error) }
-      }
-      const [series, position] = [
-        readSeries(product, named ? { ...point, release } : point),
-        positionOf(point),
-      ]
+      const release = releaseOf(product)
+      if (release instanceof ApiError) return { product, outcome: release }
+      const series = readSeries(product, { ...point, release })
       // A single product without quantities was just missed.
       const found = hasSections || rules ? lookup.adviseFromMemory(series, position) : undefined
       return { product, outcome: found ?? (await lookup.advise(series, position, clientKeyOf(request))) }
@@ -258,8 +255,29 @@ export async function answerPoint(
   return answer
 }
 
-/** The codes of named releases, by the codes of their products. */
-export async function findNamed(lookup: Lookup, list: string): Promise<Map<string, string>> {
-  const named = await Promise.all(splitList(list).map(lookup.namedRelease))
-  return new Map(named.map(({ release }) => [release.product, release.code]))
+/** Finds the release of a product among those that a request names, or why there is none; undefined without a list. */
+export async function readNamed({ namedRelease }: Lookup, list: string | undefined) {
+  const named = await Promise.all(splitList(list ?? '').map(namedRelease))
+  const codes = new Map(named.map(({ release }) => [release.product, release.code]))
+  return (product: ProductDefinition): string | ApiError | undefined => {
+    if (list === undefined) return undefined
+    return codes.get(product.code) ?? new ApiError('NO_RELEASE', unnamedReason(product).error)
+  }
+}
+
+/** A header and a row of cells by their columns, with the quantities of a product that has them. */
+export function writeRow(
+  product: ProductDefinition,
+  release: ReleaseLabels,
+  cells: Record<string, CsvValue>,
+  rules: QuantityRules | null,
+  values: LayerValues,
+): string {
+  const further = (asking: QuantityRules) =>
+    nameCells(
+      quantityColumns(asking, product, release),
+      quantitiesAt(asking, product, release, values, asking.plan.area as FieldArea),
+    )
+  const row = { ...cells, ...(rules && hasQuantities(product) && further(rules)) }
+  return csvRow(Object.keys(row)) + csvRow(Object.values(row))
 }

@@ -52,14 +52,12 @@ interface PointContext extends PointCall {
 
 export type PointHandlers = ReturnType<typeof createPointHandlers>
 
-const failBy = (reply: FastifyReply) => (error: unknown) => sendAtEnd(reply, () => reply.send(error))
-
 /** An answer from memory takes no promise until it is stored, and the answers of a turn of the event loop leave together. */
 export function createPointHandlers(lookup: Lookup, record: RecordAdvisory, prove: Prove) {
   /** Answers by `reply`, or by the body that it returns. */
   function handle(context: PointContext): Promise<PointAnswer['body']> | undefined {
     const { source, point, format, request, reply } = context
-    const fail = failBy(reply)
+    const fail = (error: unknown) => sendAtEnd(reply, () => reply.send(error))
     // Anonymous answers are not stored, so their key does nothing; an invalid key is refused all the same.
     const key = request.method === 'POST' ? readIdempotencyKey(request) : undefined
     if (format === 'text') {
@@ -131,13 +129,8 @@ function answerInText(context: PointContext): Promise<FastifyReply> {
   const { source, point, request, reply } = context
   const { lang } = (request.method === 'POST' ? {} : request.query) as { lang?: string }
   const isShared = () => mayBeShared(request, reply)
-  const wanted = {
-    products: source.products,
-    maxSegments: point.max_segments,
-    language: lang,
-    isShared,
-  }
-  return replyInText(request, reply, wanted, async () => {
+  const wish = { products: source.products, maxSegments: point.max_segments, language: lang, isShared }
+  return replyInText(request, reply, wish, async () => {
     if (request.method === 'POST' && request.user) return answerOnce(context)
     const { body } = await findAndStore(context)
     cite(context)

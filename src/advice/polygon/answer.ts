@@ -31,13 +31,14 @@ import {
   certaintyTexts,
   joinColumns,
   quantityColumns,
+  sideBySide,
   writeFeature,
 } from '../columns.ts'
 import {
   computeQuantities,
-  entriesWith,
   type QuantityResult,
   type QuantityRules,
+  withQuantities,
 } from '../quantities/compute.ts'
 import { AREA_UNITS, type FieldArea } from '../quantities/plan.ts'
 import { type ChosenStatistics, chooseStatistics, figuresOfRegion } from './figures.ts'
@@ -253,15 +254,17 @@ export function regionColumns(
   keys: string[],
   condition: string | undefined,
 ) {
-  const further = [certaintyTexts(product, release), alternativeColumns(product, release, condition)]
-  return {
-    names: [...listStatisticColumns(product, release, keys), ...further.flatMap(({ names }) => names)],
-    cellsOf(statistics: ChosenStatistics) {
-      const figures = figuresOfRegion(release, statistics)
-      const numbers = readStatistics(product, release, keys, { statistics })
-      return [...numbers, ...further.flatMap(({ cellsOf }) => cellsOf(figures))]
+  const further = sideBySide(
+    certaintyTexts(product, release),
+    alternativeColumns(product, release, condition),
+  )
+  return sideBySide<ChosenStatistics>(
+    {
+      names: listStatisticColumns(product, release, keys),
+      cellsOf: (statistics) => readStatistics(product, release, keys, { statistics }),
     },
-  }
+    { names: further.names, cellsOf: (found) => further.cellsOf(figuresOfRegion(release, found)) },
+  )
 }
 
 /** Decimals of an area in another unit. */
@@ -291,9 +294,8 @@ export function makeRegionData(
 ): Record<string, unknown> {
   const entries = makeRegionEntries(product, release, statistics)
   const outlook = makeOutlookMembers(product, release, figuresOfRegion(release, statistics))
-  if (!rules) return { [product.entries]: entries, ...outlook }
-  const figures = quantitiesIn(rules, product, release, statistics)
-  return { [product.entries]: entriesWith(entries, figures), ...outlook, quantities: figures.quantities }
+  const data = { [product.entries]: entries, ...outlook }
+  return rules ? withQuantities(product, data, quantitiesIn(rules, product, release, statistics)) : data
 }
 
 /** The answer for one polygon or area. */
@@ -356,15 +358,11 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
   const keys = listStatisticKeys(product, answers.distribution)
   const memberNames = [...new Set(sources.flatMap(({ members }) => Object.keys(members)))]
   const figures = joinColumns<ChosenStatistics>(sources, (release) => {
-    const quantities = rules && quantityColumns(rules, product, release)
     const columns = regionColumns(product, release, keys, answers.condition)
-    return {
-      names: [...columns.names, ...(quantities?.names ?? [])],
-      cellsOf: (statistics) => [
-        ...columns.cellsOf(statistics),
-        ...(quantities && rules ? quantities.cellsOf(quantitiesIn(rules, product, release, statistics)) : []),
-      ],
-    }
+    if (!rules) return columns
+    const { names, cellsOf } = quantityColumns(rules, product, release)
+    const cellsIn = (found: ChosenStatistics) => cellsOf(quantitiesIn(rules, product, release, found))
+    return sideBySide(columns, { names, cellsOf: cellsIn })
   })
   const columns = ['id', 'name', 'lat', 'lng', 'area_ha', ...memberNames, ...figures.names, 'error', 'code']
 

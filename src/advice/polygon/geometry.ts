@@ -282,7 +282,9 @@ async function findFault(
   pause: Pause,
 ): Promise<(Position & { rule: string }) | undefined> {
   const edges = new RingEdges(polygons)
-  const places = listRingPlaces(polygons)
+  const places = polygons.flatMap((rings, polygon) =>
+    rings.map((_, index): Place => ({ polygon, hole: index > 0 })),
+  )
   await pause()
   const steps = new Sweep(edges, places.length).run()
   let step = steps.next()
@@ -316,10 +318,6 @@ interface Place {
   hole: boolean
 }
 
-function listRingPlaces(polygons: Rings[]): Place[] {
-  return polygons.flatMap((rings, polygon) => rings.map((_, index) => ({ polygon, hole: index > 0 })))
-}
-
 /** A misplaced ring, of rings that do not cross. */
 function findMisplaced(
   places: Place[],
@@ -329,18 +327,16 @@ function findMisplaced(
   const rules: [rule: string, isBroken: (place: Place, ring: number) => boolean][] = [
     ['has a hole outside of its polygon', (_, ring) => holes[ring]?.inShell === false],
     ['has a hole within another hole', (_, ring) => holes[ring]?.inHole === true],
-    ['has a polygon within another one', ({ hole }, ring) => !hole && placeAround(ring)?.hole === false],
+    [
+      'has a polygon within another one',
+      ({ hole }, ring) => !hole && places[around[ring] ?? -1]?.hole === false,
+    ],
   ]
   for (const [rule, isBroken] of rules) {
     const ring = places.findIndex(isBroken)
     if (ring !== -1) return { ring, rule }
   }
   return undefined
-
-  function placeAround(ring: number): Place | undefined {
-    const outer = around[ring]
-    return outer === undefined ? undefined : places[outer]
-  }
 
   /** The rings of its own polygon around a hole, up to the outer one. */
   function findSurroundings(ring: number, polygon: number): { inShell: boolean; inHole: boolean } {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type TObject, Type } from 'typebox'
+import { Type } from 'typebox'
 import { HistoryHeader, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import { asQuery } from '#schemas/point-request.ts'
@@ -102,6 +102,7 @@ function polygonRoute(
 ) {
   const { code, names, descriptions } = product
   const read = polygonBodyReader(request)
+  const polygon = ref(PolygonGeometry)
   return {
     method: 'POST',
     url: `/${code}`,
@@ -119,7 +120,8 @@ function polygonRoute(
       tags: ['advisory'],
       queryAlternative: asQuery(withoutPlaces(request)),
       body: ref(request),
-      bodyForms: documentBodies(request),
+      // A polygon may be the whole body, as JSON as well.
+      bodyForms: { 'application/json': Type.Union([ref(request), polygon]), [GEOJSON_TYPE]: polygon },
       response: {
         200: {
           ...ref(response),
@@ -195,21 +197,11 @@ function takeOutline(call: Call): Outline | null {
 
 /** Finds a saved field of the caller, whose name is the default. @throws {ApiError} NOT_FOUND */
 async function findSaved(call: Call, reply: FastifyReply, field: string): Promise<Outline> {
-  const { body, server } = call
-  const db = server.database.writer
-  const { name, polygons } = await server.inTurn(call, reply, () =>
-    requireField(db, requireCaller(call), field),
-  )
-  if (name !== null) body.name ??= name
+  const { name, polygons } = await requireField(call, reply, field)
+  if (name !== null) call.body.name ??= name
   return createOutline(polygons)
 }
 
 function areaIn({ country_code, code, level = null }: SentArea): AreaReference {
   return { countryCode: country_code.trim().toLowerCase(), code: code.trim(), level }
-}
-
-/** A polygon may be the whole body, as JSON as well. */
-function documentBodies(request: TObject) {
-  const polygon = ref(PolygonGeometry)
-  return { 'application/json': Type.Union([ref(request), polygon]), [GEOJSON_TYPE]: polygon }
 }

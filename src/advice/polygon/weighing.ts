@@ -108,10 +108,6 @@ const REMEMBERED_BYTES = 33_554_432
 const BYTES_A_REGION = 500
 const BYTES_A_GRID = 300
 
-function countBytes({ grids }: KnownRegion): number {
-  return grids.reduce((sum, { bytes }) => sum + BYTES_A_GRID + bytes.length, BYTES_A_REGION)
-}
-
 const keysOfCoverages = new WeakMap<ZonalCoverage, string>()
 
 /** The key of the grid; one string for all regions. */
@@ -125,7 +121,8 @@ export function findGridKey(coverage: ZonalCoverage): string {
 export function createRegions() {
   const known = new Cache<string, KnownRegion>('weights of polygons', {
     maxSize: REMEMBERED_BYTES,
-    sizeOf: countBytes,
+    sizeOf: ({ grids }) =>
+      grids.reduce((sum, { bytes }) => sum + BYTES_A_GRID + bytes.length, BYTES_A_REGION),
   })
 
   /**

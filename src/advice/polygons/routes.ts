@@ -26,7 +26,6 @@ import {
   writeItems,
 } from '#src/http/formats.ts'
 import { ignoredMember, queryMerger } from '#src/http/parameters.ts'
-import { requireCaller } from '#src/http/plugins/authentication.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
@@ -46,11 +45,10 @@ import {
   refuseUnlessOne,
 } from '../bodies.ts'
 import { createFieldReader } from '../fields/pages.ts'
-import type { CollectionRow } from '../fields/queries.ts'
 import { requireCollection } from '../fields/saved.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import { createPolygonItems, type PolygonItem } from '../polygon/answer.ts'
-import { DATA_VALUE_SET, POLYGON_FORMATS, type PolygonFormat, refuseQuantities } from '../polygon/formats.ts'
+import { DATA_VALUE_SET, POLYGON_FORMATS, refuseQuantities } from '../polygon/formats.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import {
   computeItems,
@@ -135,11 +133,6 @@ function documentOperation(
   }
 }
 
-function chooseFormat(request: Call, reply: FastifyReply): PolygonFormat {
-  const preferred = mediaTypeOfBody(request) === GEOJSON_TYPE ? GEOJSON_TYPE : JSON_TYPE
-  return negotiateFormat(request, reply, POLYGON_FORMATS, { named: request.body.format, preferred })
-}
-
 export type Call = FastifyRequest<{ Body: PolygonsRequest | PlainPolygonsRequest }>
 
 export interface ManyOptions {
@@ -191,7 +184,8 @@ export async function answerMany(
   const db = server.database.reader
   const work = createRequestWork(request, reply, advisors)
   const { wait, pause } = work
-  const format = chooseFormat(request, reply)
+  const preferred = mediaTypeOfBody(request) === GEOJSON_TYPE ? GEOJSON_TYPE : JSON_TYPE
+  const format = negotiateFormat(request, reply, POLYGON_FORMATS, { named: body.format, preferred })
   const isDataValueSet = format === DATA_VALUE_SET
   refuseUnlessOne('polygons', body)
   const sentFor = { ...body, country_code: readCountryCode(body) }
@@ -204,7 +198,8 @@ export async function answerMany(
   const rules = await wait(() => readRules(body, [product], 'polygons'))
   if (rules && isDataValueSet) throw refuseQuantities(body)
   const sent = await takePolygons(request, pause)
-  const collection = body.fields === undefined ? undefined : await findFields(request, reply, body.fields)
+  const collection =
+    body.fields === undefined ? undefined : await requireCollection(request, reply, body.fields)
   // DHIS2 does not read the reason of a last item, and would take a part for the whole.
   const ends = { hasShapes: format.hasShapes ?? false, cutAtFault: isDataValueSet }
   const call = { work, reasons, advisors, distribution, ...ends }
@@ -264,14 +259,6 @@ async function takePolygons(request: Call, pause: Pause): Promise<SentPolygon[]>
     features[index] = undefined
   }
   return polygons
-}
-
-/** Finds a collection of the caller. */
-function findFields(request: Call, reply: FastifyReply, name: string): Promise<CollectionRow> {
-  const { server } = request
-  return server.inTurn(request, reply, () =>
-    requireCollection(server.database.writer, requireCaller(request), name),
-  )
 }
 
 function tooDeep(): ApiError {

@@ -420,9 +420,15 @@ export function quantitiesAt(
   return computeQuantities(rules, product, layers, amounts, area, odds)
 }
 
-export function entriesWith<Entry extends object>(entries: Entry[], { entries: all }: QuantityResult) {
-  const quantities = all.filter((quantity) => quantity !== null)
-  return entries.map((entry, index) => ({ ...entry, quantity: quantities[index] }))
+/** The data of a release with the quantities of its entries, and of all. */
+export function withQuantities(
+  { entries }: Pick<ProductDefinition, 'entries'>,
+  data: Record<string, unknown>,
+  { entries: all, quantities }: QuantityResult,
+): Record<string, unknown> {
+  const own = all.filter((quantity) => quantity !== null)
+  const found = data[entries] as object[]
+  return { ...data, [entries]: found.map((entry, index) => ({ ...entry, quantity: own[index] })), quantities }
 }
 
 /** The data of a release at a point, with quantities where the product has them. */
@@ -435,10 +441,5 @@ export function dataWithQuantities(
 ): Record<string, unknown> {
   const data = makePointData(product, release, values)
   if (!hasQuantities(product)) return data
-  const figures = quantitiesAt(rules, product, release, values, area)
-  return {
-    ...data,
-    [product.entries]: entriesWith(data[product.entries] as object[], figures),
-    quantities: figures.quantities,
-  }
+  return withQuantities(product, data, quantitiesAt(rules, product, release, values, area))
 }

@@ -44,10 +44,6 @@ export function readNumber(field: string, sent: unknown, { zero, maximum }: Boun
   throw ApiError.invalid(field, `must have at most ${MOST_DECIMALS} decimals`)
 }
 
-function isAbove(value: Decimal, limit: number): boolean {
-  return compare(value, toDecimal(limit)) > 0
-}
-
 /** Reads numbers by names. @throws {ApiError} INVALID_PARAMETERS, naming the wrong one */
 function readNumbersByName(field: string, sent: unknown, bounds: Bounds): NumbersByName {
   if (!isObject(sent)) throw ApiError.invalid(field, 'must be an object of names and numbers')
@@ -320,7 +316,7 @@ export function readFieldArea(field: string, sent: unknown, unit: AreaUnitName):
   const limit = { zero: false, maximum: 1e12 }
   const value = readNumber(field, sent, limit)
   const size = hectares(times(value, AREA_UNITS[unit]))
-  if (isAbove(size, QUANTITY_LIMITS.hectares)) {
+  if (compare(size, toDecimal(QUANTITY_LIMITS.hectares)) > 0) {
     throw ApiError.invalid(field, `must be at most ${QUANTITY_LIMITS.hectares} ha`)
   }
   return { value, unit, hectares: size }

@@ -221,7 +221,8 @@ async function readSubscription(
   reply: FastifyReply,
   { lookup, reader, rules }: SubscriptionService,
 ): Promise<Omit<NewSubscription, 'userId' | 'secret'>> {
-  const body = withoutNulls(request.body)
+  const sent = Object.entries(request.body).filter(([, value]) => value !== null)
+  const body = Object.fromEntries(sent) as unknown as SubscriptionRequest
   const rule = whyNoTarget(body.url, rules)
   if (rule !== undefined) throw ApiError.invalid('url', rule)
   const place = readPlace(body)
@@ -235,17 +236,12 @@ async function readSubscription(
   const { name = '', input = null, scenario = null, threshold, url } = body
   const reading: Promise<Reading> =
     place.type === 'fields'
-      ? readCollection(app, request, reply, lookup, { series, name: place.collection })
+      ? readCollection(request, reply, lookup, { series, name: place.collection })
       : reader.readForRequest({ series, place }, request, reply)
   const { release, values, layers = values } = await reading.catch(acceptUnpublished)
   if (layers.length > 0) refuseUnknownLayer(layers, { input, scenario })
   const notified = selectWatched(values, { input, scenario })
   return { name, series, place, input, scenario, threshold, url: new URL(url).href, release, notified }
-}
-
-function withoutNulls(body: SubscriptionRequest): SubscriptionRequest {
-  const sent = Object.entries(body).filter(([, value]) => value !== null)
-  return Object.fromEntries(sent) as unknown as SubscriptionRequest
 }
 
 interface Reading {
@@ -257,13 +253,12 @@ interface Reading {
 
 /** A collection of the caller, whose fields are read with the first new release. @throws {ApiError} NOT_FOUND, or the reason for no release */
 async function readCollection(
-  { database, inTurn }: App,
   request: SubscriptionCall,
   reply: FastifyReply,
   lookup: Lookup,
   { series, name }: { series: Series; name: string },
 ): Promise<Reading> {
-  await inTurn(request, reply, () => requireCollection(database.writer, requireCaller(request), name))
+  await requireCollection(request, reply, name)
   const snapshot = await lookup.current()
   const release = snapshot.releaseOf(series)
   if (!release) throw await withTimeout(request, reply, () => lookup.reasons.noRelease(snapshot, series))

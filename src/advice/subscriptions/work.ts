@@ -193,18 +193,15 @@ function createComparing(
         early++
         await postpone(writer, changed.id, NOT_YET_SECONDS)
       } catch (error) {
-        const seconds = signal.aborted ? 0 : isOvertaken(error) ? NOT_YET_SECONDS : FAILED_SECONDS
+        // A release or a collection was replaced or deleted meanwhile: the next comparison sees that.
+        const isOvertaken = isReplaced(error) || (error instanceof ApiError && error.code === 'NOT_FOUND')
+        const seconds = signal.aborted ? 0 : isOvertaken ? NOT_YET_SECONDS : FAILED_SECONDS
         if (seconds === FAILED_SECONDS) app.logFailure(error, 'a subscription could not be compared yet')
         await postpone(writer, changed.id, seconds)
       }
     }
     return claimed.length > early && moreIsLeft
   }
-}
-
-/** Whether a release or a collection was replaced or deleted during the comparison: the next one sees that. */
-function isOvertaken(error: unknown): boolean {
-  return isReplaced(error) || (error instanceof ApiError && error.code === 'NOT_FOUND')
 }
 
 function comparePlaces(app: App, reader: PlaceReader) {

@@ -71,7 +71,9 @@ export function composeText(
   const found = findSections(products, body)
   const warnings = listWarnings(found, texts)
   const parts = found.map((one) => createPart(one, texts))
-  const label = findLabel(body.location as { name: string; type?: string })
+  const { name, type } = body.location as { name: string; type?: string }
+  // Where the request gives no name, places have that of their kind.
+  const label = name.toLowerCase() === type ? '' : inOneLine(name)
   for (const { named, kept, isShortened, detail = 'text' } of listShortenings(parts, keepsName)) {
     const text = [
       ...(named && label !== '' ? [`${label}.`] : []),
@@ -85,11 +87,6 @@ export function composeText(
     question ? [writeQuestion(question), `${question.conditions.join(', ')}?`] : [],
   )
   return questions.find((text) => countSegments(text) <= maxSegments) ?? texts.too_long
-}
-
-/** Where the request gives no name, places have that of their kind. */
-function findLabel({ name, type }: { name: string; type?: string }): string {
-  return name.toLowerCase() === type ? '' : inOneLine(name)
 }
 
 interface FoundSection {
@@ -133,7 +130,10 @@ function* shortenings(parts: Part[], keepsName: boolean): Generator<Shortening> 
   const scenarios = scenariosIn(parts)
   for (let left = scenarios.length - 1; left >= 1; left--) {
     const shown = scenarios.slice(0, left)
-    kept = parts.map((part) => withScenarios(part, shown)).filter(hasText)
+    const isShown = ({ scenario }: TextPart) => scenario === null || shown.includes(scenario)
+    kept = parts
+      .map((part) => ({ ...part, entries: part.entries.filter(isShown) }))
+      .filter(({ entries, question }) => entries.length > 0 || question !== undefined)
     yield { named: keepsName, kept, isShortened: true }
   }
   while (kept.length > 1) {
@@ -153,20 +153,12 @@ function scenariosIn(parts: Part[]): string[] {
   return [...new Set(all)].sort((a, b) => weightOf(a) - weightOf(b))
 }
 
-function hasText({ entries, question }: Part): boolean {
-  return entries.length > 0 || question !== undefined
-}
-
-function withScenarios({ entries, ...part }: Part, shown: string[]): Part {
-  return { ...part, entries: entries.filter(({ scenario }) => scenario === null || shown.includes(scenario)) }
-}
-
 function createPart({ product, section }: FoundSection, texts: Texts): Part {
   const { crop, forecast_month, quantities } = section
   const subject = texts.products[product.code] ?? product.names.subject
   const size = quantities && `${areaText(quantities.area.value)} ${quantities.area.unit}`
   const question = readQuestion(section)
-  const entries = inOrder(product, listEntries(product, section))
+  const entries = inOrder(product, section[product.entries] as TextEntry[])
   const years = countYears(
     entries.flatMap(({ scenario, probability }) =>
       probability === undefined ? [] : [[String(scenario), probability] as const],
@@ -185,10 +177,6 @@ function createPart({ product, section }: FoundSection, texts: Texts): Part {
     area: size && fill(texts.area, { area: size }),
     ...(question ? { entries: [], question } : { entries: entries.map(write) }),
   }
-}
-
-function listEntries(product: ProductDefinition, section: Section): TextEntry[] {
-  return section[product.entries] as TextEntry[]
 }
 
 function readQuestion({ question, by_condition = [] }: Section): AskedCondition | undefined {
@@ -215,11 +203,7 @@ function writeHead({ subject, crop, month, area }: Part): string {
 function writeContent({ entries, question }: Part, detail: Detail): string {
   return question
     ? writeQuestion(question)
-    : `${entries.map((entry) => writeEntry(entry, detail)).join('; ')}.`
-}
-
-function writeEntry({ names, figures }: TextPart, detail: Detail): string {
-  return [...names, figures[detail]].join(' ')
+    : `${entries.map(({ names, figures }) => [...names, figures[detail]].join(' ')).join('; ')}.`
 }
 
 function writeQuestion({ question, conditions }: AskedCondition): string {

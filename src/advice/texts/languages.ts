@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { SCENARIOS } from '#schemas/glossary.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { OperatorError } from '#src/errors.ts'
-import { isDay } from '#src/http/parameters.ts'
+import { isDay } from '#src/lib/dates.ts'
 import { nameKey } from '#src/lib/names.ts'
 import { countSegments } from './segments.ts'
 
@@ -159,14 +159,11 @@ function findMistake(content: unknown, language: string): string | undefined {
   return content.language === language ? undefined : `has the language ${content.language}`
 }
 
-function findUnchecked({ checked_by, checked_on }: LanguageFile, today: string): string | undefined {
+function findUnserved(file: LanguageFile, today: string): string | undefined {
+  const { checked_by, checked_on } = file
   if (checked_by === undefined || checked_on === undefined) return 'lacks checked_by or checked_on'
   if (!isDay(checked_on) || checked_on > today) return 'was checked on no day until today'
-  return undefined
-}
-
-function findUnserved(file: LanguageFile, today: string): string | undefined {
-  return findUnchecked(file, today) ?? findMistakeOfDoors(file)
+  return findMistakeOfDoors(file)
 }
 
 /** The longest values of the sentences of doors. */

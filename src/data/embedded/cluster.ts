@@ -290,14 +290,13 @@ export async function openEmbedded(
     return {
       ended: server.ended,
       exchange: server.exchange,
-      disconnected: (abandoned) => void endSession(server, abandoned).then(leave),
+      async disconnected(abandoned) {
+        // It leaves nothing to the next client: else the server ends, where it has not done so by itself.
+        const isThere = supervisor.latest() === server
+        if (isThere && (abandoned || !(await server.forgetClient()))) await server.kill()
+        leave()
+      },
     }
-  }
-
-  /** Leaves nothing to the next client: else the server ends. */
-  async function endSession(server: Instance, abandoned: boolean): Promise<void> {
-    if (supervisor.latest() !== server) return // It has ended by itself.
-    if (abandoned || !(await server.forgetClient())) await server.kill()
   }
 
   return {

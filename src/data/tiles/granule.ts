@@ -219,7 +219,7 @@ function fieldsOf(
     format: FORMAT,
     grid: gridOf(grid),
     window,
-    bands: bands.map(bandOf),
+    bands: bands.map(({ pixelType, nodata }) => ({ pixelType, ...(nodata !== undefined && { nodata }) })),
     sums,
   }
   const { offsets, lengths } = placesOf(blocks, bands.length, first)
@@ -263,10 +263,6 @@ function placesOf(blocks: CompressedBlock[], bands: number, first: number) {
 
 function gridOf({ srid, originX, originY, pixelWidth, pixelHeight, width, height }: Grid): Grid {
   return { srid, originX, originY, pixelWidth, pixelHeight, width, height }
-}
-
-function bandOf({ pixelType, nodata }: StoredBand): Description['bands'][number] {
-  return { pixelType, ...(nodata !== undefined && { nodata }) }
 }
 
 export function isGranuleHeader(name: string, bytes: Buffer): boolean {

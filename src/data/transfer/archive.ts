@@ -251,8 +251,9 @@ async function* partsOf(path: string, values: AsyncGenerator<unknown>): AsyncGen
 async function* valuesOf(path: string, source: ReadStream): AsyncGenerator<unknown> {
   const unpacked = createGunzip()
   source.on('error', (error) => unpacked.destroy(error))
+  const longest = (line: number, first: string) => (line > 1 && first === '"' ? LONGEST_ROW : LONGEST_PART)
   try {
-    for await (const line of linesOf(source.pipe(unpacked), longestLine)) yield JSON.parse(line)
+    for await (const line of linesOf(source.pipe(unpacked), longest)) yield JSON.parse(line)
   } catch (error) {
     if (error instanceof OperatorError) throw error
     throw new OperatorError(`${path} cannot be read: ${formatError(error)}.`, {
@@ -262,8 +263,4 @@ async function* valuesOf(path: string, source: ReadStream): AsyncGenerator<unkno
     source.destroy()
     unpacked.destroy()
   }
-}
-
-function longestLine(line: number, first: string): number {
-  return line > 1 && first === '"' ? LONGEST_ROW : LONGEST_PART
 }

@@ -44,6 +44,11 @@ export function renderContent({ folder, root, product, calls, guide, synthetic }
     ],
     [{ name: 'Try it', link: `advisory/${product}AtPoints` }],
   ]
+  // So that the operations are not far below.
+  const closed = guide.chapters.map(
+    ({ id, heading, content }) =>
+      `<details id="${id}"><summary><h3>${heading}</h3></summary>\n${content}</details>`,
+  )
   return `
     <div class="page docs">${synthetic ? NOTICE : ''}
     <section class="cards" aria-label="${calls.title}">
@@ -52,7 +57,7 @@ export function renderContent({ folder, root, product, calls, guide, synthetic }
     <section class="reading" aria-labelledby="reading">
       <h2 id="reading">${guide.title}</h2>
       ${guide.opening}
-      ${guide.chapters.map(folded).join('\n')}
+      ${closed.join('\n')}
       <p>
         More to read: ${readingLinks(folder)}. The document of all operations: <a href="${root}openapi.yaml">YAML</a>, <a href="${root}openapi.json">JSON</a>; of one purpose:
         ${parts(root)}.
@@ -64,7 +69,7 @@ export function renderContent({ folder, root, product, calls, guide, synthetic }
 }
 
 function readingLinks(folder: string): string {
-  return READING_PATHS.map((path) => `<a href="${folder}${path}">${NAMES[path]}</a>`).join(', ')
+  return READING_PATHS.map((path) => `<a href="${folder}${path}">${READINGS[path][1]}</a>`).join(', ')
 }
 
 /** Where the commands of the documents ask. */
@@ -107,56 +112,29 @@ function card({ id, heading, content }: Chapter, operations: Operation[]): strin
   return `<article class="card"><h2 id="call-${id}">${heading}</h2>\n${content}<p>On this page: ${links}</p></article>`
 }
 
-/** A closed chapter, so that the operations are not far below. */
-function folded({ id, heading, content }: Chapter): string {
-  return `<details id="${id}"><summary><h3>${heading}</h3></summary>\n${content}</details>`
-}
-
 const DOCUMENTS = join(import.meta.dirname, '../../../docs')
 
-/** Documents by their path below /docs, in the order of links; the guide and the first calls are on the page itself. */
+/** Documents by their path below /docs, and what links call them; the guide and the first calls are on the page itself. */
 const READINGS = {
-  '': 'guide/integrators.md',
-  calls: 'guide/calls.md',
-  rules: 'api.md',
-  certainty: 'guide/certainty.md',
-  quantities: 'guide/quantities.md',
-  messages: 'guide/messages.md',
-  offline: 'guide/offline.md',
-  gis: 'guide/gis.md',
-  agents: 'guide/agents.md',
-  clients: 'guide/clients.md',
-  changes: 'guide/changes.md',
-  citing: 'guide/citing.md',
-  proof: 'guide/proof.md',
-  operators: 'guide/operators.md',
-  manifest: 'manifest.md',
-  contributors: 'guide/contributors.md',
-  versions: 'versioning.md',
-  changelog: '../CHANGELOG.md',
+  '': ['guide/integrators.md', 'the guide'],
+  calls: ['guide/calls.md', 'first calls'],
+  rules: ['api.md', 'the rules'],
+  certainty: ['guide/certainty.md', 'how sure values are'],
+  quantities: ['guide/quantities.md', 'quantities'],
+  messages: ['guide/messages.md', 'text messages'],
+  offline: ['guide/offline.md', 'offline packs'],
+  gis: ['guide/gis.md', 'GIS'],
+  agents: ['guide/agents.md', 'agents (MCP)'],
+  clients: ['guide/clients.md', 'clients'],
+  changes: ['guide/changes.md', 'messages of changes'],
+  citing: ['guide/citing.md', 'citing'],
+  proof: ['guide/proof.md', 'proofs'],
+  operators: ['guide/operators.md', 'operators'],
+  manifest: ['manifest.md', 'own rasters'],
+  contributors: ['guide/contributors.md', 'contributors'],
+  versions: ['versioning.md', 'versions'],
+  changelog: ['../CHANGELOG.md', 'the changelog'],
 } as const
-
-/** What links call them. */
-const NAMES: Record<ReadingPath, string> = {
-  '': 'the guide',
-  calls: 'first calls',
-  rules: 'the rules',
-  certainty: 'how sure values are',
-  quantities: 'quantities',
-  messages: 'text messages',
-  offline: 'offline packs',
-  gis: 'GIS',
-  agents: 'agents (MCP)',
-  clients: 'clients',
-  changes: 'messages of changes',
-  citing: 'citing',
-  proof: 'proofs',
-  operators: 'operators',
-  manifest: 'own rasters',
-  contributors: 'contributors',
-  versions: 'versions',
-  changelog: 'the changelog',
-}
 
 type ReadingPath = keyof typeof READINGS
 
@@ -172,7 +150,7 @@ export function createReadings() {
 
 /** @param folder relative path of the other documents; links to files elsewhere are for readers of the repository */
 async function readDocument(path: ReadingPath, folder: string): Promise<RenderedMarkdown> {
-  const file = READINGS[path]
+  const [file] = READINGS[path]
   // Loaded with the first page, which shortens the start.
   const [text, { renderReading }] = await Promise.all([
     readFile(join(DOCUMENTS, file), 'utf8'),
@@ -185,7 +163,7 @@ function hrefFrom(file: string, link: string, folder: string): string | null {
   if (/^(https?:|#)/.test(link)) return link
   const [target = '', chapter] = link.split('#')
   const linked = normalize(join(file, '..', target))
-  const found = Object.entries(READINGS).find(([path, document]) => path !== 'calls' && document === linked)
+  const found = Object.entries(READINGS).find(([path, [document]]) => path !== 'calls' && document === linked)
   if (!found) return null
   return `${folder}${found[0] || '.'}${chapter === undefined ? '' : `#${chapter}`}`
 }

@@ -194,7 +194,11 @@ function withPaths(document: OpenAPIV3_1.Document, part: DocumentPart): OpenAPIV
   const paths = Object.fromEntries(
     Object.entries(document.paths ?? {}).filter(([path]) => findPart(path) === part),
   )
-  const used = new Set(Object.values(paths).flatMap((path) => Object.values(path ?? {}).flatMap(listTags)))
+  const used = new Set(
+    Object.values(paths).flatMap((path) =>
+      Object.values(path ?? {}).flatMap((operation) => (operation as { tags?: string[] }).tags ?? []),
+    ),
+  )
   const { title } = document.info
   return {
     ...document,
@@ -202,10 +206,6 @@ function withPaths(document: OpenAPIV3_1.Document, part: DocumentPart): OpenAPIV
     paths,
     tags: document.tags?.filter(({ name }) => used.has(name)) ?? [],
   }
-}
-
-function listTags(operation: unknown): string[] {
-  return (operation as { tags?: string[] }).tags ?? []
 }
 
 export const JSON_TYPE = 'application/json'
@@ -284,7 +284,10 @@ export function makeOpenApiDocument(
         .replace(COUNTRY_NAMES, () => names || 'no country yet')
     }
     if (value === null || typeof value !== 'object') return value
-    if (DOCUMENTED_AS in value) return JSON.parse(withComponents(value[DOCUMENTED_AS]), asDocumented)
+    if (DOCUMENTED_AS in value) {
+      const documented = String(value[DOCUMENTED_AS])
+      return JSON.parse(documented.replace(/"(\w+)#"/g, '"#/components/schemas/$1"'), asDocumented)
+    }
     return withStandardFormat(value)
   }
   const served = { ...app.swagger(), servers: [{ url: basePath || '/' }] }
@@ -326,8 +329,4 @@ function withoutSchemas(others: Media[], json: Media): Media {
   const references = others.map(({ schema }) => schema.$ref)
   const [own, ...more] = json.schema.anyOf?.filter(({ $ref }) => !references.includes($ref)) ?? []
   return own && more.length === 0 ? { ...json, schema: own } : json
-}
-
-function withComponents(schema: unknown): string {
-  return String(schema).replace(/"(\w+)#"/g, '"#/components/schemas/$1"')
 }

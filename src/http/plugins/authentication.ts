@@ -276,20 +276,11 @@ function sendsToken({ headers }: FastifyRequest): boolean {
 }
 
 /** Where other services take a key, in letters alone. */
-const KEY_NAMES = new Set([
-  'apikey',
-  'xapikey',
-  'xauthtoken',
-  'xaccesstoken',
-  'accesstoken',
-  'authtoken',
-  'token',
-  'key',
-])
+const KEY_NAME = /^(?:x?(?:apikey|authtoken|accesstoken)|token|key)$/i
 
 /** Where a request has a key that is not read, for a sentence; undefined for none. The key itself is never told. */
 function findMisplacedKey({ headers, query }: FastifyRequest): string | undefined {
-  const isKeyName = (name: string) => KEY_NAMES.has(name.toLowerCase().replace(/[_-]/g, ''))
+  const isKeyName = (name: string) => KEY_NAME.test(name.replace(/[_-]/g, ''))
   if (headers.authorization !== undefined) return 'Authorization, but without Bearer'
   const header = Object.keys(headers).find(isKeyName)
   if (header !== undefined) return `the header ${header}, which is not read`

@@ -37,27 +37,19 @@ export const bodyParser = fp(
 )
 
 export function jsonReader(app: App) {
-  const parseJson = app.getDefaultJsonParser('error', 'error')
+  const parse = jsonParser(app, MOST_LISTS)
   type Done = (error: Error | null, body?: unknown) => void
 
   function read(request: FastifyRequest, body: Buffer, done: Done): void {
-    let json: string
+    let parsed: unknown
     try {
-      json = decodeBody(body, request)
+      const json = decodeBody(body, request)
+      parsed = json.trim() === '' ? undefined : parse(request, json)
     } catch (error) {
       done(error as Error)
       return
     }
-    if (json.trim() === '') {
-      done(null, undefined)
-      return
-    }
-    const excess = nestingError(json, 'body')
-    if (excess) done(excess)
-    else
-      void parseJson(request, json, (error, parsed) =>
-        error ? done(malformedJson(json)) : done(null, parsed),
-      )
+    done(null, parsed)
   }
 
   return (request: FastifyRequest, body: Buffer, done: Done): void => {
@@ -284,14 +276,18 @@ export function decodeBody(body: Buffer, request: FastifyRequest): string {
   return decodeText(body, { ...BODY_TEXT, declared }).text
 }
 
-export function longJsonParser(app: App): (request: FastifyRequest, json: string) => unknown {
-  const jsonParser = app.getDefaultJsonParser('error', 'error')
+/** @throws {ApiError} MALFORMED_JSON */
+export function jsonParser(
+  app: App,
+  lists = MOST_LONG_LISTS,
+): (request: FastifyRequest, json: string) => unknown {
+  const parser = app.getDefaultJsonParser('error', 'error')
   return (request, json) => {
-    const excess = nestingError(json, 'body', MOST_LONG_LISTS)
+    const excess = nestingError(json, 'body', lists)
     if (excess) throw excess
     let parsed: unknown
     // The parser calls back before it returns.
-    void jsonParser(request, json, (error, body) => {
+    void parser(request, json, (error, body) => {
       if (error) throw malformedJson(json)
       parsed = body
     })

@@ -129,7 +129,8 @@ export const failureLog = fp(
     app.addHook('onClose', async () => incidents.close())
 
     app.decorate('logFailure', (error, message, log = app.log) => {
-      const outage = databaseError(error) ?? (isUnavailable(error) ? error : undefined)
+      const isOutage = error instanceof ApiError && error.status === 503
+      const outage = databaseError(error) ?? (isOutage ? error : undefined)
       if (!outage) log.warn({ err: error }, message)
       else if (incidents.begins(outage.code, message)) {
         log.error({ incident: outage.code, reason: formatError(error) }, message)
@@ -148,10 +149,6 @@ export const failureLog = fp(
   },
   { name: 'failure-log' },
 )
-
-function isUnavailable(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.status === 503
-}
 
 /** Line of a stack in the service, not in a package or in Node. */
 const OWN_FRAME = /^\s+at .*\/src\/(?!.*node_modules).*$/m

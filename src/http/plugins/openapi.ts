@@ -199,7 +199,11 @@ function createOperation(schema: FastifySchema, config: FastifyContextConfig): F
     ...rest,
     ...describeAccess(schema, config),
     [ROUTE_FACTS]: config,
-    ...(bodyForms && { body: { content: listMedia(bodyForms) } }),
+    ...(bodyForms && {
+      body: {
+        content: Object.fromEntries(Object.entries(bodyForms).map(([type, schema]) => [type, { schema }])),
+      },
+    }),
     ...(queryAlternative !== undefined && { querystring: queryAlternative }),
   }
   return operation
@@ -234,8 +238,4 @@ function describeRule(config: FastifyContextConfig): string {
   if (config.login === undefined) return `A key needs the scope \`${scopeOf(config)}\`.`
   if (config.login === 'any') return 'Logins only: keys are refused.'
   return 'Logins only, with the password given within ten minutes (`POST /auth/login`, `POST /auth/reauthenticate`).'
-}
-
-function listMedia(forms: Record<string, unknown>): Record<string, { schema: unknown }> {
-  return Object.fromEntries(Object.entries(forms).map(([mediaType, schema]) => [mediaType, { schema }]))
 }

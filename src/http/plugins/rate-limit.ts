@@ -24,7 +24,8 @@ export const limitedRate = fp(
   async (app: App) => {
     const { RATE_LIMIT } = app.config
     if (RATE_LIMIT === undefined) return
-    const { requests, seconds } = parseRate(RATE_LIMIT)
+    const [number, unit] = RATE_LIMIT.split('/') as [string, keyof typeof SECONDS]
+    const [requests, seconds] = [Number(number), SECONDS[unit]]
     await app.register(rateLimit, {
       global: false,
       max: requests,
@@ -55,11 +56,6 @@ export const limitedRate = fp(
   },
   { name: 'limited-rate', dependencies: ['authentication', 'warm-up-requests'] },
 )
-
-function parseRate(rate: string): { requests: number; seconds: number } {
-  const [requests, unit] = rate.split('/') as [string, keyof typeof SECONDS]
-  return { requests: Number(requests), seconds: SECONDS[unit] }
-}
 
 function limited(requests: number, seconds: number, left: number): ApiError {
   return new ApiError(

@@ -305,16 +305,14 @@ function createHistogram({ method, route, status, requests, totalMs, latencies }
     metricName: `${name}_bucket`,
   })
   return [
-    ...countsByOctave(latencies).map(({ limitMs, count }) => bucket(formatSeconds(limitMs), count)),
+    // Without the noise of binary fractions: a limit is the name of its bucket.
+    ...countsByOctave(latencies).map(({ limitMs, count }) =>
+      bucket(String(Number((limitMs / 1000).toPrecision(6))), count),
+    ),
     bucket('+Inf', requests),
     { labels, value: totalMs / 1000, metricName: `${name}_sum` },
     { labels, value: requests, metricName: `${name}_count` },
   ]
-}
-
-/** Without the noise of binary fractions: a limit is the name of its bucket. */
-function formatSeconds(milliseconds: number): string {
-  return String(Number((milliseconds / 1000).toPrecision(6)))
 }
 
 function countErrors(totals: RouteTotal[]): Sample[] {

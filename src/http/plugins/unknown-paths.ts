@@ -157,7 +157,11 @@ export const robots = fp(
       '/robots.txt',
       { config: { public: true, caching: 'asset' }, schema: { hide: true } },
       async (request, reply) => {
-        const text = createRules(request.basePath)
+        const { basePath } = request
+        const allowed = ['/docs', '/openapi.json', '/openapi.yaml'].map(
+          (path) => `Allow: ${basePath}${path}\n`,
+        )
+        const text = `User-agent: *\n${allowed.join('')}Disallow: ${basePath}/\n`
         if (allowCaching(request, reply, entityTag(text))) return reply.code(304).send()
         return reply.type('text/plain; charset=utf-8').send(text)
       },
@@ -165,8 +169,3 @@ export const robots = fp(
   },
   { name: 'robots', dependencies: ['base-path', 'caching'] },
 )
-
-function createRules(base: string): string {
-  const allowed = ['/docs', '/openapi.json', '/openapi.yaml'].map((path) => `Allow: ${base}${path}\n`)
-  return `User-agent: *\n${allowed.join('')}Disallow: ${base}/\n`
-}

@@ -60,7 +60,8 @@ export async function loadBoundaries(
   refuseMissingParents(country, level, sets)
 
   const found: Found = { dropped: [], notes: [], elsewhere: 0 }
-  const otherwise = { source: `Not stated; loaded from ${nameFiles(files)}`, licence: 'Not stated' }
+  const names = files.map(({ paths }) => basename(paths[0] as string)).join(', ')
+  const otherwise = { source: `Not stated; loaded from ${names}`, licence: 'Not stated' }
   const set = {
     countryCode: country.code,
     level,
@@ -108,10 +109,6 @@ async function findTarget({ writer }: Database, request: LoadRequest) {
   if (country) return { ...request, country, countries, countryNamed }
   const known = countries.map(({ code, name }) => `${code} (${name})`).join(', ')
   throw new OperatorError(`--country must be one of ${known}, not ${request.country}.`, { code: 'NOT_FOUND' })
-}
-
-function nameFiles(files: FeatureFile[]): string {
-  return files.map(({ paths }) => basename(paths[0] as string)).join(', ')
 }
 
 /** Covers the bytes of the files and all settings that change the result. */

@@ -224,18 +224,12 @@ const STANDARD_SCENARIOS: readonly string[] = SCENARIOS.map(({ scenario }) => sc
 /** A name almost equal to another: requests for one miss the other. */
 const names: Check = (release, surroundings) => {
   const layers = listLayers(release)
-  return [
-    ...misspelled(
-      'input',
-      layers.map(({ input }) => input),
-      surroundings.names.inputs,
-    ),
-    ...misspelled(
-      'scenario',
-      layers.map(({ scenario }) => scenario),
-      [...STANDARD_SCENARIOS, ...surroundings.names.scenarios],
-    ),
-  ]
+  const { inputs, scenarios } = surroundings.names
+  const known = { input: inputs, scenario: [...STANDARD_SCENARIOS, ...scenarios] }
+  return (['input', 'scenario'] as const).flatMap((kind) => {
+    const given = layers.map((layer) => layer[kind])
+    return misspelled(kind, given, known[kind])
+  })
 }
 
 function misspelled(kind: 'input' | 'scenario', given: (string | null)[], known: string[]): FoundIssue[] {
@@ -343,19 +337,11 @@ function looksLikeNodata({ values, frame, pixelType }: Raw, end: Extreme, otherE
   if (gap < SMALLEST_DIFFERENCE * Math.max(Math.abs(end.value), ...others.map(Math.abs))) return undefined
   const atEdges = standsAtEdges(end.value, frame.corners, frame.values)
   const isEvident =
-    hasOwnSign(end.value, others) ||
-    (isFarther(gap, range, others) && hasThreeValues(end.next, otherEnd)) ||
+    // Amounts are not negative.
+    (end.value < 0 && others.every((other) => other >= 0)) ||
+    (gap > Math.max(range, ...others.map(Math.abs)) && hasThreeValues(end.next, otherEnd)) ||
     (gap > range * SMALLEST_GAP && (atEdges || isEndOfType(end.value, pixelType)))
   return isEvident ? { value: end.value, part, others, atEdges } : undefined
-}
-
-function isFarther(gap: number, range: number, others: number[]): boolean {
-  return gap > Math.max(range, ...others.map(Math.abs))
-}
-
-/** Amounts are not negative. */
-function hasOwnSign(value: number, others: number[]): boolean {
-  return value < 0 && others.every((other) => other >= 0)
 }
 
 /** Two values show no range. */

@@ -76,15 +76,12 @@ async function examine(file: FileBytes, offset: number, format: NumberFormat, pa
       )
     }
     if (tag === NEW_SUBFILE_TYPE) {
-      masks = (entries.getUint8(at + valueByte(format)) & (MASK | REDUCED)) === MASK
+      // The lowest byte of a LONG.
+      const lowest = at + (format.big ? 12 : 8) + (format.littleEndian ? 0 : 3)
+      masks = (entries.getUint8(lowest) & (MASK | REDUCED)) === MASK
     }
   }
   return { masks, next: offsetAt(entries, count * entryBytes, format) }
-}
-
-/** The lowest byte of a LONG. */
-function valueByte({ littleEndian, big }: NumberFormat): number {
-  return (big ? 12 : 8) + (littleEndian ? 0 : 3)
 }
 
 function offsetAt(view: DataView, at: number, { littleEndian, big }: NumberFormat): number {

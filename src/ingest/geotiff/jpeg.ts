@@ -49,7 +49,8 @@ export async function decodeJpeg(
     ...shared,
     ...segments.filter(({ marker }) => !isOfApplication(marker)).map((segment) => segment.bytes),
   ])
-  const pixels = (await loadDecoder()).decode(stream)
+  loading ??= newDecoder()
+  const pixels = (await loading).decode(stream)
   const samples = new Uint8Array((pixels.length / DECODED_PIXEL_BYTES) * block.depth)
   for (let from = 0, to = 0; to < samples.length; from += DECODED_PIXEL_BYTES) {
     for (let sample = 0; sample < block.depth; sample++) samples[to++] = pixels[from + sample] as number
@@ -119,11 +120,6 @@ interface Decoder {
 }
 
 let loading: Promise<Decoder> | undefined
-
-function loadDecoder(): Promise<Decoder> {
-  loading ??= newDecoder()
-  return loading
-}
 
 async function newDecoder(): Promise<Decoder> {
   const file = createRequire(import.meta.url).resolve('@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm')

@@ -58,7 +58,8 @@ export async function download(
   } catch (error) {
     if (error instanceof OperatorError) throw error
     const { aborted, reason } = deadline.signal
-    const why = readReason(aborted ? reason : error)
+    const failure = (aborted ? reason : error) as { cause?: unknown }
+    const why = formatError(failure.cause ?? failure)
     throw new OperatorError(`${shown(address)} cannot be downloaded: ${why}.`)
   } finally {
     deadline.end()
@@ -137,11 +138,6 @@ async function follow(address: URL, { at, tag }: Progress, signal: AbortSignal):
   throw new OperatorError(`${shown(address)} leads elsewhere more than ${MAX_REDIRECTS} times.`)
 }
 
-function readReason(error: unknown): string {
-  const { cause } = error as { cause?: unknown }
-  return formatError(cause ?? error)
-}
-
 /** Their block offsets stay in memory during a load. */
 const MAX_FILES = 256
 
@@ -210,7 +206,7 @@ export class OpenFiles {
 
   async #downloaded(path: string): Promise<string> {
     const address = readAddress(path)
-    const name = nameIn(address)
+    const name = basename(address.pathname).replaceAll(/[^\w.-]/g, '_') || 'raster.tif'
     const target = join(await this.#folderOf(path, address.hostname), name)
     if (!(await this.#download(address, target))) {
       throw new OperatorError(`${shown(address)} is not there, or may not be read.`, { code: 'NOT_FOUND' })
@@ -288,10 +284,6 @@ function readAddress(path: string): URL {
     )
   }
   return address
-}
-
-function nameIn({ pathname }: URL): string {
-  return basename(pathname).replaceAll(/[^\w.-]/g, '_') || 'raster.tif'
 }
 
 function namesBeside(pathname: string, target: string): { pathname: string; file: string }[] {

@@ -76,7 +76,8 @@ function selectSubject(
   snapshot: Snapshot,
   { release: code, layer: name, cut = DEFAULT_CUT }: WantedLayer,
 ): MapSubject {
-  const release = selectPublished(snapshot, code, notPublished(code))
+  const unknown = `No release ${code} is published; \`GET /catalog\` lists those that are.`
+  const release = selectPublished(snapshot, code, unknown)
   const layers = listLayers(release)
   const seasons = name === MOST_LIKELY ? findSeasonOdds(layers) : undefined
   const layer = name === MOST_LIKELY ? seasons?.[0] : layers[name - 1]
@@ -158,10 +159,6 @@ export function createMaps(app: Pick<App, 'database' | 'tiles' | 'turns'>, looku
 
 /** The cut of requests that name none. */
 const DEFAULT_CUT: Cut = 'quantiles'
-
-function notPublished(code: string): string {
-  return `No release ${code} is published; \`GET /catalog\` lists those that are.`
-}
 
 /** Those of a map of several layers. */
 const NO_LABELS = { input: null, scenario: null, condition: null, role: undefined }

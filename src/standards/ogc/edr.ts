@@ -1,6 +1,5 @@
 import type { Products } from '#schemas/products/define.ts'
 import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
-import type { AreaRow } from '#src/catalog/area-queries.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
@@ -358,11 +357,6 @@ const LOCATIONS: Operation = {
   parameters: ['releaseId', 'bbox', 'limit', 'offset'],
 }
 
-/** Names an area by its code; by level and code where an area of a level above has the same one. */
-function nameLocation({ level, firstLevel, code }: AreaRow): string {
-  return level === firstLevel ? code : `${level}:${code}`
-}
-
 interface LocationSource {
   collections: FeatureCollections
   areas: Areas
@@ -381,7 +375,11 @@ function addLocations(api: Api, edr: Edr, { collections, areas }: LocationSource
     const page = await areas.page({ countryCode, levels, rectangle, offset, limit, shape }, call)
     const country = countryNamed(snapshot, countryCode) ?? countryCode
     const properties = page.areas.map((area) => describeArea(area, countryCode, country))
-    const ids = page.areas.map((area) => ({ id: nameLocation(area), shape: area.shape }))
+    // Named by its code; by level and code where an area of a level above has the same one.
+    const ids = page.areas.map(({ level, firstLevel, code, shape }) => ({
+      id: level === firstLevel ? code : `${level}:${code}`,
+      shape,
+    }))
     const features = await writeFeatures(call, ids, properties)
     const returned = features.length
     return {

@@ -8,7 +8,6 @@ import { prepareCertainty } from '#src/lookup/certainty.ts'
 import { conditionError } from '#src/lookup/conditions.ts'
 import { assembleValues, type BandedRelease, makeValueMembers, noData } from '#src/lookup/entries.ts'
 import type { Position } from '#src/lookup/queries.ts'
-import type { Window } from '#src/raster/grid.ts'
 import { bytesOf, PIXEL_TYPES, type Pixels, type PixelType } from '#src/raster/pixels.ts'
 import { type BoundedPolygon, boundedPolygon, isWithinAny } from '#src/raster/rings.ts'
 import { type PackGrid, readPacked } from './pixels.ts'
@@ -141,7 +140,7 @@ export function decodePack(bytes: Uint8Array): Pack {
   let at = LENGTH_BYTES + length
   const content = JSON.parse(new TextDecoder().decode(bytes.subarray(LENGTH_BYTES, at))) as PackedContent
   const grids = content.grids.map((grid): PackGrid => {
-    const count = countPixels(grid.window)
+    const count = grid.window.width * grid.window.height
     const bands = grid.bands.map(({ type, nodata }) => {
       const end = at + count * bytesOf(type)
       const pixels = unshuffle(bytes.subarray(at, end), type)
@@ -151,10 +150,6 @@ export function decodePack(bytes: Uint8Array): Pack {
     return { ...grid, bands }
   })
   return { ...content, grids, polygons: listPolygons(content.area.outline) }
-}
-
-function countPixels({ width, height }: Window): number {
-  return width * height
 }
 
 /** The polygons of a GeoJSON geometry. */
