@@ -190,8 +190,8 @@ export function loadEnvironmentFile(): void {
   try {
     // systemd takes a semicolon for a comment, too.
     const lines = readText(file)
-      .replace(/\r\n?/g, '\n')
-      .replace(/^[ \t]*;.*/gm, '')
+      .replaceAll(/\r\n?/g, '\n')
+      .replaceAll(/^[ \t]*;.*/gm, '')
     refuseOtherLines(lines)
     for (const [name, value] of Object.entries(parseEnv(lines))) process.env[name] ??= value
   } catch (error) {
@@ -336,21 +336,15 @@ const URL_PARTS = /^[^/?#]*(\/[^@?#]*)?(\?([\w.-]+([=&][^#]*)?)?)?$/
 function refuseOtherUrl(name: string, url: string | undefined): void {
   if (url === undefined) return
   const rest = url.slice(url.indexOf('://') + 3)
-  // A socket's address has no host.
-  if (URL.canParse(url.replace('@/', '@localhost/')) && URL_PARTS.test(rest) && isDecodable(rest)) return
+  try {
+    // A lone % is read as it is, and other signs are UTF-8.
+    decodeURIComponent(rest.replace(/%(?![0-9a-f]{2})/gi, '%25'))
+    // A socket's address has no host.
+    if (URL.canParse(url.replace('@/', '@localhost/')) && URL_PARTS.test(rest)) return
+  } catch {}
   throw new Error(
     `${name} cannot be read: percent-encode its password (/ is %2F, ? is %3F, # is %23, @ is %40, % is %25)`,
   )
-}
-
-/** A lone % is read as it is. */
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text.replace(/%(?![0-9a-f]{2})/gi, '%25'))
-    return true
-  } catch {
-    return false
-  }
 }
 
 function refuseShortSecret(name: string, secret: string | undefined): void {

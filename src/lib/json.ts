@@ -103,12 +103,9 @@ export function findRoundedNumbers(json: string, names: readonly string[]): Set<
   const rounded = new Set<number>()
   for (const [, text = ''] of json.matchAll(members)) {
     const number = Number(text)
-    // Programs write doubles in 15 to 17 digits, 0.1 as 0.10000000000000001, too.
-    const digits = Math.min(100, Math.max(1, text.replace(/^-?0?\.?0*|[.]|e.*$/gi, '').length))
-    const isSame = [String(number), number.toPrecision(digits)].some(
-      (one) => normalDigits(one) === normalDigits(text),
-    )
-    if (!isSame) rounded.add(number)
+    // GDAL and others write all digits of a double, 0.1 as 0.10000000000000001.
+    const same = [String(number), number.toPrecision(17)].map(normalDigits)
+    if (!same.includes(normalDigits(text))) rounded.add(number)
   }
   return rounded
 }

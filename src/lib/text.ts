@@ -168,17 +168,15 @@ function findBadByte(bytes: Buffer): number {
 const LETTERS_OF_MAC = /[a-z][\x8d-\x8f]/
 const LETTERS_OF_850 = /[a-z][\x81-\x84\x86-\x8c\x90]|[A-Za-z][\x93-\x97][a-z]/
 /** Western languages have one such letter between others, and no pairs such as those of Shift JIS. */
-const OTHER_SCRIPT = /[\xc0-\xff]{3}/
-const SHIFT_JIS = /(?:[\x81-\x9f][\x40-\x7e\x80-\xfc]){2}/
+const OTHER_SCRIPT = /[\xc0-\xff]{3}|(?:[\x81-\x9f][\x40-\x7e\x80-\xfc]){2}/
 
 /** A guess for people: nothing is read by it. */
 function probableEncoding(bytes: Buffer): string {
   const text = bytes.toString('latin1')
-  const other = 'of another script, such as Windows-1251, GBK or Shift JIS'
-  if (OTHER_SCRIPT.test(text)) return other
   if (LETTERS_OF_MAC.test(text)) return 'macintosh'
   if (LETTERS_OF_850.test(text)) return 'code page 850 of DOS'
-  return SHIFT_JIS.test(text) ? other : 'Windows-1252'
+  if (OTHER_SCRIPT.test(text)) return 'of another script, such as Windows-1251, GBK or Shift JIS'
+  return 'Windows-1252'
 }
 
 type Utf16 = 'utf-16le' | 'utf-16be'
@@ -322,23 +320,20 @@ export function decodeField(bytes: Buffer, encoding: Encoding): string {
 }
 
 function findDecoder(label: string): Encoding | undefined {
-  const decoder = textDecoder(label)
-  if (!decoder || decoder.encoding.startsWith('utf-16')) return undefined
-  if (decoder.encoding === 'utf-8') return UTF_8
+  let name: string
+  try {
+    name = new TextDecoder(label).encoding
+  } catch {
+    return undefined
+  }
+  if (name.startsWith('utf-16')) return undefined
+  if (name === 'utf-8') return UTF_8
   // ASCII and Latin-1 mean Windows-1252, as on the web.
-  if (decoder.encoding === 'windows-1252') return encodingOfPage(1252)
-  return { name: decoder.encoding, open: () => openDecoder(label) }
+  if (name === 'windows-1252') return encodingOfPage(1252)
+  return { name, open: () => openDecoder(label) }
 }
 
 function openDecoder(label: string): ReturnType<Encoding['open']> {
   const decoder = new TextDecoder(label)
   return { write: (bytes) => decoder.decode(bytes, { stream: true }), end: () => decoder.decode() }
-}
-
-function textDecoder(label: string) {
-  try {
-    return new TextDecoder(label)
-  } catch {
-    return undefined
-  }
 }

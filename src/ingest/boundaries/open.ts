@@ -114,11 +114,9 @@ async function* geoJsonFeatures(
       return write()
     } catch (error) {
       if (error instanceof OperatorError) throw error
-      const last = count > 0 ? `after feature ${count}` : undefined
-      const fault =
-        error instanceof TextError
-          ? error.message + (last ? ` The place is ${last}.` : '')
-          : `${name} is not GeoJSON: ${last ?? 'at its beginning'} it is cut off or is not JSON.`
+      const where = count > 0 ? `after feature ${count}` : 'at its beginning'
+      const isText = !(error instanceof TextError)
+      const fault = isText ? `${name} is not GeoJSON: ${where} it is cut off or is not JSON.` : error.message
       throw new OperatorError(fault, { code: 'CUT_OFF' })
     }
   }
