@@ -29,11 +29,11 @@ const ROOMS = [
 /** What there is to read may only shrink: lower these with each change that does. */
 const BUDGETS: SourceFigures = {
   files: 392,
-  lines: 77_402,
+  lines: 77_006,
   median: 0,
-  exportedTypes: 632,
+  exportedTypes: 631,
   oneImporter: 112,
-  ofFunctions: 90,
+  ofFunctions: 85,
   bannedWords: 45,
 }
 
