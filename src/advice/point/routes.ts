@@ -216,11 +216,13 @@ function getRoute(endpoint: PointEndpoint) {
 
 /** @throws {ApiError} INVALID_PARAMETERS for a place by its name, with the address that answers for it */
 function refusePlace({ query, body }: FastifyRequest, path: string): void {
-  const sent: Record<string, unknown> = { ...(query as object), ...(isObject(body) ? body : {}) }
-  const { place, lat, lng } = sent
+  const inQuery = query as Record<string, unknown>
+  const inBody = isObject(body) ? (body as Record<string, unknown>) : {}
+  const place = inBody.place ?? inQuery.place
   if (typeof place !== 'string' || place.trim() === '') return
+  const hasPosition = (['lat', 'lng'] as const).every((name) => (inBody[name] ?? inQuery[name]) !== undefined)
   // A body may have members of its own.
-  if (isObject(body) && Object.hasOwn(body, 'place') && lat !== undefined && lng !== undefined) return
+  if (inBody.place !== undefined && hasPosition) return
   const address = `GET ${BASE}/advisory${path.replace(/\/point$/, '')}?place=${encodeURIComponent(place)}`
   const message = `place must be left out here, where lat and lng are required: for a place by its name send ${address}`
   throw new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'place', message }])

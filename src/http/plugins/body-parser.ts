@@ -272,8 +272,8 @@ export const BODY_TEXT = {
 /** Different invalid bytes would decode to the same characters, also of passwords. @throws {TextError} */
 export function decodeBody(body: Buffer, request: FastifyRequest): string {
   // Clients declare their system's encoding for what they write in UTF-8.
-  const declared = isUtf8(body) ? undefined : declaredCharset(request)
-  return decodeText(body, { ...BODY_TEXT, declared }).text
+  return decodeText(body, isUtf8(body) ? BODY_TEXT : { ...BODY_TEXT, declared: declaredCharset(request) })
+    .text
 }
 
 /** @throws {ApiError} MALFORMED_JSON */
