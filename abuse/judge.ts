@@ -21,21 +21,20 @@ export interface Verdict {
   pass: boolean
 }
 
-/** How much slower others may become: so many times, or up to so many milliseconds, whichever is more. */
-const SLOWER: Record<Victim, { times: number; ms: number }> = {
-  point: { times: 2, ms: 50 },
-  'kept point': { times: 3, ms: 250 },
-  batch: { times: 3, ms: 500 },
-  history: { times: 3, ms: 500 },
-  login: { times: 4, ms: 2000 },
+/** The longest p99 in ms that others may have, by the one without an attack. */
+const LONGEST: Record<Victim, (quiet: number) => number> = {
+  point: (quiet) => quiet + 50,
+  'kept point': (quiet) => Math.max(3 * quiet, 250),
+  batch: (quiet) => Math.max(3 * quiet, 500),
+  history: (quiet) => Math.max(3 * quiet, 500),
+  login: (quiet) => Math.max(4 * quiet, 2000),
 }
 
 /** Holds what an attack came to against the limits: nobody else is refused or kept waiting. */
 export function judge({ quiet, attacked, figures }: Outcome): Verdict[] {
   const ofVictims = (Object.keys(attacked) as Victim[]).map((victim): Verdict => {
     const [before, during] = [quiet[victim], attacked[victim]]
-    const { times, ms } = SLOWER[victim]
-    const longest = Math.max(before.p99 * times, ms)
+    const longest = LONGEST[victim](before.p99)
     return {
       what: victim,
       quiet: told(before),
