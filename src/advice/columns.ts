@@ -40,15 +40,17 @@ export function joinColumns<Found>(
     sources.flatMap(({ release }) => (release ? [[release.code, columnsOf(release)] as const] : [])),
   )
   const names = [...new Set([...own.values()].flatMap((columns) => columns.names))]
-  return {
-    names,
-    /** @param found null for no values */
-    readCells(release: ReleaseLabels | undefined, found: Found | null): Record<string, Cell> {
-      const columns = own.get(release?.code ?? '')
-      const cells = columns && found !== null ? nameCells(columns, found) : {}
-      return Object.fromEntries(names.map((name) => [name, cells[name] ?? null]))
-    },
+  const places = new Map(
+    [...own].map(([code, columns]) => [code, names.map((name) => columns.names.lastIndexOf(name))]),
+  )
+  /** In the order of the names. @param found null for no values */
+  function cellsOf({ code = '' }: Partial<ReleaseLabels> = {}, found: Found | null): Cell[] {
+    const cells = found === null ? [] : (own.get(code)?.cellsOf(found) ?? [])
+    return (places.get(code) ?? names.map(() => -1)).map((place) => cells[place] ?? null)
   }
+  const readCells = (release: ReleaseLabels | undefined, found: Found | null) =>
+    nameCells({ names, cellsOf: () => cellsOf(release, found) }, found)
+  return { names, cellsOf, readCells }
 }
 
 /** The columns of the values of a point: one of each input and scenario. @param condition as the call asks for */
@@ -90,7 +92,7 @@ function numberOrNull(value: number): number | null {
   return Number.isNaN(value) ? null : value
 }
 
-interface NumberColumns<Found> extends Columns<Found> {
+export interface NumberColumns<Found> extends Columns<Found> {
   cellsOf(found: Found): (number | null)[]
 }
 
