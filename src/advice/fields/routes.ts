@@ -189,7 +189,7 @@ async function uploads(app: App, { advisors }: Pick<ManyOptions, 'advisors'>): P
       summary: 'Keep a collection of fields',
       description: `Replaces the collection, or makes it. Send up to ${MOST_FIELDS} fields as a GeoJSON FeatureCollection, as Features a line (NDJSON), or as CSV with well-known text, each with an id of your own; polygons must be valid, as for \`POST /advisory/{product}\`. The body is read as it arrives.
 
-A field that is not valid, or that has the id of one before it, is told with its reason, and the others are kept. A call that fails or is cut off changes nothing. Fields belong to the account alone, and go with it. An account has one upload at a time. It has twice its quota of disk, for replaced fields too; 503 says when to send again.`,
+A field that is not valid, or has the id of one before it, is told with its reason; the others are kept. A call that fails or is cut off changes nothing. Fields go with the account. It has one upload at a time, and twice its quota of disk, replaced fields included; 503 says when to send again.`,
       ...described,
       body: Type.Unknown(),
       bodyForms: {
