@@ -44,13 +44,13 @@ export function joinColumns<Found>(
     [...own].map(([code, columns]) => [code, names.map((name) => columns.names.lastIndexOf(name))]),
   )
   /** In the order of the names. @param found null for no values */
-  function cellsOf({ code = '' }: Partial<ReleaseLabels> = {}, found: Found | null): Cell[] {
+  function listCells({ code = '' }: Partial<ReleaseLabels> = {}, found: Found | null): Cell[] {
     const cells = found === null ? [] : (own.get(code)?.cellsOf(found) ?? [])
     return (places.get(code) ?? names.map(() => -1)).map((place) => cells[place] ?? null)
   }
   const readCells = (release: ReleaseLabels | undefined, found: Found | null) =>
-    nameCells({ names, cellsOf: () => cellsOf(release, found) }, found)
-  return { names, cellsOf, readCells }
+    nameCells({ names, cellsOf: () => listCells(release, found) }, found)
+  return { names, listCells, readCells }
 }
 
 /** The columns of the values of a point: one of each input and scenario. @param condition as the call asks for */
@@ -92,7 +92,7 @@ function numberOrNull(value: number): number | null {
   return Number.isNaN(value) ? null : value
 }
 
-export interface NumberColumns<Found> extends Columns<Found> {
+interface NumberColumns<Found> extends Columns<Found> {
   cellsOf(found: Found): (number | null)[]
 }
 

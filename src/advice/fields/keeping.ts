@@ -15,13 +15,11 @@ import { measureOutline } from '../polygon/weighing.ts'
 import {
   type CollectionRow,
   createDraft,
-  type Draft,
   dropDraft,
   insertFields,
   keepDraft,
   measureField,
   type NewField,
-  type Refusal,
 } from './queries.ts'
 import type { SentFeature } from './reading.ts'
 
@@ -81,7 +79,11 @@ export async function keepFields(
   }
 }
 
-async function addFields(keeping: Keeping, draft: Draft, features: AsyncIterable<SentFeature>) {
+async function addFields(
+  keeping: Keeping,
+  draft: { id: number; userId: string },
+  features: AsyncIterable<SentFeature>,
+) {
   const { request, reply } = keeping
   const { server } = request
   const signal = createClientSignal(reply)
@@ -199,7 +201,7 @@ function readProperties({ properties = null }: Record<string, unknown>, sent?: s
   throw ApiError.invalid('properties', `must have at most ${FIELD_LIMITS.properties} characters as JSON`)
 }
 
-function explain(refusal: Refusal): ApiError {
+function explain(refusal: 'full' | 'gone' | 'busy'): ApiError {
   if (refusal === 'gone') return new ApiError('REQUEST_TIMEOUT')
   if (refusal === 'full') {
     return new ApiError(

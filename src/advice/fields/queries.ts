@@ -84,19 +84,19 @@ export function measureField({ id, name, properties, polygons }: NewField): numb
 }
 
 /** Of an account. */
-export interface FieldQuota {
+interface FieldQuota {
   fields: number
   bytes: number
 }
 
 /** A collection whose fields are arriving. */
-export interface Draft {
+interface Draft {
   id: number
   userId: string
 }
 
 /** Why a draft cannot grow: over the quota, gone with its account, or for now, over what the disk has for the account. */
-export type Refusal = 'full' | 'gone' | 'busy'
+type Refusal = 'full' | 'gone' | 'busy'
 
 /** An account has so many times its quota on the disk: what it keeps, and as much that is arriving, replaced or deleted. */
 const SHARE_OF_DISK = 2

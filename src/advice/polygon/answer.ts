@@ -30,7 +30,6 @@ import {
   certaintyNumbers,
   certaintyTexts,
   joinColumns,
-  type NumberColumns,
   quantityColumns,
   sideBySide,
   writeFeature,
@@ -223,11 +222,7 @@ export function readMeans(
  * The columns of all numbers of a release in a region: of each input and scenario, then odds, ranges and expected values.
  * A cell is null where a layer has no value.
  */
-export function statisticColumns(
-  product: ProductDefinition,
-  release: ReleaseLabels,
-  keys: string[],
-): NumberColumns<ChosenStatistics> {
+export function statisticColumns(product: ProductDefinition, release: ReleaseLabels, keys: string[]) {
   const pairs = listPairs(release.layers)
   const certain = certaintyNumbers(product, release)
   return {
@@ -235,7 +230,7 @@ export function statisticColumns(
       ...pairs.flatMap(({ label }) => keys.map((key) => nameColumn(product, label, key))),
       ...certain.names,
     ],
-    cellsOf(statistics) {
+    cellsOf(statistics: ChosenStatistics): (number | null)[] {
       const ofLayers = pairs.flatMap(({ bands }) => {
         const band = bands.find((one) => statistics.layers[one])
         if (band === undefined) return keys.map(() => null)
@@ -418,7 +413,7 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
       const cells: Record<string, CsvValue | undefined> = { ...describe(item), id }
       return csvRow([
         ...labels.map((label) => cells[label] ?? null),
-        ...figures.cellsOf(advice?.release, figuresIn(item)),
+        ...figures.listCells(advice?.release, figuresIn(item)),
         ...(reason ? [reason.error, reason.code as string] : [null, null]),
       ])
     },
