@@ -2,6 +2,15 @@ import type { Scenario } from '../scenario.ts'
 import { logins, madeUpTokens, refreshTokens, registrationTiming } from './accounts.ts'
 import { stalledUploads, unreadAnswers } from './batches.ts'
 import { deepLists, halfOpen, unfinishedBodies } from './connections.ts'
+import {
+  fieldAdvice,
+  fieldMembers,
+  largeFieldsCsv,
+  largeFieldsGeojson,
+  largeFieldUploads,
+  manyFieldsGeojson,
+  slowUploads,
+} from './fields.ts'
 import { historyGrowth, historyReads } from './history.ts'
 import {
   coveragePages,
@@ -37,4 +46,11 @@ export const SCENARIOS: Scenario[] = [
   registrationTiming,
   historyReads,
   historyGrowth,
+  slowUploads,
+  largeFieldsCsv,
+  largeFieldsGeojson,
+  manyFieldsGeojson,
+  fieldAdvice,
+  largeFieldUploads,
+  fieldMembers,
 ]

@@ -40,15 +40,17 @@ export function joinColumns<Found>(
     sources.flatMap(({ release }) => (release ? [[release.code, columnsOf(release)] as const] : [])),
   )
   const names = [...new Set([...own.values()].flatMap((columns) => columns.names))]
-  return {
-    names,
-    /** @param found null for no values */
-    readCells(release: ReleaseLabels | undefined, found: Found | null): Record<string, Cell> {
-      const columns = own.get(release?.code ?? '')
-      const cells = columns && found !== null ? nameCells(columns, found) : {}
-      return Object.fromEntries(names.map((name) => [name, cells[name] ?? null]))
-    },
+  const places = new Map(
+    [...own].map(([code, columns]) => [code, names.map((name) => columns.names.lastIndexOf(name))]),
+  )
+  /** In the order of the names. @param found null for no values */
+  function listCells({ code = '' }: Partial<ReleaseLabels> = {}, found: Found | null): Cell[] {
+    const cells = found === null ? [] : (own.get(code)?.cellsOf(found) ?? [])
+    return (places.get(code) ?? names.map(() => -1)).map((place) => cells[place] ?? null)
   }
+  const readCells = (release: ReleaseLabels | undefined, found: Found | null) =>
+    nameCells({ names, cellsOf: () => listCells(release, found) }, found)
+  return { names, listCells, readCells }
 }
 
 /** The columns of the values of a point: one of each input and scenario. @param condition as the call asks for */

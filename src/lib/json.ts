@@ -3,12 +3,14 @@ interface NestingLimits {
   levels: number
   /** Lists and objects in all. */
   lists: number
+  /** Members of all objects. */
+  members: number
 }
 
 /** The limit that a JSON text exceeds. The text need not be valid, and the check is a few times faster than a parser. */
 export function findExcess(json: string, limits: NestingLimits): keyof NestingLimits | undefined {
   let level = 0
-  let lists = 0
+  let [lists, members] = [0, 0]
   for (let at = 0; at < json.length; at++) {
     switch (json[at]) {
       case '"':
@@ -18,6 +20,9 @@ export function findExcess(json: string, limits: NestingLimits): keyof NestingLi
       case '{':
         if (++level > limits.levels) return 'levels'
         if (++lists > limits.lists) return 'lists'
+        break
+      case ':':
+        if (++members > limits.members) return 'members'
         break
       case ']':
       case '}':

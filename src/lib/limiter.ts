@@ -40,21 +40,26 @@ export function createClientQueue() {
     if (callers.size === 0) networks.delete(network)
   }
 
+  /** The next one of those that may leave; it stays. */
+  function find(mayLeave: (waiter: Waiter) => boolean = () => true): Waiter | undefined {
+    for (const callers of networks.values()) {
+      for (const [first] of callers.values() as Iterable<[Waiter]>) if (mayLeave(first)) return first
+    }
+    return undefined
+  }
+
   return {
     size: () => size,
+    find,
     /** @param mayLeave refuses the first task of a caller, and with it all others of that caller */
-    take(mayLeave: (waiter: Waiter) => boolean = () => true): Waiter | undefined {
-      for (const [network, callers] of networks) {
-        for (const [caller, waiters] of callers) {
-          const [first] = waiters as [Waiter]
-          if (!mayLeave(first)) continue
-          remove(first)
-          moveToEnd(callers, caller)
-          moveToEnd(networks, network)
-          return first
-        }
-      }
-      return undefined
+    take(mayLeave?: (waiter: Waiter) => boolean): Waiter | undefined {
+      const next = find(mayLeave)
+      if (!next) return undefined
+      const { network, caller } = next.clientKey
+      remove(next)
+      moveToEnd(networks.get(network) ?? new Map(), caller)
+      moveToEnd(networks, network)
+      return next
     },
     /** Takes the newest task of the caller with most tasks in the network with most. */
     takeNewestOfMost(): Waiter | undefined {
@@ -127,6 +132,8 @@ export interface Permit {
   readonly amount: number
   /** Never waits: false where there is no room, or after the release. */
   growTo(amount: number): boolean
+  /** Whether the release would let another caller begin: one of the same network, or of one that holds less. */
+  isWanted(): boolean
   release(): void
 }
 
@@ -177,7 +184,7 @@ export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
    */
   async function hold(clientKey: ClientKey, amount: number, signal?: AbortSignal): Promise<Permit> {
     await begin(clientKey, amount, signal)
-    return createPermit(clientKey, amount, shares, leave)
+    return createPermit(clientKey, amount, shares, queue, leave)
   }
 
   /** Gives the release of a permit, which may be called more than once. */
@@ -207,7 +214,8 @@ export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
 function createPermit(
   clientKey: ClientKey,
   amount: number,
-  { fits, count }: ReturnType<typeof createShares>,
+  { fits, count, heldBy }: ReturnType<typeof createShares>,
+  { find }: ReturnType<typeof createClientQueue>,
   leave: (clientKey: ClientKey, amount: number) => void,
 ): Permit {
   let held = amount
@@ -224,6 +232,17 @@ function createPermit(
       count(clientKey, by)
       return true
     },
+    isWanted() {
+      const most = heldBy(clientKey.network)
+      count(clientKey, -held)
+      const next = find((waiter) => {
+        const { network, caller } = waiter.clientKey
+        const mayTake = network === clientKey.network || heldBy(network) < most
+        return mayTake && caller !== clientKey.caller && fits(waiter)
+      })
+      count(clientKey, held)
+      return next !== undefined
+    },
     release() {
       isReleased = true
       const before = held
@@ -239,6 +258,7 @@ function createShares({ running: most, runningEach = most, runningEachNetwork = 
   let running = 0
   return {
     total: () => running,
+    heldBy: (network: string) => ofNetworks.get(network) ?? 0,
     fits: ({ clientKey: { network, caller }, amount }: Pick<Waiter, 'clientKey' | 'amount'>) =>
       running + amount <= most &&
       (ofCallers.get(caller) ?? 0) + amount <= runningEach &&

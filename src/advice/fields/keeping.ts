@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { FIELD_LIMITS, FIELD_QUOTA, FieldId, MOST_FIELDS, type RefusedField } from '#schemas/fields.ts'
 import { ApiError } from '#src/errors.ts'
@@ -15,7 +16,6 @@ import {
   type CollectionRow,
   createDraft,
   dropDraft,
-  type FieldQuota,
   insertFields,
   keepDraft,
   measureField,
@@ -26,8 +26,11 @@ import type { SentFeature } from './reading.ts'
 /** Fields of one statement. */
 const PIECE = 500
 
-/** Bytes of the shapes of one statement: fields of very many vertices come in smaller pieces. */
-const PIECE_BYTES = 1_000_000
+/** Bytes of the fields of one statement: large fields come in smaller pieces. */
+const PIECE_BYTES = 256_000
+
+/** Until what was replaced is removed. */
+const PAUSE_MS = 1000
 
 interface Keeping {
   request: FastifyRequest
@@ -47,8 +50,8 @@ interface Kept {
  * Keeps the fields of an upload as a collection, in the place of the one of this name. The new one is not seen before it
  * is whole; an upload that fails, or is cut off, changes nothing.
  *
- * @throws {ApiError} TOO_MANY_FIELDS over the limit of a call or of the account; REQUEST_TIMEOUT after an hour without a
- * field; the error of the upload
+ * @throws {ApiError} TOO_MANY_FIELDS over the limit of a call or of the account; OVERLOADED where what it has replaced is
+ * not removed yet; REQUEST_TIMEOUT after an hour without a field; the error of the upload
  */
 export async function keepFields(
   keeping: Keeping,
@@ -56,36 +59,39 @@ export async function keepFields(
   features: AsyncIterable<SentFeature>,
 ): Promise<Kept> {
   const { request, reply } = keeping
-  const { inTurn, database } = request.server
+  const { inTurn, database, jobs } = request.server
   const db = database.writer
   const { id: userId } = requireCaller(request)
   const id = await inTurn(request, reply, () => createDraft(db, userId, collection))
+  const draft = { id, userId }
   try {
-    const { size, ...refused } = await addFields(keeping, id, features)
+    const refused = await addFields(keeping, draft, features)
     renewTimeBudget(request)
-    const row = await inTurn(request, reply, () => keepDraft(db, { id, userId, ...size }, FIELD_QUOTA))
-    if (row === 'full') throw tooMany()
-    if (row === 'gone') throw new ApiError('REQUEST_TIMEOUT')
+    const row = await inTurn(request, reply, () => keepDraft(db, draft, FIELD_QUOTA))
+    if (typeof row === 'string') throw explain(row)
     return { row, ...refused }
   } catch (error) {
     // Without a database the job removes it later.
-    await dropDraft(db, id).catch(() => {})
+    await withTimeout(request, reply, () => dropDraft(db, id)).catch(() => {})
     throw error
   } finally {
-    request.server.jobs.wake('remove-fields')
+    jobs.wake('remove-fields')
   }
 }
 
-async function addFields(keeping: Keeping, id: number, features: AsyncIterable<SentFeature>) {
+async function addFields(
+  keeping: Keeping,
+  draft: { id: number; userId: string },
+  features: AsyncIterable<SentFeature>,
+) {
   const { request, reply } = keeping
   const { server } = request
   const signal = createClientSignal(reply)
   const pause = () => server.turns.next(clientKeyOf(request), signal)
   const read = createReader(keeping, pause)
-  const size: FieldQuota = { fields: 0, bytes: 0 }
   const refusals: RefusedField[] = []
-  let [rows, refused] = [0, 0]
-  let [piece, pieceBytes]: [{ row: number; field: NewField; bytes: number }[], number] = [[], 0]
+  let [rows, refused, kept] = [0, 0, 0]
+  let [piece, pieceBytes]: [{ row: number; field: NewField }[], number] = [[], 0]
 
   function refuse(row: number, fieldId: string | undefined, { body }: ApiError): void {
     refused++
@@ -94,23 +100,28 @@ async function addFields(keeping: Keeping, id: number, features: AsyncIterable<S
       refusals.push({ row, ...(fieldId !== undefined && { id: fieldId }), error, code: code as string })
   }
 
+  async function insert(): Promise<Set<string>> {
+    const fields = piece.map(({ field }) => field)
+    const work = () => insertFields(server.database.writer, draft, fields, FIELD_QUOTA)
+    const due = performance.now() + server.config.SLOW_CLIENT_MS
+    for (;;) {
+      renewTimeBudget(request)
+      const added = await server.goOnInTurn(request, reply, work)
+      if (typeof added !== 'string') return added
+      if (added !== 'busy' || performance.now() > due) throw explain(added)
+      server.jobs.wake('remove-fields')
+      await setTimeout(PAUSE_MS)
+    }
+  }
+
   async function store(): Promise<void> {
     if (piece.length === 0) return
-    const fields = piece.map(({ field }) => field)
-    const work = () => insertFields(server.database.writer, id, fields)
-    renewTimeBudget(request)
-    const added = await server.goOnInTurn(request, reply, work)
-    if (!added) throw new ApiError('REQUEST_TIMEOUT')
-    for (const { row, field, bytes } of piece) {
-      if (added.delete(field.id)) {
-        size.fields++
-        size.bytes += bytes
-      } else
-        refuse(
-          row,
-          field.id,
-          ApiError.invalid('id', 'must be another one than those of the fields before it'),
-        )
+    const added = await insert()
+    kept += added.size
+    for (const { row, field } of piece) {
+      if (added.delete(field.id)) continue
+      const rule = 'must be another one than those of the fields before it'
+      refuse(row, field.id, ApiError.invalid('id', rule))
     }
     piece = []
     pieceBytes = 0
@@ -119,20 +130,18 @@ async function addFields(keeping: Keeping, id: number, features: AsyncIterable<S
   for await (const feature of features) {
     await pause()
     const row = ++rows
-    if (rows > MOST_FIELDS || size.fields > FIELD_QUOTA.fields || size.bytes > FIELD_QUOTA.bytes)
-      throw tooMany()
+    if (rows > MOST_FIELDS) throw explain('full')
     const { fieldId, field, error } = await read(feature)
     if (error) refuse(row, fieldId, error)
     else {
-      const bytes = measureField(field)
-      piece.push({ row, field, bytes })
-      pieceBytes += bytes
+      piece.push({ row, field })
+      pieceBytes += measureField(field)
     }
     if (piece.length === PIECE || pieceBytes > PIECE_BYTES) await store()
   }
   await store()
   if (rows === 0) throw ApiError.invalid('features', 'must not be empty')
-  if (size.fields === 0) {
+  if (kept === 0) {
     // A file of another kind empties no collection.
     throw ApiError.invalid(
       'features',
@@ -140,7 +149,7 @@ async function addFields(keeping: Keeping, id: number, features: AsyncIterable<S
     )
   }
   // Doubles are known a piece later.
-  return { size, refused, refusals: refusals.sort((a, b) => a.row - b.row) }
+  return { refused, refusals: refusals.sort((a, b) => a.row - b.row) }
 }
 
 type ReadField = { fieldId: string | undefined } & (
@@ -192,9 +201,16 @@ function readProperties({ properties = null }: Record<string, unknown>, sent?: s
   throw ApiError.invalid('properties', `must have at most ${FIELD_LIMITS.properties} characters as JSON`)
 }
 
-function tooMany(): ApiError {
+function explain(refusal: 'full' | 'gone' | 'busy'): ApiError {
+  if (refusal === 'gone') return new ApiError('REQUEST_TIMEOUT')
+  if (refusal === 'full') {
+    return new ApiError(
+      'TOO_MANY_FIELDS',
+      `A call may have ${MOST_FIELDS} fields, and an account ${FIELD_QUOTA.fields} fields of ${FIELD_QUOTA.bytes} bytes in all: delete a collection, or send less.`,
+    )
+  }
   return new ApiError(
-    'TOO_MANY_FIELDS',
-    `A call may have ${MOST_FIELDS} fields, and an account ${FIELD_QUOTA.fields} fields of ${FIELD_QUOTA.bytes} bytes in all: delete a collection, or send less.`,
-  )
+    'OVERLOADED',
+    'Replaced, deleted and arriving collections of yours fill the disk that an account may have: send it again in a minute, when they are removed.',
+  ).withHeader('retry-after', '60')
 }

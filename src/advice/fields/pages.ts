@@ -5,6 +5,9 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import type { SourceRelease, SourceReleases } from '#src/lookup/places.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
+import type { PolygonWeights } from '#src/raster/weights.ts'
+import type { ZonalCoverage } from '../polygon/queries.ts'
+import { findGridKey, readWeights } from '../polygon/weighing.ts'
 import { chooseRelease, type PlacedPolygon } from '../polygons/sources.ts'
 import type { PolygonWork } from '../polygons/work.ts'
 import {
@@ -16,9 +19,9 @@ import {
   listWeights,
   readPages,
   type StoredField,
+  type StoredWeights,
 } from './queries.ts'
 import { createOutline } from './saved.ts'
-import { createPageWeights } from './weights.ts'
 
 const POSITIONS_A_PAGE = 10_000
 
@@ -101,4 +104,70 @@ export function createFieldReader(
       }
     },
   }
+}
+
+const LENGTH_BYTES = 4
+
+/** Weights of a page beyond these are not stored: its fields are large, and take long to read anyway. */
+const MOST_WEIGHT_BYTES = 500_000
+
+interface GridWeights {
+  ofFields: (Uint8Array | undefined)[]
+  missing: number
+  bytes: number
+}
+
+/** Makes the memory of the weights of a page: stored ones, and those that are weighed now. */
+function createPageWeights(
+  stored: readonly StoredWeights[],
+  fields: number,
+  store: (weights: StoredWeights) => void,
+) {
+  const grids = new Map<string, GridWeights>(
+    stored.map(({ grid, weights }) => [grid, { ofFields: unpack(weights, fields), missing: 0, bytes: 0 }]),
+  )
+
+  function remember(grid: string, field: number, bytes: Uint8Array): void {
+    const known = grids.get(grid) ?? { ofFields: new Array(fields), missing: fields, bytes: 0 }
+    grids.set(grid, known)
+    if (known.ofFields[field] || known.bytes > MOST_WEIGHT_BYTES) return
+    known.ofFields[field] = bytes
+    known.bytes += bytes.length
+    known.missing--
+    if (known.missing === 0 && known.bytes <= MOST_WEIGHT_BYTES) {
+      store({ grid, weights: pack(known.ofFields as Uint8Array[]) })
+    }
+  }
+
+  /** The weights of a field on a grid. @param weigh computes unknown ones */
+  return async (
+    field: number,
+    coverage: ZonalCoverage,
+    weigh: () => Promise<PolygonWeights>,
+  ): Promise<PolygonWeights> => {
+    const grid = findGridKey(coverage)
+    const known = grids.get(grid)?.ofFields[field]
+    if (known) return readWeights(coverage, known)
+    const weights = await weigh()
+    if (weights.bytes) remember(grid, field, weights.bytes)
+    return weights
+  }
+}
+
+function pack(ofFields: Uint8Array[]): Buffer {
+  const lengths = Buffer.alloc(LENGTH_BYTES * ofFields.length)
+  ofFields.forEach(({ length }, field) => {
+    lengths.writeUInt32LE(length, LENGTH_BYTES * field)
+  })
+  return Buffer.concat([lengths, ...ofFields])
+}
+
+function unpack(weights: Buffer, fields: number): Uint8Array[] {
+  let begin = LENGTH_BYTES * fields
+  return Array.from({ length: fields }, (_, field) => {
+    const end = begin + weights.readUInt32LE(LENGTH_BYTES * field)
+    const ofField = weights.subarray(begin, end)
+    begin = end
+    return ofField
+  })
 }

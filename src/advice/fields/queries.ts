@@ -83,25 +83,75 @@ export function measureField({ id, name, properties, polygons }: NewField): numb
   return [id, name, properties].reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), shape)
 }
 
-/** Adds fields to a draft; the ids of the added ones, which it had no field of yet. Undefined where the draft was removed. */
+/** Of an account. */
+interface FieldQuota {
+  fields: number
+  bytes: number
+}
+
+/** A collection whose fields are arriving. */
+interface Draft {
+  id: number
+  userId: string
+}
+
+/** Why a draft cannot grow: over the quota, gone with its account, or for now, over what the disk has for the account. */
+type Refusal = 'full' | 'gone' | 'busy'
+
+/** An account has so many times its quota on the disk: what it keeps, and as much that is arriving, replaced or deleted. */
+const SHARE_OF_DISK = 2
+
+/** Works on a draft that has room for so much more, while no other one of its account grows. */
+async function withRoom<Result>(
+  db: Kysely<Tables>,
+  { id, userId }: Draft,
+  more: FieldQuota,
+  quota: FieldQuota,
+  work: (trx: Transaction<Tables>) => Promise<Result>,
+): Promise<Result | Refusal> {
+  return inTransaction(db, async (trx) => {
+    await holdAccount(trx, userId)
+    if (!(await isDraft(trx, id))) return 'gone'
+    const { rows } = await sql<FieldQuota & { stays: boolean }>`
+      select
+        own.id = draft.id or (own.state = 'kept' and own.name <> draft.name) as stays,
+        sum(own.fields)::float8 as fields,
+        sum(own.bytes)::float8 as bytes
+      from field_collection as own
+      join field_collection as draft on draft.id = ${id}
+      where own.user_id = ${userId}
+      group by stays`.execute(trx)
+    const isOver = (some: FieldQuota[], times: number) =>
+      (['fields', 'bytes'] as const).some(
+        (key) => some.reduce((sum, one) => sum + one[key], more[key]) > times * quota[key],
+      )
+    const staying = rows.filter(({ stays }) => stays)
+    if (isOver(staying, 1)) return 'full'
+    if (!isOver(rows, SHARE_OF_DISK)) return work(trx)
+    // They make room as soon as the job has removed them, and are read no more.
+    await sql`
+      update field_collection set changed_at = '-infinity'
+      where user_id = ${userId} and state = 'gone'`.execute(trx)
+    return 'busy'
+  })
+}
+
+/** Adds fields to a draft; the ids of the added ones, which it had no field of yet. */
 export async function insertFields(
   db: Kysely<Tables>,
-  collectionId: number,
+  draft: Draft,
   fields: readonly NewField[],
-): Promise<Set<string> | undefined> {
+  quota: FieldQuota,
+): Promise<Set<string> | Refusal> {
+  const sum = (some: readonly NewField[]) => some.reduce((bytes, field) => bytes + measureField(field), 0)
+  const more = { fields: fields.length, bytes: sum(fields) }
   const shapes = fields.map(({ polygons }) => encodeMultiPolygon(polygons))
   const list = <Value>(read: (field: NewField) => Value) => fields.map(read)
-  const { rows } = await sql<{ id: string | null }>`
-    -- A draft that grows is no leftover.
-    with draft as (
-      update field_collection set changed_at = now()
-      where id = ${collectionId} and state = 'draft'
-      returning id
-    ),
-    added as (
+  return withRoom(db, draft, more, quota, async (trx) => {
+    const { rows } = await sql<{ id: string }>`
       insert into field (collection_id, id, place, name, properties, longitude, latitude, area_ha, shape)
-      select draft.id, sent.*
-      from draft, unnest(
+      select ${draft.id}, sent.*
+      from unnest(
         ${list(({ id }) => id)}::text[],
         ${list(computePlace)}::bigint[],
         ${list(({ name }) => name)}::text[],
@@ -112,47 +162,36 @@ export async function insertFields(
         ${shapes}::bytea[]
       ) as sent
       on conflict do nothing
-      returning id
-    )
-    select added.id from draft left join added on true`.execute(db)
-  return rows.length === 0 ? undefined : new Set(rows.flatMap(({ id }) => id ?? []))
+      returning id`.execute(trx)
+    const added = new Set(rows.map(({ id }) => id))
+    const left = new Set(added)
+    const bytes = sum(fields.filter(({ id }) => left.delete(id)))
+    // A draft that grows is no leftover.
+    await sql`
+      update field_collection
+      set changed_at = now(), fields = fields + ${added.size}, bytes = bytes + ${bytes}::bigint
+      where id = ${draft.id}`.execute(trx)
+    return added
+  })
 }
 
-/** Of an account. */
-export interface FieldQuota {
-  fields: number
-  bytes: number
-}
-
-/** Puts a draft in the place of the collection of its name; or says why not: over the quota, or gone with its account. */
+/** Puts a draft in the place of the collection of its name. */
 export async function keepDraft(
   db: Kysely<Tables>,
-  { id, userId, fields, bytes }: { id: number; userId: string } & FieldQuota,
+  draft: Draft,
   quota: FieldQuota,
-): Promise<CollectionRow | 'full' | 'gone'> {
-  return inTransaction(db, async (trx) => {
-    // The lock makes simultaneous collections count each other.
-    await holdAccount(trx, userId)
-    if (!(await isDraft(trx, id))) return 'gone'
-    const others = await sumOthers(trx, userId, id)
-    if (others.fields + fields > quota.fields || others.bytes + bytes > quota.bytes) return 'full'
-    // One of before may still be read, and no more of a name: replacements would fill the disk.
-    await sql`
-      update field_collection as older set changed_at = '-infinity'
-      from field_collection as draft
-      where draft.id = ${id} and older.user_id = draft.user_id and older.name = draft.name and older.state = 'gone'`.execute(
-      trx,
-    )
+): Promise<CollectionRow | Refusal> {
+  return withRoom(db, draft, { fields: 0, bytes: 0 }, quota, async (trx) => {
     await sql`
       update field_collection as old set state = 'gone', changed_at = now()
       from field_collection as draft
-      where draft.id = ${id} and old.user_id = draft.user_id and old.name = draft.name and old.state = 'kept'`.execute(
+      where draft.id = ${draft.id} and old.user_id = draft.user_id and old.name = draft.name and old.state = 'kept'`.execute(
       trx,
     )
     return trx
       .updateTable('field_collection')
-      .set({ state: 'kept', fields, bytes, changed_at: sql<Date>`now()` })
-      .where('id', '=', id)
+      .set({ state: 'kept', changed_at: sql<Date>`now()` })
+      .where('id', '=', draft.id)
       .returning(COLUMNS)
       .executeTakeFirstOrThrow()
   })
@@ -165,16 +204,6 @@ async function isDraft(trx: Transaction<Tables>, id: number): Promise<boolean> {
     where id = ${id} and state = 'draft' and user_id in (select id from app_user)
     for update`.execute(trx)
   return rows.length > 0
-}
-
-/** The sizes of the kept collections of an account but that of the name of a draft. */
-async function sumOthers(trx: Transaction<Tables>, userId: string, draftId: number): Promise<FieldQuota> {
-  const { rows } = await sql<FieldQuota>`
-    select coalesce(sum(fields), 0)::float8 as fields, coalesce(sum(bytes), 0)::float8 as bytes
-    from field_collection
-    where user_id = ${userId} and state = 'kept'
-      and name <> (select name from field_collection where id = ${draftId})`.execute(trx)
-  return rows[0] as FieldQuota
 }
 
 /** How long answers that have begun may still read a replaced collection, and a draft may pause. */
@@ -243,8 +272,8 @@ const FIRST_PLACE: FieldPlace = { place: -1, id: '' }
 
 const PAGE = 1000
 
-/** A page of large shapes ends earlier. */
-const PAGE_BYTES = 4_000_000
+/** A page of large fields ends earlier: others wait for the driver to read it. */
+const PAGE_BYTES = 256_000
 
 /** Reads a collection page by page, in the order of answers. */
 export async function* readPages<Row extends FieldPlace>(
@@ -260,7 +289,13 @@ export async function* readPages<Row extends FieldPlace>(
   }
 }
 
-export type StoredField = Field & FieldPlace & { polygons: Rings[] }
+export type StoredField = NewField & FieldPlace
+
+type Encoded<Row> = Omit<Row, 'polygons'> & { shape: Buffer }
+
+function decode<Row>({ shape, ...field }: Row & { shape: Buffer }) {
+  return { ...field, polygons: decodeMultiPolygon(shape) }
+}
 
 /** A page of fields after one. A collection that was replaced has them for an hour. */
 export async function listFields(
@@ -269,11 +304,12 @@ export async function listFields(
   { place, id }: FieldPlace,
   limit: number,
 ): Promise<StoredField[]> {
-  const { rows } = await sql<Omit<StoredField, 'polygons'> & { shape: Buffer }>`
+  const { rows } = await sql<Encoded<StoredField>>`
     with page as (
-      select *, sum(octet_length(shape)) over (order by place, id) - octet_length(shape) as bytes_before
+      select *, sum(bytes) over (order by place, id) - bytes as bytes_before
       from (
-        select * from field
+        select *, octet_length(shape) + coalesce(octet_length(properties), 0) as bytes
+        from field
         where collection_id = ${collectionId} and (place, id) > (${place}::bigint, ${id})
         order by place, id
         limit ${limit}
@@ -283,7 +319,7 @@ export async function listFields(
     from page
     where bytes_before < ${PAGE_BYTES}
     order by page.place, id`.execute(db)
-  return rows.map(({ shape, ...field }) => ({ ...field, polygons: decodeMultiPolygon(shape) }))
+  return rows.map(decode)
 }
 
 /** The field with an id in a collection of an account. */
@@ -291,17 +327,14 @@ export async function findField(
   db: Kysely<Tables>,
   userId: string,
   { collection, id }: { collection: string; id: string },
-): Promise<(Field & { polygons: Rings[] }) | undefined> {
-  const { rows } = await sql<Field & { shape: Buffer }>`
+): Promise<NewField | undefined> {
+  const { rows } = await sql<Encoded<NewField>>`
     select field.id, field.name, properties, longitude, latitude, area_ha as "areaHa", shape
     from field_collection as collection
     join field on collection_id = collection.id
     where user_id = ${userId} and collection.name = ${collection} and state = 'kept'
       and field.id = ${id}`.execute(db)
-  const [found] = rows
-  if (!found) return undefined
-  const { shape, ...field } = found
-  return { ...field, polygons: decodeMultiPolygon(shape) }
+  return rows.map(decode)[0]
 }
 
 interface PageOfFields {

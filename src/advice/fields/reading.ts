@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '#src/errors.ts'
 import { withoutGuard } from '#src/http/formats.ts'
-import { BODY_TEXT, nestingError } from '#src/http/plugins/body-parser.ts'
+import { BODY_TEXT, MOST_LISTS, nestingError } from '#src/http/plugins/body-parser.ts'
 import { readWkt } from '#src/http/wkt.ts'
 import { findTableForm, OPEN_QUOTE, readCsv } from '#src/lib/csv.ts'
 import { textSeparator } from '#src/lib/geojson.ts'
@@ -15,6 +15,9 @@ const LONGEST_FEATURE = 1_048_576
 
 /** Bytes of a read. A long feature is looked at anew with each piece. */
 const PIECE_BYTES = 65_536
+
+/** Members of a feature: the longest properties have 800. */
+const MOST_MEMBERS = 1000
 
 /** Characters of a collection before and after its features. */
 const LONGEST_FRAME = 65_536
@@ -72,7 +75,7 @@ export async function* decodeTexts(
 }
 
 function parseFeature(text: string): SentFeature {
-  const excess = nestingError(text, 'feature')
+  const excess = nestingError(text, 'feature', MOST_LISTS, MOST_MEMBERS)
   if (excess) return { value: excess }
   try {
     return { value: JSON.parse(text), properties: memberText(text, 'properties') }

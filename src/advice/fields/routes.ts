@@ -21,6 +21,7 @@ import { ApiError, answers, errorResponses, noContent, requireFound } from '#src
 import type { App } from '#src/http/app.ts'
 import {
   attach,
+  CSV,
   csvRow,
   DISPOSITION,
   documentFormats,
@@ -35,14 +36,14 @@ import { readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { declaredCharset } from '#src/http/plugins/body-parser.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import { createClientSignal } from '#src/http/plugins/time-budget.ts'
+import { createClientSignal, startDeadline } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { closedWith, openText } from '#src/lib/json.ts'
-import { createLimiter } from '#src/lib/limiter.ts'
+import { createLimiter, type Pause, type Permit } from '#src/lib/limiter.ts'
 import { roundAmount, roundDegrees } from '#src/lib/round.ts'
 import { GEOJSON_TYPE, JSON_TYPE, mediaTypeOfBody } from '../bodies.ts'
 import { writeFeature } from '../columns.ts'
-import { toGeoJson } from '../polygon/geometry.ts'
+import { type Outline, writeGeoJson, writeWkt } from '../polygon/geometry.ts'
 import type { ManyOptions } from '../polygons/routes.ts'
 import { adviceRoute } from './advice.ts'
 import { changesRoute } from './changes.ts'
@@ -66,8 +67,14 @@ type FieldsCall = FastifyRequest<{ Params: CollectionParams; Querystring: Fields
 
 const described = { tags: ['fields'], params: Params }
 
-/** Uploads at a time: each holds a piece of its fields, and no connection between two pieces. */
-const UPLOADS = { running: 4, runningEach: 1, waiting: 20 }
+/**
+ * Uploads that are read at a time. Each holds up to 3 MB: a piece of its fields, and a part of the next one. Pieces take
+ * turns at the database, so that a slow upload holds nothing else.
+ */
+const UPLOADS = { running: 32, runningEach: 1, runningEachNetwork: 16, waiting: 64 }
+
+/** Kilobytes a second. A slower upload gives way where another one waits for its place. */
+const SLOW = 20
 
 export async function fields(app: App, options: ManyOptions): Promise<void> {
   for (const schema of fieldComponents) app.addSchema(schema)
@@ -135,10 +142,12 @@ export async function fields(app: App, options: ManyOptions): Promise<void> {
       const pause = () => app.turns.next(clientKeyOf(request), gone)
       const read = (last: FieldPlace, limit: number) =>
         app.goOnInTurn(request, reply, () => listFields(db, row.id, last, limit))
-      const pages = readWhole(row, read)
+      const write = format === CSV ? writeWkt : format.hasShapes ? writeGeoJson : undefined
+      const written = writeShapes(readWhole(row, read), write, pause)
       reply.type(format.contentType)
       attach(reply, format.mediaType, 'fields')
-      return sendPieces(reply, [], writeItems(format.write(createItems(row)), pages, { pause }))
+      const pieces = writeItems(format.write(createItems(row)), written, { pieceLength: PIECE_LENGTH })
+      return sendPieces(reply, [], pieces)
     },
   })
 
@@ -164,6 +173,7 @@ export async function fields(app: App, options: ManyOptions): Promise<void> {
 
 /** Uploads are read as they arrive: no parser of bodies collects them. */
 async function uploads(app: App, { advisors }: Pick<ManyOptions, 'advisors'>): Promise<void> {
+  const { SLOW_CLIENT_MS } = app.config
   const limiter = createLimiter(UPLOADS, overloaded)
   observeQueue(app.metrics, 'fields', limiter.state)
   app.removeAllContentTypeParsers()
@@ -179,7 +189,7 @@ async function uploads(app: App, { advisors }: Pick<ManyOptions, 'advisors'>): P
       summary: 'Keep a collection of fields',
       description: `Replaces the collection, or makes it. Send up to ${MOST_FIELDS} fields as a GeoJSON FeatureCollection, as Features a line (NDJSON), or as CSV with well-known text, each with an id of your own; polygons must be valid, as for \`POST /advisory/{product}\`. The body is read as it arrives.
 
-A field that is not valid, or that has the id of one before it, is told with its reason, and the others are kept. A call that fails, or that is cut off in the middle, changes nothing: the collection stays as it was. Fields belong to the account, are shown to no other account, and go with it.`,
+A field that is not valid, or has the id of one before it, is told with its reason; the others are kept. A call that fails or is cut off changes nothing. Fields go with the account. It has one upload at a time, and twice its quota of disk, replaced fields included; 503 says when to send again.`,
       ...described,
       body: Type.Unknown(),
       bodyForms: {
@@ -206,33 +216,82 @@ A field that is not valid, or that has the id of one before it, is told with its
         const types = Object.keys(FEATURE_READERS).join(', ')
         throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the body as one of ${types}.`)
       }
-      const features = read(
-        decodeTexts(request.body as AsyncIterable<Buffer>, FIELD_QUOTA.bytes, declaredCharset(request)),
-      )
       const keeping = { request, reply, refuseElsewhere: advisors.refuseElsewhere }
-      const signal = createClientSignal(reply)
-      const work = () => keepFields(keeping, request.params.collection, features)
-      const kept = limiter.run(clientKeyOf(request), work, signal)
-      const { row, refused, refusals } = await kept.catch((error) => {
+      const waiting = startDeadline(reply, SLOW_CLIENT_MS, overloaded)
+      let place: Permit | undefined
+      try {
+        place = await limiter.hold(clientKeyOf(request), 1, waiting.signal).finally(waiting.end)
+        const chunks = givingWay(request.body as AsyncIterable<Buffer>, place, SLOW_CLIENT_MS / LOOKS)
+        const features = read(decodeTexts(chunks, FIELD_QUOTA.bytes, declaredCharset(request)))
+        const { row, ...refused } = await keepFields(keeping, request.params.collection, features)
+        return { ...describe(row), ...refused }
+      } catch (error) {
         // Nothing reads the rest, and browsers send all of it before they read an answer.
         if (!request.raw.complete) reply.header('connection', 'close')
         throw error
-      })
-      return { ...describe(row), refused, refusals }
+      } finally {
+        place?.release()
+      }
     },
   })
+}
+
+/** Looks at the pace of an upload in the time that a client may pause. */
+const LOOKS = 3
+
+/** The body of an upload, until it is slow and another one waits for its place. @throws {ApiError} OVERLOADED */
+async function* givingWay(
+  chunks: AsyncIterable<Buffer>,
+  place: Permit,
+  lookMs: number,
+): AsyncGenerator<Buffer> {
+  let [bytes, waited] = [0, 0]
+  let asked = performance.now()
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    waited += performance.now() - asked
+    if (waited > lookMs) {
+      if (bytes < SLOW * waited && place.isWanted()) {
+        // At once, since all slow ones would go otherwise.
+        place.release()
+        throw overloaded()
+      }
+      bytes = waited = 0
+    }
+    yield chunk
+    asked = performance.now()
+  }
 }
 
 function describe({ id: _, ...row }: CollectionRow) {
   return row
 }
 
-function createItems(row: CollectionRow): Items<StoredField> {
-  const place = ({
-    latitude,
-    longitude,
-    areaHa,
-  }: Pick<StoredField, 'latitude' | 'longitude' | 'areaHa'>) => ({
+/** Characters of a piece of an answer, which one field may exceed. */
+const PIECE_LENGTH = 16_384
+
+interface WrittenField extends Omit<StoredField, 'polygons'> {
+  /** Its shape in the notation of the format; empty for a format without shapes. */
+  shape: string
+}
+
+/** Fields with their shapes written, one at a time: others wait for a part of a long one. */
+async function* writeShapes(
+  pages: AsyncIterable<StoredField[]>,
+  write: ((outline: Outline, pause: Pause) => Promise<string>) | undefined,
+  pause: Pause,
+): AsyncGenerator<WrittenField[]> {
+  for await (const page of pages) {
+    for (const { polygons, ...field } of page) {
+      await pause()
+      const shape = write ? await write(createOutline(polygons), pause) : ''
+      yield [{ ...field, shape }]
+    }
+  }
+}
+
+function createItems(row: CollectionRow): Items<WrittenField> {
+  const place = ({ latitude, longitude, areaHa }: WrittenField) => ({
     lat: roundDegrees(latitude),
     lng: roundDegrees(longitude),
     area_ha: roundAmount(areaHa),
@@ -241,23 +300,14 @@ function createItems(row: CollectionRow): Items<StoredField> {
     members: describe(row),
     columns: TABLE_COLUMNS,
     // A parser would round numbers of their properties.
-    object: ({ id, name, properties, ...field }) =>
-      closedWith(openText(JSON.stringify({ id, name, ...place(field) })), `"properties":${properties}`),
-    feature: ({ id, properties, polygons }) =>
-      writeFeature(id, JSON.stringify(toGeoJson(createOutline(polygons))), properties ?? 'null'),
-    rows: (field) =>
-      csvRow([
-        field.id,
-        field.name,
-        ...Object.values(place(field)),
-        toWkt(field),
-        toPropertiesCell(field.properties),
-      ]),
+    object: (field) => {
+      const { id, name, properties } = field
+      return closedWith(openText(JSON.stringify({ id, name, ...place(field) })), `"properties":${properties}`)
+    },
+    feature: ({ id, properties, shape }) => writeFeature(id, shape, properties ?? 'null'),
+    rows(field) {
+      const { id, name, shape, properties } = field
+      return csvRow([id, name, ...Object.values(place(field)), shape, toPropertiesCell(properties)])
+    },
   }
-}
-
-function toWkt({ polygons }: StoredField): string {
-  const ringText = (ring: Float64Array) =>
-    `(${Array.from({ length: ring.length / 2 }, (_, at) => `${ring[2 * at]} ${ring[2 * at + 1]}`).join(',')})`
-  return `MULTIPOLYGON(${polygons.map((rings) => `(${rings.map(ringText).join(',')})`).join(',')})`
 }

@@ -21,10 +21,9 @@ import {
   type Advice,
   adviceFrom,
   hasValues,
-  listStatisticColumns,
   listStatisticKeys,
   readMeans,
-  readStatistics,
+  statisticColumns,
 } from './answer.ts'
 import { type Computation, createComputing, sharingTiles, type Waiting } from './computing.ts'
 import { chooseStatistics, figuresOfRegion } from './figures.ts'
@@ -341,7 +340,7 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
     const ofConditions = alternativeColumns(product, release, EVERY_CONDITION)
     return {
       statistics: [
-        ...readStatistics(product, release, listStatisticKeys(product), { statistics }),
+        ...statisticColumns(product, release, listStatisticKeys(product)).cellsOf(statistics),
         ...ofConditions.cellsOf(figuresOfRegion(release, statistics)),
       ],
       means: readMeans(release, advice),
@@ -367,7 +366,7 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
     columnsOf(release: PublishedRelease) {
       const product = products.of(release.product)
       const ofConditions = alternativeColumns(product, release, EVERY_CONDITION)
-      return [...listStatisticColumns(product, release, listStatisticKeys(product)), ...ofConditions.names]
+      return [...statisticColumns(product, release, listStatisticKeys(product)).names, ...ofConditions.names]
     },
     /** Reads stored statistics in areas of its country, in the order of their codes; the caller has a connection. */
     async find(release: PublishedRelease, level: number, codes: readonly string[]) {

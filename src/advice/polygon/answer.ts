@@ -218,33 +218,29 @@ export function readMeans(
   })
 }
 
-/** The columns of all numbers of a release in a region: of each input and scenario, then odds, ranges and expected values. */
-export function listStatisticColumns(
-  product: ProductDefinition,
-  release: ReleaseLabels,
-  keys: string[],
-): string[] {
-  const ofLayers = listPairs(release.layers).flatMap(({ label }) =>
-    keys.map((key) => nameColumn(product, label, key)),
-  )
-  return [...ofLayers, ...certaintyNumbers(product, release).names]
-}
-
-/** The cells of these columns; null where a layer has no value. */
-export function readStatistics(
-  product: ProductDefinition,
-  release: ReleaseLabels,
-  keys: string[],
-  { statistics }: Pick<Advice, 'statistics'>,
-): (number | null)[] {
-  const ofLayers = listPairs(release.layers).flatMap(({ bands }) => {
-    const band = bands.find((one) => statistics.layers[one])
-    if (band === undefined) return keys.map(() => null)
-    const found = statistics.layers[band] as LayerStatistics
-    return computeFigures(product, release.layers[band] as LayerLabel, found, statistics.areaHa)
-  })
-  if (!release.certainty) return ofLayers
-  return [...ofLayers, ...certaintyNumbers(product, release).cellsOf(figuresOfRegion(release, statistics))]
+/**
+ * The columns of all numbers of a release in a region: of each input and scenario, then odds, ranges and expected values.
+ * A cell is null where a layer has no value.
+ */
+export function statisticColumns(product: ProductDefinition, release: ReleaseLabels, keys: string[]) {
+  const pairs = listPairs(release.layers)
+  const certain = certaintyNumbers(product, release)
+  return {
+    names: [
+      ...pairs.flatMap(({ label }) => keys.map((key) => nameColumn(product, label, key))),
+      ...certain.names,
+    ],
+    cellsOf(statistics: ChosenStatistics): (number | null)[] {
+      const ofLayers = pairs.flatMap(({ bands }) => {
+        const band = bands.find((one) => statistics.layers[one])
+        if (band === undefined) return keys.map(() => null)
+        const found = statistics.layers[band] as LayerStatistics
+        return computeFigures(product, release.layers[band] as LayerLabel, found, statistics.areaHa)
+      })
+      if (!release.certainty) return ofLayers
+      return [...ofLayers, ...certain.cellsOf(figuresOfRegion(release, statistics))]
+    },
+  }
 }
 
 /** The columns of all that a release says in a region: its numbers, the texts, and the alternatives that a call asks for. */
@@ -258,13 +254,10 @@ export function regionColumns(
     certaintyTexts(product, release),
     alternativeColumns(product, release, condition),
   )
-  return sideBySide<ChosenStatistics>(
-    {
-      names: listStatisticColumns(product, release, keys),
-      cellsOf: (statistics) => readStatistics(product, release, keys, { statistics }),
-    },
-    { names: further.names, cellsOf: (found) => further.cellsOf(figuresOfRegion(release, found)) },
-  )
+  return sideBySide<ChosenStatistics>(statisticColumns(product, release, keys), {
+    names: further.names,
+    cellsOf: (found) => further.cellsOf(figuresOfRegion(release, found)),
+  })
 }
 
 /** Decimals of an area in another unit. */
@@ -364,17 +357,15 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
     const cellsIn = (found: ChosenStatistics) => cellsOf(quantitiesIn(rules, product, release, found))
     return sideBySide(columns, { names, cellsOf: cellsIn })
   })
-  const columns = ['id', 'name', 'lat', 'lng', 'area_ha', ...memberNames, ...figures.names, 'error', 'code']
+  const labels = ['id', 'name', 'lat', 'lng', 'area_ha', ...memberNames]
 
-  /** The cells of an item by their columns. */
-  function listCells({ name, members, advice, reason }: PolygonItem): Record<string, CsvValue | undefined> {
+  /** Where an item is, and what its figures are of. */
+  function describe({ name, members, advice }: PolygonItem): Record<string, CsvValue | undefined> {
     const { type: _, admin: __, ...place } = advice ? describeRegion(name, advice) : { name }
-    return {
-      ...place,
-      ...(advice && { ...members, ...figures.readCells(advice.release, reason ? null : advice.statistics) }),
-      ...(reason && { error: reason.error, code: reason.code }),
-    }
+    return { ...place, ...(advice && members) }
   }
+
+  const figuresIn = ({ advice, reason }: PolygonItem) => (reason ? null : (advice?.statistics ?? null))
 
   return {
     product,
@@ -382,7 +373,7 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
     keys,
     mapping,
     members: { ...makeSharedMembers(sources), ...answers.members },
-    columns,
+    columns: [...labels, ...figures.names, 'error', 'code'],
     object: ({ id, name, members, advice, reason }) => {
       if (advice && !reason && !rules) {
         const start = openText(JSON.stringify({ id, location: describeRegion(name, advice) }))
@@ -408,10 +399,23 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
         ...reason,
       })
     },
-    feature: (item) => writeFeature(item.id, (item.advice && item.geometry) ?? 'null', listCells(item)),
+    feature(item) {
+      const { id, geometry, advice, reason } = item
+      return writeFeature(id, (advice && geometry) ?? 'null', {
+        ...describe(item),
+        ...(advice && figures.readCells(advice.release, figuresIn(item))),
+        ...(reason && { error: reason.error, code: reason.code }),
+      })
+    },
+    // An object of all columns took most of the time of many small fields.
     rows(item) {
-      const cells: Record<string, CsvValue | undefined> = { ...listCells(item), id: item.id }
-      return csvRow(columns.map((column) => cells[column] ?? null))
+      const { id, advice, reason } = item
+      const cells: Record<string, CsvValue | undefined> = { ...describe(item), id }
+      return csvRow([
+        ...labels.map((label) => cells[label] ?? null),
+        ...figures.listCells(advice?.release, figuresIn(item)),
+        ...(reason ? [reason.error, reason.code as string] : [null, null]),
+      ])
     },
   }
 }

@@ -6,7 +6,7 @@ import { FORMATS, type Format, type Writer } from '#src/http/formats.ts'
 import { monthOfCalendar } from '#src/lib/dates.ts'
 import { makeReleaseMembers, type ReleaseLabels } from '#src/lookup/releases.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
-import { listStatisticColumns, type PolygonItem, type PolygonItems, readStatistics } from './answer.ts'
+import { type PolygonItem, type PolygonItems, statisticColumns } from './answer.ts'
 
 /** The formats of answers on many polygons: those of lists, and data value sets of DHIS2. */
 
@@ -47,7 +47,8 @@ function dataValueWriter(
   if (!mapping) throw ApiError.invalid('dhis2', 'must be sent for this form, in a JSON body')
   refuseRepeated(mapping)
   const { org_units, data_set, attribute_option_combo } = mapping
-  const elements = findElements(mapping, listStatisticColumns(product, release, keys))
+  const { names, cellsOf } = statisticColumns(product, release, keys)
+  const elements = findElements(mapping, names)
   const period = findPeriod(product, release, mapping)
   const units = org_units && new Map(org_units.map(({ id, org_unit }) => [id, org_unit]))
   const { crop, ...members } = makeReleaseMembers(release)
@@ -66,7 +67,7 @@ function dataValueWriter(
     if (id === undefined) return leave(id, 'It has no id.')
     const orgUnit = units ? units.get(String(id)) : String(id)
     if (orgUnit === undefined) return leave(id, 'The mapping names no organisation unit for it.')
-    const figures = readStatistics(product, release, keys, advice)
+    const figures = cellsOf(advice.statistics)
     const values = elements.flatMap(({ index, dataElement, categoryOptionCombo }) => {
       const figure = figures[index] ?? null
       if (figure === null) return []

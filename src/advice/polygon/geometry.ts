@@ -78,6 +78,46 @@ function listPositions(ring: Rings[number]): [longitude: number, latitude: numbe
   ])
 }
 
+/** Vertices that are written before others may go on: half a millisecond. */
+const VERTICES_AT_ONCE = 500
+
+interface Notation {
+  list: readonly [open: string, close: string]
+  position(longitude: number, latitude: number): string
+}
+
+const GEOJSON: Notation = { list: ['[', ']'], position: (x, y) => `[${x},${y}]` }
+const WELL_KNOWN: Notation = { list: ['(', ')'], position: (x, y) => `${x} ${y}` }
+
+async function writePolygons(
+  polygons: Rings[],
+  { list: [open, close], position }: Notation,
+  pause: Pause,
+): Promise<string> {
+  const texts: string[] = []
+  for (const ring of polygons.flat()) {
+    let text = ''
+    for (let at = 0; at < ring.length; at += 2) {
+      if (at % (2 * VERTICES_AT_ONCE) === 0) await pause()
+      text += `${at === 0 ? '' : ','}${position(ring[at] as number, ring[at + 1] as number)}`
+    }
+    texts.push(`${open}${text}${close}`)
+  }
+  const listed = polygons.map((rings) => `${open}${texts.splice(0, rings.length).join()}${close}`)
+  return `${open}${listed.join()}${close}`
+}
+
+/** The JSON of {@link toGeoJson}, with a pause in each long shape. */
+export async function writeGeoJson({ type, polygons }: Outline, pause: Pause): Promise<string> {
+  const text = await writePolygons(polygons, GEOJSON, pause)
+  return `{"type":"${type}","coordinates":${type === 'Polygon' ? text.slice(1, -1) : text}}`
+}
+
+/** The same as well-known text. */
+export async function writeWkt({ polygons }: Pick<Outline, 'polygons'>, pause: Pause): Promise<string> {
+  return `MULTIPOLYGON${await writePolygons(polygons, WELL_KNOWN, pause)}`
+}
+
 export function invalid(field: string, rule: string): ApiError {
   const message = `${field} ${rule}`
   return new ApiError('INVALID_GEOMETRY', `${message}.`, [{ field, message }])

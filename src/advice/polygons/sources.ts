@@ -21,7 +21,13 @@ import { readCollection, readFeatureName, type Validator } from '../bodies.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import { type Advice, hasValues, type PolygonItem } from '../polygon/answer.ts'
 import type { Waiting } from '../polygon/computing.ts'
-import { findInteriorPoint, MAX_VERTICES, type Outline, readGeoJson, toGeoJson } from '../polygon/geometry.ts'
+import {
+  findInteriorPoint,
+  MAX_VERTICES,
+  type Outline,
+  readGeoJson,
+  writeGeoJson,
+} from '../polygon/geometry.ts'
 import { type AreaInRelease, listAreasInRelease } from '../polygon/queries.ts'
 import type { MeasuredPolygons, Polygons, Region } from '../polygon/weighing.ts'
 import type { PolygonWork } from './work.ts'
@@ -261,12 +267,14 @@ export function createTasks(
         const [{ source }] = group as [PlacedPolygon]
         yield async (isFirst) => {
           const outcomes = (await findOutcomes(source, group.flatMap(listValid), isFirst)).values()
-          return group.map(({ id, name, outline }) => {
-            const item = { id, name, members: source.members }
-            if ('error' in outline) return { ...item, geometry: null, advice: null, reason: outline }
-            const geometry = hasShapes ? JSON.stringify(toGeoJson(outline)) : null
-            return { ...item, geometry, ...(outcomes.next().value as Outcome) }
-          })
+          const items: PolygonItem[] = []
+          for (const { id, name, outline } of group) {
+            const isValid = !('error' in outline)
+            const geometry = hasShapes && isValid ? await writeGeoJson(outline, pause) : null
+            const outcome = isValid ? (outcomes.next().value as Outcome) : { advice: null, reason: outline }
+            items.push({ id, name, members: source.members, geometry, ...outcome })
+          }
+          return items
         }
       }
     },

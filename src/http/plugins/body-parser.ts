@@ -16,7 +16,7 @@ import { waitWhileConnected, whenOver } from './time-budget.ts'
 const MOST_LEVELS = 64
 
 /** Several times the positions of a polygon. A million bytes could have 300,000, and take as long as 100,000 points. */
-const MOST_LISTS = 50_000
+export const MOST_LISTS = 50_000
 
 /** A shorter body is parsed as fast as a few points are answered. */
 const SOON_PARSED_BYTES = 8192
@@ -64,19 +64,21 @@ export async function waitToParse({ turns }: App, request: FastifyRequest, body:
   await waitWhileConnected(request, (signal) => turns.next(clientKeyOf(request), signal))
 }
 
-/** The error of JSON with too many or too deeply nested lists and objects, which would take long. */
+/** The error of JSON with too many members, or too many or too deeply nested lists and objects: it would take long. */
 export function nestingError(
   json: string,
   what: 'body' | 'line' | 'feature',
   lists = MOST_LISTS,
+  members = Number.POSITIVE_INFINITY,
 ): ApiError | undefined {
   // Each level has two brackets.
   if (json.length <= 2 * MOST_LEVELS) return undefined
-  const excess = findExcess(json, { levels: MOST_LEVELS, lists })
+  const excess = findExcess(json, { levels: MOST_LEVELS, lists, members })
   if (excess === undefined) return undefined
   const rule = {
     levels: `lists or objects within each other on more than ${MOST_LEVELS} levels`,
     lists: `more than ${lists} lists and objects`,
+    members: `more than ${members} members`,
   }
   return new ApiError('MALFORMED_JSON', `The ${what} has ${rule[excess]}.`)
 }

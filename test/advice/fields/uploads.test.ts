@@ -87,4 +87,16 @@ describe('an upload', () => {
     const twice = await put('table', `id,note,note,wkt\nA,1,2,"${wkt}"`, 'text/csv')
     expect(twice.body.error).toBe('The first line names more than one column note.')
   })
+  test('has its features of too many members told, before they are parsed', async () => {
+    const members = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`a${at}`, 0]))
+    const sent = [
+      { ...FIELD, properties: members(400) },
+      { ...FIELD, id: 'B', ...members(1001) },
+    ]
+    const { body } = await put('members', sent.map((one) => `${JSON.stringify(one)}\n`).join(''), NDJSON)
+    expect(body).toMatchObject({ fields: 1, refused: 1 })
+    const error = 'The feature has more than 1000 members.'
+    expect(body.refusals).toEqual([{ row: 2, error, code: 'MALFORMED_JSON' }])
+  })
 })
