@@ -268,6 +268,7 @@ interface SubscriptionTable {
   told: object
   leased_until: Date | null
   failing_since: Date | null
+  tried_at: Date | null
   delivered_at: Date | null
   disabled_at: Date | null
   disabled_reason: DisabledReason | null

@@ -381,7 +381,7 @@ test('of subscriptions and what is delivered', async () => {
   await recordComparison(db, { id, before: null, after: changed?.after ?? null }, message)
   expect(await findTimeToNext(db)).toBeLessThanOrEqual(0)
   const claim = async () =>
-    (await claimDeliveries(db, 1))?.[0] as NonNullable<Awaited<ReturnType<typeof claimDeliveries>>>[number]
+    (await claimDeliveries(db, 1, 1))?.[0] as NonNullable<Awaited<ReturnType<typeof claimDeliveries>>>[number]
   await releaseClaim(db, await claim())
   const delivery = await claim()
   expect(delivery.id).toBe(message.id)
