@@ -128,6 +128,7 @@ function gatherOdds(normal: readonly number[]): Gathered {
     within: null,
     season: { odds: [0.95 - odds, odds, 0.05], outcome: index % 2 },
     told: index === 0,
+    key: `${index}`,
     predictions: [{ scenario: 'Normal', predicted: 1 }],
     observer: `account ${index}`,
     areas: [],
