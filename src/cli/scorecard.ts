@@ -208,72 +208,52 @@ async function readFileObservations(
 const HEAD = ['SCENARIO', 'NUMBER', 'BIAS', 'RMSE', 'MAE', 'RANK']
 
 function cardText(card: Scorecard, errors: readonly RowError[]): string {
-  const { release, unit, level, from_feedback, from_messages, from_file, without_value, smallest_group } =
-    card
+  const { release, unit, level, from_feedback, from_messages, from_file, without_value } = card
+  const { scenarios, districts, odds, skill, kept, withheld_groups, smallest_group } = card
   const { count, mean } = card.message_ratings
+  const named = ['AREA', 'NAME']
   return [
     `${release}: ${from_feedback} observations of feedback, ${from_messages} by message, ${from_file} of a file; ${without_value} where it has no value. In ${unit}.`,
     ...(mean === null ? [] : [`${count} answers by message are rated ${mean.toFixed(1)} of 5.`]),
     '',
-    card.scenarios.length > 0
-      ? formatTable(HEAD, card.scenarios.map(cells))
+    scenarios.length > 0
+      ? formatTable(HEAD, scenarios.map(cells))
       : `They are of fewer than ${smallest_group} accounts: nothing is shown.`,
-    ...(card.districts.length > 0
-      ? [
-          '',
-          `Areas of level ${level}:`,
-          formatTable(
-            ['AREA', 'NAME', ...HEAD],
-            card.districts.map((row) => [row.code, row.name, ...cells(row)]),
-          ),
-        ]
-      : []),
-    ...skillText(card),
-    ...(card.withheld_groups > 0
-      ? [
-          '',
-          `${card.withheld_groups} groups of areas are too small to be shown, or would give away one that is.`,
-        ]
+    ...part(`Areas of level ${level}:`, [...named, ...HEAD], districts, (row) => [
+      ...[row.code, row.name],
+      ...cells(row),
+    ]),
+    ...(odds ? ['', `Odds of ${odds.count}: ${oddsText(odds)}`] : []),
+    ...part(
+      'Odds, and how often it came so:',
+      ['SCENARIO', 'TERM', ...BINS],
+      odds?.reliability ?? [],
+      binCells,
+    ),
+    ...part(
+      `The most likely scenario in areas of level ${level}:`,
+      [...named, ...SKILL_HEAD],
+      skill,
+      (row) => [row.code, row.name, ...skillCells(row)],
+    ),
+    ...part('Kept with the release:', ['AREA', ...SKILL_HEAD, 'AT'], kept, (row) => [
+      ...[row.code, ...skillCells(row)],
+      row.kept_at,
+    ]),
+    ...(withheld_groups > 0
+      ? ['', `${withheld_groups} groups of areas are too small to be shown, or would give away one that is.`]
       : []),
     ...(errors.length > 0 ? ['', 'Rows that were left out:'] : []),
     ...errors.map(({ line, error }) => `line ${line}: ${error}.`),
   ].join('\n')
 }
 
-const SKILL_HEAD = ['NUMBER', 'BIAS', 'MAE', 'WITHIN', 'BRIER', 'RPSS']
-
-function skillText({ odds, skill, kept, level }: Scorecard): string[] {
-  return [
-    ...(odds ? ['', `Odds of ${odds.count}: ${oddsText(odds)}`] : []),
-    ...(odds
-      ? [
-          '',
-          'Odds, and how often it came so:',
-          formatTable(['SCENARIO', 'TERM', ...BINS], odds.reliability.map(binCells)),
-        ]
-      : []),
-    ...(skill.length > 0
-      ? [
-          '',
-          `The most likely scenario in areas of level ${level}:`,
-          formatTable(
-            ['AREA', 'NAME', ...SKILL_HEAD],
-            skill.map((row) => [row.code, row.name, ...skillCells(row)]),
-          ),
-        ]
-      : []),
-    ...(kept.length > 0
-      ? [
-          '',
-          'Kept with the release:',
-          formatTable(
-            ['AREA', ...SKILL_HEAD, 'AT'],
-            kept.map((row) => [row.code, ...skillCells(row), row.kept_at]),
-          ),
-        ]
-      : []),
-  ]
+/** A table under a title; nothing without rows. */
+function part<Row>(title: string, head: string[], rows: readonly Row[], cellsOf: (row: Row) => string[]) {
+  return rows.length > 0 ? ['', title, formatTable(head, rows.map(cellsOf))] : []
 }
+
+const SKILL_HEAD = ['NUMBER', 'BIAS', 'MAE', 'WITHIN', 'BRIER', 'RPSS']
 
 type OddsScore = NonNullable<Scorecard['odds']>
 

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Scorecard } from '#schemas/feedback.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { Judgement, Prediction, Seen } from './scores.ts'
@@ -157,7 +158,9 @@ export async function listObserved(
     of_messages as (
       select
         answer, encode(sender, 'hex') as observer, observed, told_at, true as by_message,
-        sha256(sender || convert_to(answer ->> 'location', 'UTF8')) as key,
+        sha256(
+          sender || concat_ws(' ', answer -> 'location' ->> 'lat', answer -> 'location' ->> 'lng')::bytea
+        ) as key,
         told_at < ${MONTH_BEGAN} as is_settled
       from ${toldByMessage(release, sql`observed ->> ${observed.key} is not null`)} as told
       order by told_at desc
@@ -210,20 +213,17 @@ function toldByMessage(release: string, isWanted: RawBuilder<unknown>): RawBuild
   )`
 }
 
-export interface MessageRatings {
-  count: number
-  /** Null where fewer senders have rated than a group may have. */
-  mean: number | null
-}
-
 /** How senders of messages have rated answers of a release, from 1 to 5. */
-export async function rateByMessages(db: Kysely<Tables>, release: string): Promise<MessageRatings> {
-  const { rows } = await sql<MessageRatings>`
+export async function rateByMessages(
+  db: Kysely<Tables>,
+  release: string,
+): Promise<Scorecard['message_ratings']> {
+  const { rows } = await sql<Scorecard['message_ratings']>`
     select
       count(*)::integer as count,
       case when count(distinct sender) >= ${SMALLEST_GROUP}::integer then avg(rating)::float8 end as mean
     from ${toldByMessage(release, sql`rating is not null`)} as told`.execute(db)
-  return rows[0] as MessageRatings
+  return rows[0] as Scorecard['message_ratings']
 }
 
 /** The areas of places by level; of several of a level the one of lowest code. */

@@ -23,7 +23,6 @@ import {
   isLarge,
   type Judged,
   listObserved,
-  type MessageRatings,
   type Observation,
   rateByMessages,
   SMALLEST_GROUP,
@@ -47,11 +46,10 @@ const PIECE = 1000
 
 /** The observations of a release with their scores. */
 export interface Gathered {
-  fromFeedback: number
-  fromMessages: number
-  ratings: MessageRatings
-  fromFile: number
-  withoutValue: number
+  counts: Pick<
+    Scorecard,
+    'from_feedback' | 'from_messages' | 'message_ratings' | 'from_file' | 'without_value'
+  >
   judged: Judged[]
 }
 
@@ -66,15 +64,15 @@ export async function gatherObservations(
   given: readonly Observation[] = [],
 ): Promise<Gathered> {
   const told = await listObserved(db, release.code, product)
-  const { judged, withoutValue } = await judgeAll(db, release, level, [...told, ...given])
-  return {
-    fromFeedback: told.filter(({ byMessage }) => !byMessage).length,
-    ratings: await rateByMessages(db, release.code),
-    fromMessages: judged.filter(({ byMessage }) => byMessage).length,
-    fromFile: given.length,
-    withoutValue,
-    judged,
+  const { judged, without_value } = await judgeAll(db, release, level, [...told, ...given])
+  const counts = {
+    from_feedback: told.filter(({ byMessage }) => !byMessage).length,
+    from_messages: judged.filter(({ byMessage }) => byMessage).length,
+    message_ratings: await rateByMessages(db, release.code),
+    from_file: given.length,
+    without_value,
   }
+  return { counts, judged }
 }
 
 async function judgeAll(
@@ -82,7 +80,7 @@ async function judgeAll(
   { countryCode }: OfRelease,
   level: number,
   all: readonly Observation[],
-): Promise<Pick<Gathered, 'judged' | 'withoutValue'>> {
+): Promise<{ judged: Judged[]; without_value: number }> {
   const observations = all
     .map((one) => ({ ...one, predictions: selectPredictions(one.predictions) }))
     .filter(({ predictions }) => predictions.length > 0)
@@ -96,7 +94,7 @@ async function judgeAll(
     observer: one.observer ?? key,
     areas: areas[index] ?? [],
   }))
-  return { judged: boundMessages(judged, level), withoutValue: all.length - observations.length }
+  return { judged: boundMessages(judged, level), without_value: all.length - observations.length }
 }
 
 /**
@@ -162,7 +160,7 @@ export function describeScorecard(
   { code }: Pick<ReleaseRow, 'code'>,
   product: ProductDefinition,
   level: number,
-  { judged, ...gathered }: Gathered,
+  { judged, counts }: Gathered,
   kept: Scorecard['kept'],
 ): Scorecard {
   const scenarios = new Map<string | null, Pick<Judged, 'pair' | 'observer' | 'byMessage' | 'areas'>[]>()
@@ -182,11 +180,7 @@ export function describeScorecard(
     product: product.code,
     unit: product.unit,
     level,
-    from_feedback: gathered.fromFeedback,
-    from_messages: gathered.fromMessages,
-    message_ratings: gathered.ratings,
-    from_file: gathered.fromFile,
-    without_value: gathered.withoutValue,
+    ...counts,
     smallest_group: SMALLEST_GROUP,
     scenarios: [...scenarios]
       .filter(([, all]) => isLarge(all))

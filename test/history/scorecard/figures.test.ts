@@ -134,11 +134,13 @@ function gatherOdds(normal: readonly number[]): Gathered {
     areas: [],
   }))
   return {
-    fromFeedback: normal.length,
-    fromMessages: 0,
-    ratings: { count: 0, mean: null },
-    fromFile: 0,
-    withoutValue: 0,
+    counts: {
+      from_feedback: normal.length,
+      from_messages: 0,
+      message_ratings: { count: 0, mean: null },
+      from_file: 0,
+      without_value: 0,
+    },
     judged,
   }
 }
