@@ -25,7 +25,7 @@ const RECEIVERS = 4
 const OTHERS = 8
 /** Others are told within so long, though all of them subscribe and are told at once. */
 const TOLD_WITHIN_MS = 5000
-const EVENTS_WITHIN_MS = 120_000
+const EVENTS_WITHIN_MS = 60_000
 const POLL_MS = 100
 
 /** A receiver at each address of 127.0.0.0/8: for the service these are hosts. */
@@ -94,6 +94,13 @@ const isDisabled = async ({ member, ids }: Subscriber): Promise<boolean> => {
   return states.every(({ status }) => status === 'disabled')
 }
 
+const untold = (value: number): Figure => ({
+  what: `others not told within ${TOLD_WITHIN_MS / 1000} s`,
+  value,
+  unit: '',
+  limit: 0,
+})
+
 /** @param accounts of the attacker @param answer of all their receivers */
 async function attack(
   target: Target,
@@ -112,7 +119,8 @@ async function attack(
   await target.withdraw(release)
   const everybody = [...attackers, ...victims]
   const areDisabled = async () => (await Promise.all(everybody.map(isDisabled))).every(Boolean)
-  if (!(await until(EVENTS_WITHIN_MS, areDisabled))) throw new Error('no subscriber was told')
+  // Places may all be held since an attack before.
+  if (!(await until(EVENTS_WITHIN_MS, areDisabled))) return { stop: async () => [untold(OTHERS)] }
   theirs.answer = answer
   theirs.told.clear()
   others.answer = TAKEN
@@ -128,11 +136,11 @@ async function attack(
   return {
     async stop(): Promise<Figure[]> {
       const seconds = (await waiting) / 1000
-      const untold = OTHERS - others.told.size
+      const left = OTHERS - others.told.size
       theirs.close()
       others.close()
       return [
-        { what: `others not told within ${TOLD_WITHIN_MS / 1000} s`, value: untold, unit: '', limit: 0 },
+        untold(left),
         { what: 'the last of them', value: seconds, unit: ' s', limit: TOLD_WITHIN_MS / 1000 },
       ]
     },
