@@ -16,6 +16,8 @@ export interface Target {
   memory: (() => Promise<Memory>) | undefined
   /** What its database takes on the disk, in MiB; undefined where it is not known. */
   stored: (() => Promise<number>) | undefined
+  /** Withdraws a release of the demo, so that its subscribers are told; undefined where nobody may do that. */
+  withdraw: ((release: string) => Promise<void>) | undefined
   /** Somebody with an account, at an address that nobody else has. */
   newcomer(): Promise<Member>
 }

@@ -1,12 +1,15 @@
+import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { type Cleanup, temporaryFolder } from '#bench/cleanup.ts'
 import { join as joinService, type Member } from '#bench/client.ts'
 import { openDatabaseServer } from '#bench/postgres.ts'
-import type { Server } from '#bench/processes.ts'
-import { startService, type Where } from '#bench/service.ts'
+import { freePort, type Server } from '#bench/processes.ts'
+import { startService, untilReady, type Where } from '#bench/service.ts'
 import type { Memory, Target } from './scenario.ts'
 
 /** Which databases the service is attacked on. */
@@ -44,6 +47,7 @@ export function runningTarget({ port }: URL): Target {
     port: Number(port),
     memory: undefined,
     stored: undefined,
+    withdraw: undefined,
     newcomer: () => newcomerAt(Number(port)),
   }
 }
@@ -54,18 +58,38 @@ export async function startTarget(cleanup: Cleanup, kind: Kind): Promise<Target 
   if (!place) return undefined
   const { where, stored } = place
   const folder = temporaryFolder(cleanup, 'abuse')
-  const service = await startService(cleanup, where, {
+  const settings = {
     DEMO_DATA: 'true',
     LOG_LEVEL: 'fatal',
     NODE_OPTIONS: `--import=${HELD_MEMORY}`,
     HELD_MEMORY_FILE: join(folder, 'held'),
-  })
+    // Receivers of webhooks are on this machine.
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    PORT: `${await freePort()}`,
+  }
+  let service = await startService(cleanup, where, settings)
+  const { port } = service
   return {
-    port: service.port,
+    port,
     memory: () => memoryOf(service, join(folder, 'held')),
     stored,
-    newcomer: () => newcomerAt(service.port),
+    async withdraw(release) {
+      // One process at a time has the folder of an embedded database.
+      if (kind === 'embedded') await service.stop()
+      await runAgro(where, 'releases', 'rollback', release, '--yes')
+      if (kind === 'embedded') service = await startService(cleanup, where, settings)
+      await untilReady(service)
+    },
+    newcomer: () => newcomerAt(port),
   }
+}
+
+const AGRO = fileURLToPath(new URL('../bin/agro.mjs', import.meta.url))
+
+/** Runs a command of the operator. */
+async function runAgro(where: Where, ...parameters: string[]): Promise<void> {
+  const env = { PATH: process.env.PATH, ENV_FILE: devNull, LOG_LEVEL: 'fatal', ...where }
+  await promisify(execFile)(process.execPath, [AGRO, ...parameters], { env })
 }
 
 /** Asks the process, which has loaded `held-memory.mjs`. */

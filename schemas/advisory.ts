@@ -76,10 +76,10 @@ export const ProvenanceMember = Type.Optional(
 
 export const Skill = t.component(
   'Skill',
-  'How well forecasts of the series have done: the value of the most likely scenario against observations of the area, or else of the country.',
+  'How well forecasts of the series have done: the value of the most likely scenario against observations of the area, or else of the country. Rounded to hide single ones.',
   {
     n: t.integer('How many observations, 30 at least.'),
-    bias: t.number('The mean of predicted minus observed, in the unit of the values.'),
+    bias: t.number('The mean of predicted minus observed, in the unit of values.'),
     mae: t.number('The mean of the sizes of these differences.'),
     within: Type.Optional(t.number('How many observations lay in the range, from 0 to 1.')),
     rpss: Type.Optional(
@@ -87,7 +87,7 @@ export const Skill = t.component(
     ),
     of: t.string('The area, the crop and the years.'),
   },
-  { n: 412, bias: -112.5, mae: 340.7, within: 0.78, rpss: 0.12, of: 'ETH-04, wheat, 2023 to 2025' },
+  { n: 410, bias: -120, mae: 340, within: 0.78, rpss: 0.12, of: 'ETH-04, wheat, 2023 to 2025' },
 )
 export type Skill = Static<typeof Skill>
 

@@ -22,6 +22,7 @@ import {
   mapTiles,
 } from './open-doors.ts'
 import { combs, stars, tangles } from './polygons.ts'
+import { webhookSilence, webhookUpgrades } from './webhooks.ts'
 
 /** What a service is attacked with, in this order: what is about its memory, while it has no more than it needs. */
 export const SCENARIOS: Scenario[] = [
@@ -53,4 +54,6 @@ export const SCENARIOS: Scenario[] = [
   fieldAdvice,
   largeFieldUploads,
   fieldMembers,
+  webhookUpgrades,
+  webhookSilence,
 ]

@@ -48,7 +48,9 @@ async function deleteWherePermitted(
     await trx.deleteFrom('release').where('id', '=', id).execute()
   } else {
     await deleteSchedule(trx, id)
-    await trx.deleteFrom('skill').where('release_id', '=', id).execute()
+    for (const table of ['skill', 'skill_counted'] as const) {
+      await trx.deleteFrom(table).where('release_id', '=', id).execute()
+    }
     if (waits) await recordUnscheduled(trx, code)
     await trx
       .updateTable('release')

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { SCORECARD_DEFAULTS, type Scorecard } from '#schemas/feedback.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
@@ -7,12 +8,13 @@ import { recordOperation } from '#src/data/audit-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { decodeFile, OperatorError } from '#src/errors.ts'
-import { describeScorecard, type Gathered, gatherObservations, sumToKeep } from '#src/history/scorecard.ts'
+import { describeScorecard, gatherObservations, gatherToKeep } from '#src/history/scorecard.ts'
 import { type Observation, SMALLEST_GROUP } from '#src/history/scorecard-queries.ts'
 import { readSeason, type Seen, TERCILES } from '#src/history/scores.ts'
-import { isObservable, KEPT_LEVEL, listKept, replaceKept, wouldReveal } from '#src/history/skill-queries.ts'
+import { addKept, findCounted, isObservable, listKept } from '#src/history/skill-queries.ts'
 import { readNumber } from '#src/http/parameters.ts'
 import { countLineEnds, findTableForm, readCsv, withDecimalPoint } from '#src/lib/csv.ts'
+import { formatDay } from '#src/lib/dates.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { valuesInRelease } from '#src/lookup/pixels.ts'
@@ -100,15 +102,15 @@ export const scorecardCommand = command({
       '--observations <file>',
       'CSV with the columns lat, lng and an observation such as yield_kg_ha, perhaps also scenario (what the season was) and condition (such as foot slope); invalid rows are listed and skipped',
     ],
-    ['--keep', 'keep the sums of the country and its areas of level 1 with the release, for answers'],
+    ['--keep', 'add new observations to the sums of the country and its areas of level 1, for answers'],
     levelOption(),
   ],
   help: `
 Bias is the mean of predicted minus observed, RMSE the root of the mean square of these differences, MAE the
 mean of their sizes, and RANK the correlation of the ranks (Spearman), equal values having the mean of theirs.
 WITHIN is the share of observations in the range of the most likely scenario, BRIER and RPSS score its odds.
-Groups of fewer than 5 accounts are not shown, where each row of a file counts as one, nor are areas that would
-give them away.`,
+Groups of fewer than 5 accounts, or with more than half from one, are not shown, where each row of a file counts
+as one, nor are areas that would give them away.`,
   examples: [
     'agro scorecard yield-eth-wheat-2026-07-v1',
     'agro scorecard yield-eth-wheat-2026-07-v1 --observations trials.csv --level 1 --json',
@@ -143,32 +145,34 @@ async function answerScorecard(
     file === undefined
       ? { given: [], errors: [] }
       : await readFileObservations(database, release, product, file)
-  const finest = Math.max(level, KEPT_LEVEL)
-  const gathered = await gatherObservations(writer, release, product, finest, given)
-  if (keep) await keepSkill(database, release, gathered)
+  const gathered = await gatherObservations(writer, release, product, level, given)
+  if (keep) await keepSkill(database, release, product, given)
   const card = describeScorecard(release, product, level, gathered, await listKept(writer, release.id))
   return [{ ...card, row_errors: errors }, cardText(card, errors)]
 }
 
-/** Keeps the sums that may be shown, and records it. @throws {OperatorError} where none may */
-async function keepSkill({ writer }: Database, release: ReleaseRow, gathered: Gathered): Promise<void> {
-  const rows = sumToKeep(release.countryCode, gathered)
-  if (rows.length === 0) {
-    throw new OperatorError(
-      `The observations are of fewer than ${SMALLEST_GROUP} accounts: nothing of ${release.code} is kept.`,
-    )
-  }
+/** Adds what everybody may know of new observations to the kept sums, and records it. @throws {OperatorError} where that is nothing */
+async function keepSkill(
+  { writer }: Database,
+  release: ReleaseRow,
+  product: ProductDefinition,
+  given: readonly Observation[],
+): Promise<void> {
   await inTransaction(writer, async (trx) => {
     await lockReleases(trx)
     const { id, code } = await requireComplete(trx, release.code)
-    if (await wouldReveal(trx, id, rows)) {
+    const batches = await gatherToKeep(trx, release, product, given, await findCounted(trx, id))
+    if (batches.length === 0) {
+      const now = new Date()
+      const next = formatDay(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1))
       throw new OperatorError(
-        `Fewer than ${SMALLEST_GROUP} observations differ from those that are kept of ${code}, which would reveal them: keep it again when there are more.`,
+        `Nothing of ${code} is kept: its new observations are of fewer than ${SMALLEST_GROUP} accounts, or most are of one. Feedback counts from the first day of the next month on, here ${next}, and accounts of a month or more.`,
       )
     }
-    await replaceKept(trx, id, rows)
-    const detail = { release: code, areas: rows.length, observations: gathered.judged.length }
-    await recordOperation(trx, { kind: 'skill_kept', detail })
+    for (const { rows, keys } of batches) await addKept(trx, id, rows, keys)
+    const observations = batches.reduce((sum, { keys }) => sum + keys.length, 0)
+    const areas = new Set(batches.flatMap(({ rows }) => rows.map(({ area_code }) => area_code))).size
+    await recordOperation(trx, { kind: 'skill_kept', detail: { release: code, areas, observations } })
   })
 }
 
@@ -186,83 +190,70 @@ async function readFileObservations(
   const { rows, errors } = readObservations(text, key, maximum)
   const places = rows.map(({ lat, lng, condition }) => ({ latitude: lat, longitude: lng, condition }))
   const values = await valuesInRelease(database, product, release.id, places)
+  const times = new Map<string, number>()
   // The values are of the condition.
-  const given = rows.map(({ condition: _, ...row }, index) => ({
-    ...row,
-    predictions: (values[index] ?? []).map(({ value, ...layer }) => ({ ...layer, predicted: value })),
-  }))
+  const given = rows.map(({ condition, ...row }, index) => {
+    const text = JSON.stringify([row, condition])
+    const time = (times.get(text) ?? 0) + 1
+    times.set(text, time)
+    return {
+      ...row,
+      key: createHash('sha256').update(`${text} ${time}`).digest('hex'),
+      predictions: (values[index] ?? []).map(({ value, ...layer }) => ({ ...layer, predicted: value })),
+    }
+  })
   return { given, errors }
 }
 
 const HEAD = ['SCENARIO', 'NUMBER', 'BIAS', 'RMSE', 'MAE', 'RANK']
 
 function cardText(card: Scorecard, errors: readonly RowError[]): string {
-  const { release, unit, level, from_feedback, from_messages, from_file, without_value, smallest_group } =
-    card
+  const { release, unit, level, from_feedback, from_messages, from_file, without_value } = card
+  const { scenarios, districts, odds, skill, kept, withheld_groups, smallest_group } = card
   const { count, mean } = card.message_ratings
+  const named = ['AREA', 'NAME']
   return [
     `${release}: ${from_feedback} observations of feedback, ${from_messages} by message, ${from_file} of a file; ${without_value} where it has no value. In ${unit}.`,
     ...(mean === null ? [] : [`${count} answers by message are rated ${mean.toFixed(1)} of 5.`]),
     '',
-    card.scenarios.length > 0
-      ? formatTable(HEAD, card.scenarios.map(cells))
+    scenarios.length > 0
+      ? formatTable(HEAD, scenarios.map(cells))
       : `They are of fewer than ${smallest_group} accounts: nothing is shown.`,
-    ...(card.districts.length > 0
-      ? [
-          '',
-          `Areas of level ${level}:`,
-          formatTable(
-            ['AREA', 'NAME', ...HEAD],
-            card.districts.map((row) => [row.code, row.name, ...cells(row)]),
-          ),
-        ]
-      : []),
-    ...skillText(card),
-    ...(card.withheld_groups > 0
-      ? [
-          '',
-          `${card.withheld_groups} groups of areas are too small to be shown, or would give away one that is.`,
-        ]
+    ...part(`Areas of level ${level}:`, [...named, ...HEAD], districts, (row) => [
+      ...[row.code, row.name],
+      ...cells(row),
+    ]),
+    ...(odds ? ['', `Odds of ${odds.count}: ${oddsText(odds)}`] : []),
+    ...part(
+      'Odds, and how often it came so:',
+      ['SCENARIO', 'TERM', ...BINS],
+      odds?.reliability ?? [],
+      binCells,
+    ),
+    ...part(
+      `The most likely scenario in areas of level ${level}:`,
+      [...named, ...SKILL_HEAD],
+      skill,
+      (row) => [row.code, row.name, ...skillCells(row)],
+    ),
+    ...part('Kept with the release:', ['AREA', ...SKILL_HEAD, 'AT'], kept, (row) => [
+      ...[row.code, ...skillCells(row)],
+      row.kept_at,
+    ]),
+    ...(withheld_groups > 0
+      ? ['', `${withheld_groups} groups of areas are too small to be shown, or would give away one that is.`]
       : []),
     ...(errors.length > 0 ? ['', 'Rows that were left out:'] : []),
     ...errors.map(({ line, error }) => `line ${line}: ${error}.`),
   ].join('\n')
 }
 
-const SKILL_HEAD = ['NUMBER', 'BIAS', 'MAE', 'WITHIN', 'BRIER', 'RPSS']
-
-function skillText({ odds, skill, kept, level }: Scorecard): string[] {
-  return [
-    ...(odds ? ['', `Odds of ${odds.count}: ${oddsText(odds)}`] : []),
-    ...(odds
-      ? [
-          '',
-          'Odds, and how often it came so:',
-          formatTable(['SCENARIO', 'TERM', ...BINS], odds.reliability.map(binCells)),
-        ]
-      : []),
-    ...(skill.length > 0
-      ? [
-          '',
-          `The most likely scenario in areas of level ${level}:`,
-          formatTable(
-            ['AREA', 'NAME', ...SKILL_HEAD],
-            skill.map((row) => [row.code, row.name, ...skillCells(row)]),
-          ),
-        ]
-      : []),
-    ...(kept.length > 0
-      ? [
-          '',
-          'Kept with the release:',
-          formatTable(
-            ['AREA', ...SKILL_HEAD, 'AT'],
-            kept.map((row) => [row.code, ...skillCells(row), row.kept_at]),
-          ),
-        ]
-      : []),
-  ]
+/** A table under a title; nothing without rows. */
+function part<Row>(title: string, head: string[], rows: readonly Row[], cellsOf: (row: Row) => string[]) {
+  return rows.length > 0 ? ['', title, formatTable(head, rows.map(cellsOf))] : []
 }
+
+const SKILL_HEAD = ['NUMBER', 'BIAS', 'MAE', 'WITHIN', 'BRIER', 'RPSS']
 
 type OddsScore = NonNullable<Scorecard['odds']>
 

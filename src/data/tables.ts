@@ -268,6 +268,7 @@ interface SubscriptionTable {
   told: object
   leased_until: Date | null
   failing_since: Date | null
+  tried_at: Date | null
   delivered_at: Date | null
   disabled_at: Date | null
   disabled_reason: DisabledReason | null
@@ -339,6 +340,7 @@ export interface Tables {
   signing_key: { kid: string; public_key: Buffer; made_at: Generated<Date>; retired_at: Date | null }
   area_result: AreaResultTable
   skill: SkillTable
+  skill_counted: { release_id: number; key: Buffer }
   area_claim: { release_id: number; admin_area_id: number; leased_until: Date }
   plausible_range: PlausibleRangeTable
   boundary_set: BoundarySetTable

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Scorecard } from '#schemas/feedback.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { Judgement, Prediction, Seen } from './scores.ts'
@@ -21,15 +22,29 @@ export interface Observed {
 }
 
 /** An observation with its place and its scores. */
-export type Judged = Observed & Judgement & { predictions: readonly Prediction[] }
+export type Judged = Observed & Judgement & { key: string; predictions: readonly Prediction[] }
 
 interface DistrictGroup<One extends Observed = Observed> {
   district: District
   observed: One[]
 }
 
+/** Whether a group has accounts enough, none of which has told more than half of what accounts have told. */
 export function isLarge(observed: readonly Observed[]): boolean {
-  return selectObservers(observed).size >= SMALLEST_GROUP
+  const { accounts, total } = countByAccount(observed)
+  return accounts.size >= SMALLEST_GROUP && [...accounts.values()].every((count) => 2 * count <= total)
+}
+
+/** How many observations each account has told, and all of them. */
+export function countByAccount(observed: readonly Observed[]) {
+  const accounts = new Map<string, number>()
+  let total = 0
+  for (const { observer, byMessage } of observed) {
+    if (byMessage) continue
+    accounts.set(observer, (accounts.get(observer) ?? 0) + 1)
+    total++
+  }
+  return { accounts, total }
 }
 
 /** Areas that may be shown: no difference of shown groups, also of levels above, is smaller than a group. */
@@ -75,28 +90,22 @@ function dividePart<One extends Observed>(
   return { shown, rest: part.filter((one) => !told.has(one)) }
 }
 
-/** The large ones, less those of them, the smallest first, without which the others of a part would be too few. */
+/** The large ones, less those of them, the smallest first, without which the others of a part would not be large. */
 function shownAmong<One extends Observed>(
   groups: readonly DistrictGroup<One>[],
   part: readonly One[],
 ): DistrictGroup<One>[] {
-  const sized = groups.map((group) => ({ group, observers: selectObservers(group.observed) }))
-  const shown = sized
-    .filter(({ observers }) => observers.size >= SMALLEST_GROUP)
-    .sort((a, b) => a.observers.size - b.observers.size)
-  const told = new Set(shown.flatMap(({ group }) => group.observed))
-  const hidden = selectObservers(part.filter((one) => !told.has(one)))
-  while (hidden.size > 0 && hidden.size < SMALLEST_GROUP) {
+  const shown = groups
+    .filter(({ observed }) => isLarge(observed))
+    .sort((a, b) => countByAccount(a.observed).accounts.size - countByAccount(b.observed).accounts.size)
+  const told = new Set(shown.flatMap(({ observed }) => observed))
+  const hidden = part.filter((one) => !told.has(one))
+  while (hidden.length > 0 && !isLarge(hidden)) {
     const smallest = shown.shift()
     if (smallest === undefined) break
-    for (const observer of smallest.observers) hidden.add(observer)
+    for (const one of smallest.observed) hidden.push(one)
   }
-  return shown.map(({ group }) => group)
-}
-
-/** The accounts of observations. */
-export function selectObservers(observed: readonly Observed[]): Set<string> {
-  return new Set(observed.flatMap(({ observer, byMessage }) => (byMessage ? [] : observer)))
+  return shown
 }
 
 export interface Observation extends Seen {
@@ -105,11 +114,21 @@ export interface Observation extends Seen {
   /** The account of the feedback, or the hash of a sender; undefined for observations from files. */
   observer?: string
   byMessage?: boolean
+  /** The same for all that is told of an answer, of a place by a sender, or by a row of a file: a hash in hexadecimal. */
+  key: string
+  /** Whether sums that everybody sees may count it: see {@link MONTH_BEGAN}. Undefined for observations from files. */
+  isSettled?: boolean
   predictions: Prediction[]
 }
 
 /** So much feedback is looked at, the newest: more tells no more. */
 const MOST = sql.lit(50_000)
+
+/**
+ * Public sums have what was told before a month (UTC) began, by accounts that were a month old then and have confirmed
+ * their e-mail: nobody makes accounts, or chooses a moment, to see what somebody else has told.
+ */
+const MONTH_BEGAN = sql`date_trunc('month', now() at time zone 'UTC') at time zone 'UTC'`
 
 /** Places of one sender that count. */
 const MOST_OF_SENDER = sql.lit(5)
@@ -125,7 +144,10 @@ export async function listObserved(
     with of_accounts as (
       select
         item.answer, feedback.user_id::text as observer, feedback.observed, feedback.created_at as told_at,
-        false as by_message
+        false as by_message,
+        sha256(feedback.history_id::text::bytea) as key,
+        feedback.updated_at < ${MONTH_BEGAN} and app_user.email_confirmed
+          and app_user.created_at < ${MONTH_BEGAN} - interval '1 month' as is_settled
       from advisory_feedback as feedback
       join app_user on app_user.id = feedback.user_id
       join advisory_history as item on item.id = feedback.history_id and item.user_id = feedback.user_id
@@ -134,7 +156,12 @@ export async function listObserved(
       limit ${MOST}
     ),
     of_messages as (
-      select answer, encode(sender, 'hex') as observer, observed, told_at, true as by_message
+      select
+        answer, encode(sender, 'hex') as observer, observed, told_at, true as by_message,
+        sha256(
+          sender || concat_ws(' ', answer -> 'location' ->> 'lat', answer -> 'location' ->> 'lng')::bytea
+        ) as key,
+        told_at < ${MONTH_BEGAN} as is_settled
       from ${toldByMessage(release, sql`observed ->> ${observed.key} is not null`)} as told
       order by told_at desc
       limit ${MOST}
@@ -145,6 +172,8 @@ export async function listObserved(
       (observed ->> ${observed.key})::float8 as observed,
       observer,
       by_message as "byMessage",
+      encode(key, 'hex') as key,
+      is_settled as "isSettled",
       (
         select coalesce(
           json_agg(json_build_object(
@@ -184,20 +213,17 @@ function toldByMessage(release: string, isWanted: RawBuilder<unknown>): RawBuild
   )`
 }
 
-export interface MessageRatings {
-  count: number
-  /** Null where fewer senders have rated than a group may have. */
-  mean: number | null
-}
-
 /** How senders of messages have rated answers of a release, from 1 to 5. */
-export async function rateByMessages(db: Kysely<Tables>, release: string): Promise<MessageRatings> {
-  const { rows } = await sql<MessageRatings>`
+export async function rateByMessages(
+  db: Kysely<Tables>,
+  release: string,
+): Promise<Scorecard['message_ratings']> {
+  const { rows } = await sql<Scorecard['message_ratings']>`
     select
       count(*)::integer as count,
       case when count(distinct sender) >= ${SMALLEST_GROUP}::integer then avg(rating)::float8 end as mean
     from ${toldByMessage(release, sql`rating is not null`)} as told`.execute(db)
-  return rows[0] as MessageRatings
+  return rows[0] as Scorecard['message_ratings']
 }
 
 /** The areas of places by level; of several of a level the one of lowest code. */

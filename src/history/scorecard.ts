@@ -16,17 +16,16 @@ import { ApiError, answers } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import {
+  countByAccount,
   type District,
   findAreas,
   groupsAt,
   isLarge,
   type Judged,
   listObserved,
-  type MessageRatings,
   type Observation,
   rateByMessages,
   SMALLEST_GROUP,
-  selectObservers,
   shownAt,
 } from './scorecard-queries.ts'
 import {
@@ -47,47 +46,91 @@ const PIECE = 1000
 
 /** The observations of a release with their scores. */
 export interface Gathered {
-  fromFeedback: number
-  fromMessages: number
-  ratings: MessageRatings
-  fromFile: number
-  withoutValue: number
+  counts: Pick<
+    Scorecard,
+    'from_feedback' | 'from_messages' | 'message_ratings' | 'from_file' | 'without_value'
+  >
   judged: Judged[]
 }
+
+type OfRelease = Pick<ReleaseRow, 'code' | 'countryCode'>
 
 /** Finds the observations of feedback, and what the release had told. @param level of the finest areas to find */
 export async function gatherObservations(
   db: Kysely<Tables>,
-  { code, countryCode }: Pick<ReleaseRow, 'code' | 'countryCode'>,
+  release: OfRelease,
   product: ProductDefinition,
   level: number,
   given: readonly Observation[] = [],
 ): Promise<Gathered> {
-  const told = await listObserved(db, code, product)
-  const fromFeedback = told.filter(({ byMessage }) => !byMessage).length
-  const observations = [...told, ...given]
+  const told = await listObserved(db, release.code, product)
+  const { judged, without_value } = await judgeAll(db, release, level, [...told, ...given])
+  const counts = {
+    from_feedback: told.filter(({ byMessage }) => !byMessage).length,
+    from_messages: judged.filter(({ byMessage }) => byMessage).length,
+    message_ratings: await rateByMessages(db, release.code),
+    from_file: given.length,
+    without_value,
+  }
+  return { counts, judged }
+}
+
+async function judgeAll(
+  db: Kysely<Tables>,
+  { countryCode }: OfRelease,
+  level: number,
+  all: readonly Observation[],
+): Promise<{ judged: Judged[]; without_value: number }> {
+  const observations = all
     .map((one) => ({ ...one, predictions: selectPredictions(one.predictions) }))
     .filter(({ predictions }) => predictions.length > 0)
   const areas: (District | undefined)[][] = []
   for (let from = 0; from < observations.length; from += PIECE) {
     areas.push(...(await findAreas(db, countryCode, level, observations.slice(from, from + PIECE))))
   }
-  const judged = observations.map((one, index) => ({
-    ...judge(one.predictions, one),
-    predictions: one.predictions,
-    observer: one.observer ?? `row ${index}`,
-    byMessage: one.byMessage,
+  const judged = observations.map(({ key, predictions, byMessage, ...one }, index) => ({
+    ...judge(predictions, one),
+    ...{ key, predictions, byMessage },
+    observer: one.observer ?? key,
     areas: areas[index] ?? [],
   }))
-  const kept = boundMessages(judged, level)
-  return {
-    fromFeedback,
-    ratings: await rateByMessages(db, code),
-    fromMessages: kept.filter(({ byMessage }) => byMessage).length,
-    fromFile: given.length,
-    withoutValue: told.length + given.length - observations.length,
-    judged: kept,
+  return { judged: boundMessages(judged, level), without_value: all.length - observations.length }
+}
+
+/**
+ * Adds up what everybody may know of observations that are in no sums yet. Those of accounts and those of a file are
+ * each large without the other: somebody may know the file.
+ *
+ * @returns the sums with the keys of their observations; empty where too few accounts have told something
+ */
+export async function gatherToKeep(
+  db: Kysely<Tables>,
+  release: OfRelease,
+  product: ProductDefinition,
+  given: readonly Observation[],
+  counted: ReadonlySet<string>,
+): Promise<{ rows: SkillRow[]; keys: string[] }[]> {
+  const told = (await listObserved(db, release.code, product)).filter(({ isSettled }) => isSettled)
+  const found: { rows: SkillRow[]; keys: string[] }[] = []
+  for (const all of [told, given]) {
+    const fresh = all.filter(({ key }) => !counted.has(key))
+    const judged = boundAccounts((await judgeAll(db, release, KEPT_LEVEL, fresh)).judged)
+    const rows = sumToKeep(release.countryCode, judged)
+    if (rows.length > 0) found.push({ rows, keys: judged.map(({ key }) => key) })
   }
+  return found
+}
+
+/** Who has told most counts as often as all others together, and does not keep them from counting. */
+function boundAccounts(judged: readonly Judged[]): Judged[] {
+  const { accounts, total } = countByAccount(judged)
+  const rooms = new Map([...accounts].map(([account, count]) => [account, total - count]))
+  return judged.filter(({ observer, byMessage }) => {
+    if (byMessage) return true
+    const room = rooms.get(observer) as number
+    rooms.set(observer, room - 1)
+    return room > 0
+  })
 }
 
 /**
@@ -117,7 +160,7 @@ export function describeScorecard(
   { code }: Pick<ReleaseRow, 'code'>,
   product: ProductDefinition,
   level: number,
-  { judged, ...gathered }: Gathered,
+  { judged, counts }: Gathered,
   kept: Scorecard['kept'],
 ): Scorecard {
   const scenarios = new Map<string | null, Pick<Judged, 'pair' | 'observer' | 'byMessage' | 'areas'>[]>()
@@ -137,11 +180,7 @@ export function describeScorecard(
     product: product.code,
     unit: product.unit,
     level,
-    from_feedback: gathered.fromFeedback,
-    from_messages: gathered.fromMessages,
-    message_ratings: gathered.ratings,
-    from_file: gathered.fromFile,
-    without_value: gathered.withoutValue,
+    ...counts,
     smallest_group: SMALLEST_GROUP,
     scenarios: [...scenarios]
       .filter(([, all]) => isLarge(all))
@@ -185,7 +224,7 @@ function sumShown(level: number, judged: readonly Judged[]) {
   const [ranged, odds] = [codesOf(judged.filter(hasRange)), codesOf(judged.filter(hasSeason))]
   return shownAt(level, judged).map(({ district, observed }) => ({
     district,
-    observers: selectObservers(observed).size,
+    observers: countByAccount(observed).accounts.size,
     sums: sumSkill(observed, { range: ranged.has(district.code), odds: odds.has(district.code) }),
   }))
 }
@@ -194,16 +233,16 @@ const hasRange = ({ within }: Judged) => within !== null
 const hasSeason = ({ season }: Judged) => season !== null
 
 /** The sums to keep: of the country, under its code in capitals, and of its areas of the first level. */
-export function sumToKeep(countryCode: string, { judged }: Gathered): SkillRow[] {
+function sumToKeep(countryCode: string, judged: readonly Judged[]): SkillRow[] {
+  if (!isLarge(judged)) return []
   const areas = sumShown(KEPT_LEVEL, judged).map(({ district, observers, sums }) => ({
     level: KEPT_LEVEL,
     area_code: district.code,
     observers,
     ...sums,
   }))
-  if (!isLarge(judged)) return areas
   const counted = { range: isLarge(judged.filter(hasRange)), odds: isLarge(judged.filter(hasSeason)) }
-  const observers = selectObservers(judged).size
+  const observers = countByAccount(judged).accounts.size
   return [
     { level: 0, area_code: countryCode.toUpperCase(), observers, ...sumSkill(judged, counted) },
     ...areas,

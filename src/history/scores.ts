@@ -260,6 +260,7 @@ export function sumSkill(
   const seasons = counted.odds ? all.flatMap(({ season }) => season ?? []) : []
   return {
     n: all.length,
+    sum_predicted: sumOf(all, ({ pair }) => pair.predicted),
     sum_difference: sumOf(all, ({ pair }) => pair.predicted - pair.observed),
     sum_absolute: sumOf(all, ({ pair }) => Math.abs(pair.predicted - pair.observed)),
     n_range: ranged.length,
@@ -269,6 +270,33 @@ export function sumSkill(
     sum_rps: sumOf(seasons, rankedScore),
     sum_rps_climatology: sumOf(seasons, climatologyScore),
   }
+}
+
+/** Of a score of odds: about four of its mean for a third each, as single scores are up to 2. */
+const LARGEST_SCORE = 2
+
+/**
+ * Figures for everybody. They have two digits, and steps so wide that one observation more or less, whatever it was,
+ * could have made the same: who knows all others does not learn it.
+ */
+export function coarsenSkill(sums: SkillSums) {
+  const { n, bias, mae, within, rpss } = describeSkill(sums)
+  const largest = sums.sum_predicted / n + mae
+  return {
+    n: Number(n.toPrecision(2)),
+    bias: coarsen(bias, largest, n),
+    mae: coarsen(mae, largest, n),
+    within: within && coarsen(within.share, 1, within.count),
+    rpss: rpss === null ? null : coarsen(rpss, LARGEST_SCORE, sums.n_odds),
+  }
+}
+
+/** Rounds a mean to two digits, and to steps of 1, 2 or 5 that come to twice the size of one of n at least. */
+function coarsen(mean: number, size: number, n: number): number {
+  const least = (2 * size) / n
+  const power = 10 ** Math.floor(Math.log10(least))
+  const step = power * (least <= power ? 1 : least <= 2 * power ? 2 : least <= 5 * power ? 5 : 10)
+  return least === 0 ? 0 : Number((Math.round(mean / step) * step).toPrecision(2)) + 0
 }
 
 /** The figures of sums; null where none had a range, or odds. */

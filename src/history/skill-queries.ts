@@ -5,9 +5,7 @@ import type { Scorecard } from '#schemas/feedback.ts'
 import type { ProductDefinition, Series } from '#schemas/products/define.ts'
 import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { round } from '#src/lib/round.ts'
-import { SMALLEST_GROUP } from './scorecard-queries.ts'
-import { describeSkill, type SkillSums } from './scores.ts'
+import { coarsenSkill, describeSkill, type SkillSums } from './scores.ts'
 
 /** Whether observations can be compared with a product: with several inputs, the used one is unknown. */
 export function isObservable({ observed, input }: ProductDefinition): boolean {
@@ -26,17 +24,37 @@ export interface SkillRow extends SkillSums {
   observers: number
 }
 
-/** Puts rows, one at least, in the place of those of the release. */
-export async function replaceKept(
+/** The keys of the observations that the sums of a release have. */
+export async function findCounted(db: Kysely<Tables>, releaseId: number): Promise<Set<string>> {
+  const { rows } = await sql<{ key: string }>`
+    select encode(key, 'hex') as key from skill_counted where release_id = ${releaseId}`.execute(db)
+  return new Set(rows.map(({ key }) => key))
+}
+
+/** Adds sums, one at least, to those of the release. @param keys of their observations, of which none is counted yet */
+export async function addKept(
   trx: Transaction<Tables>,
   releaseId: number,
   rows: readonly SkillRow[],
+  keys: readonly string[],
 ): Promise<void> {
-  await trx.deleteFrom('skill').where('release_id', '=', releaseId).execute()
+  const { level: _, area_code: __, ...sums } = rows[0] as SkillRow
+  const added = Object.keys(sums).map((name) => [
+    name,
+    sql`skill.${sql.ref(name)} + excluded.${sql.ref(name)}`,
+  ])
   await trx
     .insertInto('skill')
     .values(rows.map((row) => ({ release_id: releaseId, ...row })))
+    .onConflict((known) =>
+      known
+        .columns(['release_id', 'level', 'area_code'])
+        .doUpdateSet({ ...Object.fromEntries(added), kept_at: sql<Date>`now()` }),
+    )
     .execute()
+  await sql`
+    insert into skill_counted (release_id, key)
+    select ${releaseId}::bigint, decode(key, 'hex') from unnest(${keys}::text[]) as key`.execute(trx)
 }
 
 function findKept(db: Kysely<Tables>, releaseId: number) {
@@ -48,20 +66,6 @@ function findKept(db: Kysely<Tables>, releaseId: number) {
     .orderBy('level')
     .orderBy(sql`area_code collate "C"`)
     .execute()
-}
-
-/** Whether the kept sums of an area with other ones would tell of fewer people than a group may have. */
-export async function wouldReveal(
-  db: Kysely<Tables>,
-  releaseId: number,
-  rows: readonly SkillRow[],
-): Promise<boolean> {
-  const before = await findKept(db, releaseId)
-  return rows.some((row) => {
-    const kept = before.find(({ area_code }) => area_code === row.area_code)
-    if (!kept || (kept.n === row.n && kept.sum_difference === row.sum_difference)) return false
-    return Math.abs(kept.n - row.n) < SMALLEST_GROUP
-  })
 }
 
 /** The kept sums of a release as figures: the country first. */
@@ -94,6 +98,7 @@ export async function findSkill(
       extract(year from min(forecast_period))::integer as first_year,
       extract(year from max(forecast_period))::integer as last_year,
       sum(n)::integer as n,
+      sum(sum_predicted) as sum_predicted,
       sum(sum_difference) as sum_difference,
       sum(sum_absolute) as sum_absolute,
       sum(n_range)::integer as n_range,
@@ -133,15 +138,11 @@ export async function findSkill(
   return rows[0]
 }
 
-/** Decimals of shares and scores. */
-const SHARE_DECIMALS = 3
-
 /** A release that has answered, as far as its skill depends on it. */
 interface Answering {
   countryCode: string
   cropCode: string | null
   synthetic: boolean
-  layers: { decimals: number }[]
 }
 
 /**
@@ -162,16 +163,13 @@ export async function readSkill(
     findSkill(database.reader, { product: product.code, countryCode, cropCode }, position),
   )
   if (!found) return null
-  const { n, bias, mae, within, rpss } = describeSkill(found)
-  const decimals = Math.max(...release.layers.map((layer) => layer.decimals))
+  const { within, rpss, ...figures } = coarsenSkill(found)
   const { area_code, first_year, last_year, n_range, n_odds } = found
   const years = first_year === last_year ? `${first_year}` : `${first_year} to ${last_year}`
   return {
-    n,
-    bias: round(bias, decimals),
-    mae: round(mae, decimals),
-    ...(within && n_range >= LEAST_OBSERVATIONS && { within: round(within.share, SHARE_DECIMALS) }),
-    ...(rpss !== null && n_odds >= LEAST_OBSERVATIONS && { rpss: round(rpss, SHARE_DECIMALS) }),
+    ...figures,
+    ...(within !== null && n_range >= LEAST_OBSERVATIONS && { within }),
+    ...(rpss !== null && n_odds >= LEAST_OBSERVATIONS && { rpss }),
     of: `${area_code}, ${cropCode}, ${years}`,
   }
 }

@@ -1,5 +1,6 @@
 import { DAY_MS } from '#src/lib/dates.ts'
 import { type Pauses, pauseAfter } from '#src/lib/retry.ts'
+import { waitInSteps } from '#src/lib/time-budget.ts'
 import type { App } from './app.ts'
 import { MINUTE_MS, type QueueName } from './jobs.ts'
 
@@ -27,22 +28,37 @@ interface Delivery {
   failing: number
 }
 
+type Ending<Failure extends string> = 'gone' | 'failing' | Failure
+
 /** Deliveries that all processes take from the database: the queries of one table. */
 interface DeliveryQueue<Item extends Delivery, Failure extends string> {
-  /** Leases due items; undefined while another process claims some. */
-  claim(most: number): Promise<Item[] | undefined>
+  /**
+   * Leases due items; undefined while another process claims some.
+   *
+   * @param shared how many of them may be of owners that have one under way
+   */
+  claim(most: number, shared: number): Promise<Item[] | undefined>
   /** The milliseconds until the next item is due; undefined without one. */
   findTimeToNext(): Promise<number | undefined>
   /** Tries once; `gone` ends the attempts. */
-  attempt(item: Item, signal: AbortSignal): Promise<'arrived' | 'gone' | Failure>
+  attempt(item: Item, signal: AbortSignal): Promise<'arrived' | Ending<Failure>>
   keepDelivered(item: Item): Promise<void>
   keepFailed(item: Item, seconds: number): Promise<void>
-  giveUp(item: Item, failure: 'gone' | Failure): Promise<void>
+  giveUp(item: Item, failure: Ending<Failure>): Promise<void>
   giveBack(item: Item): Promise<void>
 }
 
-/** Attempts at the same time, of one process; each has deadlines. */
-const RUNNING = 8
+/** Attempts of one process in their first second, as many as its database should note at once. */
+const QUICK = 8
+/** After so long an attempt has its place beside these: others do not wait for slow receivers. */
+const QUICK_MS = 1000
+/** All attempts of one process: in ten seconds as many as can become slow. */
+const RUNNING = 80
+/** The rest is for owners without an attempt under way. */
+const SHARED = 60
+
+/** The end of an attempt that does not end by itself: sooner than that of its lease. */
+const LONGEST_MS = 30_000
 
 /** The pause where another process claims, or the host or owner of a due item is busy. */
 const SOON_MS = 3_000
@@ -60,10 +76,19 @@ export function deliverFrom<Item extends Delivery, Failure extends string>(
   queue: DeliveryQueue<Item, Failure>,
 ): () => DeliveryState {
   const running = new Set<Promise<void>>()
+  const quick = new Set<Promise<void>>()
   const counts = { delivered: 0, failed: 0 }
 
+  function attemptInTime(item: Item, signal: AbortSignal): Promise<'arrived' | Ending<Failure>> {
+    const late = () => new Error(`${job}: an attempt took longer than ${LONGEST_MS / 1000} seconds`)
+    return waitInSteps(LONGEST_MS, (wait) => wait(() => queue.attempt(item, signal)), late).catch((error) => {
+      app.logFailure(error, 'an attempt at a delivery did not end in order')
+      return 'failing'
+    })
+  }
+
   async function deliver(item: Item, signal: AbortSignal): Promise<void> {
-    const outcome = await queue.attempt(item, signal)
+    const outcome = await attemptInTime(item, signal)
     if (outcome === 'arrived') {
       counts.delivered++
       return queue.keepDelivered(item)
@@ -80,16 +105,23 @@ export function deliverFrom<Item extends Delivery, Failure extends string>(
       // An outcome that was not stored leads to another delivery with the same id.
       .catch((error) => app.logFailure(error, 'what has come of a delivery could not be noted'))
       .finally(() => {
+        clearTimeout(timer)
         running.delete(delivering)
-        app.jobs.wake(job)
+        leaveQuick()
       })
+    const leaveQuick = () => {
+      quick.delete(delivering)
+      app.jobs.wake(job)
+    }
+    const timer = setTimeout(leaveQuick, QUICK_MS).unref()
     running.add(delivering)
+    quick.add(delivering)
   }
 
   async function deliverSome(signal: AbortSignal): Promise<boolean | number | undefined> {
-    const free = RUNNING - running.size
+    const free = Math.min(QUICK - quick.size, RUNNING - running.size)
     if (free <= 0 || signal.aborted) return false
-    const claimed = await queue.claim(free)
+    const claimed = await queue.claim(free, SHARED - running.size)
     if (claimed === undefined) return SOON_MS
     for (const item of claimed) {
       if (signal.aborted) await queue.giveBack(item)

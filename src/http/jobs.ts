@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import { DAY_MS } from '#src/lib/dates.ts'
@@ -107,6 +108,8 @@ export function createLoop(
 ): Loop {
   const stopping = new AbortController()
   const { signal } = stopping
+  // Many attempts at deliveries wait for it.
+  setMaxListeners(0, signal)
   let timer: NodeJS.Timeout | undefined
   let isWoken = false
   let failures = 0

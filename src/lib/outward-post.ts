@@ -76,20 +76,19 @@ export async function postOutward(
   const url = new URL(target)
   const deadline = createDeadline(signal)
   deadline.setDue(withinMs, () => new Error(`the target takes longer than ${withinMs / 1000} seconds`))
+  const late = rejectedBy(deadline.signal)
   try {
-    const addresses = await Promise.race([
-      resolveTarget(url.hostname, rules, resolve),
-      rejectedBy(deadline.signal),
-    ])
+    const addresses = await Promise.race([resolveTarget(url.hostname, rules, resolve), late])
     deadline.signal.throwIfAborted()
-    return await post(url, addresses, message, deadline)
+    // Whatever becomes of the connection, the wait ends.
+    return await Promise.race([post(url, addresses, message, deadline), late])
   } catch (error) {
     deadline.end()
     throw deadline.signal.aborted ? deadline.signal.reason : error
   }
 }
 
-/** Resolves at the begin of the answer; the deadline ends with the answer. */
+/** Resolves at the begin of the answer; the deadline ends with the connection. */
 function post(
   url: URL,
   addresses: string[],
@@ -115,8 +114,16 @@ function post(
       },
     )
     limitHints(sent)
+    // Node gives the connection away, and would never say that it closes.
+    sent.on('upgrade', (answer, socket) => {
+      socket.destroy()
+      done(answer.statusCode as number)
+    })
     sent.on('error', failed)
-    sent.on('close', deadline.end)
+    sent.on('close', () => {
+      deadline.end()
+      failed(new Error('the target closes the connection without an answer'))
+    })
     sent.end(body)
   })
 }

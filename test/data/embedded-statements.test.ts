@@ -85,7 +85,7 @@ import {
   findRetention,
 } from '#src/history/retention-queries.ts'
 import { findAreas, listObserved, rateByMessages } from '#src/history/scorecard-queries.ts'
-import { findSkill, listKept, replaceKept } from '#src/history/skill-queries.ts'
+import { addKept, findCounted, findSkill, listKept } from '#src/history/skill-queries.ts'
 import { addRequestCounts, countErrors, countRequests, countUsers } from '#src/history/stats-queries.ts'
 import { createIdempotencyRecords } from '#src/http/idempotency-queries.ts'
 import { noLatencies } from '#src/http/plugins/request-counts.ts'
@@ -347,17 +347,18 @@ test('of the skill of releases', async () => {
   const series = { product: 'fertilizer', countryCode: 'eth', cropCode: 'wheat' }
   const [areas] = await findAreas(db, 'eth', 1, [{ lat: 9.5, lng: 38.5 }])
   const sums = { observers: 9, sum_difference: 80, sum_absolute: 120, n_range: 0, n_within: 0, n_odds: 0 }
-  const row = { n: 40, ...sums, sum_brier: 0, sum_rps: 0, sum_rps_climatology: 0 }
+  const row = { n: 40, sum_predicted: 90_000, ...sums, sum_brier: 0, sum_rps: 0, sum_rps_climatology: 0 }
   const rows = [
     { ...row, level: 0, area_code: 'ETH' },
     { ...row, level: 1, area_code: areas?.[1]?.code ?? '' },
   ]
-  for (let time = 0; time < 2; time++) await within((trx) => replaceKept(trx, id, rows))
+  for (const key of ['00', 'ff']) await within((trx) => addKept(trx, id, rows, [key]))
+  expect([...(await findCounted(db, id))].toSorted()).toEqual(['00', 'ff'])
   expect(await listKept(db, id)).toMatchObject(
-    rows.map(({ area_code }) => ({ code: area_code, n: 40, bias: 2, mae: 3, within: null, rpss: null })),
+    rows.map(({ area_code }) => ({ code: area_code, n: 80, bias: 2, mae: 3, within: null, rpss: null })),
   )
   expect(await findSkill(db, series, place)).toMatchObject({
-    ...{ area_code: areas?.[1]?.code, n: 40, first_year: 2024, last_year: 2024 },
+    ...{ area_code: areas?.[1]?.code, n: 80, first_year: 2024, last_year: 2024 },
   })
 })
 
@@ -381,7 +382,7 @@ test('of subscriptions and what is delivered', async () => {
   await recordComparison(db, { id, before: null, after: changed?.after ?? null }, message)
   expect(await findTimeToNext(db)).toBeLessThanOrEqual(0)
   const claim = async () =>
-    (await claimDeliveries(db, 1))?.[0] as NonNullable<Awaited<ReturnType<typeof claimDeliveries>>>[number]
+    (await claimDeliveries(db, 1, 1))?.[0] as NonNullable<Awaited<ReturnType<typeof claimDeliveries>>>[number]
   await releaseClaim(db, await claim())
   const delivery = await claim()
   expect(delivery.id).toBe(message.id)

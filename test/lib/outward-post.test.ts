@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -156,4 +156,74 @@ test('a receiver that floods with early hints is hung up on after a few', async 
   await vi.waitFor(() => expect(socket.destroyed).toBe(true), PATIENCE)
   // Beside what is counted, as much as systems keep for a connection.
   expect(socket.bytesWritten).toBeLessThan(16_000_000)
+})
+
+const UPGRADE = 'Upgrade: x\r\nConnection: upgrade\r\n'
+const repeatedly = (text: string) => (socket: Socket) => {
+  const write = () => {
+    while (!socket.destroyed && socket.write(text));
+  }
+  socket.on('drain', write)
+  write()
+}
+const say = (text: string) => (socket: Socket) => void socket.write(text)
+const FAILS = expect.any(Error)
+
+test.each<[string, (socket: Socket) => void, unknown]>([
+  ['upgrades', say(`HTTP/1.1 101 Switching Protocols\r\n${UPGRADE}\r\n`), 101],
+  ['upgrades and floods', repeatedly(`HTTP/1.1 101 Switching Protocols\r\n${UPGRADE}\r\n`), 101],
+  ['upgrades with a success', say(`HTTP/1.1 200 OK\r\n${UPGRADE}\r\n`), 200],
+  ['switches to nothing', say('HTTP/1.1 101 Switching Protocols\r\n\r\n'), 101],
+  ['continues for ever', repeatedly('HTTP/1.1 100 Continue\r\n\r\n'), FAILS],
+  ['processes for ever', repeatedly('HTTP/1.1 102 Processing\r\n\r\n'), FAILS],
+  ['says half a status', say('HTTP/1.1 20'), FAILS],
+  ['says half a header', say('HTTP/1.1 200 OK\r\nContent-Le'), FAILS],
+  ['sends headers without end', repeatedly('HTTP/1.1 200 OK\r\n'.concat('a: b\r\n'.repeat(100))), FAILS],
+  ['speaks HTTP/0.9', say('<p>Hello</p>'), FAILS],
+  ['speaks another protocol', say('220 mail.example.org ESMTP\r\n'), FAILS],
+  ['ends without a word', (socket) => void socket.end(), FAILS],
+  ['resets', (socket) => void socket.resetAndDestroy(), FAILS],
+  [
+    'answers, then resets',
+    (socket) => void socket.write('HTTP/1.1 204 No Content\r\n\r\n', () => socket.resetAndDestroy()),
+    204,
+  ],
+  ['has no end to its chunks', say('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffff\r\na'), 200],
+  [
+    'keeps the connection',
+    say('HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n'),
+    200,
+  ],
+  ['goes on behind its answer', repeatedly('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'), 200],
+])('a delivery to a receiver that %s ends, and so does its connection', async (_does, answer, expected) => {
+  for (const waits of [true, false]) {
+    const receiver = createSocketServer((socket) => {
+      socket.on('error', () => {})
+      // Some answer before they are asked.
+      if (waits) socket.once('data', () => answer(socket))
+      else answer(socket)
+      socket.resume()
+    }).listen(0, '127.0.0.1')
+    await once(receiver, 'listening')
+    const connected = once(receiver, 'connection')
+    const target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+    const posted = postOutward(target, MESSAGE, OPEN, { signal, withinMs: 500 })
+    const [socket] = (await connected) as [Socket]
+    const closed = socket.closed || once(socket, 'close').catch(() => {})
+    const told = await posted.catch((error: Error) => error)
+    // Who answers nobody has perhaps answered too soon.
+    if (waits) expect(told).toEqual(expected)
+    else expect([expect.any(Number), FAILS]).toContainEqual(told)
+    await closed
+    receiver.close()
+  }
+})
+
+test('a delivery to a receiver that says nothing of TLS ends', async () => {
+  const receiver = createSocketServer((socket) => void socket.resume().on('error', () => {}))
+  await once(receiver.listen(0, '127.0.0.1'), 'listening')
+  const target = `https://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+  const posted = postOutward(target, MESSAGE, OPEN, { signal, withinMs: 500 })
+  await expect(posted).rejects.toThrow('takes longer than 0.5 seconds')
+  receiver.close()
 })

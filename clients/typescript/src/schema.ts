@@ -469,11 +469,11 @@ export interface components {
       /** @description One for each grid that has a value at the point. */
       pixels: components["schemas"]["ProvenancePixel"][];
     };
-    /** @description How well forecasts of the series have done: the value of the most likely scenario against observations of the area, or else of the country. */
+    /** @description How well forecasts of the series have done: the value of the most likely scenario against observations of the area, or else of the country. Rounded to hide single ones. */
     Skill: {
       /** @description How many observations, 30 at least. */
       n: number;
-      /** @description The mean of predicted minus observed, in the unit of the values. */
+      /** @description The mean of predicted minus observed, in the unit of values. */
       bias: number;
       /** @description The mean of the sizes of these differences. */
       mae: number;
@@ -2278,7 +2278,7 @@ export interface components {
       /** @description 0 is the country. */
       level: number;
       code: string;
-      /** @description Of how many accounts; each row of a file counts as one. */
+      /** @description Of how many accounts, each time; each row of a file counts as one. */
       observers: number;
       n: components["schemas"]["OddsScoreCount"];
       bias: components["schemas"]["AreaSkillBias"];

@@ -36,8 +36,16 @@ export interface Delivery {
   failing: number
 }
 
-/** Claims the oldest due delivery of each subscription. Undefined while another process claims some. */
-export async function claimDeliveries(db: Kysely<Tables>, most: number): Promise<Delivery[] | undefined> {
+/**
+ * Claims the oldest due delivery of each subscription. Undefined while another process claims some.
+ *
+ * @param shared how many of them may be of accounts that have one under way; the other places are for those without
+ */
+export async function claimDeliveries(
+  db: Kysely<Tables>,
+  most: number,
+  shared: number,
+): Promise<Delivery[] | undefined> {
   return doAlone(db, CLAIM_LOCK, async (trx) => {
     const { rows } = await sql<Delivery>`
       with pending as materialized (
@@ -49,34 +57,54 @@ export async function claimDeliveries(db: Kysely<Tables>, most: number): Promise
         where done_at is null and disabled_at is null
         order by subscription_id, webhook_delivery.created_at, webhook_delivery.id
       ),
-      busy as (select host, user_id from pending where running),
+      counted as (
+        select
+          *,
+          count(*) filter (where running) over (partition by user_id) as running_of_user,
+          count(*) filter (where running) over (partition by host) as running_at_host
+        from pending
+      ),
+      -- New accounts queue up behind those that have waited since before.
+      turns as (
+        select user_id, max(coalesce(tried_at, created_at)) as last_turn
+        from subscription
+        where user_id in (select user_id from pending)
+        group by user_id
+      ),
       due as (
         select
-          id, due_at, host,
-          row_number() over (partition by user_id order by due_at, id)
-            + (select count(*) from busy where busy.user_id = pending.user_id) as of_user
-        from pending
+          id, due_at, host, running_at_host, last_turn,
+          running_of_user + row_number() over (partition by user_id order by due_at, id) as of_user
+        from counted
+        join turns using (user_id)
         where not running and due_at <= now()
       ),
       -- Accounts alternate, also at a host that many of them share: no account waits for all of another one.
       allowed as (
         select
-          id, due_at, of_user,
-          row_number() over (partition by host order by of_user, due_at, id)
-            + (select count(*) from busy where busy.host = due.host) as of_host
+          id, due_at, last_turn, of_user,
+          running_at_host + row_number() over (partition by host order by of_user, last_turn, due_at, id) as at_host
         from due
         where of_user <= ${RUNNING_PER_USER}::integer
       ),
+      ordered as (
+        select id, of_user, row_number() over (order by of_user, last_turn, due_at, id) as ordinal
+        from allowed
+        where at_host <= ${RUNNING_PER_HOST}::integer
+      ),
       chosen as (
-        select id from allowed
-        where of_host <= ${RUNNING_PER_HOST}::integer
-        order by of_user, due_at, id
-        limit ${most}::integer
+        select id from ordered
+        where ordinal <= ${most}::integer and (of_user = 1 or ordinal <= ${shared}::integer)
+      ),
+      tried as (
+        update subscription set tried_at = now()
+        where id in (select subscription_id from pending where id in (select id from chosen))
+        returning id, user_id, url, secret, previous_secret, previous_until, failing_since
       )
       update webhook_delivery
       set leased_until = now() + make_interval(secs => ${LEASE_SECONDS}::integer), attempts = attempts + 1
-      from subscription
-      where subscription.id = subscription_id and webhook_delivery.id in (select id from chosen)
+      from tried
+      where tried.id = subscription_id and webhook_delivery.id in (select id from chosen)
       returning
         webhook_delivery.id,
         subscription_id as "subscriptionId",

@@ -128,7 +128,7 @@ export function workOnSubscriptions(app: App, { reader, compare, rules, seal }: 
   app.jobs.add('compare-subscriptions', comparePlaces(app, reader))
   app.jobs.add('compare-collections', compareCollections(app, compare))
   const state = deliverFrom<Delivery, DisabledReason>(app, 'deliver-changes', {
-    claim: (most) => claimDeliveries(writer, most),
+    claim: (most, shared) => claimDeliveries(writer, most, shared),
     findTimeToNext: () => findTimeToNext(writer),
     attempt: (delivery, signal) => attempt(delivery, { seal, rules, signal }),
     keepDelivered: (delivery) => recordDelivered(writer, delivery),

@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
@@ -309,8 +311,99 @@ test('accounts take turns at comparisons, and at a host that they share', async 
       insert into webhook_delivery (subscription_id, body, due_at)
       values (${id}, '{}', now() - make_interval(secs => ${60 - index}::integer))`.execute(writer)
   }
-  const claimed = await claimDeliveries(writer, 2)
+  const claimed = await claimDeliveries(writer, 2, 2)
   expect(claimed?.map(({ subscriptionId }) => subscriptionId).toSorted()).toEqual([ids[0], theirs].toSorted())
+})
+
+test('the account whose last turn is longest ago is next; the last places are of accounts that have none', async () => {
+  const { writer } = service.database
+  const due: Record<string, string[]> = {}
+  const [old, busy, fresh] = [service.person, await newPerson(service.app), await newPerson(service.app)]
+  for (const [name, by] of Object.entries({ old, busy, fresh })) {
+    for (const at of [1, 2, 3]) {
+      const wanted = { ...WANTED, url: `https://${name}-${at}.example.org/` }
+      const { id } = (await ask('POST /subscriptions', wanted, by)).body
+      due[name] = [...(due[name] ?? []), id]
+      await sql`insert into webhook_delivery (subscription_id, body) values (${id}, '{}')`.execute(writer)
+    }
+  }
+  await sql`update webhook_delivery set due_at = now() - interval '1 second'`.execute(writer)
+  const claim = async (most: number, shared: number) => {
+    const claimed = (await claimDeliveries(writer, most, shared)) ?? []
+    return claimed.map(({ subscriptionId: id }) => Object.keys(due).find((name) => due[name]?.includes(id)))
+  }
+  // Whoever subscribed first is next, whatever others have made since, and had a turn then.
+  expect(await claim(1, 1)).toEqual(['old'])
+  expect(await claim(1, 1)).toEqual(['busy'])
+  expect(await claim(8, 0)).toEqual(['fresh'])
+  expect(await claim(8, 0)).toEqual([])
+  expect((await claim(8, 2)).toSorted()).toEqual(['busy', 'old'])
+  // What was tried is over: its account has had its turn nevertheless.
+  await sql`update webhook_delivery set done_at = now(), delivered = true, leased_until = null where leased_until is not null`.execute(
+    writer,
+  )
+  const [next] = await claim(1, 1)
+  expect(next).toBe('fresh')
+})
+
+/** Somebody who listens at addresses that all are hosts of their own, and answers with bytes or never. */
+async function openOddReceiver(answer: string) {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => {
+    sockets.push(socket.on('error', () => {}))
+    socket.on('data', () => socket.write(answer))
+  }).listen(0)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    sockets,
+    url: (host: number) => `http://127.0.0.${host}:${port}/`,
+    close() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+/** Three accounts have nine receivers of such answers, and one who came later has an own. */
+async function besideOdd(answer: string) {
+  const odd = await openOddReceiver(answer)
+  await publish({ Urea: 100 })
+  for (let host = 1; host <= 9; host++) {
+    if (host % 3 === 1) service.person = await newPerson(service.app)
+    await subscribe({ url: odd.url(host) })
+  }
+  service.person = await newPerson(service.app)
+  const { id } = await subscribe()
+  await publish({ Urea: 200 })
+  const { writer } = service.database
+  // Theirs are due since before.
+  await sql`
+    insert into webhook_delivery (subscription_id, body, due_at)
+    select id, '{}', now() - interval '1 hour' from subscription where id <> ${id}`.execute(writer)
+  return { odd, id }
+}
+
+test('who upgrades the connection is refused, and others are told', async () => {
+  const { odd, id } = await besideOdd(
+    'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+  )
+  await whileServing(async () => {
+    await vi.waitFor(() => expect(odd.sockets.length).toBeGreaterThanOrEqual(8), PATIENCE)
+    await arrived(id)
+    const { rows } = await sql`
+      select from subscription where id <> ${id} and failing_since is null`.execute(service.database.writer)
+    expect(rows).toEqual([])
+  }).finally(odd.close)
+})
+
+test('others are told while receivers of several accounts say nothing', async () => {
+  const { odd, id } = await besideOdd('')
+  await whileServing(async () => {
+    await arrived(id)
+    expect(odd.sockets.length).toBeGreaterThanOrEqual(8)
+    expect(odd.sockets.filter(({ destroyed }) => destroyed).length).toBe(0)
+  }).finally(odd.close)
 })
 
 describe('the owner of a subscription', () => {

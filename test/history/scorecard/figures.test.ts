@@ -128,16 +128,19 @@ function gatherOdds(normal: readonly number[]): Gathered {
     within: null,
     season: { odds: [0.95 - odds, odds, 0.05], outcome: index % 2 },
     told: index === 0,
+    key: `${index}`,
     predictions: [{ scenario: 'Normal', predicted: 1 }],
     observer: `account ${index}`,
     areas: [],
   }))
   return {
-    fromFeedback: normal.length,
-    fromMessages: 0,
-    ratings: { count: 0, mean: null },
-    fromFile: 0,
-    withoutValue: 0,
+    counts: {
+      from_feedback: normal.length,
+      from_messages: 0,
+      message_ratings: { count: 0, mean: null },
+      from_file: 0,
+      without_value: 0,
+    },
     judged,
   }
 }

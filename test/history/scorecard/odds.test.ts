@@ -227,6 +227,7 @@ describe('what an observation is held against', () => {
     const list = [{ ...(one as NonNullable<typeof one>), within: true }]
     expect(sumSkill(list)).toMatchObject({ n: 1, sum_difference: 100, n_range: 1, n_within: 1, n_odds: 1 })
     expect(sumSkill(list, { range: false, odds: false })).toEqual({
+      sum_predicted: 3000,
       ...{ n: 1, sum_difference: 100, sum_absolute: 100, n_range: 0, n_within: 0, n_odds: 0 },
       ...{ sum_brier: 0, sum_rps: 0, sum_rps_climatology: 0 },
     })
