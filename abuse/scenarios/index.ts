@@ -5,14 +5,18 @@ import { deepLists, halfOpen, unfinishedBodies } from './connections.ts'
 import { historyGrowth, historyReads } from './history.ts'
 import {
   coveragePages,
+  csvPacks,
   documents,
   downloads,
   edrAreas,
   edrPositions,
   featurePages,
   mapTiles,
+  packs,
+  parquetPacks,
 } from './open-doors.ts'
 import { combs, stars, tangles } from './polygons.ts'
+import { brokenLines, longCells, longNumbers, manyMembers } from './texts.ts'
 
 /** What a service is attacked with, in this order: what is about its memory, while it has no more than it needs. */
 export const SCENARIOS: Scenario[] = [
@@ -26,11 +30,18 @@ export const SCENARIOS: Scenario[] = [
   edrAreas,
   featurePages,
   downloads,
+  parquetPacks,
+  csvPacks,
+  packs,
   mapTiles,
   documents,
   edrPositions,
   coveragePages,
   deepLists,
+  longCells,
+  manyMembers,
+  longNumbers,
+  brokenLines,
   logins,
   refreshTokens,
   madeUpTokens,
