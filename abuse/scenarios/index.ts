@@ -14,14 +14,18 @@ import {
 import { historyGrowth, historyReads } from './history.ts'
 import {
   coveragePages,
+  csvPacks,
   documents,
   downloads,
   edrAreas,
   edrPositions,
   featurePages,
   mapTiles,
+  packs,
+  parquetPacks,
 } from './open-doors.ts'
 import { combs, stars, tangles } from './polygons.ts'
+import { brokenLines, longCells, longNumbers, manyMembers } from './texts.ts'
 import { webhookSilence, webhookUpgrades } from './webhooks.ts'
 
 /** What a service is attacked with, in this order: what is about its memory, while it has no more than it needs. */
@@ -36,11 +40,18 @@ export const SCENARIOS: Scenario[] = [
   edrAreas,
   featurePages,
   downloads,
+  parquetPacks,
+  csvPacks,
+  packs,
   mapTiles,
   documents,
   edrPositions,
   coveragePages,
   deepLists,
+  longCells,
+  manyMembers,
+  longNumbers,
+  brokenLines,
   logins,
   refreshTokens,
   madeUpTokens,

@@ -16,7 +16,7 @@ const attackOf = (
   name: string,
   attacker: string,
   sentOf: (number: number) => string | Sent,
-  known = 0,
+  { known = 0, connections = CONNECTIONS } = {},
 ): Scenario => ({
   name,
   attacker,
@@ -29,7 +29,7 @@ const attackOf = (
     }
     const anybody = { ...(await newcomer()), token: undefined }
     while (asked < known) await ask(anybody, next())
-    const { answers, stop } = flood([anybody], CONNECTIONS, next)
+    const { answers, stop } = flood([anybody], connections, next)
     return { stop: async () => [...(await stop()), missed(answers)] }
   },
 })
@@ -89,7 +89,7 @@ export const documents = attackOf(
     path: `/openapi.${number % 3 === 0 ? 'yaml' : 'json'}?media=all`,
     headers: { 'accept-encoding': number % 2 === 0 ? 'identity' : 'gzip' },
   }),
-  6,
+  { known: 6 },
 )
 
 /** As many points as one request may have. */
@@ -111,4 +111,40 @@ export const coveragePages = attackOf(
   'coverage-pages',
   'asks for coverage with another limit each time, without a token over 20 connections',
   (number) => `/coverage?level=${1 + (number % 3)}&limit=${1 + (number % 1000)}`,
+)
+
+/** Areas of the demo that a pack may have: whole countries, then those of level 1. */
+const PACKED_AREAS = Object.entries({ eth: 14, rwa: 5, ken: 47, gha: 16 }).flatMap(([country, regions]) => {
+  const code = country.toUpperCase()
+  const numbers = Array.from({ length: regions }, (_, at) => String(at + 1).padStart(2, '0'))
+  return [`${country}/${code}`, ...numbers.map((number) => `${country}/${code}-${number}`)]
+})
+
+const packAt = (number: number) => `/packs/${PACKED_AREAS[number % PACKED_AREAS.length]}`
+
+export const parquetPacks = attackOf(
+  'parquet-packs',
+  'asks for packs as GeoParquet, of another area each time, without a token over one connection',
+  (number) => `${packAt(number)}.parquet`,
+  { connections: 1 },
+)
+
+export const csvPacks = attackOf(
+  'csv-packs',
+  'asks for packs as CSV, of another area each time, without a token over one connection',
+  (number) => `${packAt(number)}.csv`,
+  { connections: 1 },
+)
+
+const PACK_FORMATS = ['parquet', 'csv', 'html', 'mbtiles']
+
+export const packs = attackOf(
+  'packs',
+  'asks for packs of all formats, of another area each time, without a token over 4 connections',
+  // Those that the attacks before have asked for are known.
+  (number) => ({
+    path: `${packAt(PACKED_AREAS.length - 1 - (number % PACKED_AREAS.length))}.${PACK_FORMATS[number % PACK_FORMATS.length]}`,
+    headers: { 'accept-encoding': 'gzip' },
+  }),
+  { connections: 4 },
 )

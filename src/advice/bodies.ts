@@ -13,16 +13,18 @@ import {
   unsupported,
   waitToParse,
 } from '#src/http/plugins/body-parser.ts'
+import { CELL_RULE, LONGEST_CELL } from '#src/lib/csv.ts'
 import { crsRule, findOtherCrs, isGeoJsonType } from '#src/lib/geojson.ts'
 import { isObject } from '#src/lib/json.ts'
+import type { Pause } from '#src/lib/limiter.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
 import { invalid, type SentGeoJson, soleFeature } from './polygon/geometry.ts'
 
 export const JSON_TYPE = 'application/json'
 export const GEOJSON_TYPE = 'application/geo+json'
 
-/** Reads the text of a body, which is not blank. */
-type ReadText = (text: string, parseJson: (text: string) => unknown) => unknown
+/** Reads the text of a body, which is not blank. @param pause lets others go on, in a long text */
+type ReadText = (text: string, parseJson: (text: string) => unknown, pause: Pause) => unknown
 
 interface BodyFormats {
   /** By media types; a body without a type may be JSON. */
@@ -47,11 +49,18 @@ export function readLongBodies(app: App, { readers, limit, tooLarge }: BodyForma
       const read =
         readers[mediaTypeOfBody(request)] ?? (isUntypedJson(request, body) ? readers[JSON_TYPE] : undefined)
       if (!read) throw unsupported(request, sentence)
-      await waitToParse(app, request, body)
+      const pause = () => waitToParse(app, request, body)
+      await pause()
       const text = decodeBody(body, request)
-      return text.trim() === '' ? undefined : read(text, (json) => parseJson(request, json))
+      return text.trim() === '' ? undefined : read(text, (json) => parseJson(request, json), pause)
     },
   )
+}
+
+/** @throws {ApiError} MALFORMED_BODY for a table with a longer name of a column than {@link LONGEST_CELL} */
+export function refuseLongNames(header: readonly string[]): void {
+  const at = header.findIndex(({ length }) => length > LONGEST_CELL)
+  if (at !== -1) throw new ApiError('MALFORMED_BODY', `The name of column ${at + 1} ${CELL_RULE}.`)
 }
 
 export function mediaTypeOfBody({ headers }: FastifyRequest): string {

@@ -4,6 +4,7 @@ import { ApiError } from '#src/errors.ts'
 const NUMBER = String.raw`[+-]?(?:\d{1,25}(?:\.\d{0,25})?|\.\d{1,25})(?:[eE][+-]?\d{1,4})?`
 /** A position, with a height or not; the height is left out. */
 const POSITION = new RegExp(String.raw`(${NUMBER})\s+(${NUMBER})(?:\s+${NUMBER})?`, 'g')
+const LONG_DIGITS = /\d{26}/
 const GEOMETRY = /^\s*(MULTI)?(POINT|POLYGON)\s*(?:Z\s*)?(\([-+\d\s.,eE()]*\))\s*$/i
 
 /**
@@ -31,13 +32,12 @@ const LONGEST_SHOWN = 200
 /** A geometry in WKT as GeoJSON, or what to send for a longer one; undefined for other text. */
 export function wktGeometry(text: string): string | undefined {
   const [, many = '', keyword = '', body = ''] = GEOMETRY.exec(text) ?? []
-  const coordinates = readCoordinates(body)
-  if (keyword === '' || coordinates === undefined) return undefined
+  if (keyword === '') return undefined
   const [first = '', ...others] = keyword.toLowerCase()
   const type = `${many && 'Multi'}${first.toUpperCase()}${others.join('')}`
-  const isPoint = !many && type === 'Point'
-  const json = JSON.stringify({ type, coordinates: isPoint ? coordinates[0] : coordinates })
-  return json.length <= LONGEST_SHOWN ? json : `{"type":"${type}","coordinates":...}`
+  if (body.length > LONGEST_SHOWN) return `{"type":"${type}","coordinates":...}`
+  const coordinates = readCoordinates(body)
+  return coordinates && JSON.stringify({ type, coordinates: type === 'Point' ? coordinates[0] : coordinates })
 }
 
 function isPosition(value: unknown): boolean {
@@ -46,6 +46,7 @@ function isPosition(value: unknown): boolean {
 
 /** Lists of lists of positions, nested as the parentheses; undefined for unmatched ones and for broken numbers. */
 function readCoordinates(body: string): unknown[] | undefined {
+  if (LONG_DIGITS.test(body)) return undefined
   const json = body
     .replace(POSITION, (_, x: string, y: string) => `[${Number(x)},${Number(y)}]`)
     .replaceAll('(', '[')

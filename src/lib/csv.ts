@@ -3,6 +3,18 @@
 /** The most columns: the reader stops within an endless line. */
 const MOST_COLUMNS = 1000
 
+/** Characters of a cell; a shape, or the JSON of properties, has its own bound. */
+export const LONGEST_CELL = 4000
+
+/** Why a longer cell, or a member of JSON in its place, is refused. */
+export const CELL_RULE = `must be at most ${LONGEST_CELL} characters long`
+
+/**
+ * Characters of a cell in quotes that is read as it is meant: several times {@link LONGEST_CELL}, for the JSON of properties. A
+ * longer one stays as it is written: a million quotes would block the event loop, and no reader takes them.
+ */
+const LONGEST_QUOTED = 32_768
+
 /** The first one wins where a line has as many of each. */
 const DELIMITERS = [',', ';', '\t'] as const
 
@@ -68,7 +80,9 @@ export function* readCsv(text: string, form = findTableForm(text)): Generator<Ro
     let cell = ''
     if (text[at] === '"') {
       const close = findClosingQuote(text, at)
-      cell = text.slice(at + 1, close).replaceAll('""', '"')
+      cell = text.slice(at + 1, close)
+      // Several times as fast as replacing where there are many.
+      if (cell.length <= LONGEST_QUOTED && cell.includes('"')) cell = cell.split('""').join('"')
       at = close + 1
       if (at < text.length && ![delimiter, '\r', '\n'].includes(text[at] as string))
         throw malformed(text, at, 'text follows a closing quote')

@@ -1,16 +1,20 @@
+import type { Pause } from './limiter.ts'
+
 interface NestingLimits {
   /** Of nesting. */
   levels: number
   /** Lists and objects in all. */
   lists: number
-  /** Members of all objects. */
+  /** Members of one object. */
   members: number
 }
 
 /** The limit that a JSON text exceeds. The text need not be valid, and the check is a few times faster than a parser. */
 export function findExcess(json: string, limits: NestingLimits): keyof NestingLimits | undefined {
   let level = 0
-  let [lists, members] = [0, 0]
+  let lists = 0
+  /** Of the objects around the place. */
+  const members = new Uint32Array(limits.levels + 1)
   for (let at = 0; at < json.length; at++) {
     switch (json[at]) {
       case '"':
@@ -20,9 +24,11 @@ export function findExcess(json: string, limits: NestingLimits): keyof NestingLi
       case '{':
         if (++level > limits.levels) return 'levels'
         if (++lists > limits.lists) return 'lists'
+        members[level] = 0
         break
       case ':':
-        if (++members > limits.members) return 'members'
+        members[level] = (members[level] ?? 0) + 1
+        if ((members[level] as number) > limits.members) return 'members'
         break
       case ']':
       case '}':
@@ -98,7 +104,11 @@ export function memberText(object: string, name: string): string | undefined {
 }
 
 /** The numbers that a parser makes of members with more digits than a double has. */
-export function findRoundedNumbers(json: string, names: readonly string[]): Set<number> {
+export async function findRoundedNumbers(
+  json: string,
+  names: readonly string[],
+  pause: Pause,
+): Promise<Set<number>> {
   const keys = names.map((name) => JSON.stringify(name).replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
   // A double keeps any 15 decimal digits.
   const members = new RegExp(
@@ -106,7 +116,9 @@ export function findRoundedNumbers(json: string, names: readonly string[]): Set<
     'g',
   )
   const rounded = new Set<number>()
+  let found = 0
   for (const [, text = ''] of json.matchAll(members)) {
+    if (found++ % NUMBERS_AT_ONCE === 0) await pause()
     const number = Number(text)
     // GDAL and others write all digits of a double, 0.1 as 0.10000000000000001.
     const same = [String(number), number.toPrecision(17)].map(normalDigits)
@@ -115,11 +127,15 @@ export function findRoundedNumbers(json: string, names: readonly string[]): Set<
   return rounded
 }
 
+/** Numbers between two pauses. */
+const NUMBERS_AT_ONCE = 100
+
 /** Digits and exponent, the same for all spellings of a number: `1.50e3`, `1500`. */
 function normalDigits(text: string): string {
   const [, sign, whole = '', decimals = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(text) ?? []
-  const digits = (whole + decimals).replace(/0+$/, '')
+  // From the first zero of a run alone: a million zeros before another digit would take hours.
+  const digits = (whole + decimals).replace(/(?<!0)0+$/, '')
   const dropped = whole.length + decimals.length - digits.length
   return `${sign}${digits.replace(/^0+/, '')}e${digits === '' ? 0 : Number(exponent) - decimals.length + dropped}`
 }

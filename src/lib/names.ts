@@ -82,28 +82,34 @@ function readLetters(name: string): string {
   return name.replace(/[\s_-]/g, '').toLowerCase()
 }
 
+/** Characters of a name or a number that a sentence repeats. */
+const LONGEST = 100
+
 /** Names of both coordinates together. */
 const POSITIONS = ['coordinates', 'coords', 'geometry', 'latlng', 'latlon', 'location', 'point', 'position']
 
 /**
  * The name that was sent in place of a missing one, with what to send; undefined for none.
  *
- * @param sent names that are not known
+ * @param names that are not known
  */
-export function findSlip(missing: string, sent: readonly string[]): string | undefined {
+export function findSlip(missing: string, names: readonly string[]): string | undefined {
+  const sent = names.filter(({ length }) => length <= LONGEST)
   const slip = sent.find((name) => findSimilarName(name, [missing]) !== undefined)
   if (slip !== undefined || (missing !== 'lat' && missing !== 'lng')) return slip
   const both = sent.find((name) => POSITIONS.includes(readLetters(name)))
   return both && `${both}: send lat and lng as a number each`
 }
 
-const SENT_NUMBER = /^\s*([-+]?\d+(?:[.,]\d+)?)\s*°?\s*([NSEW]?)\s*$/i
+// Gaps that touch each other would take time that grows with the cube of the spaces.
+const SENT_NUMBER = /^\s*([-+]?\d+(?:[.,]\d+)?)(?:\s*°)?\s*(?:([NSEW])\s*)?$/i
 
 const SENT_POINT = /^\s*POINT\s*\(\s*([-+]?[\d.]+)\s+([-+]?[\d.]+)/i
-const SENT_PAIR = /^\s*[-+]?\d+(?:\.\d+)?\s*[,;\s]\s*[-+]?\d+(?:\.\d+)?\s*$/
+const SENT_PAIR = /^\s*[-+]?\d+(?:\.\d+)?(?:\s*[,;]\s*|\s+)[-+]?\d+(?:\.\d+)?\s*$/
 
 /** What to send in place of a text that means a number; undefined where that is not certain. */
 export function adviseNumber(text: string): string | undefined {
+  if (text.length > LONGEST) return undefined
   const [, lng, lat] = SENT_POINT.exec(text) ?? []
   if (lat !== undefined) return `send lat ${lat} and lng ${lng}`
   const [, digits = '', side = ''] = SENT_NUMBER.exec(text) ?? []

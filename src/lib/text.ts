@@ -138,7 +138,7 @@ function readUtf8({ source, remedy = 'Save it as UTF-8.' }: TextSource): Decodin
 
   function refuse(bytes: Buffer, line: number): never {
     const bad = findBadByte(bytes)
-    const at = line + bytes.subarray(0, bad).filter((byte) => byte === LINE_END).length
+    const at = line + countLines(bytes.toString('latin1', 0, bad))
     const name = isSeen || !isAscii(bytes.subarray(0, bad)) ? undefined : probableEncoding(bytes)
     const probably = name === undefined ? 'the text before it is: the line is damaged' : `probably ${name}`
     throw new TextError(`${source} is not UTF-8, from line ${at} on (${probably}). ${remedy}`, at)
@@ -156,8 +156,6 @@ function readUtf8({ source, remedy = 'Save it as UTF-8.' }: TextSource): Decodin
     end: (line) => (cut.length === 0 ? '' : refuse(cut, line)),
   }
 }
-
-const LINE_END = 0x0a
 
 /** The place of the first byte that no longer text in UTF-8 could have there. */
 function findBadByte(bytes: Buffer): number {
@@ -222,9 +220,11 @@ function readDeclared(encoding: Encoding, { source }: TextSource, notes: string[
 
 function countLines(text: string): number {
   let count = 0
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === LINE_END) count++
   return count
 }
+
+const LINE_END = 0x0a
 
 export interface Encoding {
   name: string

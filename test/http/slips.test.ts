@@ -76,6 +76,24 @@ describe('the mistakes of a first day', () => {
       'lng must be a number from -180 to 180: write 38.5, with a point and without quotes.',
     ],
     [
+      'a number with 1,000 spaces in it, which nobody advises about',
+      () => post(AT, { lat: `9${' '.repeat(1000)}9`, lng: 38.5 }),
+      400,
+      'lat must be a number from -90 to 90.',
+    ],
+    [
+      'a number with 1,000 spaces in an address',
+      () => get(`${AT}?lat=9${'%20'.repeat(1000)}9&lng=38.5`),
+      400,
+      'lat must be a number from -90 to 90.',
+    ],
+    [
+      'an object of 1,001 members',
+      () => post(AT, Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`k${at}`, 1]))),
+      400,
+      'The body has an object with more than 1000 members.',
+    ],
+    [
       'single quotes',
       () => post(AT, "{'lat': 9.5, 'lng': 38.5}"),
       400,

@@ -173,9 +173,9 @@ function formatNumberCell(value: Scalar | undefined): string {
 }
 
 /** Makes the reader of the values that `pass` names; the error is for one that cannot be repeated, and is left out. */
-export function createPassReader(points: SentPoints, names: readonly string[]) {
+export async function createPassReader(points: SentPoints, names: readonly string[], pause: Pause) {
   refuseUnknown(points.table?.columns, names)
-  const rounded = points.roundedNumbers(names)
+  const rounded = await points.roundedNumbers(names, pause)
   return (index: number): { passed: Passed; error: ApiError | undefined } => {
     const members = points.membersOf(index, names)
     const wrong = members.findIndex((member) => rounded.has(member) || !isPassable(member))
@@ -203,6 +203,9 @@ function refuseUnknown(columns: string[] | undefined, names: readonly string[]):
 
 /** Points of a slice, which takes some milliseconds. Other requests have their turn between two slices. */
 export const SLICE = { plain: 500, withQuantities: 50 } as const
+
+/** Points that are read between two pauses: their lines may be long, or no JSON. */
+const READ_AT_ONCE = 5
 
 interface Slice {
   points: ReadPoint[]
@@ -243,9 +246,11 @@ export function adviseBatch(
     const used = new Set<SourceRelease>()
     const slices: Slice[] = []
     for (let from = 0; from < count; from += sliceLength) {
-      await pause()
-      const length = Math.min(sliceLength, count - from)
-      const points = Array.from({ length }, (_, index) => pointAt(from + index))
+      const points: ReadPoint[] = []
+      for (let index = from; index < Math.min(from + sliceLength, count); index++) {
+        if (points.length % READ_AT_ONCE === 0) await pause()
+        points.push(pointAt(index))
+      }
       const positions = points.flatMap(validIn).map(({ lat, lng, condition }) => ({
         longitude: lng,
         latitude: lat,

@@ -221,9 +221,9 @@ async function answerBatch(
   const format = negotiateFormat(request, reply, FORMATS, { preferred: mediaTypeOfBody(request) })
   const named = await withReleaseNamed(lookup, [product], body, request, reply)
   const { pass = [] } = body
-  const readPassed = pass.length > 0 ? createPassReader(points, pass) : null
   const [clientKey, gone] = [clientKeyOf(request), createClientSignal(reply)]
   const pause = () => server.turns.next(clientKey, gone)
+  const readPassed = pass.length > 0 ? await createPassReader(points, pass, pause) : null
   const rules = await withTimeout(request, reply, () => readRules(body, [product], 'points'))
   const readArea = rules && createAreaReader(points, rules.plan)
   const noteNames = createNameNoter(request, points, [...pass, rules?.plan.areasFrom ?? []].flat())

@@ -3,11 +3,12 @@ import type { ErrorBody } from '#schemas/common.ts'
 import { ApiError } from '#src/errors.ts'
 import { ID_RULE, isNumberId, notAnObject, POINT, readNumber, validationError } from '#src/http/parameters.ts'
 import { malformedJson, nestingError } from '#src/http/plugins/body-parser.ts'
-import { findTableForm, readCsv, withDecimalPoint } from '#src/lib/csv.ts'
+import { findTableForm, LONGEST_CELL, readCsv, withDecimalPoint } from '#src/lib/csv.ts'
 import { crsRule, findOtherCrs, textSeparator } from '#src/lib/geojson.ts'
 import { findRoundedNumbers, isObject } from '#src/lib/json.ts'
+import type { Pause } from '#src/lib/limiter.ts'
 import { findSlip } from '#src/lib/names.ts'
-import { GEOJSON_TYPE, JSON_TYPE, readCollection, type Validator } from '../bodies.ts'
+import { GEOJSON_TYPE, JSON_TYPE, readCollection, refuseLongNames, type Validator } from '../bodies.ts'
 
 const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name' | 'condition'>([
   ['id', 'id'],
@@ -38,7 +39,7 @@ export interface SentPoints {
   /** Members of a point, unchecked; undefined for missing ones. */
   membersOf(index: number, names: readonly string[]): unknown[]
   /** What became of numbers that the members were sent with, and that have more digits than a number can have. */
-  roundedNumbers(names: readonly string[]): ReadonlySet<unknown>
+  roundedNumbers(names: readonly string[], pause: Pause): Promise<ReadonlySet<unknown>>
 }
 
 export interface SentBatch {
@@ -49,7 +50,7 @@ export interface SentBatch {
 /** Readers of bodies by their media types. Errors of single points come from `SentPoints.at`. */
 export const BATCH_READERS: Record<
   string,
-  (text: string, parseJson: (text: string) => unknown) => SentBatch
+  (text: string, parseJson: (text: string) => unknown, pause: Pause) => SentBatch | Promise<SentBatch>
 > = {
   [JSON_TYPE](text, parseJson) {
     const body = readObject(parseJson(text))
@@ -60,7 +61,7 @@ export const BATCH_READERS: Record<
   },
   'application/x-ndjson': (text) => ({ points: readLines(text), parameters: {} }),
   'application/geo+json-seq': (text) => ({ points: readLines(text), parameters: {} }),
-  'text/csv': (text) => ({ points: readRecords(text), parameters: {} }),
+  'text/csv': async (text, _, pause) => ({ points: await readRecords(text, pause), parameters: {} }),
   [GEOJSON_TYPE](text, parseJson) {
     const features = readList(readCollection(readObject(parseJson(text))), 'features')
     return { points: createPoints(text, features.length, (index) => features[index], true), parameters: {} }
@@ -119,14 +120,15 @@ function createPoints(
       const value = valueAt(index)
       return isFeature(value) ? pickFeatureMembers(value, names) : pickMembers(value, names)
     },
-    roundedNumbers: (names) => findRoundedNumbers(text, names),
+    roundedNumbers: (names, pause) => findRoundedNumbers(text, names, pause),
   }
 }
 
 /** Objects or Features a line, or in a sequence. */
 function readLines(text: string): SentPoints {
   const lines: string[] = []
-  const separator = new RegExp(textSeparator(text), 'g')
+  // With the blank lines behind it: a million of them would be looked at one by one.
+  const separator = new RegExp(`(?:${textSeparator(text).source})\\s{0,10000}`, 'g')
   for (let start = 0; start < text.length && lines.length <= BATCH_LIMITS.withToken; ) {
     separator.lastIndex = start
     const found = separator.exec(text)
@@ -146,11 +148,15 @@ function readLines(text: string): SentPoints {
   })
 }
 
-function readRecords(text: string): SentPoints {
+/** Rows between two pauses, of up to a thousand cells each. */
+const ROWS_AT_ONCE = 50
+
+async function readRecords(text: string, pause: Pause): Promise<SentPoints> {
   const form = findTableForm(text)
   const records: string[][] = []
   try {
     for (const { cells } of readCsv(text, form)) {
+      if (records.length % ROWS_AT_ONCE === 0) await pause()
       if (records.push(cells) > BATCH_LIMITS.withToken + 1) break
     }
   } catch (error) {
@@ -163,6 +169,7 @@ function readRecords(text: string): SentPoints {
 
 /** @throws {ApiError} MALFORMED_BODY, where the header lacks a column or has one twice */
 function pointsOfTable(header: string[], records: string[][], delimiter: string): SentPoints {
+  refuseLongNames(header)
   const titles = header.map((name) => name.trim())
   const columns = titles.map((name) => COLUMNS.get(name.toLowerCase()))
   const missing = (['lat', 'lng'] as const).filter((name) => !columns.includes(name))
@@ -193,7 +200,7 @@ function pointsOfTable(header: string[], records: string[][], delimiter: string)
       for (const [index, name] of columns.entries()) {
         const cell = record[index]
         if (!name || !cell) continue
-        if (name === 'id' || name === 'name' || name === 'condition') point[name] = cell
+        if ((name !== 'lat' && name !== 'lng') || cell.length > LONGEST_CELL) point[name] = cell
         else if (cell.trim() !== '') point[name] = readNumber(withDecimalPoint(cell))
       }
       return point
@@ -204,7 +211,7 @@ function pointsOfTable(header: string[], records: string[][], delimiter: string)
       const record = records[index] as string[]
       return names.map((name) => record[places.get(name) ?? record.length] || undefined)
     },
-    roundedNumbers: () => new Set(),
+    roundedNumbers: async () => new Set(),
   }
 }
 

@@ -1,23 +1,20 @@
 import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '#src/errors.ts'
 import { withoutGuard } from '#src/http/formats.ts'
-import { BODY_TEXT, MOST_LISTS, nestingError } from '#src/http/plugins/body-parser.ts'
+import { BODY_TEXT, nestingError } from '#src/http/plugins/body-parser.ts'
 import { readWkt } from '#src/http/wkt.ts'
-import { findTableForm, OPEN_QUOTE, readCsv } from '#src/lib/csv.ts'
+import { CELL_RULE, findTableForm, LONGEST_CELL, OPEN_QUOTE, readCsv } from '#src/lib/csv.ts'
 import { textSeparator } from '#src/lib/geojson.ts'
 import { BracketWalk, memberText, withoutSpace } from '#src/lib/json.ts'
 import { createTextReader } from '#src/lib/text.ts'
-import { GEOJSON_TYPE, JSON_TYPE, readCollection } from '../bodies.ts'
-import { invalid } from '../polygon/geometry.ts'
+import { GEOJSON_TYPE, JSON_TYPE, readCollection, refuseLongNames } from '../bodies.ts'
+import { invalid, MAX_VERTICES, tooManyVertices } from '../polygon/geometry.ts'
 
 /** Characters of one feature, one line or one record: a polygon of the most vertices has half of them. */
 const LONGEST_FEATURE = 1_048_576
 
 /** Bytes of a read. A long feature is looked at anew with each piece. */
 const PIECE_BYTES = 65_536
-
-/** Members of a feature: the longest properties have 800. */
-const MOST_MEMBERS = 1000
 
 /** Characters of a collection before and after its features. */
 const LONGEST_FRAME = 65_536
@@ -75,7 +72,7 @@ export async function* decodeTexts(
 }
 
 function parseFeature(text: string): SentFeature {
-  const excess = nestingError(text, 'feature', MOST_LISTS, MOST_MEMBERS)
+  const excess = nestingError(text, 'feature')
   if (excess) return { value: excess }
   try {
     return { value: JSON.parse(text), properties: memberText(text, 'properties') }
@@ -240,6 +237,7 @@ function readRecords(
 
 /** Makes the reader of records below a header. @throws {ApiError} MALFORMED_BODY without the columns id and wkt */
 function createRecordReader(columns: string[]): (record: string[]) => SentFeature {
+  refuseLongNames(columns)
   const names = columns.map((name) => name.toLowerCase())
   const shapeAt = names.findIndex((name) => SHAPE_COLUMNS.includes(name))
   const idAt = names.indexOf('id')
@@ -254,7 +252,9 @@ function createRecordReader(columns: string[]): (record: string[]) => SentFeatur
     const others = columns.flatMap((name, at) =>
       at === shapeAt || at === idAt || !record[at] ? [] : [[name || `column ${at + 1}`, record[at]] as const],
     )
-    return createFeature(record[idAt], { value: Object.fromEntries(others) }, record[shapeAt])
+    const [long] = others.find(([, cell]) => cell.length > LONGEST_CELL) ?? []
+    const value = long === undefined ? Object.fromEntries(others) : ApiError.invalid(long, CELL_RULE)
+    return createFeature(record[idAt], { value }, record[shapeAt])
   }
 }
 
@@ -291,6 +291,8 @@ function readOwnRecord([id = '', , , , , shape, properties = 'null']: string[]):
 const SRID = /^\s*SRID\s*=\s*(\d+)\s*;/i
 
 function readShape(cell: string): object {
+  // A mark or two for each position, at most.
+  if (cell.length - cell.replaceAll(/[,(]/g, '').length > 2 * MAX_VERTICES) throw tooManyVertices()
   const srid = SRID.exec(cell)
   if (srid && srid[1] !== '4326')
     throw invalid('wkt', `has the SRID ${srid[1]}: coordinates are longitude and latitude (4326)`)

@@ -10,6 +10,10 @@ import { RingEdges, type RingRelations, Sweep } from '#src/raster/sweep.ts'
 /** The most vertices of all rings together, with the closing ones. */
 export const MAX_VERTICES = 10_000
 
+export function tooManyVertices(): ApiError {
+  return invalid('geometry', `must have at most ${MAX_VERTICES} vertices; simplify it, or ask in parts`)
+}
+
 /** The least positions of a closed ring. */
 const SMALLEST_RING = 4
 
@@ -155,7 +159,7 @@ function readRing(value: unknown, at: string, budget: { left: number }): Float64
   const positions = asArray(value, at, 'a list of positions')
   budget.left -= positions.length
   if (budget.left < 0) {
-    throw invalid('geometry', `must have at most ${MAX_VERTICES} vertices; simplify it, or ask in parts`)
+    throw tooManyVertices()
   }
   if (positions.length < SMALLEST_RING) {
     throw invalid(

@@ -16,7 +16,10 @@ import { waitWhileConnected, whenOver } from './time-budget.ts'
 const MOST_LEVELS = 64
 
 /** Several times the positions of a polygon. A million bytes could have 300,000, and take as long as 100,000 points. */
-export const MOST_LISTS = 50_000
+const MOST_LISTS = 50_000
+
+/** Of one object, as many as a table has columns: making an object of 80,000 names takes a fifth of a second. */
+const MOST_MEMBERS = 1000
 
 /** A shorter body is parsed as fast as a few points are answered. */
 const SOON_PARSED_BYTES = 8192
@@ -69,26 +72,25 @@ export function nestingError(
   json: string,
   what: 'body' | 'line' | 'feature',
   lists = MOST_LISTS,
-  members = Number.POSITIVE_INFINITY,
 ): ApiError | undefined {
   // Each level has two brackets.
   if (json.length <= 2 * MOST_LEVELS) return undefined
-  const excess = findExcess(json, { levels: MOST_LEVELS, lists, members })
+  const excess = findExcess(json, { levels: MOST_LEVELS, lists, members: MOST_MEMBERS })
   if (excess === undefined) return undefined
   const rule = {
     levels: `lists or objects within each other on more than ${MOST_LEVELS} levels`,
     lists: `more than ${lists} lists and objects`,
-    members: `more than ${members} members`,
+    members: `an object with more than ${MOST_MEMBERS} members`,
   }
   return new ApiError('MALFORMED_JSON', `The ${what} has ${rule[excess]}.`)
 }
 
-/** A longer text takes too long to search. */
-const LONGEST_SEARCHED = 65_536
+/** A longer text takes too long to search; of lines there are many. */
+const LONGEST_SEARCHED = { body: 65_536, line: 8192 } as const
 
 /** Names the place of the first mistake of a body or line that is no JSON, and its remedy. */
 export function malformedJson(json: string, what: 'body' | 'line' = 'body'): ApiError {
-  const fault = json.length <= LONGEST_SEARCHED ? findJsonFault(json) : undefined
+  const fault = json.length <= LONGEST_SEARCHED[what] ? findJsonFault(json) : undefined
   if (!fault) return new ApiError('MALFORMED_JSON', `The ${what} is not valid JSON.`)
   const { line, column, remedy } = fault
   const place = what === 'line' ? `column ${column}` : `line ${line}, column ${column}`

@@ -5,7 +5,6 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { SignedRoot } from '#schemas/proof.ts'
 import {
   type AreaReference,
-  type AreaRow,
   FULL_SHAPE,
   listAreas,
   type Rectangle,
@@ -31,36 +30,9 @@ import { type DecodedTile, decodeTile } from '#src/raster/tiles.ts'
 import { type Layer, listLayers } from '../published.ts'
 import { findWindow, isPackable, type PackBand, type PackGrid } from './pixels.ts'
 import { findAreaCode } from './queries.ts'
+import type { PackedContent } from './reading.ts'
 
 /** A pack: everything that the service knows of an administrative area, as it is stored. */
-
-/** An area inside that of a pack, for searches. */
-interface PackPlace {
-  code: string
-  name: string
-  level: number
-  /** Its centre of mass. */
-  longitude: number
-  latitude: number
-}
-
-interface PackArea {
-  countryCode: string
-  country: string
-  level: number
-  code: string
-  name: string
-  /** The areas that it lies in, from the country down. */
-  parents: AreaRow['parents']
-  /** Its centre of mass. */
-  longitude: number
-  latitude: number
-  /** A GeoJSON geometry, whole but for one with more than {@link MOST_POSITIONS}. */
-  outline: { type: string; coordinates: unknown }
-  bbox: Rectangle
-  /** The areas inside it, of all levels below. */
-  places: PackPlace[]
-}
 
 /** What answers for a product, and for a crop where the product has seasons. */
 interface PackSeries {
@@ -77,20 +49,15 @@ interface PackSeries {
   leftOut: string | null
 }
 
+type PackArea = PackedContent['area']
+
 /** An area as it is found, without the areas inside it. */
 export interface PackedArea extends Omit<PackArea, 'places'> {
   /** Changes with each load of boundaries of its country. */
   boundaries: string
 }
 
-export interface PackContent {
-  /** ISO time. */
-  madeAt: string
-  /** PUBLIC_URL. */
-  serviceUrl: string | null
-  area: PackArea
-  /** The crops that the country has, or the one that is asked for by default. */
-  crops: string[]
+export interface PackContent extends Pick<PackedContent, 'madeAt' | 'serviceUrl' | 'area' | 'crops'> {
   /** Product by product, each crop by crop. */
   series: PackSeries[]
   /** Of the releases that have one. */
@@ -310,7 +277,7 @@ export async function tooLargeArea(
 async function listPlaces(
   { app }: PackSources,
   { countryCode, code, level }: Omit<PackArea, 'places'>,
-): Promise<PackPlace[]> {
+): Promise<PackArea['places']> {
   const levels = LEVELS.filter((one) => one > level)
   if (levels.length === 0) return []
   const { areas } = await listAreas(app.database.reader, {

@@ -44,25 +44,22 @@ export function choosePackLayer(
 /** Zooms that are in the file above that of the pixels: on the lowest the area is a thumbnail. */
 const ZOOMS = 6
 
-/** The tiles of a zoom that a rectangle of degrees meets. */
-function* listTiles([west, south, east, north]: readonly number[], zoom: number): Generator<MapTile> {
+/** The tiles of a zoom that a rectangle of degrees meets, and how many they are. */
+function findTiles([west, south, east, north]: readonly number[], zoom: number) {
   const side = 2 ** zoom
-  const columnOf = (longitude: number) => ((longitude + 180) / 360) * side
+  const within = (part: number) => Math.min(side - 1, Math.max(0, Math.floor(part * side)))
+  const columnOf = (longitude = 0) => within((longitude + 180) / 360)
   // Spherical Mercator (Snyder, 1987, equation 7-2), from the north.
-  const rowOf = (latitude: number) => {
-    const sine = Math.sin((latitude * Math.PI) / 180)
-    return (0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI)) * side
-  }
-  const within = (at: number) => Math.min(side - 1, Math.max(0, Math.floor(at)))
-  for (let row = within(rowOf(north as number)); row <= within(rowOf(south as number)); row++) {
-    for (
-      let column = within(columnOf(west as number));
-      column <= within(columnOf(east as number));
-      column++
-    ) {
-      yield { zoom, column, row }
-    }
-  }
+  const rowOf = (latitude = 0) =>
+    within(0.5 - Math.atanh(Math.sin((latitude * Math.PI) / 180)) / (2 * Math.PI))
+  const [left, top] = [columnOf(west), rowOf(north)]
+  const [width, height] = [columnOf(east) - left + 1, rowOf(south) - top + 1]
+  const tileAt = (at: number): MapTile => ({
+    zoom,
+    column: left + (at % width),
+    row: top + Math.floor(at / width),
+  })
+  return { count: width * height, tileAt }
 }
 
 /** So many tiles has a zoom at most: of an area that is far wider than its pixels are many, the highest zooms are left out. */
@@ -76,11 +73,7 @@ const FIELD_ZOOM = 14
 const MOST_ENLARGED = 200
 
 function chooseZooms(bounds: readonly number[], highest: number): { minzoom: number; maxzoom: number } {
-  const hasAtMost = (zoom: number, most: number) => {
-    let tiles = 0
-    for (const _ of listTiles(bounds, zoom)) if (++tiles > most) return false
-    return true
-  }
+  const hasAtMost = (zoom: number, most: number) => findTiles(bounds, zoom).count <= most
   let maxzoom = highest
   while (maxzoom > 0 && !hasAtMost(maxzoom, MOST_TILES)) maxzoom--
   const minzoom = Math.max(0, maxzoom - ZOOMS)
@@ -155,8 +148,10 @@ export async function writeMbtiles(
     const rows = describeTiles(area, tileset, found, { bounds, ...zooms }, roots)
     for (const row of rows) database.run('insert into metadata values (?, ?)', row)
     for (let zoom = zooms.minzoom; zoom <= zooms.maxzoom; zoom++) {
-      for (const tile of listTiles(bounds, zoom)) {
+      const { count, tileAt } = findTiles(bounds, zoom)
+      for (let at = 0; at < count; at++) {
         await pause()
+        const tile = tileAt(at)
         const picture = await maps.draw(wanted, tile)
         // Rows are counted from the south (Tile Map Service).
         const place = [zoom, tile.column, 2 ** zoom - 1 - tile.row]

@@ -66,17 +66,7 @@ interface PackFormatWriter {
     sources: PackSources & Pick<PackMaker, 'maps'>,
     subject: PackSubject,
     tag: string,
-  ): AsyncIterable<Uint8Array> | Promise<Iterable<Uint8Array>>
-}
-
-const makeTableOf = (sources: PackSources, { area, series }: PackSubject) => makeTable(sources, area, series)
-
-async function* writeTable(sources: PackSources, subject: PackSubject): AsyncGenerator<Uint8Array> {
-  yield* writeCsv(await makeTableOf(sources, subject))
-}
-
-async function* writePoints(sources: PackSources, subject: PackSubject): AsyncGenerator<Uint8Array> {
-  yield* writeParquet(subject.area, await makeTableOf(sources, subject), subject.roots)
+  ): Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array>>
 }
 
 const refuseTable = async (sources: Omit<PackMaker, 'maps'>, { area, series }: PackSubject) =>
@@ -109,13 +99,19 @@ const FORMATS: Record<PackFormat, PackFormatWriter> = {
       return [await writePackHtml(sources, content, serviceUrl === null ? null : { tag, url })]
     },
   },
-  csv: { type: CSV.contentType, version: 1, refuse: refuseTable, write: writeTable },
+  csv: {
+    type: CSV.contentType,
+    version: 1,
+    refuse: refuseTable,
+    write: async (sources, { area, series }) => writeCsv(await makeTable(sources, area, series)),
+  },
   parquet: {
     type: 'application/vnd.apache.parquet',
-    version: 1,
+    version: 2,
     hasRoots: true,
     refuse: refuseTable,
-    write: writePoints,
+    write: async (sources, { area, series, roots }) =>
+      writeParquet(area, await makeTable(sources, area, series), roots, sources.pause),
   },
   mbtiles: {
     type: 'application/vnd.sqlite3',

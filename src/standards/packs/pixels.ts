@@ -98,28 +98,13 @@ function listSides([west, south, east, north]: Readonly<Bounds>): Position[] {
 
 /** The pixels of a grid that a rectangle of degrees covers, and some around it. */
 export function findWindow(grid: Omit<PlacedGrid, 'window'>, rectangle: Readonly<Bounds>): Window {
-  return boundWindow(
-    grid,
-    listSides(rectangle).map((side) => placeOn(grid, side)),
-  )
-}
-
-/** The pixels of a grid around places in its coordinates, and some around those. */
-function boundWindow(
-  grid: Omit<PlacedGrid, 'window'>,
-  places: readonly (readonly [x: number, y: number])[],
-): Window {
+  const places = listSides(rectangle).map((side) => placeOn(grid, side))
   const columns = places.map(([x]) => Math.floor((x - grid.originX) / grid.pixelWidth))
   const rows = places.map(([, y]) => Math.floor((y - grid.originY) / grid.pixelHeight))
   const across = clipSpan(columns, grid.width)
   const down = clipSpan(rows, grid.height)
-  const isEmpty = across.count === 0 || down.count === 0
-  return {
-    column: isEmpty ? 0 : across.from,
-    row: isEmpty ? 0 : down.from,
-    width: isEmpty ? 0 : across.count,
-    height: isEmpty ? 0 : down.count,
-  }
+  if (across.count === 0 || down.count === 0) return { column: 0, row: 0, width: 0, height: 0 }
+  return { column: across.from, row: down.from, width: across.count, height: down.count }
 }
 
 function clipSpan(places: number[], size: number): { from: number; count: number } {

@@ -66,7 +66,9 @@ interface PackedGrid extends Omit<PackGrid, 'bands'> {
 
 /** The JSON of a pack. Its pixels follow, grid by grid and band by band, each band as {@link shuffle} has it. */
 export interface PackedContent {
+  /** ISO time. */
   madeAt: string
+  /** PUBLIC_URL. */
   serviceUrl: string | null
   /** The entity tag of the pack at the service, and its address there; null where it has none. */
   version: { tag: string; url: string } | null
@@ -76,13 +78,18 @@ export interface PackedContent {
     level: number
     code: string
     name: string
+    /** The areas that it lies in, from the country down. */
     parents: { level: number; code: string; name: string }[]
+    /** Its centre of mass, as that of each place. */
     longitude: number
     latitude: number
+    /** A GeoJSON geometry; that of very many positions is simplified. */
     outline: { type: string; coordinates: unknown }
     bbox: readonly [west: number, south: number, east: number, north: number]
+    /** The areas inside it, of all levels below, for searches. */
     places: { code: string; name: string; level: number; longitude: number; latitude: number }[]
   }
+  /** The crops that the country has, or the one that is asked for by default. */
   crops: string[]
   products: PackedProduct[]
   releases: PackedRelease[]

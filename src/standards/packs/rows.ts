@@ -300,8 +300,8 @@ function listGridCells({ srid, originX, originY, pixelWidth, pixelHeight }: Numb
   return [originY, originX, pixelHeight, pixelWidth]
 }
 
-/** Rows of a slice, which takes some milliseconds. */
-const ROWS_A_SLICE = 500
+/** Rows of a slice, of some fifty cells each, which takes some milliseconds. */
+const ROWS_A_SLICE = 100
 
 /**
  * The table of a pack. Its values are those that the service gives at the positions of its rows.
@@ -341,8 +341,10 @@ export async function makeTable(
       const slice = await locate(sources, grid, pixels.slice(from, from + ROWS_A_SLICE))
       const read: TableCell[][][] = []
       for (const { release, cellsOf } of values) {
+        await sources.pause()
         read.push((await sources.lookup.valuesAt(release, slice)).map(cellsOf))
       }
+      await sources.pause()
       yield slice.map(({ column, row, latitude, longitude }, at) => [
         `${column}_${row}`,
         `${area.name} ${latitude}, ${longitude}`,

@@ -121,12 +121,12 @@ function askAbout(count: number, { headers }: Person) {
   return service.app.inject({ method: 'POST', url: '/advisory/yield/points', headers, payload: { points } })
 }
 
-test('each slice of a long call waits for its turn, to be read and to be written, as its body does', async () => {
+test('a long call waits for its turn with each 5 points that it reads, each 50 that it writes, and its body', async () => {
   const waits = vi.spyOn(service.app.turns, 'next')
   onTestFinished(() => waits.mockRestore())
   const slices = 20
   expect((await askAbout(slices * SLICE, service.person)).statusCode).toBe(200)
-  expect(waits).toHaveBeenCalledTimes(1 + 2 * slices)
+  expect(waits).toHaveBeenCalledTimes(1 + slices * (SLICE / 5 + SLICE / 50))
 })
 
 test('a short call is answered before the long ones of another caller that came before it', async () => {

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { BATCH_READERS } from '#src/advice/batch/sent.ts'
+import { writeItems } from '#src/http/formats.ts'
+import { findRoundedNumbers } from '#src/lib/json.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { itemTexts, send } from './forms.ts'
 
@@ -221,3 +224,100 @@ test('a number that is an id comes back as it was, or is refused with what to se
     ])
   }
 })
+
+describe('long texts', () => {
+  const quotes = (count: number) => `"${'""'.repeat(count)}"`
+  const rowOf = (columns: string, cells: string) => itemsOf(`${columns}\n9.5,38.5,${cells}\n`, 'text/csv')
+  const RULE = /^farmer must be a text of at most 1000 characters/
+
+  test('a long cell is an error of its point, named with its column, and of no other one', async () => {
+    const passing = `lat,lng,farmer\n9.5,38.5,${quotes(500)}\n9.5,38.5,${quotes(350_000)}\n9.5,38.5,Abebe\n`
+    const [short, long, last] = await itemsOf(passing, 'text/csv', '?pass=farmer')
+    expect(short.pass.farmer).toBe('"'.repeat(500))
+    expect(long.error).toMatch(RULE)
+    expect(last.pass.farmer).toBe('Abebe')
+    const [id] = await rowOf('lat,lng,id', quotes(350_000))
+    expect(id.error).toBe('id must be at most 200 characters long.')
+    const [lat] = await itemsOf(`lng,lat\n38.5,"9,${'9'.repeat(4000)}"\n`)
+    expect(lat.error).toBe('lat must be a number from -90 to 90.')
+  })
+
+  test('a long cell of a column that nothing names is ignored as a short one is', async () => {
+    const [item] = await rowOf('lat,lng,farmer', quotes(350_000))
+    expect(item).toEqual((await rowOf('lat,lng,farmer', 'Abebe'))[0])
+  })
+
+  test('a long member is an error of its point in lines, in JSON and in Features', async () => {
+    const farmer = '"'.repeat(350_000)
+    const point = { lat: 9.5, lng: 38.5, farmer }
+    const [line] = await itemsOf(JSON.stringify(point), NDJSON, '?pass=farmer')
+    const [inJson] = await itemsOf(JSON.stringify({ points: [point] }), 'application/json', '?pass=farmer')
+    const feature = { type: 'Feature', geometry: { type: 'Point', coordinates: [38.5, 9.5] } }
+    const collection = {
+      type: 'FeatureCollection',
+      features: [{ ...feature, properties: { farmer } }],
+    }
+    const [inFeature] = await itemsOf(JSON.stringify(collection), 'application/geo+json', '?pass=farmer')
+    for (const { error } of [line, inJson, inFeature]) expect(error).toMatch(RULE)
+  })
+
+  test('a table with a long name of a column is refused, with the number of the column', async () => {
+    expect(await refusalOf(`lat,lng,${'x'.repeat(4001)}\n9.5,38.5,1`)).toBe(
+      'The name of column 3 must be at most 4000 characters long.',
+    )
+    expect(await itemsOf(`lat,lng,${'x'.repeat(4000)}\n9.5,38.5,1`)).toHaveLength(1)
+  })
+
+  test('a point of more than 1,000 members is refused by itself in lines', async () => {
+    const members = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]))
+    const lines = [998, 999].map((count) => JSON.stringify({ lat: 9.5, lng: 38.5, ...members(count) }))
+    const [most, tooMany] = await itemsOf(lines.join('\n'), NDJSON)
+    expect(most.error).toBeUndefined()
+    expect(tooMany.error).toBe('The line has an object with more than 1000 members.')
+    const objects = {
+      points: [
+        { lat: 9.5, lng: 38.5, ...members(998) },
+        { lat: 9.5, lng: 38.5, ...members(998) },
+      ],
+    }
+    expect(await itemsOf(JSON.stringify(objects), 'application/json')).toHaveLength(2)
+  })
+
+  test('a number of 300,000 digits to pass is read as a short one is', async () => {
+    const zeros = '0'.repeat(300_000)
+    const numbers = ['1.0', `2.${zeros}`, `3.${zeros}1`, `4${zeros}`]
+    const body = numbers.map((text) => `{"lat":9.5,"lng":38.5,"farmer":${text}}\n`).join('')
+    const items = await itemsOf(body, NDJSON, '?pass=farmer')
+    expect(items.map(({ error }) => error !== undefined)).toEqual([false, false, true, true])
+  })
+
+  test('the place of a mistake is looked for in a line of 8 kB at most', async () => {
+    const lineOf = (length: number) => `{"lat":9.5,"lng":38.5,"farmer":[${'1,'.repeat(length / 2)}`
+    const [short, long] = await itemsOf(`${lineOf(8000)}\n${lineOf(9000)}\n`, NDJSON)
+    expect(short.error).toMatch(/^The line is not valid JSON at column \d+: close it with \]\}\.$/)
+    expect(long.error).toBe('The line is not valid JSON.')
+  })
+
+  test('others go on while a table is read, while numbers are compared, and while items are written', async () => {
+    let pauses = 0
+    const pause = async () => {
+      pauses++
+    }
+    const rows = '9.5,38.5,0.1234567890123456789\n'.repeat(1000)
+    await BATCH_READERS['text/csv']?.(`lat,lng,farmer\n${rows}`, JSON.parse, pause)
+    expect(pauses).toBeGreaterThanOrEqual(20)
+    pauses = 0
+    const lines = '{"farmer":0.1234567890123456789}\n'.repeat(1000)
+    await findRoundedNumbers(lines, ['farmer'], pause)
+    expect(pauses).toBeGreaterThanOrEqual(10)
+    pauses = 0
+    const written = { opening: '', separator: '', write: String, closing: () => '' }
+    for await (const _ of writeItems(written, sliceOf(1000), { pause }));
+    expect(pauses).toBeGreaterThanOrEqual(20)
+  })
+})
+
+async function* sliceOf(length: number) {
+  yield Array.from({ length }, (_, at) => at)
+}

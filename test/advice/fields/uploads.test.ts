@@ -87,6 +87,7 @@ describe('an upload', () => {
     const twice = await put('table', `id,note,note,wkt\nA,1,2,"${wkt}"`, 'text/csv')
     expect(twice.body.error).toBe('The first line names more than one column note.')
   })
+
   test('has its features of too many members told, before they are parsed', async () => {
     const members = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`a${at}`, 0]))
@@ -96,7 +97,42 @@ describe('an upload', () => {
     ]
     const { body } = await put('members', sent.map((one) => `${JSON.stringify(one)}\n`).join(''), NDJSON)
     expect(body).toMatchObject({ fields: 1, refused: 1 })
-    const error = 'The feature has more than 1000 members.'
+    const error = 'The feature has an object with more than 1000 members.'
     expect(body.refusals).toEqual([{ row: 2, error, code: 'MALFORMED_JSON' }])
+  })
+
+  test('refuses a field with a long cell by its column, and a long name of a column as a whole', async () => {
+    const wkt = 'POLYGON((38.5 9.5,38.501 9.5,38.501 9.501,38.5 9.501,38.5 9.5))'
+    const rows = [`A,"${'""'.repeat(2001)}","${wkt}"`, `B,"${'""'.repeat(4001)}","${wkt}"`, `C,x,"${wkt}"`]
+    const { body } = await put('long', `id,soil,wkt\n${rows.join('\n')}\n`, 'text/csv')
+    expect(body.refusals.map(({ id, error }: { id: string; error: string }) => [id, error])).toEqual([
+      ['A', 'properties must have at most 4000 characters as JSON.'],
+      ['B', 'soil must be at most 4000 characters long.'],
+    ])
+    const named = await put('long', `id,wkt,${'x'.repeat(4001)}\nA,"${wkt}",1`, 'text/csv')
+    expect(named.body.error).toBe('The name of column 3 must be at most 4000 characters long.')
+  })
+
+  test('reads a shape of up to 10,000 vertices, and no text that could have more', async () => {
+    const ringOf = (count: number) => {
+      const corners = Array.from({ length: count - 1 }, (_, at) => {
+        const angle = (2 * Math.PI * at) / (count - 1)
+        return `${(38.5 + Math.cos(angle) / 100).toFixed(9)} ${(9.5 + Math.sin(angle) / 100).toFixed(9)}`
+      })
+      return [...corners, corners[0]].join()
+    }
+    const shapes = [
+      `POLYGON((${ringOf(10_000)}))`,
+      `POLYGON((${ringOf(10_001)}))`,
+      `POLYGON${'('.repeat(20_001)}`,
+      `POLYGON((${'1'.repeat(100_000)} 9,38.6 9,38.6 9.6,38.5 9))`,
+    ]
+    const table = `id,wkt\n${shapes.map((wkt, at) => `${at},"${wkt}"`).join('\n')}`
+    const { body } = await put('shapes', table, 'text/csv')
+    expect(body.refusals.map(({ error }: { error: string }) => error)).toEqual([
+      'geometry must have at most 10000 vertices; simplify it, or ask in parts.',
+      'geometry must have at most 10000 vertices; simplify it, or ask in parts.',
+      'wkt must be well-known text, such as POLYGON((38 9,39 9,39 10,38 9)).',
+    ])
   })
 })

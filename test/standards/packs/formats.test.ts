@@ -5,6 +5,10 @@ import { promisify } from 'node:util'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import initSqlJs from 'sql.js'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { createLookup } from '#src/lookup/lookup.ts'
+import { findPackArea } from '#src/standards/packs/content.ts'
+import { listTableSeries, makeTable, type TableCell } from '#src/standards/packs/rows.ts'
+import { writeParquet } from '#src/standards/packs/tables.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { openApp } from '#test/setup/open-service.ts'
@@ -47,6 +51,40 @@ describe('GeoParquet', () => {
         ),
       ),
     )
+  })
+
+  test('lets others go on before each column and each hundred rows, in row groups of 400,000 cells', async () => {
+    let pauses = 0
+    const pause = async () => {
+      pauses++
+    }
+    const lookup = createLookup(service.app)
+    const sources = { app: service.app, lookup, pause }
+    await lookup.inSnapshot(async (snapshot) => {
+      const area = await findPackArea(sources, snapshot, { countryCode: 'eth', code: AREA, level: null })
+      const table = await makeTable(sources, area, listTableSeries(sources, snapshot, 'eth'))
+      const slices: TableCell[][][] = []
+      for await (const slice of table.slices) slices.push(slice)
+      expect(Math.max(...slices.map(({ length }) => length))).toBeLessThanOrEqual(100)
+      pauses = 0
+      async function* again() {
+        yield* slices
+      }
+      const pieces: Uint8Array[] = []
+      for await (const piece of writeParquet(area, { ...table, slices: again() }, [], pause))
+        pieces.push(piece)
+      const made = Buffer.concat(pieces)
+      const { row_groups: groups, num_rows: count } = parquetMetadata(
+        made.buffer.slice(made.byteOffset, made.byteOffset + made.length) as ArrayBuffer,
+      )
+      const columns = table.columns.length + 1
+      expect(pauses).toBeGreaterThanOrEqual(groups.length * columns)
+      expect(Number(count)).toBe(slices.flat().length)
+      const most = Math.ceil(400_000 / table.columns.length)
+      expect(groups.map((group) => [group.columns.length, Number(group.num_rows)])).toEqual(
+        groups.map((_, at) => [columns, Math.min(most, slices.flat().length - at * most)]),
+      )
+    })
   })
 
   test('has the centres of pixels as points', async () => {

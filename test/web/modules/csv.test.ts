@@ -59,6 +59,11 @@ test.each([
   expect([...recordsOf(text, delimiter)]).toEqual([...readCsv(text)].map(({ cells }) => cells))
 })
 
+test('a cell in quotes of more than 32,768 characters stays as it is written: no reader takes it', () => {
+  const cellOf = (quotes: number) => [...readCsv(`a,"${'""'.repeat(quotes)}"`)][0]?.cells[1]?.length
+  expect([1, 16_384, 16_385].map(cellOf)).toEqual([1, 16_384, 32_770])
+})
+
 test('a file of advice is written as that of its points was', () => {
   const rows = [
     ['id', 'lat', 'n°'],
