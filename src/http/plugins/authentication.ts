@@ -1,4 +1,10 @@
-import type { FastifyContextConfig, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type {
+  FastifyContextConfig,
+  FastifyError,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+} from 'fastify'
 import fp from 'fastify-plugin'
 import type { Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
@@ -9,7 +15,7 @@ import { type AccessTokens, createAccessTokens, loadSecrets } from '../access-to
 import type { App } from '../app.ts'
 import { observeQueue } from '../metrics/metrics.ts'
 import { clientKeyOf } from '../request.ts'
-import { CHALLENGE, notAllowed } from './error-handler.ts'
+import { CHALLENGE, notAllowed, toApiError } from './error-handler.ts'
 import { overloaded } from './overload.ts'
 import { createClientSignal, SHARE_OF_EXTRAS, withTimeout } from './time-budget.ts'
 
@@ -86,8 +92,8 @@ declare module 'fastify' {
     forgetCallers(condition: (caller: Caller) => boolean): void
   }
   interface FastifyRequest {
-    /** Error of a token on a public route. Calls that need a caller end with it. */
-    callerError: Error | null
+    /** Why a token on a public route has no caller: it is of no use, or its caller could not be looked up. */
+    callerError: ApiError | null
   }
   interface FastifyContextConfig {
     /** The route needs no token; a valid one sets the caller. */
@@ -162,8 +168,8 @@ export const authentication = fp(
         request.user = await identify(request, reply, config)
       } catch (error) {
         // Public routes answer without a caller.
-        request.callerError = error as Error
-        if (error instanceof ApiError && error.status < 500) reply.headers(error.headers)
+        request.callerError = toApiError(error as FastifyError, request)
+        if (request.callerError.status < 500) reply.headers(request.callerError.headers)
         else app.logFailure(error, 'a caller could not be looked up', request.log)
       }
     }
@@ -234,6 +240,16 @@ async function refuseOtherThanLogin(
     'REAUTHENTICATION_REQUIRED',
     `This takes a password that was given within the last ten minutes: send it to POST ${BASE}/auth/reauthenticate.`,
   )
+}
+
+/**
+ * The caller of a public route, where the answer depends on it; null for anybody.
+ *
+ * @throws {ApiError} of 503 where a token was sent and its caller could not be looked up
+ */
+export function findCaller({ user, callerError }: FastifyRequest): Caller | null {
+  if (callerError && callerError.status >= 500) throw callerError
+  return user
 }
 
 export function requireCaller({ user }: FastifyRequest): Caller {
