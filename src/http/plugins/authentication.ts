@@ -99,8 +99,8 @@ declare module 'fastify' {
     /** The route needs no token; a valid one sets the caller. */
     public?: boolean
     role?: Role
-    /** The scope that a key needs, by default `account`. On a public route a key without it is no caller. */
-    scope?: Scope
+    /** The scopes that a key needs, all of them, by default `account`. On a public route a key without them is no caller. */
+    scope?: Scope | readonly Scope[]
     /** The route is for logins, not for keys. A `fresh` one gave the password within the last ten minutes. */
     login?: 'any' | 'fresh'
   }
@@ -153,8 +153,7 @@ export const authentication = fp(
       const caller = token && (await callers.find(token, request, reply))
       if (!caller) throw unauthorized(request)
       if (caller.keyId !== null) app.countKeyRequest(caller.keyId)
-      const scope = scopeOf(config)
-      if (scope !== undefined && !permits(caller, scope)) throw insufficientScope(scope)
+      requireScopes(caller, listScopes(config))
       return caller
     }
 
@@ -205,22 +204,25 @@ export const authentication = fp(
   { name: 'authentication', dependencies: ['error-handler', 'key-usage'] },
 )
 
-function insufficientScope(scope: Scope): ApiError {
-  return new ApiError(
+/** @throws {ApiError} INSUFFICIENT_SCOPE for a key without one of them */
+export function requireScopes(caller: Caller, scopes: readonly Scope[]): void {
+  if (scopes.every((scope) => permits(caller, scope))) return
+  const named = `scope${scopes.length > 1 ? 's' : ''} ${scopes.join(' and ')}`
+  throw new ApiError(
     'INSUFFICIENT_SCOPE',
-    `The key may not do this: it takes one with the scope ${scope}, or the token of a login.`,
-  ).withHeader('www-authenticate', `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`)
+    `The key may not do this: it takes one with the ${named}, or the token of a login.`,
+  ).withHeader('www-authenticate', `${CHALLENGE}, error="insufficient_scope", scope="${scopes.join(' ')}"`)
 }
 
-/** The cached caller of a request, with the scope; null for a miss. */
+/** The cached caller of a request, with the scopes; null for a miss. */
 function knownCaller(
   { known }: ReturnType<typeof createCallerLookup>,
   request: FastifyRequest,
-  { scope }: FastifyContextConfig,
+  config: FastifyContextConfig,
 ): Caller | null {
   const token = readToken(request)
   const caller = token === undefined ? undefined : known(token)
-  return caller && (scope === undefined || permits(caller, scope)) ? caller : null
+  return caller && listScopes(config).every((scope) => permits(caller, scope)) ? caller : null
 }
 
 async function refuseOtherThanLogin(
@@ -263,9 +265,9 @@ export function requireSession(request: FastifyRequest): { id: string; sessionId
   return { id, sessionId }
 }
 
-/** What a key needs on a route; undefined where nothing depends on it. */
-export function scopeOf({ public: open, login, scope }: FastifyContextConfig): Scope | undefined {
-  return scope ?? (open || login ? undefined : 'account')
+/** The scopes that a key needs on a route; none where nothing depends on them. */
+export function listScopes({ public: open, login, scope }: FastifyContextConfig): readonly Scope[] {
+  return [scope ?? (open || login ? [] : 'account')].flat()
 }
 
 export function permits({ scopes }: Caller, scope: Scope): boolean {
