@@ -3,6 +3,7 @@ import { logins, madeUpTokens, refreshTokens, registrationTiming } from './accou
 import { stalledUploads, unreadAnswers } from './batches.ts'
 import { deepLists, halfOpen, unfinishedBodies } from './connections.ts'
 import { historyGrowth, historyReads } from './history.ts'
+import { messagesFlood, messagesLong, messagesMisspelt, messagesOfOne } from './messages.ts'
 import {
   coveragePages,
   documents,
@@ -30,6 +31,10 @@ export const SCENARIOS: Scenario[] = [
   documents,
   edrPositions,
   coveragePages,
+  messagesFlood,
+  messagesOfOne,
+  messagesMisspelt,
+  messagesLong,
   deepLists,
   logins,
   refreshTokens,
