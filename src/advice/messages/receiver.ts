@@ -60,6 +60,12 @@ const LOOK_EVERY_MS = 100
 /** Messages of a door in a process: a third of what a machine of two cores answers. Gateways send the rest again. */
 const DOOR_LIMIT = { max: 250, timeWindow: 5000 }
 
+/** Messages that a process answers at a time: with more, a slow machine would be late for all of them. */
+const AT_ONCE = 32
+
+/** A refusal comes so late: who does not wait for it could ask for the next one over and over. */
+const HELD_MS = 1000
+
 /** Senders beyond their limit, with some kilobytes each: a look at the database a minute is enough for one. */
 const REMEMBERED = { max: 1000, ttlMs: 60_000 }
 
@@ -96,6 +102,7 @@ export function createReceiver(parts: MessageParts) {
   const keyGenerator = ({ routeOptions }: FastifyRequest) => routeOptions.url ?? ''
   const count = app.createRateLimit({ ...DOOR_LIMIT, keyGenerator })
   const beyond = new Cache<string, ReadonlySet<string>>('senders beyond their limit', REMEMBERED)
+  let underWay = 0
   app.jobs.add('delete-old-messages', async () => (await deleteOldMessages(writer, PIECE)) > 0)
   const hash = (...names: string[]) => createHmac('sha256', SENDER_KEY).update(JSON.stringify(names)).digest()
 
@@ -107,20 +114,43 @@ export function createReceiver(parts: MessageParts) {
     normalizeCountry(snapshot, country)
     const vocabulary = vocabularyOf(snapshot, texts)
     // A STOP counts at any time.
-    if (!isStop(text, vocabulary)) {
+    const isBounded = !isStop(text, vocabulary)
+    if (isBounded) {
       const latest = beyond.get(request.sender)
-      if (latest && !latest.has(received.id.toString('base64'))) return refuse(app, incoming, door)
-      const counted = await count(request)
-      if (!counted.isAllowed && counted.isExceeded) throw new BeyondLimit(counted.ttlInSeconds)
+      if (latest && !latest.has(received.id.toString('base64'))) {
+        await sleep(HELD_MS, undefined, { ref: false })
+        return refuse(app, incoming, door)
+      }
+      if (underWay >= AT_ONCE) throw new BeyondLimit(1)
     }
+    underWay++
+    try {
+      const counted = isBounded && (await count(request))
+      if (counted && !counted.isAllowed && counted.isExceeded) throw new BeyondLimit(counted.ttlInSeconds)
+      return await answerAdmitted(incoming, received, { snapshot, vocabulary, door, request, reply })
+    } finally {
+      underWay--
+    }
+  }
+
+  async function answerAdmitted(
+    incoming: Incoming,
+    received: Received,
+    {
+      vocabulary,
+      ...call
+    }: Pick<Exchange, 'snapshot' | 'door' | 'request' | 'reply'> & { vocabulary: Vocabulary },
+  ): Promise<string> {
+    const { door, request, reply } = call
     const pause = () => app.turns.next(clientKeyOf(request), createClientSignal(reply))
     await pause()
-    const parsed = parseMessage(text, vocabulary)
-    const exchange = { incoming, received, parsed, snapshot, door, request, reply, pause }
+    const parsed = parseMessage(incoming.text, vocabulary)
+    const exchange = { ...call, incoming, received, parsed, pause }
     const arrival = await claim(app, exchange)
     if (!arrival.claimed) {
       const { latest } = arrival
-      if (latest) beyond.set(request.sender, new Set(latest.map((id) => id.toString('base64'))))
+      const sender = received.sender.toString('base64')
+      if (latest) beyond.set(sender, new Set(latest.map((id) => id.toString('base64'))))
       return arrival.reply ?? refuse(app, incoming, door)
     }
     try {
@@ -134,11 +164,14 @@ export function createReceiver(parts: MessageParts) {
   /** The reply to a message within three seconds: that of the first time, where the gateway asks again. */
   return async (incoming: Incoming, door: Door, request: FastifyRequest, reply: FastifyReply) => {
     const again = () => door.write({ text: incoming.texts.doors.again, isOpen: false })
-    const answering = answer(incoming, door, request, reply).catch((error) => {
+    const answering = answer(incoming, door, request, reply).catch(async (error) => {
       // The address of the gateway has a mistake.
       if (error instanceof ApiError && error.code === 'INVALID_PARAMETERS') throw error
-      // The gateway tries again; a caller cannot.
-      if (error instanceof BeyondLimit && !door.isAsked) throw error
+      if (error instanceof BeyondLimit) {
+        await sleep(HELD_MS, undefined, { ref: false })
+        // The gateway tries again; a caller cannot.
+        if (!door.isAsked) throw error
+      }
       if (!(error instanceof ApiError)) app.logFailure(error, 'a message could not be answered', request.log)
       return again()
     })

@@ -352,27 +352,50 @@ describe('a sender', () => {
 })
 
 describe('messages by the hundred', () => {
+  /** The door of a process counts its messages. */
+  const OWN = { ...DOORS, MESSAGES_A_DAY: '30', RELEASE_MAX_AGE_MS: '60000' }
+
   test('of one sender at once get their number of answers, and one that says so', async () => {
-    const send = newSender()
-    const replies = await Promise.all(Array.from({ length: 70 }, () => send('HELP')))
-    const count = (text: string) => replies.filter((reply) => reply.startsWith(text)).length
-    expect([
-      count('Send a crop'),
-      count('You have sent 30'),
-      replies.filter((reply) => reply === '').length,
-    ]).toEqual([30, 1, 39])
+    await withOtherService(service, OWN, async (app) => {
+      const send = createSender(() => app)
+      const replies = await Promise.all(Array.from({ length: 32 }, () => send('HELP')))
+      const count = (text: string) => replies.filter((reply) => reply.startsWith(text)).length
+      const silent = replies.filter((reply) => reply === '').length
+      expect([count('Send a crop'), count('You have sent 30'), silent]).toEqual([30, 1, 1])
+    })
   })
 
   test('of a sender beyond the limit need no database, but for a STOP and for what was answered', async () => {
-    const send = newSender()
-    const first = await send('HELP', { id: 'first' })
-    for (let message = 0; message < 32; message++) await send('HELP')
-    const connect = vi.spyOn(service.database.pool, 'connect')
-    onTestFinished(() => connect.mockRestore())
-    for (const text of ['HELP', 'wheat 9.5 38.5', 'START']) expect(await send(text)).toBe('')
-    expect(connect).not.toHaveBeenCalled()
-    expect(await send('HELP', { id: 'first' })).toBe(first)
-    expect(await send('STOP it')).toMatch(/^You get no more messages/)
+    await withOtherService(service, OWN, async (app) => {
+      const send = createSender(() => app)
+      const first = await send('HELP', { id: 'first' })
+      for (let message = 0; message < 32; message++) await send('HELP')
+      const connect = vi.spyOn(service.database.pool, 'connect')
+      onTestFinished(() => connect.mockRestore())
+      for (const text of ['HELP', 'wheat 9.5 38.5', 'START']) expect(await send(text)).toBe('')
+      expect(connect).not.toHaveBeenCalled()
+      expect(await send('HELP', { id: 'first' })).toBe(first)
+      expect(await send('STOP it')).toMatch(/^You get no more messages/)
+    })
+  })
+
+  test('at once, more than a process answers, are kept by the gateway, which sends them again', async () => {
+    await withOtherService(service, DOORS, async (app) => {
+      const send = (index: number) => {
+        const from = `+2516${index}`
+        const query = new URLSearchParams({ secret: DOORS.SMS_SECRET, from, text: 'HELP', id: '1' })
+        return call(app, `GET /messages/sms?${query}`)
+      }
+      const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => send(index)))
+      const refused = answers.flatMap(({ status }, index) => (status === 503 ? [index] : []))
+      expect(refused.length).toBeGreaterThan(0)
+      for (const index of refused) {
+        expect(answers[index]?.headers['retry-after']).toBe('1')
+        expect((await send(index)).text).toMatch(/^Send a crop/)
+      }
+      const others = answers.filter(({ status }) => status !== 503)
+      expect(new Set(others.map(({ text }) => text.slice(0, 11)))).toEqual(new Set(['Send a crop']))
+    })
   })
 
   test('of others are no reason to lose one: a gateway that tries again has its answer, and a STOP counts', async () => {
