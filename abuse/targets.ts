@@ -20,6 +20,12 @@ export const HELD_MEMORY = fileURLToPath(new URL('./held-memory.mjs', import.met
 
 const POLL_MS = 20
 
+/** What the door for SMS is opened with. */
+export const DOOR = {
+  SMS_SECRET: 'a-secret-of-a-gateway-with-32-characters',
+  SENDER_KEY: 'a key of 32 bytes at least, of attacks alone',
+}
+
 /**
  * Asks a process, which has loaded `held-memory.mjs`, for the bytes of its memory that something is held in.
  *
@@ -59,6 +65,7 @@ export async function startTarget(cleanup: Cleanup, kind: Kind): Promise<Target 
   const { where, stored } = place
   const folder = temporaryFolder(cleanup, 'abuse')
   const settings = {
+    ...DOOR,
     DEMO_DATA: 'true',
     LOG_LEVEL: 'fatal',
     NODE_OPTIONS: `--import=${HELD_MEMORY}`,

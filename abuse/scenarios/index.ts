@@ -12,6 +12,7 @@ import {
   slowUploads,
 } from './fields.ts'
 import { historyGrowth, historyReads } from './history.ts'
+import { messagesFlood, messagesLong, messagesMisspelt, messagesOfOne } from './messages.ts'
 import {
   coveragePages,
   csvPacks,
@@ -47,6 +48,10 @@ export const SCENARIOS: Scenario[] = [
   documents,
   edrPositions,
   coveragePages,
+  messagesFlood,
+  messagesOfOne,
+  messagesMisspelt,
+  messagesLong,
   deepLists,
   longCells,
   manyMembers,

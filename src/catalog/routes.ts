@@ -15,6 +15,7 @@ import { ApiError, BASE, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
+import { findCaller } from '#src/http/plugins/authentication.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { wordKey } from '#src/lib/names.ts'
 import {
@@ -117,8 +118,9 @@ function itemRoute(app: App, release: TSchema): void {
   )
 }
 
-function seesUnpublished({ user }: FastifyRequest): boolean {
-  return user?.role === 'admin'
+/** @throws {ApiError} of 503 where the caller could not be looked up */
+function seesUnpublished(request: FastifyRequest): boolean {
+  return findCaller(request)?.role === 'admin'
 }
 
 /** @param catalog the schema of the answer */

@@ -91,7 +91,7 @@ describe('the embedded database, of a service that runs,', () => {
     return (await app.inject('/health/ready')).statusCode === 200
   }
 
-  test('comes back by itself after a crash; points in memory are answered all the while, a polygon is not kept waiting, and what is under way gets a 503 at most', async () => {
+  test('comes back by itself after a crash; points in memory are answered all the while, a polygon and a saved field are not kept waiting, and what is under way gets a 503 at most', async () => {
     // It takes several seconds of computing to come back.
     const impatient = await buildApp({ ...app.config, STATEMENT_TIMEOUT_MS: 1000 }, database)
     onTestFinished(() => impatient.close())
@@ -101,13 +101,26 @@ describe('the embedded database, of a service that runs,', () => {
       const { statusCode, json } = await impatient.inject(request)
       return [statusCode, json().code]
     }
+    const askField = async () => {
+      const { statusCode, json } = await impatient.inject({ url: '/advisory/yield?place=coop/1', headers })
+      return [statusCode, json().code]
+    }
+    const features = [{ type: 'Feature', id: 1, geometry: FIELD.geometry, properties: null }]
+    await app.inject({
+      ...{ method: 'PUT', url: '/fields/coop', payload: { type: 'FeatureCollection', features } },
+      headers: { ...headers, 'content-type': 'application/geo+json' },
+    })
     await expect.poll(askPolygon, PATIENCE).toEqual([200, undefined])
+    await expect.poll(askField, PATIENCE).toEqual([200, undefined])
+    // With the names of areas in memory nothing else of the answer needs the database.
+    expect((await impatient.inject('/places?name=Fiche')).statusCode).toBe(200)
     const before = await app.inject(POINT)
     expect(before.statusCode).toBe(200)
     said.length = 0
     const underWay = Promise.all(Array.from({ length: 20 }, () => app.inject('/catalog')))
     await crash()
-    const polygon = askPolygon()
+    impatient.forgetCallers(() => true)
+    const asked = [askPolygon(), askField()]
     let isBack = false
     const back = isReady().then((ready) => {
       isBack = ready
@@ -120,7 +133,8 @@ describe('the embedded database, of a service that runs,', () => {
       await new Promise(setImmediate)
     }
     expect(answered).toBeGreaterThan(100)
-    expect(await polygon).toEqual([503, 'DATABASE_UNAVAILABLE'])
+    const away = [503, 'DATABASE_UNAVAILABLE']
+    expect(await Promise.all(asked)).toEqual([away, away])
     await back
     expect(said).toEqual([
       'the embedded database ended; opening it again',

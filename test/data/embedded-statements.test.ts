@@ -406,7 +406,7 @@ test('of what is over', async () => {
 
 test('of messages', async () => {
   const received = { id: randomBytes(32), sender: randomBytes(32) }
-  const rules = { mostADay: 1, isStop: false }
+  const rules = { mostADay: 1, isStop: false, wakes: false }
   expect(await claimMessage(db, received, rules)).toMatchObject({ claimed: true, today: 0, offer: null })
   expect(await claimMessage(db, received, rules)).toMatchObject({ claimed: false, reply: null })
   await abandonMessage(db, received)

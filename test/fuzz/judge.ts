@@ -174,8 +174,9 @@ export function judgeOf(document: Document, validator: Validator, slowestMs: num
 function mayCall({ security = [], description = '' }: Operation, { scopes }: Caller): boolean {
   if (security.length === 0 || security.some((scheme) => Object.keys(scheme).length === 0)) return true
   if (scopes === null) return true
-  const [, scope = ''] = /A key needs the scope `(\w+)`/.exec(description) ?? []
-  return scopes?.includes(scope) ?? false
+  const [, needed = ''] = /A key needs the scopes? ([^.]+)\./.exec(description) ?? []
+  const names = needed.match(/\w+(?=`)/g)
+  return names?.every((name) => scopes?.includes(name)) ?? false
 }
 
 /** Whether the body has a parameter, too: it wins. */

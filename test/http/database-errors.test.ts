@@ -194,10 +194,33 @@ test('an outage is one line of the log when it begins and one when it is over, h
       msg: 'this is over',
       incident: 'DATABASE_UNAVAILABLE',
       seconds: expect.any(Number),
+      last_failure: expect.stringMatching(/^\d{4}-.*Z$/),
       failures: { 'yieldAtPoint 503': 40, 'a caller could not be looked up': 20 },
     }),
   ])
 })
+
+test.each(['cut', 'stall'] as const)(
+  "an outage that the service's own warm-up meets is none of clients: %s",
+  async (fault) => {
+    const service = await createProxiedApp({
+      ...{ LOG_LEVEL: 'warn', STATEMENT_TIMEOUT_MS: '1000', RELEASE_MAX_AGE_MS: '0' },
+    })
+    const { app, proxy } = service
+    const own = 'GET /advisory/isfm/point?lat=9&lng=38.7 HTTP/1.1\r\nhost: localhost\r\n\r\n'
+    // The own connections end sooner than the deadline of what is asked by them.
+    const warmUp = async () => app.sendWarmUp(Array(8).fill(own), 500)
+    await warmUp()
+    await proxy[fault]()
+    const lines = captureLog(app)
+    await warmUp()
+    expect((await call(app, 'POST /advisory/yield/point', { payload: POINT })).status).toBe(503)
+    await service.close()
+    const failures = lines.flatMap((line) => Object.entries(JSON.parse(line).failures ?? {}))
+    const answers = failures.filter(([failure]) => / \d{3}$/.test(failure))
+    expect(answers).toEqual([['yieldAtPoint 503', 1]])
+  },
+)
 
 test('a statement that fails is a 500 without SQL, and one line of the log with its stack, however many meet it', async () => {
   const prepare = ({ writer }: Database) =>

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { scopeOf } from '#src/http/plugins/authentication.ts'
+import { listScopes } from '#src/http/plugins/authentication.ts'
 import { openApp } from '#test/setup/open-service.ts'
 
 /** Every route of every app of this file, as it is registered. */
@@ -25,7 +25,7 @@ function listPolicies(): string[] {
   const policies = new Map<string, string>(
     routes.flatMap(({ method, url, config = {}, bodyLimit }) => {
       const { public: open, login, role, caching } = config
-      const scope = scopeOf(config)
+      const scope = listScopes(config).join('+')
       const policy = [
         open ? 'public' : 'token',
         login && `login=${login}`,

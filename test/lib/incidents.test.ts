@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createIncidents, type IncidentRecord } from '#src/http/plugins/logs.ts'
 
 beforeEach(() => {
-  vi.useFakeTimers()
+  vi.useFakeTimers({ now: BEGIN })
 })
 afterEach(() => {
   vi.useRealTimers()
@@ -17,11 +17,12 @@ function incidentsAndLines() {
   return { ...incidents, lines, fail }
 }
 
+const BEGIN = Date.parse('2026-07-01T06:00:00Z')
+
+/** @param seconds from the first failure to the last */
 const told = (state: IncidentRecord['state'], seconds: number, failures: Record<string, number>) => ({
-  incident: 'no database',
-  state,
-  seconds,
-  failures,
+  ...{ incident: 'no database', state, seconds, failures },
+  last_failure: new Date(BEGIN + 1000 * seconds).toISOString(),
 })
 
 test('an incident is one line when it begins, one a minute with counts, and one when it is over', () => {
@@ -35,8 +36,8 @@ test('an incident is one line when it begins, one a minute with counts, and one 
   expect(begun).toBe(1)
   vi.advanceTimersByTime(60_000)
   expect(lines).toEqual([
-    told('goes on', 60, { 'points 503': 5999, 'a caller could not be looked up': 60 }),
-    told('goes on', 120, { 'points 503': 6000, 'a caller could not be looked up': 60 }),
+    told('goes on', 59, { 'points 503': 5999, 'a caller could not be looked up': 60 }),
+    told('goes on', 119, { 'points 503': 6000, 'a caller could not be looked up': 60 }),
     told('is over', 129, { 'points 503': 13_000, 'a caller could not be looked up': 130 }),
   ])
   expect(vi.getTimerCount()).toBe(0)
@@ -50,6 +51,19 @@ test('after half a minute without a failure it is over, and may begin anew', () 
   vi.advanceTimersByTime(40_000)
   expect(lines).toEqual([told('is over', 29, { 'points 503': 2 })])
   expect(fail('no database', 'points 503')).toBe(1)
+})
+
+test('that nothing has failed for a while is no part of its time, neither while it goes on nor when it is over', () => {
+  const { fail, lines } = incidentsAndLines()
+  for (let second = 0; second <= 44; second++) {
+    fail('no database', 'points 503')
+    vi.advanceTimersByTime(1000)
+  }
+  vi.advanceTimersByTime(120_000)
+  expect(lines).toEqual([
+    told('goes on', 44, { 'points 503': 44 }),
+    told('is over', 44, { 'points 503': 45 }),
+  ])
 })
 
 test('one incident hides no other, and there are a hundred at most', () => {

@@ -18,7 +18,7 @@ import {
   documentPolygons,
   type ManyOptions,
 } from '../polygons/routes.ts'
-import { OWN_FIELDS } from './saved.ts'
+import { ADVICE_ON_FIELDS } from './saved.ts'
 
 type Call = FastifyRequest<{ Params: CollectionParams }>
 
@@ -33,7 +33,7 @@ export function adviceRoute(app: App, options: ManyOptions): void {
   app.route({
     method: 'GET',
     url: '/fields/:collection/advice',
-    config: { ...OWN_FIELDS, ownTurns: true, preferences: ['handling=strict'] },
+    config: { ...ADVICE_ON_FIELDS, ownTurns: true, preferences: ['handling=strict'] },
     schema: {
       operationId: 'getAdviceOnFields',
       summary: 'Advice on all fields of a collection',

@@ -35,7 +35,7 @@ import type { ManyOptions } from '../polygons/routes.ts'
 import { createRequestWork } from '../polygons/work.ts'
 import { refuseUnknownLayer } from '../subscriptions/values.ts'
 import { type ComparedField, compareFields } from './comparing.ts'
-import { OWN_FIELDS, requireCollection } from './saved.ts'
+import { ADVICE_ON_FIELDS, requireCollection } from './saved.ts'
 
 type Call = FastifyRequest<{ Params: CollectionParams; Querystring: FieldChangesQuery }>
 
@@ -43,7 +43,7 @@ export function changesRoute(app: App, options: Pick<ManyOptions, 'lookup' | 'ad
   app.route({
     method: 'GET',
     url: '/fields/:collection/changes',
-    config: { ...OWN_FIELDS, ownTurns: true },
+    config: { ...ADVICE_ON_FIELDS, ownTurns: true },
     schema: {
       operationId: 'getFieldChanges',
       summary: 'Fields whose advice has changed',

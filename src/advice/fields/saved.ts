@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, requireFound } from '#src/errors.ts'
-import { permits, requireCaller } from '#src/http/plugins/authentication.ts'
+import { requireFound } from '#src/errors.ts'
+import { requireCaller, requireScopes } from '#src/http/plugins/authentication.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import type { Outline } from '../polygon/geometry.ts'
 import { type CollectionRow, type Field, findCollection, findField } from './queries.ts'
@@ -8,14 +8,14 @@ import { type CollectionRow, type Field, findCollection, findField } from './que
 /** A key sees fields as it sees the history. */
 export const OWN_FIELDS = { scope: 'history', caching: 'never' } as const
 
+/** Advice on them takes what advice on others takes, too. */
+export const ADVICE_ON_FIELDS = { ...OWN_FIELDS, scope: ['advisory', 'history'] } as const
+
 /** Fields are the caller's own, as its history is. @throws {ApiError} INSUFFICIENT_SCOPE for a key without it */
 function requireOwner(request: FastifyRequest): string {
   const caller = requireCaller(request)
-  if (permits(caller, 'history')) return caller.id
-  throw new ApiError(
-    'INSUFFICIENT_SCOPE',
-    'The key may not use saved fields: they take one with the scope history.',
-  )
+  requireScopes(caller, [OWN_FIELDS.scope])
+  return caller.id
 }
 
 /** A collection of the caller. @throws {ApiError} NOT_FOUND, or INSUFFICIENT_SCOPE */

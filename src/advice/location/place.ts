@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorBody } from '#schemas/common.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { unauthorized } from '#src/http/plugins/authentication.ts'
+import { findCaller, unauthorized } from '#src/http/plugins/authentication.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { sharedWork } from '#src/lib/limiter.ts'
@@ -86,7 +86,7 @@ export function createPlaces(app: App, lookup: Lookup) {
   /** The field of a text that may name one, or why there is none; undefined for a text that names none. */
   async function findField(text: string, { request, reply }: Call): Promise<Place | ApiError | undefined> {
     if (!FIELD.test(text)) return undefined
-    if (request.user === null) return unauthorized(request)
+    if (findCaller(request) === null) return request.callerError ?? unauthorized(request)
     try {
       const { id, name, polygons } = await requireField(request, reply, text)
       return { kind: 'field', name: name ?? id, polygons }

@@ -85,8 +85,9 @@ export type HarvestUnit = 'kg' | 'q' | 't'
 
 const NUMBER = String.raw`\d{1,3}(?:[., ]\d{3})+|\d+(?:[.,]\d+)?`
 
+/** A mark behind another one belongs to the number: -4 and .5 are no ratings. */
 const FEEDBACK = new RegExp(
-  `^([${CODE_LETTERS}][${CODE_DIGITS}])[\\s:=,.-]+(?:(${NUMBER})\\s*(kgs?|q|qt|quintals?|t|tons?|tonnes?)?(?:\\s*/\\s*(?:ha|5))?)?(.*)$`,
+  `^([${CODE_LETTERS}][${CODE_DIGITS}])[\\s:=,.-]+(?:(?<![\\s:=,.-][,.-])(${NUMBER})\\s*(kgs?|q|qt|quintals?|t|tons?|tonnes?)?(?:\\s*/\\s*(?:ha|5))?)?(.*)$`,
   'i',
 )
 
@@ -116,9 +117,9 @@ const NO_LETTERS = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indi
 /** Around words; behind a digit they are seconds of an arc. */
 const QUOTES = /(?<!\d)["“”„«»]/g
 
-/** Reads a message. All but commands are questions, at worst about a place alone. */
-export function parseMessage(text: string, { subjects, commands }: Vocabulary): Parsed {
-  const sent = text
+/** A text in its usual signs, without those that say nothing. */
+function normalize(text: string): string {
+  return text
     .normalize('NFC')
     .replace(/[\uff01-\uff5e]/g, (sign) => sign.normalize('NFKC'))
     .replace(NO_LETTERS, ' ')
@@ -127,17 +128,29 @@ export function parseMessage(text: string, { subjects, commands }: Vocabulary): 
     .trim()
     .replace(/^["'“”‘’/]+/, '')
     .replace(/[.!?"'“”‘’]+$/, '')
+}
+
+/** Whether a message is a STOP: that takes less time than to read all of it. */
+export function isStop(text: string, { commands }: Vocabulary): boolean {
+  return findCommand(commandKey(normalize(text)), commands) === 'stop'
+}
+
+function findCommand(key: string, commands: Vocabulary['commands']) {
+  // A place may be called nearly as a short command is.
+  const near = key.length > LEAST_LETTERS ? nearestTo(key, commands) : undefined
+  return commands.get(key) ?? (near === undefined ? undefined : commands.get(near)) ?? readStop(key, commands)
+}
+
+/** Reads a message. All but commands are questions, at worst about a place alone. */
+export function parseMessage(text: string, { subjects, commands }: Vocabulary): Parsed {
+  const sent = normalize(text)
   const feedback = FEEDBACK.exec(sent)
   if (feedback) return readFeedback(feedback)
   const [, number, answer] = CHOICE.exec(sent) ?? []
   if (number && (answer === undefined || commands.get(commandKey(answer)) === 'yes')) {
     return { kind: 'choice', number: Number(number) }
   }
-  const key = commandKey(sent)
-  // A place may be called nearly as a short command is.
-  const near = key.length > LEAST_LETTERS ? nearestTo(key, commands) : undefined
-  const command =
-    commands.get(key) ?? (near === undefined ? undefined : commands.get(near)) ?? readStop(key, commands)
+  const command = findCommand(commandKey(sent), commands)
   if (command === 'yes') return { kind: 'choice', number: 'YES' }
   if (command !== undefined) return { kind: command }
   const area = AREA.exec(sent)

@@ -22,57 +22,26 @@ export interface Arrival {
   offer: Offer | null
   /** The code of the last answer. */
   lastCode: string | null
+  /** The latest messages of a sender beyond the limit, a hundred at most; null within it. */
+  latest: Buffer[] | null
 }
 
-/** The life of a conversation. */
+/** The life of a conversation, as in `claim_message`. */
 const CONVERSATION = sql.lit('10 minutes')
 
-/** After as long a process has died with its message: the deadline of an answer is shorter. */
-const LEASE = sql.lit('5 seconds')
-
-/** Begins to answer a message, unless another request does, or the sender has sent too many in a day. A first STOP is taken then, too. */
+/**
+ * Begins to answer a message, unless another request does, or the sender has sent too many in a day.
+ *
+ * @param wakes whether it is answered after a STOP
+ */
 export async function claimMessage(
   db: Kysely<Tables>,
   { id, sender }: Received,
-  { mostADay, isStop }: { mostADay: number; isStop: boolean },
+  { mostADay, isStop, wakes }: { mostADay: number; isStop: boolean; wakes: boolean },
 ): Promise<Arrival> {
   const { rows } = await sql<Arrival>`
-    with before as (
-      select
-        count(*) filter (where arrived_at > now() - interval '1 day')::integer as today,
-        coalesce(bool_or(stopped), false) as stopped
-      from message
-      where sender = ${sender} and id <> ${id}
-    ),
-    claim as (
-      insert into message as mine (id, sender)
-      -- One beyond the limit is taken: its reply names the limit.
-      select ${id}::bytea, ${sender}::bytea from before
-      where today <= ${mostADay}::integer or (${isStop}::boolean and not stopped)
-      on conflict (id) do update set begun_at = now()
-      where mine.reply is null and mine.begun_at < now() - interval ${LEASE}
-      returning id
-    )
-    select
-      exists (select from claim) as claimed,
-      (select reply from message where id = ${id}) as reply,
-      today,
-      stopped,
-      case when last.arrived_at > now() - interval ${CONVERSATION} then last.offer end as offer,
-      (
-        select code from message
-        where sender = ${sender} and code is not null
-        order by arrived_at desc
-        limit 1
-      ) as "lastCode"
-    from before
-    left join lateral (
-      select offer, arrived_at
-      from message
-      where sender = ${sender} and id <> ${id} and reply is not null
-      order by arrived_at desc
-      limit 1
-    ) as last on true`.execute(db)
+    select claimed, reply, today, stopped, offer, last_code as "lastCode", latest
+    from claim_message(${id}, ${sender}, ${mostADay}, ${isStop}, ${wakes})`.execute(db)
   return rows[0] as Arrival
 }
 

@@ -3,14 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
+import { Cache } from '#src/lib/cache.ts'
+import type { Pause } from '#src/lib/limiter.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import { normalizeCountry, type Places, UnknownPlace } from '../location/place.ts'
 import type { RegionParts } from '../places/advise.ts'
 import { fill, type Texts } from '../texts/languages.ts'
 import { advise } from './advice.ts'
 import { converse, type Reply, type Services, type Style, shorten, toPlace } from './conversation.ts'
-import { createVocabulary, type Parsed, parseMessage, type Vocabulary } from './grammar.ts'
+import { createVocabulary, isStop, type Parsed, parseMessage, type Vocabulary } from './grammar.ts'
 import {
   type Arrival,
   abandonMessage,
@@ -54,6 +57,18 @@ const ANSWER_MS = 2600
 /** A repetition looks so often whether the first one is answered. */
 const LOOK_EVERY_MS = 100
 
+/** Messages of a door in a process: a third of what a machine of two cores answers. Gateways send the rest again. */
+const DOOR_LIMIT = { max: 250, timeWindow: 5000 }
+
+/** Messages that a process answers at a time: with more, a slow machine would be late for all of them. */
+const AT_ONCE = 32
+
+/** A refusal comes so late: who does not wait for it could ask for the next one over and over. */
+const HELD_MS = 1000
+
+/** Senders beyond their limit, with some kilobytes each: a look at the database a minute is enough for one. */
+const REMEMBERED = { max: 1000, ttlMs: 60_000 }
+
 /** Rows of a deletion. */
 const PIECE = 500
 
@@ -74,6 +89,8 @@ interface Exchange {
   door: Door
   request: FastifyRequest
   reply: FastifyReply
+  /** Waits for a turn: to read a message or to write its reply takes milliseconds. */
+  pause: Pause
 }
 
 /** Answers messages, each once. Senders are known by a keyed hash: only the key lets one try all numbers. */
@@ -82,6 +99,10 @@ export function createReceiver(parts: MessageParts) {
   const { SENDER_KEY = '' } = app.config
   const { writer } = app.database
   const vocabularyOf = createVocabularies(app)
+  const keyGenerator = ({ routeOptions }: FastifyRequest) => routeOptions.url ?? ''
+  const count = app.createRateLimit({ ...DOOR_LIMIT, keyGenerator })
+  const beyond = new Cache<string, ReadonlySet<string>>('senders beyond their limit', REMEMBERED)
+  let underWay = 0
   app.jobs.add('delete-old-messages', async () => (await deleteOldMessages(writer, PIECE)) > 0)
   const hash = (...names: string[]) => createHmac('sha256', SENDER_KEY).update(JSON.stringify(names)).digest()
 
@@ -91,10 +112,47 @@ export function createReceiver(parts: MessageParts) {
     request.sender = received.sender.toString('base64')
     const snapshot = lookup.known() ?? (await withTimeout(request, reply, lookup.current))
     normalizeCountry(snapshot, country)
-    const parsed = parseMessage(text, vocabularyOf(snapshot, texts))
-    const exchange = { incoming, received, parsed, snapshot, door, request, reply }
+    const vocabulary = vocabularyOf(snapshot, texts)
+    // A STOP counts at any time.
+    const isBounded = !isStop(text, vocabulary)
+    if (isBounded) {
+      const latest = beyond.get(request.sender)
+      if (latest && !latest.has(received.id.toString('base64'))) {
+        await sleep(HELD_MS, undefined, { ref: false })
+        return refuse(app, incoming, door)
+      }
+      if (underWay >= AT_ONCE) throw new BeyondLimit(1)
+    }
+    underWay++
+    try {
+      const counted = isBounded && (await count(request))
+      if (counted && !counted.isAllowed && counted.isExceeded) throw new BeyondLimit(counted.ttlInSeconds)
+      return await answerAdmitted(incoming, received, { snapshot, vocabulary, door, request, reply })
+    } finally {
+      underWay--
+    }
+  }
+
+  async function answerAdmitted(
+    incoming: Incoming,
+    received: Received,
+    {
+      vocabulary,
+      ...call
+    }: Pick<Exchange, 'snapshot' | 'door' | 'request' | 'reply'> & { vocabulary: Vocabulary },
+  ): Promise<string> {
+    const { door, request, reply } = call
+    const pause = () => app.turns.next(clientKeyOf(request), createClientSignal(reply))
+    await pause()
+    const parsed = parseMessage(incoming.text, vocabulary)
+    const exchange = { ...call, incoming, received, parsed, pause }
     const arrival = await claim(app, exchange)
-    if (!arrival.claimed) return arrival.reply ?? refuse(app, incoming, door)
+    if (!arrival.claimed) {
+      const { latest } = arrival
+      const sender = received.sender.toString('base64')
+      if (latest) beyond.set(sender, new Set(latest.map((id) => id.toString('base64'))))
+      return arrival.reply ?? refuse(app, incoming, door)
+    }
     try {
       return await answerClaimed(parts, exchange, arrival)
     } catch (error) {
@@ -106,9 +164,14 @@ export function createReceiver(parts: MessageParts) {
   /** The reply to a message within three seconds: that of the first time, where the gateway asks again. */
   return async (incoming: Incoming, door: Door, request: FastifyRequest, reply: FastifyReply) => {
     const again = () => door.write({ text: incoming.texts.doors.again, isOpen: false })
-    const answering = answer(incoming, door, request, reply).catch((error) => {
+    const answering = answer(incoming, door, request, reply).catch(async (error) => {
       // The address of the gateway has a mistake.
       if (error instanceof ApiError && error.code === 'INVALID_PARAMETERS') throw error
+      if (error instanceof BeyondLimit) {
+        await sleep(HELD_MS, undefined, { ref: false })
+        // The gateway tries again; a caller cannot.
+        if (!door.isAsked) throw error
+      }
       if (!(error instanceof ApiError)) app.logFailure(error, 'a message could not be answered', request.log)
       return again()
     })
@@ -116,6 +179,14 @@ export function createReceiver(parts: MessageParts) {
     const late = sleep(ANSWER_MS, undefined, { signal: timer.signal, ref: false }).then(again)
     late.catch(() => {})
     return Promise.race([answering, late]).finally(() => timer.abort())
+  }
+}
+
+/** A door has more messages than it takes: the gateway keeps this one, and sends it again. */
+class BeyondLimit extends ApiError {
+  constructor(seconds: number) {
+    super('OVERLOADED')
+    this.withHeader('retry-after', String(seconds))
   }
 }
 
@@ -137,28 +208,26 @@ function createVocabularies({ products }: App) {
 }
 
 /** Claims a message, once no other request is answering it. */
-async function claim(app: App, { parsed, received, request, reply }: Exchange): Promise<Arrival> {
+async function claim(app: App, { parsed, received, door, request, reply }: Exchange): Promise<Arrival> {
   const { MESSAGES_A_DAY: mostADay } = app.config
-  const rules = { mostADay, isStop: parsed.kind === 'stop' }
+  const wakes = door.isAsked || parsed.kind === 'start'
+  const rules = { mostADay, isStop: parsed.kind === 'stop', wakes }
   for (;;) {
     const arrival = await app.inTurn(request, reply, () => claimMessage(app.database.writer, received, rules))
     if (arrival.claimed || arrival.reply !== null || arrival.today > mostADay) return arrival
+    if (arrival.stopped && !wakes) return { ...arrival, reply: SILENCE }
     await sleep(LOOK_EVERY_MS, undefined, { ref: false })
   }
 }
 
 async function answerClaimed(parts: MessageParts, exchange: Exchange, arrival: Arrival): Promise<string> {
   const { app } = parts
-  const { incoming, received, parsed, door, request } = exchange
+  const { incoming, parsed, door } = exchange
   const { texts } = incoming
   const { MESSAGES_A_DAY: most } = app.config
   if (arrival.today >= most && parsed.kind !== 'stop') {
     const tooMany = fill(texts.doors.too_many, { count: most })
     return store(app, exchange, { text: tooMany, isOpen: false, offer: null, kept: null })
-  }
-  if (arrival.stopped && !door.isAsked && parsed.kind !== 'start') {
-    await app.noteInTurn(request, () => abandonMessage(app.database.writer, received))
-    return SILENCE
   }
   const example = await makeExample(parts, exchange)
   const services = createServices(parts, exchange, door.style(texts), example)
@@ -193,7 +262,7 @@ async function store(
 
 function createServices(
   parts: MessageParts,
-  { incoming: { texts, country }, received, request, reply }: Exchange,
+  { incoming: { texts, country }, received, request, reply, pause }: Exchange,
   style: Style,
   example: string,
 ): Services {
@@ -217,7 +286,11 @@ function createServices(
         throw error
       }
     },
-    advise: (question) => advise(parts, question, request, reply),
+    advise: async (question) => {
+      const advised = await advise(parts, question, request, reply)
+      await pause()
+      return advised
+    },
     findAnswer: (code) => inTurn(() => findAnswer(writer, received.sender, code)),
     tell: (id, feedback) => inTurn(() => storeFeedback(writer, id, feedback)),
     stop: () => inTurn(() => stopSender(writer, received)),

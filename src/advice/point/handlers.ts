@@ -9,7 +9,7 @@ import { readSkills } from '#src/history/skill-queries.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { CSV } from '#src/http/formats.ts'
 import { ignoredMember } from '#src/http/parameters.ts'
-import { permits } from '#src/http/plugins/authentication.ts'
+import { findCaller, permits } from '#src/http/plugins/authentication.ts'
 import { allowCaching, mayBeShared } from '#src/http/plugins/caching.ts'
 import { SHARE_OF_EXTRAS, withTimeout } from '#src/http/plugins/time-budget.ts'
 import {
@@ -60,9 +60,10 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory, prov
     const fail = (error: unknown) => sendAtEnd(reply, () => reply.send(error))
     // Anonymous answers are not stored, so their key does nothing; an invalid key is refused all the same.
     const key = request.method === 'POST' ? readIdempotencyKey(request) : undefined
+    const isOnce = key !== undefined && findCaller(request) !== null
     if (format === 'text') {
       answerInText(context).catch(fail)
-    } else if (request.user !== null && key !== undefined) {
+    } else if (isOnce) {
       return answerOnce(context)
     } else {
       const plain = isPlain(context) && answerFromMemory(lookup, source, point)

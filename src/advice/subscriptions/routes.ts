@@ -297,7 +297,7 @@ const BODY_LIMIT = 65_536
 const DESCRIPTION = `
 Sends changes of the values at a place to your address. After each change of a release, the service compares the values with the last ones sent. Differences over the threshold are posted within a few minutes.
 
-The place is a point (\`lat\`, \`lng\`), a polygon (\`geometry\`), an administrative area (\`admin\`) or a collection of saved fields (\`fields\`); all but points are watched by their means. \`input\` and \`scenario\` watch one of several layers.
+The place is a point (\`lat\`, \`lng\`), a polygon (\`geometry\`), an administrative area (\`admin\`) or a collection of saved fields (\`fields\`; a key needs \`history\` too); all but points are watched by their means. \`input\` and \`scenario\` watch one of several layers.
 
 Fields are compared in the release of before and the new one, as by \`GET /fields/{collection}/changes\`. One event names the changed ones.
 

@@ -1,4 +1,10 @@
-import type { FastifyContextConfig, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type {
+  FastifyContextConfig,
+  FastifyError,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+} from 'fastify'
 import fp from 'fastify-plugin'
 import type { Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
@@ -9,7 +15,7 @@ import { type AccessTokens, createAccessTokens, loadSecrets } from '../access-to
 import type { App } from '../app.ts'
 import { observeQueue } from '../metrics/metrics.ts'
 import { clientKeyOf } from '../request.ts'
-import { CHALLENGE, notAllowed } from './error-handler.ts'
+import { CHALLENGE, notAllowed, toApiError } from './error-handler.ts'
 import { overloaded } from './overload.ts'
 import { createClientSignal, SHARE_OF_EXTRAS, withTimeout } from './time-budget.ts'
 
@@ -86,15 +92,15 @@ declare module 'fastify' {
     forgetCallers(condition: (caller: Caller) => boolean): void
   }
   interface FastifyRequest {
-    /** Error of a token on a public route. Calls that need a caller end with it. */
-    callerError: Error | null
+    /** Why a token on a public route has no caller: it is of no use, or its caller could not be looked up. */
+    callerError: ApiError | null
   }
   interface FastifyContextConfig {
     /** The route needs no token; a valid one sets the caller. */
     public?: boolean
     role?: Role
-    /** The scope that a key needs, by default `account`. On a public route a key without it is no caller. */
-    scope?: Scope
+    /** The scopes that a key needs, all of them, by default `account`. On a public route a key without them is no caller. */
+    scope?: Scope | readonly Scope[]
     /** The route is for logins, not for keys. A `fresh` one gave the password within the last ten minutes. */
     login?: 'any' | 'fresh'
   }
@@ -147,8 +153,7 @@ export const authentication = fp(
       const caller = token && (await callers.find(token, request, reply))
       if (!caller) throw unauthorized(request)
       if (caller.keyId !== null) app.countKeyRequest(caller.keyId)
-      const scope = scopeOf(config)
-      if (scope !== undefined && !permits(caller, scope)) throw insufficientScope(scope)
+      requireScopes(caller, listScopes(config))
       return caller
     }
 
@@ -162,8 +167,8 @@ export const authentication = fp(
         request.user = await identify(request, reply, config)
       } catch (error) {
         // Public routes answer without a caller.
-        request.callerError = error as Error
-        if (error instanceof ApiError && error.status < 500) reply.headers(error.headers)
+        request.callerError = toApiError(error as FastifyError, request)
+        if (request.callerError.status < 500) reply.headers(request.callerError.headers)
         else app.logFailure(error, 'a caller could not be looked up', request.log)
       }
     }
@@ -199,22 +204,25 @@ export const authentication = fp(
   { name: 'authentication', dependencies: ['error-handler', 'key-usage'] },
 )
 
-function insufficientScope(scope: Scope): ApiError {
-  return new ApiError(
+/** @throws {ApiError} INSUFFICIENT_SCOPE for a key without one of them */
+export function requireScopes(caller: Caller, scopes: readonly Scope[]): void {
+  if (scopes.every((scope) => permits(caller, scope))) return
+  const named = `scope${scopes.length > 1 ? 's' : ''} ${scopes.join(' and ')}`
+  throw new ApiError(
     'INSUFFICIENT_SCOPE',
-    `The key may not do this: it takes one with the scope ${scope}, or the token of a login.`,
-  ).withHeader('www-authenticate', `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`)
+    `The key may not do this: it takes one with the ${named}, or the token of a login.`,
+  ).withHeader('www-authenticate', `${CHALLENGE}, error="insufficient_scope", scope="${scopes.join(' ')}"`)
 }
 
-/** The cached caller of a request, with the scope; null for a miss. */
+/** The cached caller of a request, with the scopes; null for a miss. */
 function knownCaller(
   { known }: ReturnType<typeof createCallerLookup>,
   request: FastifyRequest,
-  { scope }: FastifyContextConfig,
+  config: FastifyContextConfig,
 ): Caller | null {
   const token = readToken(request)
   const caller = token === undefined ? undefined : known(token)
-  return caller && (scope === undefined || permits(caller, scope)) ? caller : null
+  return caller && listScopes(config).every((scope) => permits(caller, scope)) ? caller : null
 }
 
 async function refuseOtherThanLogin(
@@ -236,6 +244,16 @@ async function refuseOtherThanLogin(
   )
 }
 
+/**
+ * The caller of a public route, where the answer depends on it; null for anybody.
+ *
+ * @throws {ApiError} of 503 where a token was sent and its caller could not be looked up
+ */
+export function findCaller({ user, callerError }: FastifyRequest): Caller | null {
+  if (callerError && callerError.status >= 500) throw callerError
+  return user
+}
+
 export function requireCaller({ user }: FastifyRequest): Caller {
   if (user === null) throw new Error('a public route does not know its caller')
   return user
@@ -247,9 +265,9 @@ export function requireSession(request: FastifyRequest): { id: string; sessionId
   return { id, sessionId }
 }
 
-/** What a key needs on a route; undefined where nothing depends on it. */
-export function scopeOf({ public: open, login, scope }: FastifyContextConfig): Scope | undefined {
-  return scope ?? (open || login ? undefined : 'account')
+/** The scopes that a key needs on a route; none where nothing depends on them. */
+export function listScopes({ public: open, login, scope }: FastifyContextConfig): readonly Scope[] {
+  return [scope ?? (open || login ? [] : 'account')].flat()
 }
 
 export function permits({ scopes }: Caller, scope: Scope): boolean {

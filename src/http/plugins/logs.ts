@@ -13,8 +13,10 @@ import { whenOver } from './time-budget.ts'
 export interface IncidentRecord {
   incident: string
   state: 'begins' | 'goes on' | 'is over'
-  /** Duration so far, or in all. */
+  /** From the first failure to the last one so far. */
   seconds: number
+  /** The time of the last failure. */
+  last_failure: string
   /** Failures since the line before; at the end all of them. */
   failures: Record<string, number>
 }
@@ -51,14 +53,14 @@ export function createIncidents(log: (line: IncidentRecord) => void) {
   }
 
   function goOn(name: string, incident: Incident, now: number): void {
-    log(createLine(name, 'goes on', now - incident.began, incident.untold))
+    log(createLine(name, 'goes on', incident, incident.untold))
     incident.untold.clear()
     incident.told = now
   }
 
-  function end(name: string, { began, latest, failures }: Incident): void {
+  function end(name: string, incident: Incident): void {
     incidents.delete(name)
-    log(createLine(name, 'is over', latest - began, failures))
+    log(createLine(name, 'is over', incident, incident.failures))
   }
 
   function stop(): void {
@@ -101,10 +103,16 @@ function countOne(counts: Map<string, number>, name: string): void {
 function createLine(
   incident: string,
   state: IncidentRecord['state'],
-  milliseconds: number,
+  { began, latest }: Incident,
   failures: Map<string, number>,
 ): IncidentRecord {
-  return { incident, state, seconds: Math.round(milliseconds / 1000), failures: Object.fromEntries(failures) }
+  return {
+    incident,
+    state,
+    seconds: Math.round((latest - began) / 1000),
+    last_failure: new Date(Date.now() - (performance.now() - latest)).toISOString(),
+    failures: Object.fromEntries(failures),
+  }
 }
 
 /** @param log of a request; by default that of the service */
@@ -114,7 +122,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Logs a failure without an effect on answers. Outages of the database are one incident. */
     logFailure: LogFailure
-    /** Logs an answer of 5xx as a part of an incident. */
+    /** Logs an answer of 5xx as a part of an incident, unless it is one of the warm-up. */
     logErrorAnswer(request: FastifyRequest, error: Error, answer: ApiError): void
   }
 }
@@ -137,7 +145,8 @@ export const failureLog = fp(
       }
     })
 
-    app.decorate('logErrorAnswer', ({ routeOptions, log }, error, { code, status, message }) => {
+    app.decorate('logErrorAnswer', ({ raw, routeOptions, log }, error, { code, status, message }) => {
+      if (app.isOfWarmUp(raw.socket)) return
       const operation = routeOptions.schema?.operationId ?? routeOptions.url ?? 'unknown path'
       const isOurs = status !== 503
       const incident = isOurs ? nameBug(error) : code

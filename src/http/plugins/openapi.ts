@@ -28,7 +28,7 @@ import {
 } from '../openapi/document.ts'
 import { ROUTE_FACTS } from '../openapi/operations.ts'
 import { clientKeyOf } from '../request.ts'
-import { scopeOf } from './authentication.ts'
+import { listScopes } from './authentication.ts'
 import { allowCaching } from './caching.ts'
 import { createClientSignal } from './time-budget.ts'
 
@@ -235,7 +235,10 @@ function describeAccess(schema: FastifySchema, config: FastifyContextConfig) {
 }
 
 function describeRule(config: FastifyContextConfig): string {
-  if (config.login === undefined) return `A key needs the scope \`${scopeOf(config)}\`.`
+  if (config.login === undefined) {
+    const scopes = listScopes(config).map((scope) => `\`${scope}\``)
+    return `A key needs the scope${scopes.length > 1 ? 's' : ''} ${scopes.join(' and ')}.`
+  }
   if (config.login === 'any') return 'Logins only: keys are refused.'
   return 'Logins only, with the password given within ten minutes (`POST /auth/login`, `POST /auth/reauthenticate`).'
 }

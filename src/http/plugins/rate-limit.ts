@@ -22,18 +22,16 @@ const POLICY = '"caller"'
 /** Limits the requests of each user, or without a token of each network. Unauthorized requests are not counted. */
 export const limitedRate = fp(
   async (app: App) => {
+    await app.register(rateLimit, { global: false, cache: COUNTED_CALLERS })
     const { RATE_LIMIT } = app.config
     if (RATE_LIMIT === undefined) return
     const [number, unit] = RATE_LIMIT.split('/') as [string, keyof typeof SECONDS]
     const [requests, seconds] = [Number(number), SECONDS[unit]]
-    await app.register(rateLimit, {
-      global: false,
+    const count = app.createRateLimit({
       max: requests,
       timeWindow: seconds * 1000,
-      cache: COUNTED_CALLERS,
       keyGenerator: (request) => clientKeyOf(request).caller,
     })
-    const count = app.createRateLimit()
 
     async function limit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
       if (app.warmingUp) return

@@ -7,6 +7,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** During the warm-up requests are not counted, logged, traced or limited. */
     warmingUp: boolean
+    /** Whether a connection is one of the warm-up, whose requests may fail after its end. */
+    isOfWarmUp(socket: Socket): boolean
     /** Sends requests to the service itself before it listens: V8 compiles the code of frequent ones. */
     sendWarmUp(requests: Iterable<string>, withinMs: number): Promise<void>
   }
@@ -19,7 +21,9 @@ const LOOPBACK = '127.0.0.1'
 
 export const warmUpRequests = fp(
   async (app: App) => {
+    const own = new WeakSet<Socket>()
     app.decorate('warmingUp', false)
+    app.decorate('isOfWarmUp', (socket) => own.has(socket))
     app.decorate('sendWarmUp', async (requests, withinMs) => {
       // A debug log should have requests of clients alone.
       if (logsRequests(app.config)) return
@@ -30,6 +34,7 @@ export const warmUpRequests = fp(
       const served: Socket[] = []
       try {
         const clients = await connectTo(app, served, late)
+        for (const socket of served) own.add(socket)
         const rest = requests[Symbol.iterator]()
         await Promise.all(clients.map((client) => askAll(client, rest)))
       } catch (error) {

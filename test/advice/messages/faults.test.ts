@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { deleteOldMessages } from '#src/advice/messages/queries.ts'
+import { claimMessage, deleteOldMessages } from '#src/advice/messages/queries.ts'
 import { startApp } from '#test/setup/app.ts'
 import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
@@ -30,6 +31,18 @@ test('a database that does not answer costs three seconds, and the same message 
   const answered = await send('wheat 9.5 38.5', { id: 'late' })
   expect(answered).toContain('Code A2.')
   expect(await send('wheat 9.5 38.5', { id: 'late' })).toBe(answered)
+})
+
+test('messages of one sender at once are claimed up to the limit, and one beyond it', async () => {
+  const sender = randomBytes(32)
+  const rules = { mostADay: 30, isStop: false, wakes: false }
+  const claim = (id: Buffer) => claimMessage(service.database.writer, { id, sender }, rules)
+  const ids = Array.from({ length: 120 }, () => randomBytes(32))
+  const claims = await Promise.all(ids.map(claim))
+  expect(claims.filter(({ claimed }) => claimed).map(({ today }) => today)).toEqual(
+    expect.arrayContaining(Array.from({ length: 31 }, (_, today) => today)),
+  )
+  expect(claims.filter(({ claimed }) => claimed)).toHaveLength(31)
 })
 
 test('a conversation goes on with another process, and a message that one has died with is answered', async () => {

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import { ask, type Sent } from '#bench/client.ts'
+import { flood } from '../attacks.ts'
+import type { Scenario } from '../scenario.ts'
+import { DOOR } from '../targets.ts'
+
+const CONNECTIONS = 20
+
+/** More than a sender may send in a day. */
+const MESSAGES = 60
+
+/** Letters of a message; more are not read. */
+const LONGEST = 1000
+
+const numberOf = (index: number) => `+2519${String(index).padStart(8, '0')}`
+
+/** Numbers that no earlier attack has sent from. */
+let used = 0
+
+function messageOf(from: string, text: string): Sent {
+  const query = new URLSearchParams({ secret: DOOR.SMS_SECRET, id: randomUUID(), from, text })
+  return { method: 'GET', path: `/messages/sms?${query}` }
+}
+
+/**
+ * Somebody who knows the secret of the door for SMS, and sends messages over and over.
+ *
+ * @param next the number and the text of a message
+ * @param ahead so many are sent before
+ */
+const attackOf = (
+  name: string,
+  attacker: string,
+  next: (index: number) => [from: string, text: string],
+  ahead = 0,
+): Scenario => ({
+  name,
+  attacker: `knows the secret of the door for SMS, and ${attacker} over ${CONNECTIONS} connections`,
+  victims: ['kept point', 'history'],
+  async begin({ newcomer }) {
+    const thief = { ...(await newcomer()), token: undefined }
+    let index = 0
+    const send = () => messageOf(...next(index++))
+    while (index < ahead) await ask(thief, send())
+    const { answers, stop } = flood([thief], CONNECTIONS, send)
+    return {
+      async stop() {
+        await stop()
+        const refused = Object.entries(answers).filter(([status]) => /^4/.test(status) && status !== '429')
+        const value = refused.reduce((sum, [, count]) => sum + count, 0)
+        // Who is told so at once attacks nobody.
+        return [{ what: 'messages that were refused as wrong', value, unit: '', limit: 0 }]
+      },
+    }
+  },
+})
+
+const positionAt = (index: number) =>
+  `${(9 + (index % 97) / 100).toFixed(2)} ${(38 + (index % 89) / 100).toFixed(2)}`
+
+export const messagesFlood = attackOf('messages-flood', 'sends each message from another number', (index) => [
+  numberOf(used++),
+  `wheat ${positionAt(index)}`,
+])
+
+const ONE = numberOf(99_999_999)
+
+export const messagesOfOne = attackOf(
+  'messages-of-one',
+  'sends all messages from one number',
+  (index) => [ONE, `wheat ${positionAt(index)}`],
+  MESSAGES,
+)
+
+const MISSPELT = [
+  'yeild fishe',
+  'whaet nort shewa',
+  'fertlizer adis abeba',
+  'compst oromya',
+  'forrage tigrai',
+]
+
+export const messagesMisspelt = attackOf(
+  'messages-misspelt',
+  'sends names with errors, each from another number',
+  (index) => [numberOf(used++), `${MISSPELT[index % MISSPELT.length]} ${'xyz'[index % 3]}`],
+)
+
+export const messagesLong = attackOf(
+  'messages-long',
+  `sends ${LONGEST} letters, each from another number`,
+  () => [numberOf(used++), 'fishe nort shewa amhra '.repeat(LONGEST).slice(0, LONGEST)],
+)
