@@ -3,7 +3,15 @@ import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { listExportsOnce, postgisWithRaster } from './postgis.ts'
-import { describeFileError, isIdle, listenForLastWords, queryMessage } from './protocol.ts'
+import {
+  describeFileError,
+  type Ending,
+  listenForLastWords,
+  type Piece,
+  queryMessage,
+  READY_BYTES,
+  readEnding,
+} from './protocol.ts'
 
 /** The log grows by 20 MB a second at most. */
 const LOOK_EVERY_MS = 2000
@@ -17,19 +25,13 @@ const CHECKPOINT_WHERE_DUE = queryMessage(`do $$ begin
   end if;
 end $$`)
 
-/** Asks for checkpoints, which the embedded PostgreSQL makes at its close alone. Call the result outside of transactions. */
-function keepLogShort(ask: (message: Uint8Array) => unknown): () => void {
-  let lookedAt = performance.now()
-  return () => {
-    if (performance.now() - lookedAt < LOOK_EVERY_MS) return
-    ask(CHECKPOINT_WHERE_DUE)
-    lookedAt = performance.now()
-  }
-}
+/** A large answer goes in pieces as it comes, so that neither thread holds it twice; small ones go in one. */
+const PIECE_BYTES = 64 * 1024
 
 /**
  * The embedded PostgreSQL. PGlite blocks its thread, so it has one of its own. Messages in are those of the PostgreSQL
- * protocol; messages out are 'ready', then an answer each. The thread ends with the server, by an error with the reason.
+ * protocol; messages out are 'ready', then the pieces of each answer. The thread ends with the server, by an error with
+ * the reason.
  */
 
 /** For one session, whose pages the operating system caches too: by default, PostgreSQL takes 150 MB more. */
@@ -63,26 +65,48 @@ interface StackPointer {
 const { ___stack_pointer: stackPointer } = server.Module as typeof server.Module & StackPointer
 const emptyStack = stackPointer.value
 
-const keepShort = keepLogShort(ask)
+const gathered = new Uint8Array(PIECE_BYTES)
+let lookedAt = performance.now()
 
-function ask(message: Uint8Array): Uint8Array {
-  const answer = server.execProtocolRawSync(message)
+/** @param hear takes the answer as it comes: windows on the WASM heap of 8 kB, or of one larger message */
+async function ask(message: Uint8Array, hear: (bytes: Uint8Array) => void): Promise<void> {
+  // PGlite (0.5.8) parses what its other calls answer. Of `execProtocolRawSync` it keeps all that it has parsed.
+  await server.execProtocolRawStream(message, { syncToFs: false, onRawData: hear })
   stackPointer.value = emptyStack
   // It goes on after a panic, in whatever state.
   const words = lastWords.spoken()
   if (words) throw new Error(words)
-  return answer
 }
 
-port.on('message', (message: Uint8Array | 'close') => {
+async function answer(message: Uint8Array): Promise<Ending> {
+  let filled = 0
+  let tail = Buffer.alloc(0)
+  const post = (bytes: Uint8Array, ending?: Ending) =>
+    port?.postMessage({ bytes, ending } satisfies Piece, [bytes.buffer as ArrayBuffer])
+  await ask(message, (bytes) => {
+    tail = Buffer.concat([tail, bytes.subarray(-READY_BYTES)]).subarray(-READY_BYTES)
+    if (filled + bytes.length > PIECE_BYTES) {
+      post(gathered.slice(0, filled))
+      filled = 0
+    }
+    if (bytes.length > PIECE_BYTES) return post(bytes.slice())
+    gathered.set(bytes, filled)
+    filled += bytes.length
+  })
+  const ending = readEnding(tail)
+  post(gathered.slice(0, filled), ending)
+  return ending
+}
+
+port.on('message', async (message: Uint8Array | 'close') => {
   if (message === 'close') {
     server.close().finally(() => port.close())
     return
   }
-  const answer = ask(message)
-  // A copy that owns its memory can be handed over; the answer itself may be a window on the WASM heap.
-  const bytes = Uint8Array.from(answer)
-  port.postMessage(bytes, [bytes.buffer])
-  if (isIdle(answer)) keepShort()
+  const ending = await answer(message)
+  // The embedded PostgreSQL makes checkpoints at its close alone, and within a transaction it cannot.
+  if (ending !== 'idle' || performance.now() - lookedAt < LOOK_EVERY_MS) return
+  await ask(CHECKPOINT_WHERE_DUE, () => {})
+  lookedAt = performance.now()
 })
 port.postMessage('ready')
