@@ -18,7 +18,7 @@ import { tryLock } from 'fs-native-extensions'
 import { OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
-import { EmbeddedSocket, type Piece, type ProtocolServer, queryMessage } from './protocol.ts'
+import { EmbeddedSocket, type ProtocolServer, queryMessage } from './protocol.ts'
 
 /** Advice by the reason of a failed start; the first match counts. */
 const ADVICE: [reason: RegExp, advice: string][] = [
@@ -38,8 +38,8 @@ const ADVICE: [reason: RegExp, advice: string][] = [
 ]
 
 export function adviceOn(reason: string): string {
-  const known = ADVICE.find(([pattern]) => pattern.test(reason))
-  return known ? known[1] : 'If its files are damaged, put back a backup, or move them away to begin anew.'
+  const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1]
+  return advice ?? 'If its files are damaged, put back a backup, or move them away to begin anew.'
 }
 
 /** Names in the folder of the data; `postgis` is of 1.1.0. */
@@ -115,7 +115,7 @@ export function startInstance(folder: string, isNew: boolean) {
       worker.once('exit', endedBefore)
       worker.postMessage(messages)
 
-      function take(piece: Piece) {
+      function take(piece: Parameters<typeof receive>[0]) {
         if (piece.ending) {
           worker.off('message', take).off('exit', endedBefore)
           resolve(piece.ending)

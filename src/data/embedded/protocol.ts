@@ -3,15 +3,14 @@ import { formatError } from '#src/lib/promises.ts'
 
 /** The last message of an answer: type, length 5, and the state of the transaction. */
 const READY_FOR_QUERY = Buffer.from([0x5a, 0, 0, 0, 5])
-/** The length of that message. */
-export const READY_BYTES = READY_FOR_QUERY.length + 1
+export const READY_BYTES = 6
 const OUTSIDE_TRANSACTION = 0x49
 
 /** How an answer ends; all but those of a server that failed inside them are finished, errors included. */
-export type Ending = 'idle' | 'in transaction' | 'unfinished'
+type Ending = 'idle' | 'in transaction' | 'unfinished'
 
-/** Some bytes of an answer; the last ones come with its ending. */
-export interface Piece {
+/** Bytes of an answer; the last ones come with its ending. */
+interface Piece {
   bytes: Uint8Array
   ending: Ending | undefined
 }
@@ -110,21 +109,11 @@ export class EmbeddedSocket extends Duplex {
   setNoDelay(): this {
     return this
   }
-  setKeepAlive(): this {
-    return this
-  }
   ref(): this {
-    return this
-  }
-  unref(): this {
     return this
   }
 
   override _read(): void {}
-
-  override _write(chunk: Buffer, _encoding: unknown, done: (error?: Error | null) => void): void {
-    this.#send(chunk).then(() => done(), done)
-  }
 
   override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
     this.#send(Buffer.concat(chunks.map(({ chunk }) => chunk))).then(() => done(), done)
@@ -156,7 +145,7 @@ export class EmbeddedSocket extends Duplex {
     this.#waiting = true
     const ending = await this.#server.exchange(request, ({ bytes, ending }) => {
       if (ending === 'unfinished') return
-      // Whoever has the last piece may hang up at once.
+      // A client that has the last piece may hang up at once.
       if (ending) this.#waiting = false
       if (!this.destroyed) this.push(bytes)
     })

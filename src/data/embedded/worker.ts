@@ -3,15 +3,7 @@ import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { listExportsOnce, postgisWithRaster } from './postgis.ts'
-import {
-  describeFileError,
-  type Ending,
-  listenForLastWords,
-  type Piece,
-  queryMessage,
-  READY_BYTES,
-  readEnding,
-} from './protocol.ts'
+import { describeFileError, listenForLastWords, queryMessage, READY_BYTES, readEnding } from './protocol.ts'
 
 /** The log grows by 20 MB a second at most. */
 const LOOK_EVERY_MS = 2000
@@ -24,9 +16,6 @@ const CHECKPOINT_WHERE_DUE = queryMessage(`do $$ begin
   then checkpoint;
   end if;
 end $$`)
-
-/** A large answer goes in pieces as it comes, so that neither thread holds it twice; small ones go in one. */
-const PIECE_BYTES = 64 * 1024
 
 /**
  * The embedded PostgreSQL. PGlite blocks its thread, so it has one of its own. Messages in are those of the PostgreSQL
@@ -59,18 +48,13 @@ await server.exec("load '$libdir/postgis-3'")
 
 // A failed statement leaves its frames on the server's stack, which would be full after 1,700. Between messages it is
 // unused.
-interface StackPointer {
-  ___stack_pointer: { value: number }
-}
-const { ___stack_pointer: stackPointer } = server.Module as typeof server.Module & StackPointer
+const { ___stack_pointer: stackPointer } = server.Module as unknown as { ___stack_pointer: { value: number } }
 const emptyStack = stackPointer.value
-
-const gathered = new Uint8Array(PIECE_BYTES)
 let lookedAt = performance.now()
 
 /** @param hear takes the answer as it comes: windows on the WASM heap of 8 kB, or of one larger message */
 async function ask(message: Uint8Array, hear: (bytes: Uint8Array) => void): Promise<void> {
-  // PGlite (0.5.8) parses what its other calls answer. Of `execProtocolRawSync` it keeps all that it has parsed.
+  // Its other calls parse answers, and of `execProtocolRawSync` PGlite (0.5.8) would hold all that it has parsed.
   await server.execProtocolRawStream(message, { syncToFs: false, onRawData: hear })
   stackPointer.value = emptyStack
   // It goes on after a panic, in whatever state.
@@ -78,31 +62,23 @@ async function ask(message: Uint8Array, hear: (bytes: Uint8Array) => void): Prom
   if (words) throw new Error(words)
 }
 
-async function answer(message: Uint8Array): Promise<Ending> {
-  let filled = 0
-  let tail = Buffer.alloc(0)
-  const post = (bytes: Uint8Array, ending?: Ending) =>
-    port?.postMessage({ bytes, ending } satisfies Piece, [bytes.buffer as ArrayBuffer])
+/** Sends an answer as it comes, so that neither thread holds a large one twice; the last piece waits for the ending. */
+async function answer(message: Uint8Array) {
+  let last = Buffer.alloc(0)
+  let tail = last
+  const send = (ending?: string) => port?.postMessage({ bytes: last, ending }, [last.buffer])
   await ask(message, (bytes) => {
-    tail = Buffer.concat([tail, bytes.subarray(-READY_BYTES)]).subarray(-READY_BYTES)
-    if (filled + bytes.length > PIECE_BYTES) {
-      post(gathered.slice(0, filled))
-      filled = 0
-    }
-    if (bytes.length > PIECE_BYTES) return post(bytes.slice())
-    gathered.set(bytes, filled)
-    filled += bytes.length
+    if (last.length > 0) send()
+    last = Buffer.from(bytes.slice().buffer)
+    tail = Buffer.concat([tail, last]).subarray(-READY_BYTES)
   })
   const ending = readEnding(tail)
-  post(gathered.slice(0, filled), ending)
+  send(ending)
   return ending
 }
 
 port.on('message', async (message: Uint8Array | 'close') => {
-  if (message === 'close') {
-    server.close().finally(() => port.close())
-    return
-  }
+  if (message === 'close') return void server.close().finally(() => port.close())
   const ending = await answer(message)
   // The embedded PostgreSQL makes checkpoints at its close alone, and within a transaction it cannot.
   if (ending !== 'idle' || performance.now() - lookedAt < LOOK_EVERY_MS) return
