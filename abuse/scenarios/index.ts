@@ -11,6 +11,8 @@ import {
   edrPositions,
   featurePages,
   mapTiles,
+  packMemory,
+  proofs,
 } from './open-doors.ts'
 import { combs, stars, tangles } from './polygons.ts'
 
@@ -30,6 +32,8 @@ export const SCENARIOS: Scenario[] = [
   documents,
   edrPositions,
   coveragePages,
+  packMemory,
+  proofs,
   deepLists,
   logins,
   refreshTokens,

@@ -160,7 +160,7 @@ export function createProver({ database, tiles, signer, metrics, inTurn, turns }
     const proven = new Map<Place, ProvenPixel>()
     const gone = createClientSignal(reply)
     for (const [place, wkb] of stored.flat()) {
-      // It takes some six milliseconds.
+      // It takes six milliseconds.
       await turns.next(clientKeyOf(request), gone)
       proven.set(place, proveOrRefuse(place, wkb))
     }
