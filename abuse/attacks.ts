@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { ask, type Client, keepAsking, open, type Sent } from '#bench/client.ts'
-import type { Attack, Figure } from './scenario.ts'
+import type { Attack, Figure, Memory, Target } from './scenario.ts'
 
 /** Asks over some connections, over and over, each as soon as it has its answer. */
 export function flood(
@@ -29,6 +29,22 @@ export function flood(
 
 const RECONNECT_MS = 500
 const LONGEST_STOP_MS = 3000
+
+/** Measures what the memory of a service has grown by; it may have done so by so many MiB. */
+export async function watchMemory({ memory }: Target, limits: Memory) {
+  const before = await memory?.()
+  return async (): Promise<Figure[]> => {
+    const after = await memory?.()
+    if (!before || !after) return []
+    const grown = (sort: keyof Memory, what: string): Figure => ({
+      what,
+      value: Math.max(0, after[sort] - before[sort]),
+      unit: ' MiB',
+      limit: limits[sort],
+    })
+    return [grown('held', 'memory that is held'), grown('resident', 'growth of the process')]
+  }
+}
 
 /** How connections are held. */
 export interface Held {

@@ -3,7 +3,7 @@ import type { Victim } from './victims/victims.ts'
 
 /** The memory of a process, in MiB. */
 export interface Memory {
-  /** What something is held in: JavaScript's, without garbage. */
+  /** What something is held in: JavaScript's and WebAssembly's of all threads, without garbage. */
   held: number
   /** What the system has given it, with garbage and what is kept for later. */
   resident: number

@@ -27,15 +27,17 @@ export const DOOR = {
 }
 
 /**
- * Asks a process, which has loaded `held-memory.mjs`, for the bytes of its memory that something is held in.
+ * Asks a process, which has loaded `held-memory.mjs`, for the memory that something is held in, in MiB: of its main
+ * thread, and of the others together.
  *
  * @param file its HELD_MEMORY_FILE
  */
-export async function heldBytes(pid: number, file: string): Promise<number> {
+export async function askHeld(pid: number, file: string): Promise<{ main: number; threads: number }> {
   rmSync(file, { force: true })
   process.kill(pid, 'SIGUSR2')
   while (!statSync(file, { throwIfNoEntry: false })) await setTimeout(POLL_MS)
-  return Number(readFileSync(file, 'utf8'))
+  const { main, threads } = JSON.parse(readFileSync(file, 'utf8'))
+  return { main: main / MIB, threads: threads / MIB }
 }
 
 const MIB = 2 ** 20
@@ -102,7 +104,8 @@ async function runAgro(where: Where, ...parameters: string[]): Promise<void> {
 /** Asks the process, which has loaded `held-memory.mjs`. */
 async function memoryOf({ pid, memory }: Server, file: string): Promise<Memory> {
   const { resident } = memory()
-  return { held: (await heldBytes(pid, file)) / MIB, resident }
+  const { main, threads } = await askHeld(pid, file)
+  return { held: main + threads, resident }
 }
 
 interface Place {

@@ -1,25 +1,9 @@
 import { written } from '#bench/client.ts'
-import { flood, hold } from '../attacks.ts'
-import type { Figure, Memory, Scenario, Target } from '../scenario.ts'
+import { flood, hold, watchMemory } from '../attacks.ts'
+import type { Scenario } from '../scenario.ts'
 
 const POLYGON_PATH = '/advisory/yield'
 const MIB = 2 ** 20
-
-/** Measures what the memory of a service has grown by; it may have done so by so many MiB. */
-async function growthOf({ memory }: Target, limits: Memory) {
-  const before = await memory?.()
-  return async (): Promise<Figure[]> => {
-    const after = await memory?.()
-    if (!before || !after) return []
-    const grown = (sort: keyof Memory, what: string): Figure => ({
-      what,
-      value: Math.max(0, after[sort] - before[sort]),
-      unit: ' MiB',
-      limit: limits[sort],
-    })
-    return [grown('held', 'memory that is held'), grown('resident', 'growth of the process')]
-  }
-}
 
 export const deepLists: Scenario = {
   name: 'deep-lists',
@@ -39,7 +23,7 @@ export const unfinishedBodies: Scenario = {
   async begin(target) {
     const attacker = await target.newcomer()
     const bytes = written(attacker, { path: POLYGON_PATH, body: ' '.repeat(MIB - 1000) }, MIB)
-    const growth = await growthOf(target, { held: 20, resident: 64 })
+    const growth = await watchMemory(target, { held: 20, resident: 64 })
     return hold(attacker, { connections: 200, bytes, reads: true }, growth)
   },
 }
@@ -50,7 +34,7 @@ export const halfOpen: Scenario = {
   victims: ['kept point', 'history'],
   async begin(target) {
     const attacker = await target.newcomer()
-    const growth = await growthOf(target, { held: 50, resident: 64 })
+    const growth = await watchMemory(target, { held: 50, resident: 64 })
     const bytes = Buffer.from('POST /advisory/yield/point HTTP/1.1\r\nHost: 127')
     return hold(attacker, { connections: 2000, bytes, reads: true }, growth)
   },

@@ -22,8 +22,10 @@ import {
   edrPositions,
   featurePages,
   mapTiles,
+  packMemory,
   packs,
   parquetPacks,
+  proofs,
 } from './open-doors.ts'
 import { combs, stars, tangles } from './polygons.ts'
 import { brokenLines, longCells, longNumbers, manyMembers } from './texts.ts'
@@ -52,6 +54,8 @@ export const SCENARIOS: Scenario[] = [
   messagesOfOne,
   messagesMisspelt,
   messagesLong,
+  packMemory,
+  proofs,
   deepLists,
   longCells,
   manyMembers,

@@ -1,6 +1,6 @@
 import { ask, type Sent } from '#bench/client.ts'
 import { star } from '#bench/rasters/shapes.ts'
-import { flood } from '../attacks.ts'
+import { flood, watchMemory } from '../attacks.ts'
 import type { Figure, Scenario } from '../scenario.ts'
 
 /** What the demo has published. */
@@ -82,6 +82,15 @@ export const mapTiles = attackOf(
   },
 )
 
+export const proofs = attackOf(
+  'proofs',
+  'asks for points of all products with proofs, without a token over 20 connections',
+  (number) => {
+    const [lat, lng] = [8 + (number % 97) / 100, 38 + (number % 89) / 100]
+    return { method: 'POST', path: `/advisory/point?lat=${lat}&lng=${lng}&proof=true` }
+  },
+)
+
 export const documents = attackOf(
   'documents',
   'asks for the OpenAPI document, uncompressed and compressed, without a token over 20 connections',
@@ -148,3 +157,28 @@ export const packs = attackOf(
   }),
   { connections: 4 },
 )
+
+/** Each page is made anew, of some MB that are read from the database. */
+const PACK_CONNECTIONS = 4
+const KNOWN_PACKS = 8
+
+export const packMemory: Scenario = {
+  name: 'pack-memory',
+  attacker: 'asks for packs of one district after the other, as pages, without a token over 4 connections',
+  victims: ['kept point', 'history'],
+  async begin(target) {
+    const anybody = { ...(await target.newcomer()), token: undefined }
+    const districts = await ask(anybody, {
+      method: 'GET',
+      path: '/ogc/collections/areas-eth-2/items?limit=1000&max-allowable-offset=0.5',
+    })
+    const codes: string[] = JSON.parse(districts.body).features.map(({ id }: { id: string }) => id)
+    let asked = 0
+    const next = () => ({ method: 'GET', path: `/packs/eth/${codes[asked++ % codes.length]}.html` })
+    // What the first packs need stays.
+    while (asked < KNOWN_PACKS) await ask(anybody, next())
+    const growth = await watchMemory(target, { held: 50, resident: 200 })
+    const { answers, stop } = flood([anybody], PACK_CONNECTIONS, next)
+    return { stop: async () => [...(await stop()), missed(answers), ...(await growth())] }
+  },
+}

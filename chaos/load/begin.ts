@@ -11,6 +11,7 @@ import {
   registrar,
 } from './members.ts'
 import type { Heard, Plan } from './plan.ts'
+import { fieldOwner, mapVisitor, packTaker } from './visitors.ts'
 
 /** A load that is under way. */
 export interface UnderWay {
@@ -57,6 +58,9 @@ export function beginLoad(plan: Plan, nextPort = byTurns(plan), slowness = 1): U
     refresher(asking, plan),
     registrar(asking, ledger),
     keyHolder(asking, plan, ledger),
+    ...(plan.districts
+      ? [packTaker(asking, plan.districts), mapVisitor(asking), fieldOwner(asking, plan)]
+      : []),
   ]
   let isRunning = true
 

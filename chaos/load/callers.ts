@@ -60,6 +60,9 @@ const ADDRESSES: Record<What, string> = {
   refresh: '127.2.0.11',
   registration: '127.2.0.12',
   key: '127.2.0.13',
+  pack: '127.2.0.14',
+  map: '127.2.0.15',
+  'saved fields': '127.2.0.16',
 }
 
 /** Asks for what is known by turns. */

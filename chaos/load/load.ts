@@ -73,6 +73,13 @@ export async function learnAnswers({ service, releases }: Learnt): Promise<Plan[
   return known
 }
 
+/** The codes of the districts of Ethiopia. */
+export async function listDistricts(port: number): Promise<string[]> {
+  const path = '/ogc/collections/areas-eth-2/items?limit=1000&max-allowable-offset=0.5'
+  const { body } = await ask(client(port), { method: 'GET', path })
+  return JSON.parse(body).features.map(({ id }: { id: string }) => id)
+}
+
 /** What a new account asks. */
 export async function planFor(port: number, known: Plan['known']): Promise<Plan> {
   const { email, password, token, refreshToken } = await join(client(port))

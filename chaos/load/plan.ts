@@ -13,6 +13,9 @@ export const EVERYTHING = [
   'refresh',
   'registration',
   'key',
+  'pack',
+  'map',
+  'saved fields',
 ] as const
 
 export type What = (typeof EVERYTHING)[number]
@@ -45,6 +48,8 @@ export interface Plan {
   known: Record<'point' | 'point from the database' | 'batch' | 'polygon' | 'catalog', Known[]>
   /** What a point with a token is asked with, beside its name. */
   keptPoint: { path: string; body: object; answers: Record<string, string> }
+  /** Codes of districts, where packs, maps and saved fields are asked for too; their answers may take longer than others. */
+  districts?: string[]
 }
 
 /** A request, and what came of it. */

@@ -31,6 +31,7 @@ export function readUntil(database: Database, signal: AbortSignal): Reads {
     pool: pg.Pool,
     statement: (client: pg.PoolClient) => Promise<Result>,
   ): Promise<Result> {
+    signal.throwIfAborted()
     const client = await pool.connect()
     let cancelled: Promise<void> | undefined
     const stop = () => {
@@ -52,10 +53,8 @@ export function readUntil(database: Database, signal: AbortSignal): Reads {
     }
   }
 
-  async function run<Result>(statement: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
-    signal.throwIfAborted()
-    return reading.run((pool) => runOn(pool, statement))
-  }
+  const run = <Result>(statement: (client: pg.PoolClient) => Promise<Result>) =>
+    reading.run((pool) => runOn(pool, statement))
 
   return {
     signal,

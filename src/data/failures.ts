@@ -6,10 +6,11 @@ const CONNECTION_CODES =
 
 /**
  * SQLSTATEs: connection exceptions, refused credentials, no such database, insufficient resources (disk space, memory,
- * connections), a database closed to connections, locks not in time, statements too late or cancelled, shutdown and start
- * of the server, a transaction idle for too long, and files that cannot be read or written.
+ * connections), a database closed to connections or to writes, locks not in time, statements too late or cancelled,
+ * shutdown and start of the server, transactions idle for too long or undone, and files that cannot be read or written.
  */
-const UNAVAILABLE_STATES = /^(08...|28...|3D000|53...|55000|55P03|57014|57P0[1-5]|25P0[34]|58...)$/
+const UNAVAILABLE_STATES =
+  /^(08...|28...|3D000|53...|55000|55P03|57014|57P0[1-5]|25006|25P0[34]|40P01|40001|58...)$/
 
 export const FOREIGN_KEY_VIOLATION = '23503'
 
@@ -30,15 +31,9 @@ const CONNECTION_MESSAGES =
 /** Whether the database did not answer, rather than refuse. */
 export function isDatabaseUnavailable(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
-  const code = readErrorCode(error)
-  if (code === undefined) return CONNECTION_MESSAGES.test(error.message)
-  return (
-    CONNECTION_CODES.test(code) ||
-    UNAVAILABLE_STATES.test(code) ||
-    isUndone(error) ||
-    isDatabaseReadOnly(error) ||
-    CONNECTION_MESSAGES.test(error.message)
-  )
+  const code = readErrorCode(error) ?? ''
+  if (CONNECTION_CODES.test(code) || UNAVAILABLE_STATES.test(code)) return true
+  return CONNECTION_MESSAGES.test(error.message)
 }
 
 /** Whether a statement or transaction was undone for others: it may run again at once. */
@@ -60,23 +55,20 @@ export function isLockNotAvailable(error: unknown): boolean {
   return readErrorCode(error) === LOCK_NOT_AVAILABLE
 }
 
-const DATA_CORRUPTED = 'XX001'
-const INDEX_CORRUPTED = 'XX002'
+/** What to do about files that are damaged, of tables and of indexes. */
+const REPAIRS: Record<string, string> = {
+  XX001: 'stop the service, and put back a backup.',
+  XX002: 'reindex, or put back a backup.',
+}
 
 /** A sentence for operators on damaged files, which stay damaged: clients need not wait. Undefined for other errors. */
 export function describeDamage(error: unknown): string | undefined {
-  const code = readErrorCode(error)
-  const damage = `The files of the database are damaged (${formatError(error)})`
-  if (code === DATA_CORRUPTED) return `${damage}: stop the service, and put back a backup.`
-  if (code === INDEX_CORRUPTED) return `${damage}: reindex, or put back a backup.`
-  return undefined
+  const repair = REPAIRS[readErrorCode(error) ?? '']
+  return repair && `The files of the database are damaged (${formatError(error)}): ${repair}`
 }
 
 /** A replica and the primary, or the same twice. */
-export interface FailureSources<Source> {
-  reader: Source
-  readerAtPrimary: Source
-}
+export type FailureSources<Source> = Record<'reader' | 'readerAtPrimary', Source>
 
 /** Finds items, and asks the primary for missing ones (null), which a replica may not have yet. */
 export async function findAlsoAtPrimary<Source, Item, Found>(

@@ -245,11 +245,10 @@ async function changeSettings(client: pg.PoolClient, settings: Record<string, st
 }
 
 function waitsOf(kind: 'server' | 'embedded', statementTimeout: number) {
-  if (kind === 'embedded') {
-    return { waitMs: EMBEDDED_CONNECTION_TIMEOUT_MS, connectTimeoutMs: EMBEDDED_CONNECTION_TIMEOUT_MS }
+  if (kind === 'embedded' || statementTimeout === 0) {
+    const waitMs = kind === 'embedded' ? EMBEDDED_CONNECTION_TIMEOUT_MS : CONNECTION_TIMEOUT_MS
+    return { waitMs, connectTimeoutMs: waitMs }
   }
-  if (statementTimeout === 0)
-    return { waitMs: CONNECTION_TIMEOUT_MS, connectTimeoutMs: CONNECTION_TIMEOUT_MS }
   const connectTimeoutMs = Math.max(SHORTEST_CONNECTING_MS, statementTimeout * CONNECTING_PART)
   return { waitMs: Math.max(connectTimeoutMs, statementTimeout), connectTimeoutMs }
 }

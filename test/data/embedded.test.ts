@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import type { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { loadConfig } from '#src/config.ts'
@@ -13,23 +15,49 @@ import { runAgro } from '#test/setup/cli.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { ownDatabase } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { startProcess } from '#test/setup/service-process.ts'
+import { addressOf, startProcess, startService } from '#test/setup/service-process.ts'
 import { CRASHING, failureOf } from './failure.ts'
 
 // Runs on the embedded database alone.
 
 const CRASHED = 'the embedded database failed inside this statement and was restarted'
 
+/** Loaded into a service: SIGUSR2 fills the heap of the thread of its database. */
+const FILLS_THREAD = `
+  import { BroadcastChannel, isMainThread } from 'node:worker_threads'
+  const channel = new BroadcastChannel('fill')
+  channel.unref()
+  if (isMainThread) process.on('SIGUSR2', () => channel.postMessage('fill'))
+  else channel.onmessage = () => {
+    const held = []
+    while (held.length < 750) held.push(new Array(100_000).fill(0.5))
+    console.log(held.length * 0.8 + ' MB are held')
+  }`
+
 /* A start takes seconds of computing: the tests of a database follow each other, in the order in which they are written. */
 
 const testDatabase = ownDatabase('empty', { STATEMENT_TIMEOUT_MS: '100' })
 
+/** The bytes that a thread holds, without garbage: of JavaScript's objects, and of memory outside of its heap. */
+async function heldBy(worker: Worker): Promise<number> {
+  const { snapshot, nodes } = (await json(await worker.getHeapSnapshot())) as {
+    snapshot: { meta: { node_fields: string[] } }
+    nodes: number[]
+  }
+  const fields = snapshot.meta.node_fields
+  const size = fields.indexOf('self_size')
+  return nodes.reduce((sum, value, index) => sum + (index % fields.length === size ? value : 0), 0)
+}
+
 describe('the embedded database', () => {
+  const workers: Worker[] = []
+  const keepWorker = (worker: Worker) => workers.push(worker)
   let cluster: Cluster
   let database: Database
   let isOpen = false
 
   beforeAll(async () => {
+    process.on('worker', keepWorker)
     cluster = await openCluster(testDatabase.config)
     isOpen = true
     database = cluster.connectForMaintenance()
@@ -41,7 +69,10 @@ describe('the embedded database', () => {
     isOpen = false
     await Promise.all([database.close(), cluster.close()])
   }
-  afterAll(close)
+  afterAll(async () => {
+    process.off('worker', keepWorker)
+    await close()
+  })
 
   async function query(statement: string, values?: unknown[]): Promise<Record<string, unknown>[]> {
     return (await database.pool.query(statement, values)).rows
@@ -173,6 +204,44 @@ describe('the embedded database', () => {
     expect(rows.every(({ i, text }, index) => i === index + 1 && (text as string).length === 1000)).toBe(true)
   })
 
+  test('an answer of 20 MB comes in pieces, so that neither thread holds it twice', async () => {
+    const sizes: number[] = []
+    const note = (message: { bytes: Uint8Array }) => sizes.push(message.bytes?.length ?? Number.NaN)
+    const worker = workers.at(-1) as Worker
+    worker.on('message', note)
+    onTestFinished(() => void worker.off('message', note))
+    await query("select repeat('x', 1000) from generate_series(1, 20000)")
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(20e6)
+    expect(Math.max(...sizes)).toBeLessThan(100_000)
+  })
+
+  test('the thread keeps nothing of 100 MB that were read', async () => {
+    const readMegabyte = () => query("select i, repeat('x', 1000) as text from generate_series(1, 1000) as i")
+    await readMegabyte()
+    const worker = workers.at(-1) as Worker
+    const before = await heldBy(worker)
+    for (let megabyte = 0; megabyte < 100; megabyte++) expect(await readMegabyte()).toHaveLength(1000)
+    expect((await heldBy(worker)) - before).toBeLessThan(5e6)
+  })
+
+  test('a statement that crashes it in the middle of its rows gives none of them', async () => {
+    const crashing = `
+      select repeat('x', 1000), case when i = 1000 then ${CRASHING} end from generate_series(1, 1000) as i`
+    expect((await failureOf(query(crashing))).message).toBe(CRASHED)
+    expect(await query('select 4 as x')).toEqual([{ x: 4 }])
+  })
+
+  test('one that fails in the middle of its rows gives its error, and the session goes on', async () => {
+    const client = await database.pool.connect()
+    onTestFinished(() => client.release())
+    await client.query('create temp table of_session (x int)')
+    const failing = client.query(
+      "select repeat('x', 1000), 1 / (1000 - i) from generate_series(1, 1000) as i",
+    )
+    expect(await failureOf(failing)).toMatchObject({ code: '22012' })
+    expect((await client.query('select count(*) from of_session')).rows).toEqual([{ count: 0 }])
+  })
+
   test('what the environment says about servers is not for the embedded database', async () => {
     vi.stubEnv('PGSSLMODE', 'require')
     vi.stubEnv('PGOPTIONS', '-c search_path=nowhere')
@@ -238,6 +307,21 @@ describe('the folder of the embedded database', () => {
     await cluster.close()
     expect(await openToOthers(folder)).toEqual([])
     await (await lockFolder(folder)).close()
+  })
+
+  test('is opened again where its thread has filled the memory that it may have, and it may have 600 MB by no means', async () => {
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(FILLS_THREAD)}`
+    const service = startService({ ...testDatabase.environment, NODE_OPTIONS })
+    const address = await addressOf(service)
+    service.signal('SIGUSR2')
+    const [ended] = await service.prints(/600 MB are held|the embedded database ended.*/)
+    expect(ended).toBe(
+      'the embedded database ended: Worker terminated due to reaching memory limit: JS heap out of memory; opening it again',
+    )
+    await service.prints(/the embedded database is open again/)
+    await expect.poll(async () => (await fetch(`${address}/catalog`)).status, PATIENCE).toBe(200)
+    service.signal('SIGTERM')
+    expect(await service.ended).toBe(0)
   })
 
   test('that holds something else than a database is refused in a sentence', async () => {

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Proof } from '#schemas/proof.ts'
 import { type FoundProof, findProofs, type PlacedPixel } from '#src/catalog/proof-queries.ts'
@@ -6,7 +5,8 @@ import { FileDamaged } from '#src/data/files/store.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
 import type { PointAdvice } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import {
@@ -104,7 +104,7 @@ function provePlace({ release: { code }, found, pixel }: Place, wkb: Buffer): Pr
 }
 
 /** @returns a function that proves the values of an answer; null where no release has hashes yet */
-export function createProver({ database, tiles, signer, metrics, inTurn }: App) {
+export function createProver({ database, tiles, signer, metrics, inTurn, turns }: App) {
   let differing = 0
   metrics.observe('agro_tile_files_errors_total', () => differing, { reason: 'differs' })
 
@@ -119,23 +119,19 @@ export function createProver({ database, tiles, signer, metrics, inTurn }: App) 
     )
   }
 
-  async function prove(places: Place[], store: TileStoreName): Promise<Map<Place, ProvenPixel>> {
+  async function findTiles(places: Place[], store: TileStoreName): Promise<[Place, Buffer][]> {
     const stored = places.filter((place) => place.store === store)
-    const proven = new Map<Place, ProvenPixel>()
-    if (stored.length === 0) return proven
+    if (stored.length === 0) return []
     const found = await tiles[store].find(
       stored.map(({ pixel }) => ({ coverageId: pixel.coverageId, ...tileAt(pixel) })),
     )
-    for (const [index, place] of stored.entries()) {
+    return stored.map((place, index) => {
       const wkb = found[index]
       if (wkb instanceof Error) throw wkb
       // It was deleted or moved since the answer was made.
       if (!wkb) throw overloaded()
-      proven.set(place, proveOrRefuse(place, wkb))
-      // Others proceed between two proofs.
-      await setImmediate()
-    }
-    return proven
+      return [place, wkb]
+    })
   }
 
   return async (
@@ -158,13 +154,20 @@ export function createProver({ database, tiles, signer, metrics, inTurn }: App) 
       const proof = found.get(one.release.id)
       return proof ? listPlaces(one, proof) : []
     })
-    const proven = await withTimeout(request, reply, () =>
-      Promise.all([prove(places, 'postgis'), prove(places, 'files')]),
+    const stored = await withTimeout(request, reply, () =>
+      Promise.all([findTiles(places, 'postgis'), findTiles(places, 'files')]),
     )
+    const proven = new Map<Place, ProvenPixel>()
+    const gone = createClientSignal(reply)
+    for (const [place, wkb] of stored.flat()) {
+      // It takes six milliseconds.
+      await turns.next(clientKeyOf(request), gone)
+      proven.set(place, proveOrRefuse(place, wkb))
+    }
     return signed.map((root) => ({
       ...root,
       pixels: places.flatMap((place) =>
-        place.release.code === root.release ? proven.flatMap((some) => some.get(place) ?? []) : [],
+        place.release.code === root.release ? (proven.get(place) ?? []) : [],
       ),
     }))
   }

@@ -18,7 +18,7 @@ import { tryLock } from 'fs-native-extensions'
 import { OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
-import { EmbeddedSocket, isIdle, type ProtocolServer, queryMessage } from './protocol.ts'
+import { EmbeddedSocket, type ProtocolServer, queryMessage } from './protocol.ts'
 
 /** Advice by the reason of a failed start; the first match counts. */
 const ADVICE: [reason: RegExp, advice: string][] = [
@@ -38,8 +38,8 @@ const ADVICE: [reason: RegExp, advice: string][] = [
 ]
 
 export function adviceOn(reason: string): string {
-  const known = ADVICE.find(([pattern]) => pattern.test(reason))
-  return known ? known[1] : 'If its files are damaged, put back a backup, or move them away to begin anew.'
+  const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1]
+  return advice ?? 'If its files are damaged, put back a backup, or move them away to begin anew.'
 }
 
 /** Names in the folder of the data; `postgis` is of 1.1.0. */
@@ -77,12 +77,19 @@ export async function openToOthers(path: string): Promise<string[]> {
   return paths.filter((_, index) => ((modes[index] as number) & OTHERS) !== 0)
 }
 
+/**
+ * Of the thread's JavaScript, beside 250 MB of PostgreSQL's own. It takes 100 at most, in a first start. Node's bound is
+ * half of a laptop's memory. Where it is reached, the thread ends, and a new one starts.
+ */
+const HEAP_MB = 256
+
 type Instance = ReturnType<typeof startInstance>
 
 /** @param isNew whether the folder has no database yet */
 export function startInstance(folder: string, isNew: boolean) {
   const worker = new Worker(new URL('./boot.mjs', import.meta.url), {
     workerData: { folder, isNew },
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
   })
   let reason: string | undefined
   const ended = new Promise<Error>((resolve) => {
@@ -102,22 +109,24 @@ export function startInstance(folder: string, isNew: boolean) {
   // For a process without callers of `ready`.
   ready.catch(() => {})
 
-  function exchange(messages: Uint8Array): Promise<Uint8Array> {
-    return new Promise((resolve, reject) => {
-      worker.once('message', answered)
+  const exchange: ProtocolServer['exchange'] = (messages, receive) =>
+    new Promise((resolve, reject) => {
+      worker.on('message', take)
       worker.once('exit', endedBefore)
       worker.postMessage(messages)
 
-      function answered(answer: Uint8Array) {
-        worker.off('exit', endedBefore)
-        resolve(answer)
+      function take(piece: Parameters<typeof receive>[0]) {
+        if (piece.ending) {
+          worker.off('message', take).off('exit', endedBefore)
+          resolve(piece.ending)
+        }
+        receive(piece)
       }
       function endedBefore() {
-        worker.off('message', answered)
+        worker.off('message', take)
         void ended.then(reject)
       }
     })
-  }
 
   return {
     /** Rejects with the reason of a failed start. */
@@ -128,8 +137,8 @@ export function startInstance(folder: string, isNew: boolean) {
     /** Ends the session, as a server does with a connection; false where it cannot. */
     async forgetClient(): Promise<boolean> {
       for (const statement of ['rollback', 'discard all']) {
-        const answer = await exchange(queryMessage(statement)).catch(() => undefined)
-        if (!answer || !isIdle(answer)) return false
+        const ending = await exchange(queryMessage(statement), () => {}).catch(() => undefined)
+        if (ending !== 'idle') return false
       }
       return true
     },

@@ -3,7 +3,17 @@ import { formatError } from '#src/lib/promises.ts'
 
 /** The last message of an answer: type, length 5, and the state of the transaction. */
 const READY_FOR_QUERY = Buffer.from([0x5a, 0, 0, 0, 5])
+export const READY_BYTES = 6
 const OUTSIDE_TRANSACTION = 0x49
+
+/** How an answer ends; all but those of a server that failed inside them are finished, errors included. */
+type Ending = 'idle' | 'in transaction' | 'unfinished'
+
+/** Bytes of an answer; the last ones come with its ending. */
+interface Piece {
+  bytes: Uint8Array
+  ending: Ending | undefined
+}
 
 /** A Query message: a statement without parameters. */
 export function queryMessage(statement: string): Uint8Array {
@@ -14,15 +24,10 @@ export function queryMessage(statement: string): Uint8Array {
   return message
 }
 
-/** Whether the server is ready, outside of any transaction. */
-export function isIdle(answer: Uint8Array): boolean {
-  return endsReadyForQuery(answer) && answer.at(-1) === OUTSIDE_TRANSACTION
-}
-
-/** Whether an answer is complete, as all are, errors included. */
-function endsReadyForQuery(answer: Uint8Array): boolean {
-  const at = answer.length - 6
-  return at >= 0 && READY_FOR_QUERY.every((byte, index) => answer[at + index] === byte)
+/** @param tail the last READY_BYTES of an answer, or all of a shorter one */
+export function readEnding(tail: Buffer): Ending {
+  if (tail.length < READY_BYTES || !tail.subarray(0, -1).equals(READY_FOR_QUERY)) return 'unfinished'
+  return tail.at(-1) === OUTSIDE_TRANSACTION ? 'idle' : 'in transaction'
 }
 
 /** Sentences for the error numbers of WASI, which Emscripten gives alone. */
@@ -66,8 +71,11 @@ const TERMINATE = 0x58
 export interface ProtocolServer {
   /** Resolves at its end, to the error of its clients. */
   ended: Promise<Error>
-  /** Takes whole messages of the protocol; gives the bytes of the answer. */
-  exchange(messages: Uint8Array): Promise<Uint8Array>
+  /**
+   * @param messages whole messages of the protocol
+   * @param receive takes the answer, piece by piece
+   */
+  exchange(messages: Uint8Array, receive: (piece: Piece) => void): Promise<Ending>
   /** @param abandoned whether the client still waits for an answer */
   disconnected(abandoned: boolean): void
 }
@@ -101,21 +109,11 @@ export class EmbeddedSocket extends Duplex {
   setNoDelay(): this {
     return this
   }
-  setKeepAlive(): this {
-    return this
-  }
   ref(): this {
-    return this
-  }
-  unref(): this {
     return this
   }
 
   override _read(): void {}
-
-  override _write(chunk: Buffer, _encoding: unknown, done: (error?: Error | null) => void): void {
-    this.#send(chunk).then(() => done(), done)
-  }
 
   override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
     this.#send(Buffer.concat(chunks.map(({ chunk }) => chunk))).then(() => done(), done)
@@ -145,15 +143,15 @@ export class EmbeddedSocket extends Duplex {
     this.#received = this.#received.subarray(end)
 
     this.#waiting = true
-    const answer = await this.#server.exchange(request)
-    this.#waiting = false
-    if (endsReadyForQuery(answer)) {
-      this.push(Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength))
-    } else {
-      // The WASM code was unwound in the middle, and no later answer can be trusted.
-      this.#waiting = true
+    const ending = await this.#server.exchange(request, ({ bytes, ending }) => {
+      if (ending === 'unfinished') return
+      // A client that has the last piece may hang up at once.
+      if (ending) this.#waiting = false
+      if (!this.destroyed) this.push(bytes)
+    })
+    // The WASM code was unwound in the middle, and no later answer can be trusted.
+    if (ending === 'unfinished')
       throw new Error('the embedded database failed inside this statement and was restarted')
-    }
   }
 
   /** End of the last message with an answer, or 0. */

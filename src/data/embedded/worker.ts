@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { listExportsOnce, postgisWithRaster } from './postgis.ts'
-import { describeFileError, isIdle, listenForLastWords, queryMessage } from './protocol.ts'
+import { describeFileError, listenForLastWords, queryMessage, READY_BYTES, readEnding } from './protocol.ts'
 
 /** The log grows by 20 MB a second at most. */
 const LOOK_EVERY_MS = 2000
@@ -17,19 +17,10 @@ const CHECKPOINT_WHERE_DUE = queryMessage(`do $$ begin
   end if;
 end $$`)
 
-/** Asks for checkpoints, which the embedded PostgreSQL makes at its close alone. Call the result outside of transactions. */
-function keepLogShort(ask: (message: Uint8Array) => unknown): () => void {
-  let lookedAt = performance.now()
-  return () => {
-    if (performance.now() - lookedAt < LOOK_EVERY_MS) return
-    ask(CHECKPOINT_WHERE_DUE)
-    lookedAt = performance.now()
-  }
-}
-
 /**
  * The embedded PostgreSQL. PGlite blocks its thread, so it has one of its own. Messages in are those of the PostgreSQL
- * protocol; messages out are 'ready', then an answer each. The thread ends with the server, by an error with the reason.
+ * protocol; messages out are 'ready', then the pieces of each answer. The thread ends with the server, by an error with
+ * the reason.
  */
 
 /** For one session, whose pages the operating system caches too: by default, PostgreSQL takes 150 MB more. */
@@ -57,32 +48,41 @@ await server.exec("load '$libdir/postgis-3'")
 
 // A failed statement leaves its frames on the server's stack, which would be full after 1,700. Between messages it is
 // unused.
-interface StackPointer {
-  ___stack_pointer: { value: number }
-}
-const { ___stack_pointer: stackPointer } = server.Module as typeof server.Module & StackPointer
+const { ___stack_pointer: stackPointer } = server.Module as unknown as { ___stack_pointer: { value: number } }
 const emptyStack = stackPointer.value
+let lookedAt = performance.now()
 
-const keepShort = keepLogShort(ask)
-
-function ask(message: Uint8Array): Uint8Array {
-  const answer = server.execProtocolRawSync(message)
+/** @param hear takes the answer as it comes: windows on the WASM heap of 8 kB, or of one larger message */
+async function ask(message: Uint8Array, hear: (bytes: Uint8Array) => void): Promise<void> {
+  // Its other calls parse answers, and of `execProtocolRawSync` PGlite (0.5.8) would hold all that it has parsed.
+  await server.execProtocolRawStream(message, { syncToFs: false, onRawData: hear })
   stackPointer.value = emptyStack
   // It goes on after a panic, in whatever state.
   const words = lastWords.spoken()
   if (words) throw new Error(words)
-  return answer
 }
 
-port.on('message', (message: Uint8Array | 'close') => {
-  if (message === 'close') {
-    server.close().finally(() => port.close())
-    return
-  }
-  const answer = ask(message)
-  // A copy that owns its memory can be handed over; the answer itself may be a window on the WASM heap.
-  const bytes = Uint8Array.from(answer)
-  port.postMessage(bytes, [bytes.buffer])
-  if (isIdle(answer)) keepShort()
+/** Sends an answer as it comes, so that neither thread holds a large one twice; the last piece waits for the ending. */
+async function answer(message: Uint8Array) {
+  let last = Buffer.alloc(0)
+  let tail = last
+  const send = (ending?: string) => port?.postMessage({ bytes: last, ending }, [last.buffer])
+  await ask(message, (bytes) => {
+    if (last.length > 0) send()
+    last = Buffer.from(bytes.slice().buffer)
+    tail = Buffer.concat([tail, last]).subarray(-READY_BYTES)
+  })
+  const ending = readEnding(tail)
+  send(ending)
+  return ending
+}
+
+port.on('message', async (message: Uint8Array | 'close') => {
+  if (message === 'close') return void server.close().finally(() => port.close())
+  const ending = await answer(message)
+  // The embedded PostgreSQL makes checkpoints at its close alone, and within a transaction it cannot.
+  if (ending !== 'idle' || performance.now() - lookedAt < LOOK_EVERY_MS) return
+  await ask(CHECKPOINT_WHERE_DUE, () => {})
+  lookedAt = performance.now()
 })
 port.postMessage('ready')

@@ -1,5 +1,5 @@
 // Runs on both databases: hashes are bytes in tables, and tiles are rasters.
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import type { Proof } from '#schemas/proof.ts'
 import { call } from '#test/setup/calls.ts'
 import { captureLog } from '#test/setup/log.ts'
@@ -97,4 +97,16 @@ test('the operator is told of it by the log and a metric', async () => {
   const readers = service.app.metrics.readers().get('agro_tile_files_errors_total') ?? []
   const samples = readers.flatMap((read) => read())
   expect(samples.find(({ labels }) => labels.reason === 'differs')?.value).toBe(20)
+})
+
+test('proofs of pixels are computed by turns, one at a time', async () => {
+  const next = vi.spyOn(service.app.turns, 'next')
+  const { status, body } = await call(service.app, 'GET /advisory/point?lat=9.5&lng=38.5&proof=true')
+  const turns = next.mock.calls.filter(([, signal]) => signal)
+  next.mockRestore()
+  expect(status).toBe(200)
+  const pixels = body.proof.flatMap(({ pixels }: Proof) => pixels)
+  expect(pixels.length).toBeGreaterThan(3)
+  expect(turns).toHaveLength(pixels.length)
+  expect(new Set(turns.map(([{ network }]) => network))).toEqual(new Set(['127.0.0.1']))
 })
