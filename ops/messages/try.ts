@@ -9,7 +9,7 @@ import { execute, openDatabaseServer } from '#bench/postgres.ts'
 import { freePort, type Server } from '#bench/processes.ts'
 import { startService, untilReady, type Where } from '#bench/service.ts'
 import { formatTable } from '#src/cli/table.ts'
-import { roundedAmount } from '#src/lib/round.ts'
+import { rateText } from '#src/lib/round.ts'
 import { createSecrets, findMissing, type Kannel, startKannel } from './kannel.ts'
 import {
   countSegmentsOf,
@@ -263,9 +263,7 @@ async function readSayings(address: string, value: string): Promise<string[]> {
   const [entries = []] = Object.values(body).filter(Array.isArray) as Record<string, unknown>[][]
   return entries.map(({ scenario_of: _, [value]: number, ...others }) => {
     const names = Object.values(others).filter((other) => typeof other === 'string')
-    // Means of areas have more digits than messages.
-    const said = 'covered_percent' in others ? roundedAmount(number as number) : number
-    return [...names, said].join(' ')
+    return [...names, rateText(number as number)].join(' ')
   })
 }
 

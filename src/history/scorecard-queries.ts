@@ -126,7 +126,7 @@ const MOST = sql.lit(50_000)
 
 /**
  * Public sums have what was told before a month (UTC) began, by accounts that were a month old then and have confirmed
- * their e-mail: nobody makes accounts, or chooses a moment, to see what somebody else has told.
+ * their e-mail: so no new accounts, and no chosen moment, show what somebody else has told.
  */
 const MONTH_BEGAN = sql`date_trunc('month', now() at time zone 'UTC') at time zone 'UTC'`
 
