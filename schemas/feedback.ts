@@ -199,7 +199,7 @@ const AreaSkill = t.component('AreaSkill', 'How well an area was predicted.', {
 const KeptSkill = t.component('KeptSkill', 'The same of an area, as it is kept with the release.', {
   level: t.count('0 is the country.'),
   code: Type.String(),
-  observers: t.count('Of how many accounts, each time; each row of a file counts as one.'),
+  observers: t.count('Of how many accounts each time; a row of a file is one.'),
   ...Figures,
   ...FurtherFigures,
   kept_at: t.Time,

@@ -2278,7 +2278,7 @@ export interface components {
       /** @description 0 is the country. */
       level: number;
       code: string;
-      /** @description Of how many accounts, each time; each row of a file counts as one. */
+      /** @description Of how many accounts each time; a row of a file is one. */
       observers: number;
       n: components["schemas"]["OddsScoreCount"];
       bias: components["schemas"]["AreaSkillBias"];

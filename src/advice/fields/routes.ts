@@ -187,9 +187,9 @@ async function uploads(app: App, { advisors }: Pick<ManyOptions, 'advisors'>): P
     schema: {
       operationId: 'putFields',
       summary: 'Keep a collection of fields',
-      description: `Replaces the collection, or makes it. Send up to ${MOST_FIELDS} fields as a GeoJSON FeatureCollection, as Features a line (NDJSON), or as CSV with well-known text, each with an id of your own; polygons must be valid, as for \`POST /advisory/{product}\`. The body is read as it arrives.
+      description: `Replaces the collection, or makes it. Send up to ${MOST_FIELDS} fields as a GeoJSON FeatureCollection, as Features a line (NDJSON), or as CSV with well-known text, each with an id of your own; polygons must be valid, as for \`POST /advisory/{product}\`.
 
-A field that is not valid, or has the id of one before it, is told with its reason; the others are kept. A call that fails or is cut off changes nothing. Fields go with the account. It has one upload at a time, and twice its quota of disk, replaced fields included; 503 says when to send again.`,
+A field that is not valid, or has the id of one before it, is told with its reason; the others are kept. A call that fails or is cut off changes nothing. Fields go with the account. It has one upload at a time, and twice its quota of disk with replaced fields; 503 says when to send again.`,
       ...described,
       body: Type.Unknown(),
       bodyForms: {
