@@ -112,7 +112,8 @@ export const fieldMembers = uploadsOf('field-members', 'uploads 50 fields with 4
 )
 
 const SLOW_ADDRESS = '127.67.0.1'
-const SLOW_UPLOADS = 4
+/** More than were read at a time, once. */
+const SLOW_UPLOADS = 40
 /** Together 1.5 kB/s, a little more than the slowest pace that is served. */
 const TICK_MS = 200
 const TICK_BYTES = 300

@@ -40,26 +40,21 @@ export function createClientQueue() {
     if (callers.size === 0) networks.delete(network)
   }
 
-  /** The next one of those that may leave; it stays. */
-  function find(mayLeave: (waiter: Waiter) => boolean = () => true): Waiter | undefined {
-    for (const callers of networks.values()) {
-      for (const [first] of callers.values() as Iterable<[Waiter]>) if (mayLeave(first)) return first
-    }
-    return undefined
-  }
-
   return {
     size: () => size,
-    find,
     /** @param mayLeave refuses the first task of a caller, and with it all others of that caller */
-    take(mayLeave?: (waiter: Waiter) => boolean): Waiter | undefined {
-      const next = find(mayLeave)
-      if (!next) return undefined
-      const { network, caller } = next.clientKey
-      remove(next)
-      moveToEnd(networks.get(network) ?? new Map(), caller)
-      moveToEnd(networks, network)
-      return next
+    take(mayLeave: (waiter: Waiter) => boolean = () => true): Waiter | undefined {
+      for (const [network, callers] of networks) {
+        for (const [caller, waiters] of callers) {
+          const [first] = waiters as [Waiter]
+          if (!mayLeave(first)) continue
+          remove(first)
+          moveToEnd(callers, caller)
+          moveToEnd(networks, network)
+          return first
+        }
+      }
+      return undefined
     },
     /** Takes the newest task of the caller with most tasks in the network with most. */
     takeNewestOfMost(): Waiter | undefined {
@@ -132,8 +127,6 @@ export interface Permit {
   readonly amount: number
   /** Never waits: false where there is no room, or after the release. */
   growTo(amount: number): boolean
-  /** Whether the release would let another caller begin: one of the same network, or of one that holds less. */
-  isWanted(): boolean
   release(): void
 }
 
@@ -184,7 +177,7 @@ export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
    */
   async function hold(clientKey: ClientKey, amount: number, signal?: AbortSignal): Promise<Permit> {
     await begin(clientKey, amount, signal)
-    return createPermit(clientKey, amount, shares, queue, leave)
+    return createPermit(clientKey, amount, shares, leave)
   }
 
   /** Gives the release of a permit, which may be called more than once. */
@@ -214,8 +207,7 @@ export function createLimiter(limits: LimiterLimits, refusal: () => Error) {
 function createPermit(
   clientKey: ClientKey,
   amount: number,
-  { fits, count, heldBy }: ReturnType<typeof createShares>,
-  { find }: ReturnType<typeof createClientQueue>,
+  { fits, count }: ReturnType<typeof createShares>,
   leave: (clientKey: ClientKey, amount: number) => void,
 ): Permit {
   let held = amount
@@ -232,17 +224,6 @@ function createPermit(
       count(clientKey, by)
       return true
     },
-    isWanted() {
-      const most = heldBy(clientKey.network)
-      count(clientKey, -held)
-      const next = find((waiter) => {
-        const { network, caller } = waiter.clientKey
-        const mayTake = network === clientKey.network || heldBy(network) < most
-        return mayTake && caller !== clientKey.caller && fits(waiter)
-      })
-      count(clientKey, held)
-      return next !== undefined
-    },
     release() {
       isReleased = true
       const before = held
@@ -258,7 +239,6 @@ function createShares({ running: most, runningEach = most, runningEachNetwork = 
   let running = 0
   return {
     total: () => running,
-    heldBy: (network: string) => ofNetworks.get(network) ?? 0,
     fits: ({ clientKey: { network, caller }, amount }: Pick<Waiter, 'clientKey' | 'amount'>) =>
       running + amount <= most &&
       (ofCallers.get(caller) ?? 0) + amount <= runningEach &&

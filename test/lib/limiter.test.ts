@@ -34,23 +34,6 @@ function heldQueue(limits: Partial<LimiterLimits> = {}) {
 
 const of = (network: string, caller = network): ClientKey => ({ network, caller })
 
-test('a permit is wanted by another caller of its network, or of one that holds less, whom its release lets begin', async () => {
-  const queue = createLimiter({ running: 3, runningEachNetwork: 2, waiting: 100 }, () => FULL)
-  const [a1, a2, b1] = await Promise.all([
-    queue.hold(of('a', 'a1'), 1),
-    queue.hold(of('a', 'a2'), 1),
-    queue.hold(of('b', 'b1'), 1),
-  ])
-  const wanted = () => [a1, a2, b1].map(({ isWanted }) => isWanted())
-  expect(wanted()).toEqual([false, false, false])
-  const second = queue.hold(of('a', 'a1'), 1)
-  expect(wanted()).toEqual([false, true, false])
-  const other = queue.hold(of('c'), 1)
-  expect(wanted()).toEqual([true, true, true])
-  for (const permit of [a1, a2, b1]) permit.release()
-  await Promise.all([second, other])
-})
-
 describe('a queue in which callers take turns', () => {
   test('runs as many tasks as may run, and hands a place on when a task ends or fails', async () => {
     const { ask, end, started, queue } = heldQueue({ running: 2 })

@@ -128,7 +128,8 @@ function createPoints(
 function readLines(text: string): SentPoints {
   const lines: string[] = []
   // With the blank lines behind it: a million of them would be looked at one by one.
-  const separator = new RegExp(`(?:${textSeparator(text).source})\\s{0,10000}`, 'g')
+  const end = `(?:${textSeparator(text).source})`
+  const separator = new RegExp(`${end}(?:\\s{0,10000}${end})?`, 'g')
   for (let start = 0; start < text.length && lines.length <= BATCH_LIMITS.withToken; ) {
     separator.lastIndex = start
     const found = separator.exec(text)

@@ -101,6 +101,9 @@ type Refusal = 'full' | 'gone' | 'busy'
 /** An account has so many times its quota on the disk: what it keeps, and as much that is arriving, replaced or deleted. */
 const SHARE_OF_DISK = 2
 
+/** A draft that has not grown for so long has lost its upload, unless that is slower than 1.5 kB/s. */
+const LEFT_AFTER = sql`interval '3 minutes'`
+
 /** Works on a draft that has room for so much more, while no other one of its account grows. */
 async function withRoom<Result>(
   db: Kysely<Tables>,
@@ -130,8 +133,10 @@ async function withRoom<Result>(
     if (!isOver(rows, SHARE_OF_DISK)) return work(trx)
     // They make room as soon as the job has removed them, and are read no more.
     await sql`
-      update field_collection set changed_at = '-infinity'
-      where user_id = ${userId} and state = 'gone'`.execute(trx)
+      update field_collection set state = 'gone', changed_at = '-infinity'
+      where user_id = ${userId} and (
+        state = 'gone' or (state = 'draft' and id <> ${id} and changed_at < now() - ${LEFT_AFTER})
+      )`.execute(trx)
     return 'busy'
   })
 }
@@ -144,9 +149,11 @@ export async function insertFields(
   quota: FieldQuota,
 ): Promise<Set<string> | Refusal> {
   const sum = (some: readonly NewField[]) => some.reduce((bytes, field) => bytes + measureField(field), 0)
-  const more = { fields: fields.length, bytes: sum(fields) }
-  const shapes = fields.map(({ polygons }) => encodeMultiPolygon(polygons))
-  const list = <Value>(read: (field: NewField) => Value) => fields.map(read)
+  const ids = new Set<string>()
+  const own = fields.filter(({ id }) => !ids.has(id) && ids.add(id))
+  const more = { fields: own.length, bytes: sum(own) }
+  const shapes = own.map(({ polygons }) => encodeMultiPolygon(polygons))
+  const list = <Value>(read: (field: NewField) => Value) => own.map(read)
   return withRoom(db, draft, more, quota, async (trx) => {
     const { rows } = await sql<{ id: string }>`
       insert into field (collection_id, id, place, name, properties, longitude, latitude, area_ha, shape)
@@ -164,8 +171,7 @@ export async function insertFields(
       on conflict do nothing
       returning id`.execute(trx)
     const added = new Set(rows.map(({ id }) => id))
-    const left = new Set(added)
-    const bytes = sum(fields.filter(({ id }) => left.delete(id)))
+    const bytes = sum(own.filter(({ id }) => added.has(id)))
     // A draft that grows is no leftover.
     await sql`
       update field_collection
@@ -249,11 +255,12 @@ export async function removeFieldPiece(db: Kysely<Tables>): Promise<boolean> {
       trx,
     )
     await trx.deleteFrom('field_weights').where('collection_id', '=', collection.id).execute()
+    // By their places in the table: a plan by ids looks at each of them for each row, where statistics are old.
     const { numAffectedRows = 0n } = await sql`
       delete from field
-      where collection_id = ${collection.id} and id in (
-        select id from field where collection_id = ${collection.id} limit ${PIECE}
-      )`.execute(trx)
+      where ctid = any (array(select ctid from field where collection_id = ${collection.id} limit ${PIECE}))`.execute(
+      trx,
+    )
     if (numAffectedRows < BigInt(PIECE)) {
       await trx.deleteFrom('field_collection').where('id', '=', collection.id).execute()
     }

@@ -39,7 +39,7 @@ import { overloaded } from '#src/http/plugins/overload.ts'
 import { createClientSignal, startDeadline } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { closedWith, openText } from '#src/lib/json.ts'
-import { createLimiter, type Pause, type Permit } from '#src/lib/limiter.ts'
+import { createLimiter, type Pause } from '#src/lib/limiter.ts'
 import { roundAmount, roundDegrees } from '#src/lib/round.ts'
 import { GEOJSON_TYPE, JSON_TYPE, mediaTypeOfBody } from '../bodies.ts'
 import { writeFeature } from '../columns.ts'
@@ -68,13 +68,10 @@ type FieldsCall = FastifyRequest<{ Params: CollectionParams; Querystring: Fields
 const described = { tags: ['fields'], params: Params }
 
 /**
- * Uploads that are read at a time. Each holds up to 3 MB: a piece of its fields, and a part of the next one. Pieces take
- * turns at the database, so that a slow upload holds nothing else.
+ * Uploads that are read at a time: each holds up to 3 MB, a piece of its fields and a part of the next one. What they
+ * store takes turns at the database, piece by piece, so that a slow one keeps no other waiting.
  */
-const UPLOADS = { running: 32, runningEach: 1, runningEachNetwork: 16, waiting: 64 }
-
-/** Kilobytes a second. A slower upload gives way where another one waits for its place. */
-const SLOW = 20
+const UPLOADS = { running: 128, runningEach: 1, runningEachNetwork: 64, waiting: 128 }
 
 export async function fields(app: App, options: ManyOptions): Promise<void> {
   for (const schema of fieldComponents) app.addSchema(schema)
@@ -218,11 +215,11 @@ A field that is not valid, or has the id of one before it, is told with its reas
       }
       const keeping = { request, reply, refuseElsewhere: advisors.refuseElsewhere }
       const waiting = startDeadline(reply, SLOW_CLIENT_MS, overloaded)
-      let place: Permit | undefined
+      let leave = () => {}
       try {
-        place = await limiter.hold(clientKeyOf(request), 1, waiting.signal).finally(waiting.end)
-        const chunks = givingWay(request.body as AsyncIterable<Buffer>, place, SLOW_CLIENT_MS / LOOKS)
-        const features = read(decodeTexts(chunks, FIELD_QUOTA.bytes, declaredCharset(request)))
+        leave = await limiter.enter(clientKeyOf(request), waiting.signal).finally(waiting.end)
+        const body = request.body as AsyncIterable<Buffer>
+        const features = read(decodeTexts(body, FIELD_QUOTA.bytes, declaredCharset(request)))
         const { row, ...refused } = await keepFields(keeping, request.params.collection, features)
         return { ...describe(row), ...refused }
       } catch (error) {
@@ -230,37 +227,10 @@ A field that is not valid, or has the id of one before it, is told with its reas
         if (!request.raw.complete) reply.header('connection', 'close')
         throw error
       } finally {
-        place?.release()
+        leave()
       }
     },
   })
-}
-
-/** Looks at the pace of an upload in the time that a client may pause. */
-const LOOKS = 3
-
-/** The body of an upload, until it is slow and another one waits for its place. @throws {ApiError} OVERLOADED */
-async function* givingWay(
-  chunks: AsyncIterable<Buffer>,
-  place: Permit,
-  lookMs: number,
-): AsyncGenerator<Buffer> {
-  let [bytes, waited] = [0, 0]
-  let asked = performance.now()
-  for await (const chunk of chunks) {
-    bytes += chunk.length
-    waited += performance.now() - asked
-    if (waited > lookMs) {
-      if (bytes < SLOW * waited && place.isWanted()) {
-        // At once, since all slow ones would go otherwise.
-        place.release()
-        throw overloaded()
-      }
-      bytes = waited = 0
-    }
-    yield chunk
-    asked = performance.now()
-  }
 }
 
 function describe({ id: _, ...row }: CollectionRow) {

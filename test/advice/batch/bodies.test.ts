@@ -123,11 +123,11 @@ describe('what is wrong with one point is its own error', () => {
   })
 
   test('a line that is not JSON', async () => {
-    const payload = `{"lat":9.5,"lng":38.5}\n\n{"lat":\n{"id":3,"lat":9.5,"lng":38.5}`
+    const payload = `{"lat":9.5,"lng":38.5}\n\n   {"lat":\n{"id":3,"lat":9.5,"lng":38.5}`
     const { body } = await send(service.app, 'yield', { payload, type: NDJSON })
     const [first, second, third] = itemTexts(NDJSON, body).map((item) => JSON.parse(item))
     expect(second).toEqual({
-      error: 'The line is not valid JSON at column 8: close it with }.',
+      error: 'The line is not valid JSON at column 11: close it with }.',
       code: 'MALFORMED_JSON',
     })
     expect(third).toEqual({ id: 3, ...first })

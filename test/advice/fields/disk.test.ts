@@ -22,11 +22,11 @@ const service = openService({ settings: { SLOW_CLIENT_MS: '1500' } })
 
 const FIELD = { type: 'Feature', id: 'A', geometry: rectangle(38.5, 9.5, 38.501, 9.501) }
 
-const put = (by: Person, name: string) =>
+const put = (by: Person, name: string, fields: object[] = [FIELD]) =>
   call(service.app, `PUT /fields/${name}`, {
     by,
     headers: { 'content-type': 'application/geo+json' },
-    payload: JSON.stringify(collectionOf([FIELD])),
+    payload: JSON.stringify(collectionOf(fields)),
   })
 
 const addRow = (by: Person, state: string, bytes: number) =>
@@ -53,6 +53,23 @@ describe('an account whose disk is full', () => {
       [person.user.id],
     )
     expect(rows).toEqual([{ name: 'new' }])
+  })
+
+  test('because of an upload that was cut off loses that, and keeps what it sends', async () => {
+    const person = await newPerson(service.app)
+    await addRow(person, 'draft', MOST_BYTES)
+    await service.database.pool.query(
+      "update field_collection set changed_at = now() - interval '4 minutes' where user_id = $1",
+      [person.user.id],
+    )
+    expect((await put(person, 'new')).body.fields).toBe(1)
+  })
+
+  test('but for 2,000 bytes has room for a field that is sent 400 times', async () => {
+    const person = await newPerson(service.app)
+    await addRow(person, 'kept', MOST_BYTES / 2 - 2000)
+    const { body } = await put(person, 'new', Array(400).fill(FIELD))
+    expect(body).toMatchObject({ fields: 1, refused: 399 })
   })
 
   test('because of another upload is told what to wait for, and keeps what it had', async () => {
