@@ -242,6 +242,15 @@ describe('the embedded database', () => {
     expect((await client.query('select count(*) from of_session')).rows).toEqual([{ count: 0 }])
   })
 
+  test('statements that wait behind one that fails have their own answers', async () => {
+    const client = await database.pool.connect()
+    onTestFinished(() => client.release())
+    const failing = failureOf(client.query('select 1 / $1::int', [0]))
+    const others = [1, 2, 3].map((value) => client.query('select $1::int as x', [value]))
+    expect(await failing).toMatchObject({ code: '22012' })
+    expect((await Promise.all(others)).map(({ rows }) => rows)).toEqual([[{ x: 1 }], [{ x: 2 }], [{ x: 3 }]])
+  })
+
   test('what the environment says about servers is not for the embedded database', async () => {
     vi.stubEnv('PGSSLMODE', 'require')
     vi.stubEnv('PGOPTIONS', '-c search_path=nowhere')

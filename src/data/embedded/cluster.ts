@@ -77,10 +77,7 @@ export async function openToOthers(path: string): Promise<string[]> {
   return paths.filter((_, index) => ((modes[index] as number) & OTHERS) !== 0)
 }
 
-/**
- * Of the thread's JavaScript, beside 250 MB of PostgreSQL's own. It takes 100 at most, in a first start. Node's bound is
- * half of a laptop's memory. Where it is reached, the thread ends, and a new one starts.
- */
+/** The thread's JavaScript takes 100 at most, in a first start. Node's own bound is half of a laptop's memory. */
 const HEAP_MB = 256
 
 type Instance = ReturnType<typeof startInstance>

@@ -24,10 +24,10 @@ export function queryMessage(statement: string): Uint8Array {
   return message
 }
 
-/** @param tail the last READY_BYTES of an answer, or all of a shorter one */
-export function readEnding(tail: Buffer): Ending {
-  if (tail.length < READY_BYTES || !tail.subarray(0, -1).equals(READY_FOR_QUERY)) return 'unfinished'
-  return tail.at(-1) === OUTSIDE_TRANSACTION ? 'idle' : 'in transaction'
+/** @param answer all of it, or its end */
+export function readEnding(answer: Buffer): Ending {
+  if (!answer.subarray(-READY_BYTES, -1).equals(READY_FOR_QUERY)) return 'unfinished'
+  return answer.at(-1) === OUTSIDE_TRANSACTION ? 'idle' : 'in transaction'
 }
 
 /** Sentences for the error numbers of WASI, which Emscripten gives alone. */

@@ -64,14 +64,17 @@ async function ask(message: Uint8Array, hear: (bytes: Uint8Array) => void): Prom
 
 /** Sends an answer as it comes, so that neither thread holds a large one twice; the last piece waits for the ending. */
 async function answer(message: Uint8Array) {
-  let last = Buffer.alloc(0)
-  let tail = last
+  let last = new Uint8Array()
+  let tail = Buffer.alloc(0)
   const send = (ending?: string) => port?.postMessage({ bytes: last, ending }, [last.buffer])
   await ask(message, (bytes) => {
-    if (last.length > 0) send()
-    last = Buffer.from(bytes.slice().buffer)
-    tail = Buffer.concat([tail, last]).subarray(-READY_BYTES)
+    const isReady = readEnding(tail) !== 'unfinished'
+    if (last.length > 0 && !isReady) send()
+    last = new Uint8Array(isReady ? Buffer.concat([last, bytes]) : bytes)
+    tail = Buffer.concat([tail, last]).subarray(-2 * READY_BYTES)
   })
+  // After an error the server says twice that it is ready, which would end the next statement of the client.
+  if (readEnding(tail.subarray(0, -READY_BYTES)) !== 'unfinished') last = last.slice(0, -READY_BYTES)
   const ending = readEnding(tail)
   send(ending)
   return ending
