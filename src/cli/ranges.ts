@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import {
@@ -10,8 +10,7 @@ import {
 } from '#src/catalog/reference-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { changeReference, command, group } from './command.ts'
-import { formatTable } from './table.ts'
+import { changeReference, command, group, listCommand } from './command.ts'
 import type { Output } from './terminal.ts'
 
 const CROP_OPTION = ['--crop <code>', 'for this crop only'] as const
@@ -27,15 +26,22 @@ interface SetOptions extends RangeOptions {
 
 type RangeKey = Pick<StatedRange, 'product' | 'cropCode'>
 
-const list = command({
-  usage: 'list',
-  description: 'List the plausible ranges: the defaults of products, and the ranges set in their place.',
-  examples: ['agro ranges list', 'agro ranges list --json'],
-  async look({ writer }) {
-    const ranges = withDefaults(await listPlausibleRanges(writer))
-    return [ranges, rangesText(ranges)]
+const list = listCommand(
+  'ranges',
+  'List the plausible ranges: the defaults of products, and the ranges set in their place.',
+  listWithDefaults,
+  {
+    none: 'There are no products.',
+    head: ['PRODUCT', 'CROP', 'MINIMUM', 'MAXIMUM', 'LARGEST FROM', 'MEAN TO', 'UNIT', 'FROM'],
+    cells: ({ product, cropCode, minimum, maximum, largestFrom, meanTo, unit, set }) => [
+      product,
+      cropCode ?? 'all others',
+      ...[minimum, maximum, largestFrom ?? '-', meanTo ?? '-'].map(String),
+      unit,
+      set ? 'set' : 'of the product',
+    ],
   },
-})
+)
 
 const set = command({
   usage: 'set <product> <minimum> <maximum>',
@@ -100,7 +106,8 @@ interface ListedRange extends StatedRange {
   set: boolean
 }
 
-function withDefaults(stated: StatedRange[]): ListedRange[] {
+async function listWithDefaults(db: Kysely<Tables>): Promise<ListedRange[]> {
+  const stated = await listPlausibleRanges(db)
   return PRODUCTS.list.flatMap(({ code, unit, plausible }) => {
     const { largestFrom = null, meanTo = null } = plausible
     const own = { product: code, cropCode: null, ...plausible, largestFrom, meanTo, unit, set: false }
@@ -114,23 +121,6 @@ function withDefaults(stated: StatedRange[]): ListedRange[] {
     }))
     return set.some(({ cropCode }) => cropCode === null) ? set : [own, ...set]
   })
-}
-
-function rangesText(ranges: ListedRange[]): string {
-  const rows = ranges.map(({ product, cropCode, minimum, maximum, largestFrom, meanTo, unit, set }) => [
-    product,
-    cropCode ?? 'all others',
-    String(minimum),
-    String(maximum),
-    String(largestFrom ?? '-'),
-    String(meanTo ?? '-'),
-    unit,
-    set ? 'set' : 'of the product',
-  ])
-  return formatTable(
-    ['PRODUCT', 'CROP', 'MINIMUM', 'MAXIMUM', 'LARGEST FROM', 'MEAN TO', 'UNIT', 'FROM'],
-    rows,
-  )
 }
 
 function requireProduct(code: string): ProductDefinition {

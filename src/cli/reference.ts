@@ -21,8 +21,7 @@ import {
   type ReferenceList,
 } from '#src/catalog/reference-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { changeReference, command, group, YES_OPTION } from './command.ts'
-import { formatTable } from './table.ts'
+import { changeReference, command, group, listCommand, YES_OPTION } from './command.ts'
 import { type Consent, confirm, type Output } from './terminal.ts'
 
 interface ReferenceGroup<Row> {
@@ -31,23 +30,16 @@ interface ReferenceGroup<Row> {
   description: string
   listing: string
   read: (db: Kysely<Tables>) => Promise<Row[]>
-  format: (rows: Row[]) => string
+  head: string[]
+  cells: (row: Row) => string[]
   /** Shown in the help. */
   example: { code: string; name: string; otherName: string }
 }
 
 /** Countries and crops have the same commands. */
 function referenceCommand<Row>(declared: ReferenceGroup<Row>): Command {
-  const { name, description, listing, read, format } = declared
-  const list = command({
-    usage: 'list',
-    description: listing,
-    examples: [`agro ${name} list`, `agro ${name} list --json`],
-    async look({ writer }) {
-      const rows = await read(writer)
-      return [rows, format(rows)]
-    },
-  })
+  const { name, description, listing, read, head, cells } = declared
+  const list = listCommand(name, listing, read, { none: `There are no ${name}.`, head, cells })
   return group(name, description, [list, ...entryCommands(declared), ...offerCommands(name)])
 }
 
@@ -137,17 +129,14 @@ export const countriesCommand = referenceCommand<CountryEntry>({
   description: 'List, add, rename and remove countries, and set the crops of each.',
   listing: 'List all countries, and what there is of them.',
   read: listCountryEntries,
-  format(countries) {
-    if (countries.length === 0) return 'There are no countries.'
-    const rows = countries.map(({ code, name, crops, levels, aliases }) => [
-      code,
-      name,
-      crops.join(', ') || `none${ofSeasonless(PRODUCTS.list, (names) => `, only ${names}`)}`,
-      levels.join(', ') || 'none',
-      aliases.join(', '),
-    ])
-    return formatTable(['CODE', 'NAME', 'CROPS', 'BOUNDARIES', 'ALSO FOUND BY'], rows)
-  },
+  head: ['CODE', 'NAME', 'CROPS', 'BOUNDARIES', 'ALSO FOUND BY'],
+  cells: ({ code, name, crops, levels, aliases }) => [
+    code,
+    name,
+    crops.join(', ') || `none${ofSeasonless(PRODUCTS.list, (names) => `, only ${names}`)}`,
+    levels.join(', ') || 'none',
+    aliases.join(', '),
+  ],
   example: { code: 'tza', name: 'Tanzania', otherName: 'Tanganyika' },
 })
 
@@ -157,15 +146,12 @@ export const cropsCommand = referenceCommand<CropEntry>({
   description: 'List, add, rename and remove crops, and set the countries of each.',
   listing: 'List all crops, and which countries offer them.',
   read: listCropEntries,
-  format(crops) {
-    if (crops.length === 0) return 'There are no crops.'
-    const rows = crops.map(({ code, name, countries, aliases }) => [
-      code,
-      name,
-      countries.join(', ') || 'none',
-      aliases.join(', '),
-    ])
-    return formatTable(['CODE', 'NAME', 'OFFERED BY', 'ALSO FOUND BY'], rows)
-  },
+  head: ['CODE', 'NAME', 'OFFERED BY', 'ALSO FOUND BY'],
+  cells: ({ code, name, countries, aliases }) => [
+    code,
+    name,
+    countries.join(', ') || 'none',
+    aliases.join(', '),
+  ],
   example: { code: 'maize', name: 'Maize', otherName: 'Corn' },
 })

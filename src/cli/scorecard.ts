@@ -207,16 +207,11 @@ function cardText(card: Scorecard, errors: readonly RowError[]): string {
     card.scenarios.length > 0
       ? formatTable(HEAD, card.scenarios.map(cells))
       : `They are of fewer than ${smallest_group} accounts: nothing is shown.`,
-    ...(card.districts.length > 0
-      ? [
-          '',
-          `Areas of level ${level}:`,
-          formatTable(
-            ['AREA', 'NAME', ...HEAD],
-            card.districts.map((row) => [row.code, row.name, ...cells(row)]),
-          ),
-        ]
-      : []),
+    ...section(
+      `Areas of level ${level}:`,
+      ['AREA', 'NAME', ...HEAD],
+      card.districts.map((row) => [row.code, row.name, ...cells(row)]),
+    ),
     ...skillText(card),
     ...(card.withheld_groups > 0
       ? [
@@ -234,34 +229,27 @@ const SKILL_HEAD = ['NUMBER', 'BIAS', 'MAE', 'WITHIN', 'BRIER', 'RPSS']
 function skillText({ odds, skill, kept, level }: Scorecard): string[] {
   return [
     ...(odds ? ['', `Odds of ${odds.count}: ${oddsText(odds)}`] : []),
-    ...(odds
-      ? [
-          '',
-          'Odds, and how often it came so:',
-          formatTable(['SCENARIO', 'TERM', ...BINS], odds.reliability.map(binCells)),
-        ]
-      : []),
-    ...(skill.length > 0
-      ? [
-          '',
-          `The most likely scenario in areas of level ${level}:`,
-          formatTable(
-            ['AREA', 'NAME', ...SKILL_HEAD],
-            skill.map((row) => [row.code, row.name, ...skillCells(row)]),
-          ),
-        ]
-      : []),
-    ...(kept.length > 0
-      ? [
-          '',
-          'Kept with the release:',
-          formatTable(
-            ['AREA', ...SKILL_HEAD, 'AT'],
-            kept.map((row) => [row.code, ...skillCells(row), row.kept_at]),
-          ),
-        ]
-      : []),
+    ...section(
+      'Odds, and how often it came so:',
+      ['SCENARIO', 'TERM', ...BINS],
+      (odds?.reliability ?? []).map(binCells),
+    ),
+    ...section(
+      `The most likely scenario in areas of level ${level}:`,
+      ['AREA', 'NAME', ...SKILL_HEAD],
+      skill.map((row) => [row.code, row.name, ...skillCells(row)]),
+    ),
+    ...section(
+      'Kept with the release:',
+      ['AREA', ...SKILL_HEAD, 'AT'],
+      kept.map((row) => [row.code, ...skillCells(row), row.kept_at]),
+    ),
   ]
+}
+
+/** Nothing for no rows. */
+function section(title: string, head: string[], rows: string[][]): string[] {
+  return rows.length > 0 ? ['', title, formatTable(head, rows)] : []
 }
 
 type OddsScore = NonNullable<Scorecard['odds']>
