@@ -160,9 +160,7 @@ export function findCountryKeys(db: Kysely<Tables>): Promise<Map<string, Referen
   return findKeys(db, COUNTRIES)
 }
 
-export interface Country {
-  code: string
-  name: string
+export interface Country extends ReferenceEntry {
   /** The crops it offers. */
   crops: string[]
 }
