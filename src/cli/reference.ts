@@ -2,15 +2,7 @@ import type { Command } from 'commander'
 import type { Kysely } from 'kysely'
 import { ofSeasonless } from '#schemas/product.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import {
-  addAliases,
-  addEntry,
-  offerCrop,
-  removeAliases,
-  removeEntry,
-  renameEntry,
-  withdrawCrop,
-} from '#src/catalog/reference-change-queries.ts'
+import * as changes from '#src/catalog/reference-change-queries.ts'
 import {
   COUNTRIES,
   type CountryEntry,
@@ -52,7 +44,7 @@ function entryCommands<Row>({ list, name: above, example }: ReferenceGroup<Row>)
     examples: [`agro ${above} add ${code} ${name}`],
     run: (_: Output, newCode: string, newName: string) =>
       changeReference(async (trx) => {
-        const entry = await addEntry(trx, list, newCode, newName)
+        const entry = await changes.addEntry(trx, list, newCode, newName)
         return [entry, `${entry.code} is added as ${entry.name}.`]
       }),
   })
@@ -62,7 +54,7 @@ function entryCommands<Row>({ list, name: above, example }: ReferenceGroup<Row>)
     examples: [`agro ${above} rename ${code} ${otherName}`],
     run: (_: Output, named: string, newName: string) =>
       changeReference(async (trx) => {
-        const { before, after } = await renameEntry(trx, list, named, newName)
+        const { before, after } = await changes.renameEntry(trx, list, named, newName)
         return [{ before, after }, `${after.code} is called ${after.name} now, and no more ${before.name}.`]
       }),
   })
@@ -76,7 +68,7 @@ function entryCommands<Row>({ list, name: above, example }: ReferenceGroup<Row>)
     ],
     run: ({ remove }: Output & { remove?: boolean }, named: string, aliases: string[]) =>
       changeReference(async (trx) => {
-        const entry = await (remove ? removeAliases : addAliases)(trx, list, named, aliases)
+        const entry = await (remove ? changes.removeAliases : changes.addAliases)(trx, list, named, aliases)
         return [
           entry,
           `${entry.code} is ${remove ? 'no longer' : 'now also'} found by ${aliases.join(', ')}.`,
@@ -91,7 +83,7 @@ function entryCommands<Row>({ list, name: above, example }: ReferenceGroup<Row>)
     async run(consent: Output & Consent, named: string) {
       await confirm(`This removes the ${entryName} ${named} with its names`, consent)
       return changeReference(async (trx) => {
-        const entry = await removeEntry(trx, list, named)
+        const entry = await changes.removeEntry(trx, list, named)
         return [entry, `${entry.code} is removed.`]
       })
     },
@@ -106,7 +98,7 @@ function offerCommands(above: string): Command[] {
     examples: [`agro ${above} offer ken maize`],
     run: (_: Output, country: string, crop: string) =>
       changeReference(async (trx) => {
-        const offered = await offerCrop(trx, country, crop)
+        const offered = await changes.offerCrop(trx, country, crop)
         return [offered, `${offered.country.name} offers ${offered.crop.code} now.`]
       }),
   })
@@ -116,7 +108,7 @@ function offerCommands(above: string): Command[] {
     examples: [`agro ${above} withdraw ken maize`],
     run: (_: Output, country: string, crop: string) =>
       changeReference(async (trx) => {
-        const withdrawn = await withdrawCrop(trx, country, crop)
+        const withdrawn = await changes.withdrawCrop(trx, country, crop)
         return [withdrawn, `${withdrawn.country.name} offers ${withdrawn.crop.code} no more.`]
       }),
   })
