@@ -7,7 +7,7 @@ import { type ProductContract, productSchema } from './product.ts'
 export const COVERAGE_DEFAULTS = { level: 1, limit: 1000 } as const
 
 /** Why an area has no value of a product. */
-export const COVERAGE_REASONS = ['NO_RELEASE', 'CROP_NOT_AVAILABLE', 'OUTSIDE_GRID', 'NO_DATA'] as const
+const COVERAGE_REASONS = ['NO_RELEASE', 'CROP_NOT_AVAILABLE', 'OUTSIDE_GRID', 'NO_DATA'] as const
 
 export function defineCoverageQuery(products: readonly ProductContract[]) {
   return Type.Object({
@@ -33,6 +33,11 @@ export function defineCoverageQuery(products: readonly ProductContract[]) {
   })
 }
 export type CoverageQuery = Static<ReturnType<typeof defineCoverageQuery>>
+
+/** How much of an area has values of a release, and the reason for none. */
+export type CoverageEntry = Static<
+  ReturnType<typeof defineCoverageSchemas>['list']
+>['items'][number]['products'][number]
 
 export function defineCoverageSchemas(products: readonly ProductContract[]) {
   const ofProduct = t.component('CoverageOfProduct', 'How much of an area has values of a release.', {

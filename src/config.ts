@@ -73,17 +73,15 @@ const GatewaySecret = Type.String({
   examples: ['5f1c0e7a9b3d4862c1a07e59d2f4b683'],
 })
 
+const DatabaseUrl = Type.Optional(
+  Type.String({ pattern: '^postgres(ql)?://', examples: ['postgres://user@host:5432/agro'] }),
+)
+
 /** Settings of operators; the table of docs/operations.md says who needs each. */
 const Operated = Type.Object({
-  DATABASE_URL: Type.Optional(
-    Type.String({ pattern: '^postgres(ql)?://', examples: ['postgres://user@host:5432/agro'] }),
-  ),
-  DATABASE_DIRECT_URL: Type.Optional(
-    Type.String({ pattern: '^postgres(ql)?://', examples: ['postgres://user@host:5432/agro'] }),
-  ),
-  DATABASE_READ_URL: Type.Optional(
-    Type.String({ pattern: '^postgres(ql)?://', examples: ['postgres://user@host:5432/agro'] }),
-  ),
+  DATABASE_URL: DatabaseUrl,
+  DATABASE_DIRECT_URL: DatabaseUrl,
+  DATABASE_READ_URL: DatabaseUrl,
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 500, default: 10 }),
   RATE_LIMIT: Type.Optional(
     Type.String({ pattern: '^[1-9][0-9]{0,8}/(s|min|h)$', examples: ['600/min', '20/s'] }),

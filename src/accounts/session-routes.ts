@@ -21,17 +21,7 @@ import { requireCaller, requireSession } from '#src/http/plugins/authentication.
 import { accountDeleted } from '#src/http/plugins/error-handler.ts'
 import { base32, otpauthUri, SECRET_BYTES } from '#src/lib/totp.ts'
 import type { CredentialService } from './credentials.ts'
-import {
-  confirmTwoFactor,
-  countRecoveryCodes,
-  deleteTwoFactor,
-  endOtherSessions,
-  endUserSession,
-  findTwoFactor,
-  freshenSession,
-  listSessions,
-  putTwoFactor,
-} from './queries.ts'
+import * as queries from './queries.ts'
 import { type Sent, THROTTLED_ERRORS } from './routes.ts'
 import { newRecoveryCodes, recoveryHash, type SecondFactor, WRONG_CODE } from './second-factor.ts'
 import { makeContext } from './throttle.ts'
@@ -72,7 +62,7 @@ function reauthenticateRoute(app: App, service: CredentialService, secondFactor:
       if (verdict === 'wrong') throw new ApiError('FORBIDDEN', WRONG_CODE)
       await visit.atDatabase(() =>
         inTransaction(app.database.writer, async (trx) => {
-          await freshenSession(trx, sessionId)
+          await queries.freshenSession(trx, sessionId)
           await visit.audit(trx, { kind: 'reauthenticated' })
         }),
       )
@@ -96,7 +86,7 @@ function logoutRoute(app: App) {
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { id, sessionId } = requireSession(request)
       await inTransaction(app.database.writer, async (trx) => {
-        if (await endUserSession(trx, id, sessionId)) await request.audit(trx, { kind: 'logout' })
+        if (await queries.endUserSession(trx, id, sessionId)) await request.audit(trx, { kind: 'logout' })
       })
       app.forgetCallers((caller) => caller.sessionId === sessionId)
       return reply.code(204).send()
@@ -118,7 +108,7 @@ function listRoute(app: App) {
     },
     handler: async (request: FastifyRequest) => {
       const { id, sessionId } = requireSession(request)
-      return { items: await listSessions(app.database.writer, id, sessionId), next_cursor: null }
+      return { items: await queries.listSessions(app.database.writer, id, sessionId), next_cursor: null }
     },
   } as const
 }
@@ -140,7 +130,7 @@ function endRoute(app: App) {
       const { id: userId } = requireCaller(request)
       const { id } = request.params
       const ended = await inTransaction(app.database.writer, async (trx) => {
-        const found = await endUserSession(trx, userId, id)
+        const found = await queries.endUserSession(trx, userId, id)
         if (found) await request.audit(trx, { kind: 'session_ended', detail: { ended: id } })
         return found
       })
@@ -168,7 +158,7 @@ function endOthersRoute(app: App) {
       await inTransaction(app.database.writer, async (trx) => {
         // First, against deadlocks with other changes of sessions.
         await holdAccount(trx, id)
-        await endOtherSessions(trx, id, sessionId)
+        await queries.endOtherSessions(trx, id, sessionId)
         await request.audit(trx, { kind: 'other_sessions_ended' })
       })
       app.forgetCallers((caller) => caller.id === id && caller.sessionId !== sessionId)
@@ -208,11 +198,11 @@ function statusRoute({ config, database }: App) {
       const { id } = requireCaller(request)
       const db = database.writer
       const user = await findUser(db, id)
-      const factor = await findTwoFactor(db, id)
+      const factor = await queries.findTwoFactor(db, id)
       return {
         enabled: factor?.confirmed ?? false,
         required: config.ADMIN_2FA && user?.role === 'admin',
-        recovery_codes: await countRecoveryCodes(db, id),
+        recovery_codes: await queries.countRecoveryCodes(db, id),
       }
     },
   } as const
@@ -248,7 +238,7 @@ function beginRoute(app: App, service: CredentialService, seal: AccountSeal) {
       await service.confirmPassword(id, request.body.password, visit)
       const secret = randomBytes(SECRET_BYTES)
       const user = await visit.atDatabase(async () => {
-        const begun = await putTwoFactor(db, id, seal.seal(id, secret))
+        const begun = await queries.putTwoFactor(db, id, seal.seal(id, secret))
         const known = await findUser(db, id)
         if (!known) throw accountDeleted()
         return begun ? known : undefined
@@ -282,7 +272,7 @@ function confirmRoute(app: App, secondFactor: SecondFactor) {
     },
     handler: async (request: Sent<typeof TwoFactorConfirmation>): Promise<RecoveryCodes> => {
       const { id: userId, sessionId } = requireSession(request)
-      const factor = await findTwoFactor(db, userId)
+      const factor = await queries.findTwoFactor(db, userId)
       if (!factor || factor.confirmed) throw new ApiError('NOT_FOUND', NOT_BEGUN)
       const { secret } = factor
       const step = await secondFactor.stepOf(userId, secret, request.body.totp)
@@ -293,10 +283,10 @@ function confirmRoute(app: App, secondFactor: SecondFactor) {
       const codes = newRecoveryCodes()
       const recoveryHashes = codes.map(recoveryHash)
       await inTransaction(db, async (trx) => {
-        const confirmed = await confirmTwoFactor(trx, { userId, secret, step, recoveryHashes })
+        const confirmed = await queries.confirmTwoFactor(trx, { userId, secret, step, recoveryHashes })
         if (!confirmed) throw new ApiError('NOT_FOUND', NOT_BEGUN)
         // They have shown the password alone.
-        await endOtherSessions(trx, userId, sessionId)
+        await queries.endOtherSessions(trx, userId, sessionId)
         await request.audit(trx, { kind: 'two_factor_on' })
       })
       await secondFactor.forgive(userId)
@@ -331,7 +321,7 @@ function disableRoute(app: App, service: CredentialService, secondFactor: Second
       if (verdict === 'not needed') throw new ApiError('NOT_FOUND', NONE)
       await visit.atDatabase(() =>
         inTransaction(db, async (trx) => {
-          if (await deleteTwoFactor(trx, userId)) await visit.audit(trx, { kind: 'two_factor_off' })
+          if (await queries.deleteTwoFactor(trx, userId)) await visit.audit(trx, { kind: 'two_factor_off' })
         }),
       )
       app.forgetCallers(({ id }) => id === userId)

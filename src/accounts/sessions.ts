@@ -13,19 +13,11 @@ import {
   secondsBlocked,
 } from './queries.ts'
 import { refreshSubject } from './throttle.ts'
-import {
-  holdRefreshToken,
-  insertRefreshToken,
-  newToken,
-  spendRefreshToken,
-  TOKEN_BYTES,
-  tokenHash,
-  wasUsed,
-} from './token-queries.ts'
+import * as tokens from './token-queries.ts'
 import type { Credentials } from './user-queries.ts'
 
 /** What the tokens of one session begin with: 128 bits, and as many for each of them. */
-const FAMILY_BYTES = TOKEN_BYTES / 2
+const FAMILY_BYTES = tokens.TOKEN_BYTES / 2
 
 /**
  * The next token of the family. A client whose answer was lost gets the same one again, so that a family is one line of
@@ -69,8 +61,8 @@ export async function startSession(
     if (!factorShown && (await hasTwoFactor(trx, credentials.id))) {
       throw new ApiError('TWO_FACTOR_REQUIRED')
     }
-    const refreshToken = newToken()
-    await insertRefreshToken(trx, id, tokenHash(refreshToken))
+    const refreshToken = tokens.newToken()
+    await tokens.insertRefreshToken(trx, id, tokens.tokenHash(refreshToken))
     await audit(trx, { kind: 'login', userId: credentials.id, sessionId: id })
     return { id, userId: credentials.id, refreshToken }
   })
@@ -93,10 +85,10 @@ export async function continueSession(
 ): Promise<Continuation> {
   if (!REFRESH_TOKEN.test(token)) return undefined
   return inTransaction(db, async (trx) => {
-    const hash = tokenHash(token)
+    const hash = tokens.tokenHash(token)
     // It recognises a token after its row is deleted.
     const family = createHash('sha256').update(familyIn(token)).digest()
-    const state = await holdRefreshToken(trx, hash, family)
+    const state = await tokens.holdRefreshToken(trx, hash, family)
     if (!state || state.expired) return undefined
     const { sessionId: id, userId, usedSecondsAgo, successorSalt, kept } = state
     const successor = successorSalt && successorOf(token, successorSalt)
@@ -110,10 +102,10 @@ export async function continueSession(
       return { tooSoon: Math.max(1, await secondsBlocked(trx, [limited])) }
     }
     if (successor) return { session: { id, userId, refreshToken: successor } }
-    const salt = randomBytes(TOKEN_BYTES)
+    const salt = randomBytes(tokens.TOKEN_BYTES)
     const refreshToken = successorOf(token, salt)
-    await spendRefreshToken(trx, id, { hash, family, successorSalt: salt }, use)
-    await insertRefreshToken(trx, id, tokenHash(refreshToken))
+    await tokens.spendRefreshToken(trx, id, { hash, family, successorSalt: salt }, use)
+    await tokens.insertRefreshToken(trx, id, tokens.tokenHash(refreshToken))
     return { session: { id, userId, refreshToken } }
   })
 }
@@ -124,5 +116,5 @@ async function mayAskAgain(
   successor: string,
 ): Promise<boolean> {
   if (usedSecondsAgo < SHARED_SECONDS) return true
-  return usedSecondsAgo < LOST_ANSWER_SECONDS && !(await wasUsed(trx, tokenHash(successor)))
+  return usedSecondsAgo < LOST_ANSWER_SECONDS && !(await tokens.wasUsed(trx, tokens.tokenHash(successor)))
 }

@@ -4,9 +4,9 @@ import { MASS_KEYS, type Quantities, type Quantity } from '#schemas/quantities.t
 import { wordKey } from '#src/lib/names.ts'
 import { describeEntry, type Figures, figuresOfPoint, listExpected, readOdds } from '#src/lookup/certainty.ts'
 import { describeChoice, EVERY_CONDITION, listPairs } from '#src/lookup/conditions.ts'
+import { type LayerValues, nameColumn, type ReleaseLabels } from '#src/lookup/entries.ts'
 import type { SourceRelease } from '#src/lookup/places.ts'
 import type { LayerLabel } from '#src/lookup/queries.ts'
-import { type LayerValues, nameColumn, type ReleaseLabels } from '#src/lookup/releases.ts'
 import type { QuantityResult, QuantityRules } from './quantities/compute.ts'
 import { normalizeName } from './quantities/plan.ts'
 

@@ -3,7 +3,7 @@ import type { AdminReference } from '#schemas/areas.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, noAreas } from '#src/errors.ts'
 import { nameKey } from '#src/lib/names.ts'
-import { findCountryKeys } from './reference-queries.ts'
+import { COUNTRIES, findKeys } from './reference-queries.ts'
 
 interface AdminCountry {
   code: string
@@ -18,7 +18,7 @@ export async function findAdminCountry(
   name: string,
   level: number,
 ): Promise<AdminCountry | undefined> {
-  const country = (await findCountryKeys(db)).get(nameKey(name))
+  const country = (await findKeys(db, COUNTRIES)).get(nameKey(name))
   if (!country) return undefined
   const { code } = country
   const query = db.selectFrom('boundary_set').select(['level', 'checksum']).where('country_code', '=', code)

@@ -79,9 +79,9 @@ The areas of one level of a country, in the order of their codes: code, name, pa
 
 With its \`ETag\` in \`If-None-Match\`, an unchanged answer is a 304 without a body. In the demo, areas of level 1 to ${MAX_LEVEL} are approximate; \`GET /catalog\` says which ones.`
 
-function adminRoutes(app: App): void {
+export async function admin(app: App): Promise<void> {
+  for (const schema of adminSchemas) app.addSchema(schema)
   const db = app.database.reader
-
   app.get(
     '/admin',
     {
@@ -143,9 +143,4 @@ function adminRoutes(app: App): void {
       return reply.type(GEOJSON).send({ type: 'FeatureCollection', features, next_cursor })
     },
   )
-}
-
-export async function admin(app: App): Promise<void> {
-  for (const schema of adminSchemas) app.addSchema(schema)
-  adminRoutes(app)
 }

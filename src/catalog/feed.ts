@@ -77,7 +77,8 @@ A \`since\` that is larger than any id is refused: it is of another service, or 
 
 Ask as often as you like, with the \`ETag\` of the last answer as \`If-None-Match\`: as long as nothing has changed, the answer is a 304 without a body. To be told without asking, subscribe: \`POST /subscriptions\`.`
 
-function feedRoutes(app: App): void {
+export async function feed(app: App): Promise<void> {
+  for (const schema of feedSchemas) app.addSchema(schema)
   const { reader: db, writer } = app.database
 
   /** Entries after one. @throws {ApiError} INVALID_PARAMETERS beyond the newest: entries before it would be missed */
@@ -139,9 +140,4 @@ function feedRoutes(app: App): void {
       return reply.type(`${ATOM}; charset=utf-8`).send(text)
     },
   )
-}
-
-export async function feed(app: App): Promise<void> {
-  for (const schema of feedSchemas) app.addSchema(schema)
-  feedRoutes(app)
 }

@@ -16,7 +16,9 @@ export async function addEntry(
   name: string,
 ): Promise<ReferenceEntry> {
   if (!list.codeForm.test(code)) {
-    throw new OperatorError(`The code of a ${list.table} is ${list.codeRule}; ${quoted(code)} is not one.`)
+    throw new OperatorError(
+      `The code of a ${list.table} is ${list.codeRule}; ${JSON.stringify(code)} is not one.`,
+    )
   }
   const entry = { code, name: nameOf(list, name) }
   await lockReference(trx)
@@ -69,10 +71,12 @@ export async function removeAliases(
   const removed = aliases.map(list.keyOf)
   for (const key of removed) {
     if (keys.get(key)?.code !== entry.code) {
-      throw new OperatorError(`${entry.code} has no alias ${quoted(key)}.`)
+      throw new OperatorError(`${entry.code} has no alias ${JSON.stringify(key)}.`)
     }
     if (key === entry.code || key === list.keyOf(entry.name)) {
-      throw new OperatorError(`${quoted(key)} is the code or the name of ${entry.code}, which it keeps.`)
+      throw new OperatorError(
+        `${JSON.stringify(key)} is the code or the name of ${entry.code}, which it keeps.`,
+      )
     }
   }
   await trx.deleteFrom(list.aliasTable).where('alias', 'in', removed).execute()
@@ -162,7 +166,7 @@ async function lockEntry(trx: Trx, list: ReferenceList, named: string) {
   const entry = keys.get(list.keyOf(named))
   if (entry) return { keys, entry }
   throw new OperatorError(
-    `There is no ${list.table} ${quoted(named)}; \`${list.command} list\` shows them.`,
+    `There is no ${list.table} ${JSON.stringify(named)}; \`${list.command} list\` shows them.`,
     { code: 'NOT_FOUND' },
   )
 }
@@ -172,7 +176,7 @@ function refuseTaken(keys: Map<string, ReferenceEntry>, list: ReferenceList, wan
     const owner = keys.get(key)
     if (owner) {
       throw new OperatorError(
-        `${quoted(key)} is taken: the ${list.table} ${owner.code} (${owner.name}) is found by it.`,
+        `${JSON.stringify(key)} is taken: the ${list.table} ${owner.code} (${owner.name}) is found by it.`,
       )
     }
   }
@@ -182,15 +186,10 @@ function nameOf(list: ReferenceList, text: string): string {
   const name = text.normalize('NFC').trim()
   if (list.keyOf(name) === '' || [...name].length > LONGEST_NAME || /[\p{C}\u2028\u2029]/u.test(name)) {
     throw new OperatorError(
-      `A name is one line of 1 to ${LONGEST_NAME} characters; ${quoted(text)} is not one.`,
+      `A name is one line of 1 to ${LONGEST_NAME} characters; ${JSON.stringify(text)} is not one.`,
     )
   }
   return name
-}
-
-/** What an operator typed, in one line. */
-function quoted(text: string): string {
-  return JSON.stringify(text)
 }
 
 /** That there are many is enough to know: a count of millions takes as long as it takes to read them. */

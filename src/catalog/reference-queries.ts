@@ -155,14 +155,7 @@ export async function findKeys(
   )
 }
 
-/** The countries by what each is found by: code, name and aliases, as `nameKey` gives them. */
-export function findCountryKeys(db: Kysely<Tables>): Promise<Map<string, ReferenceEntry>> {
-  return findKeys(db, COUNTRIES)
-}
-
-export interface Country {
-  code: string
-  name: string
+export interface Country extends ReferenceEntry {
   /** The crops it offers. */
   crops: string[]
 }

@@ -18,13 +18,7 @@ import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
 import { findCaller } from '#src/http/plugins/authentication.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { wordKey } from '#src/lib/names.ts'
-import {
-  describeRelease,
-  listBoundaries,
-  listCrops,
-  listPublishedReleases,
-  listReleaseRows,
-} from './published-queries.ts'
+import * as queries from './published-queries.ts'
 import { listCountries } from './reference-queries.ts'
 
 /** What a page can begin after. */
@@ -64,7 +58,7 @@ function listRoute(app: App, list: TSchema): void {
       const withUnpublished = seesUnpublished(request)
       // Who holds a lock of the primary, no replica knows.
       const db = state === 'incomplete' && withUnpublished ? app.database.writer : app.database.reader
-      const rows = await listReleaseRows(db, {
+      const rows = await queries.listReleaseRows(db, {
         ...named,
         withUnpublished,
         after: cursor === undefined ? null : (decodeCursor(cursor, filters, CODE)[0] as string),
@@ -101,7 +95,7 @@ function itemRoute(app: App, release: TSchema): void {
     async (request: FastifyRequest<{ Params: Static<typeof ReleaseParams> }>, reply: FastifyReply) => {
       const code = request.params.release
       const found = CODE.test(code)
-        ? await describeRelease(app.database.reader, code, seesUnpublished(request))
+        ? await queries.describeRelease(app.database.reader, code, seesUnpublished(request))
         : undefined
       if (!found) {
         const list = `\`GET ${BASE}/releases\` lists those that are there`
@@ -147,9 +141,9 @@ function catalogRoutes(app: App, catalog: TSchema): void {
     async (request: FastifyRequest, reply: FastifyReply) => {
       // One after the other: a request has one place at the database, and takes one connection.
       const countries = await listCountries(db)
-      const crops = await listCrops(db)
-      const releases = await listPublishedReleases(db)
-      const boundaries = await listBoundaries(db)
+      const crops = await queries.listCrops(db)
+      const releases = await queries.listPublishedReleases(db)
+      const boundaries = await queries.listBoundaries(db)
       const products = app.products.list.map(({ code, unit, value, seasonal }) => ({
         product: code,
         unit,

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import type { Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import { type Config, loadConfig } from '#src/config.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
 import { type Database, openCluster } from '#src/data/client.ts'
@@ -11,6 +11,7 @@ import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
+import { formatTable } from './table.ts'
 import { type Output, print, tell } from './terminal.ts'
 
 export type CommandAnswer = readonly [value: unknown, text: string]
@@ -56,6 +57,24 @@ export function command<Options extends Output, Parameters extends unknown[]>(
     if (look) return lookInDatabase((database) => answer(look(database, given, ...values)))
     if (change) return withDatabase((database) => answer(change(database, given, ...values)))
     return answer(run?.(given, ...values))
+  })
+}
+
+/** The command `list` of a group. @param none the sentence for no rows */
+export function listCommand<Row>(
+  above: string,
+  description: string,
+  read: (db: Kysely<Tables>) => Promise<Row[]>,
+  { none, head, cells }: { none: string; head: string[]; cells: (row: Row) => string[] },
+): Command {
+  return command({
+    usage: 'list',
+    description,
+    examples: [`agro ${above} list`, `agro ${above} list --json`],
+    async look({ writer }) {
+      const rows = await read(writer)
+      return [rows, rows.length === 0 ? none : formatTable(head, rows.map(cells))]
+    },
   })
 }
 

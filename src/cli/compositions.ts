@@ -1,24 +1,14 @@
-import {
-  type Composition,
-  deleteComposition,
-  listCompositions,
-  saveComposition,
-} from '#src/advice/quantities/queries.ts'
+import { deleteComposition, listCompositions, saveComposition } from '#src/advice/quantities/queries.ts'
 import { OperatorError } from '#src/errors.ts'
-import { changeReference, command, group } from './command.ts'
-import { formatTable } from './table.ts'
+import { changeReference, command, group, listCommand } from './command.ts'
 import type { Output } from './terminal.ts'
 
 const LONGEST_NAME = 100
 
-const list = command({
-  usage: 'list',
-  description: 'List the composition of inputs.',
-  examples: ['agro compositions list', 'agro compositions list --json'],
-  async look({ writer }) {
-    const compositions = await listCompositions(writer)
-    return [compositions, compositionsText(compositions)]
-  },
+const list = listCommand('compositions', 'List the composition of inputs.', listCompositions, {
+  none: 'Nothing is known of the composition of any input.',
+  head: ['INPUT', 'N %', 'P2O5 %', 'K2O %', 'S %'],
+  cells: ({ name, n, p2o5, k2o, s }) => [name, ...[n, p2o5, k2o, s].map(String)],
 })
 
 const set = command({
@@ -59,12 +49,6 @@ export const compositionsCommand = group(
   'Set the nutrients of fertilizers. Answers show the nutrients of listed inputs.',
   [list, set, remove],
 )
-
-function compositionsText(compositions: Composition[]): string {
-  if (compositions.length === 0) return 'Nothing is known of the composition of any input.'
-  const rows = compositions.map(({ name, n, p2o5, k2o, s }) => [name, ...[n, p2o5, k2o, s].map(String)])
-  return formatTable(['INPUT', 'N %', 'P2O5 %', 'K2O %', 'S %'], rows)
-}
 
 function readName(text: string): string {
   const name = text.normalize('NFC').trim()

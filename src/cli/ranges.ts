@@ -1,17 +1,10 @@
-import type { Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import {
-  deletePlausibleRange,
-  listCropEntries,
-  listPlausibleRanges,
-  type StatedRange,
-  upsertPlausibleRange,
-} from '#src/catalog/reference-queries.ts'
+import * as queries from '#src/catalog/reference-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { changeReference, command, group } from './command.ts'
-import { formatTable } from './table.ts'
+import { changeReference, command, group, listCommand } from './command.ts'
 import type { Output } from './terminal.ts'
 
 const CROP_OPTION = ['--crop <code>', 'for this crop only'] as const
@@ -25,17 +18,24 @@ interface SetOptions extends RangeOptions {
   meanTo?: string
 }
 
-type RangeKey = Pick<StatedRange, 'product' | 'cropCode'>
+type RangeKey = Pick<queries.StatedRange, 'product' | 'cropCode'>
 
-const list = command({
-  usage: 'list',
-  description: 'List the plausible ranges: the defaults of products, and the ranges set in their place.',
-  examples: ['agro ranges list', 'agro ranges list --json'],
-  async look({ writer }) {
-    const ranges = withDefaults(await listPlausibleRanges(writer))
-    return [ranges, rangesText(ranges)]
+const list = listCommand(
+  'ranges',
+  'List the plausible ranges: the defaults of products, and the ranges set in their place.',
+  listWithDefaults,
+  {
+    none: 'There are no products.',
+    head: ['PRODUCT', 'CROP', 'MINIMUM', 'MAXIMUM', 'LARGEST FROM', 'MEAN TO', 'UNIT', 'FROM'],
+    cells: ({ product, cropCode, minimum, maximum, largestFrom, meanTo, unit, set }) => [
+      product,
+      cropCode ?? 'all others',
+      ...[minimum, maximum, largestFrom ?? '-', meanTo ?? '-'].map(String),
+      unit,
+      set ? 'set' : 'of the product',
+    ],
   },
-})
+)
 
 const set = command({
   usage: 'set <product> <minimum> <maximum>',
@@ -61,7 +61,7 @@ const set = command({
     }
     return changeReference(async (trx) => {
       await refuseCrop(trx, given)
-      const range = await upsertPlausibleRange(trx, given)
+      const range = await queries.upsertPlausibleRange(trx, given)
       const layers = [
         ...(range.largestFrom === null ? [] : [`, the largest value of a layer from ${range.largestFrom}`]),
         ...(range.meanTo === null ? [] : [`, its mean to ${range.meanTo}`]),
@@ -80,7 +80,7 @@ const remove = command({
     const range = { product: requireProduct(named).code, cropCode: crop ?? null }
     return changeReference(async (trx) => {
       await refuseCrop(trx, range)
-      if (await deletePlausibleRange(trx, range.product, range.cropCode))
+      if (await queries.deletePlausibleRange(trx, range.product, range.cropCode))
         return [range, `What was set for ${nameRange(range)} is removed.`]
       const sentence = `Nothing is set for ${nameRange(range)}; \`agro ranges list\` shows what is.`
       throw new OperatorError(sentence, { code: 'NOT_FOUND' })
@@ -94,13 +94,14 @@ export const rangesCommand = group(
   [list, set, remove],
 )
 
-interface ListedRange extends StatedRange {
+interface ListedRange extends queries.StatedRange {
   unit: string
   /** False for the range of the product. */
   set: boolean
 }
 
-function withDefaults(stated: StatedRange[]): ListedRange[] {
+async function listWithDefaults(db: Kysely<Tables>): Promise<ListedRange[]> {
+  const stated = await queries.listPlausibleRanges(db)
   return PRODUCTS.list.flatMap(({ code, unit, plausible }) => {
     const { largestFrom = null, meanTo = null } = plausible
     const own = { product: code, cropCode: null, ...plausible, largestFrom, meanTo, unit, set: false }
@@ -114,23 +115,6 @@ function withDefaults(stated: StatedRange[]): ListedRange[] {
     }))
     return set.some(({ cropCode }) => cropCode === null) ? set : [own, ...set]
   })
-}
-
-function rangesText(ranges: ListedRange[]): string {
-  const rows = ranges.map(({ product, cropCode, minimum, maximum, largestFrom, meanTo, unit, set }) => [
-    product,
-    cropCode ?? 'all others',
-    String(minimum),
-    String(maximum),
-    String(largestFrom ?? '-'),
-    String(meanTo ?? '-'),
-    unit,
-    set ? 'set' : 'of the product',
-  ])
-  return formatTable(
-    ['PRODUCT', 'CROP', 'MINIMUM', 'MAXIMUM', 'LARGEST FROM', 'MEAN TO', 'UNIT', 'FROM'],
-    rows,
-  )
 }
 
 function requireProduct(code: string): ProductDefinition {
@@ -153,7 +137,7 @@ function nameRange({ product, cropCode }: RangeKey): string {
 async function refuseCrop(trx: Transaction<Tables>, { product, cropCode }: RangeKey): Promise<void> {
   if (cropCode === null) return
   if (!PRODUCTS.of(product).seasonal) throw new OperatorError(`${product} releases are not made for a crop.`)
-  const crops = (await listCropEntries(trx)).map(({ code }) => code)
+  const crops = (await queries.listCropEntries(trx)).map(({ code }) => code)
   if (crops.includes(cropCode)) return
   throw new OperatorError(`There is no crop ${cropCode}; there are ${crops.join(', ') || 'none'}.`, {
     code: 'NOT_FOUND',

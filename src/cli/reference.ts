@@ -2,15 +2,7 @@ import type { Command } from 'commander'
 import type { Kysely } from 'kysely'
 import { ofSeasonless } from '#schemas/product.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import {
-  addAliases,
-  addEntry,
-  offerCrop,
-  removeAliases,
-  removeEntry,
-  renameEntry,
-  withdrawCrop,
-} from '#src/catalog/reference-change-queries.ts'
+import * as changes from '#src/catalog/reference-change-queries.ts'
 import {
   COUNTRIES,
   type CountryEntry,
@@ -21,8 +13,7 @@ import {
   type ReferenceList,
 } from '#src/catalog/reference-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { changeReference, command, group, YES_OPTION } from './command.ts'
-import { formatTable } from './table.ts'
+import { changeReference, command, group, listCommand, YES_OPTION } from './command.ts'
 import { type Consent, confirm, type Output } from './terminal.ts'
 
 interface ReferenceGroup<Row> {
@@ -31,23 +22,16 @@ interface ReferenceGroup<Row> {
   description: string
   listing: string
   read: (db: Kysely<Tables>) => Promise<Row[]>
-  format: (rows: Row[]) => string
+  head: string[]
+  cells: (row: Row) => string[]
   /** Shown in the help. */
   example: { code: string; name: string; otherName: string }
 }
 
 /** Countries and crops have the same commands. */
 function referenceCommand<Row>(declared: ReferenceGroup<Row>): Command {
-  const { name, description, listing, read, format } = declared
-  const list = command({
-    usage: 'list',
-    description: listing,
-    examples: [`agro ${name} list`, `agro ${name} list --json`],
-    async look({ writer }) {
-      const rows = await read(writer)
-      return [rows, format(rows)]
-    },
-  })
+  const { name, description, listing, read, head, cells } = declared
+  const list = listCommand(name, listing, read, { none: `There are no ${name}.`, head, cells })
   return group(name, description, [list, ...entryCommands(declared), ...offerCommands(name)])
 }
 
@@ -60,7 +44,7 @@ function entryCommands<Row>({ list, name: above, example }: ReferenceGroup<Row>)
     examples: [`agro ${above} add ${code} ${name}`],
     run: (_: Output, newCode: string, newName: string) =>
       changeReference(async (trx) => {
-        const entry = await addEntry(trx, list, newCode, newName)
+        const entry = await changes.addEntry(trx, list, newCode, newName)
         return [entry, `${entry.code} is added as ${entry.name}.`]
       }),
   })
@@ -70,7 +54,7 @@ function entryCommands<Row>({ list, name: above, example }: ReferenceGroup<Row>)
     examples: [`agro ${above} rename ${code} ${otherName}`],
     run: (_: Output, named: string, newName: string) =>
       changeReference(async (trx) => {
-        const { before, after } = await renameEntry(trx, list, named, newName)
+        const { before, after } = await changes.renameEntry(trx, list, named, newName)
         return [{ before, after }, `${after.code} is called ${after.name} now, and no more ${before.name}.`]
       }),
   })
@@ -84,7 +68,7 @@ function entryCommands<Row>({ list, name: above, example }: ReferenceGroup<Row>)
     ],
     run: ({ remove }: Output & { remove?: boolean }, named: string, aliases: string[]) =>
       changeReference(async (trx) => {
-        const entry = await (remove ? removeAliases : addAliases)(trx, list, named, aliases)
+        const entry = await (remove ? changes.removeAliases : changes.addAliases)(trx, list, named, aliases)
         return [
           entry,
           `${entry.code} is ${remove ? 'no longer' : 'now also'} found by ${aliases.join(', ')}.`,
@@ -99,7 +83,7 @@ function entryCommands<Row>({ list, name: above, example }: ReferenceGroup<Row>)
     async run(consent: Output & Consent, named: string) {
       await confirm(`This removes the ${entryName} ${named} with its names`, consent)
       return changeReference(async (trx) => {
-        const entry = await removeEntry(trx, list, named)
+        const entry = await changes.removeEntry(trx, list, named)
         return [entry, `${entry.code} is removed.`]
       })
     },
@@ -114,7 +98,7 @@ function offerCommands(above: string): Command[] {
     examples: [`agro ${above} offer ken maize`],
     run: (_: Output, country: string, crop: string) =>
       changeReference(async (trx) => {
-        const offered = await offerCrop(trx, country, crop)
+        const offered = await changes.offerCrop(trx, country, crop)
         return [offered, `${offered.country.name} offers ${offered.crop.code} now.`]
       }),
   })
@@ -124,7 +108,7 @@ function offerCommands(above: string): Command[] {
     examples: [`agro ${above} withdraw ken maize`],
     run: (_: Output, country: string, crop: string) =>
       changeReference(async (trx) => {
-        const withdrawn = await withdrawCrop(trx, country, crop)
+        const withdrawn = await changes.withdrawCrop(trx, country, crop)
         return [withdrawn, `${withdrawn.country.name} offers ${withdrawn.crop.code} no more.`]
       }),
   })
@@ -137,17 +121,14 @@ export const countriesCommand = referenceCommand<CountryEntry>({
   description: 'List, add, rename and remove countries, and set the crops of each.',
   listing: 'List all countries, and what there is of them.',
   read: listCountryEntries,
-  format(countries) {
-    if (countries.length === 0) return 'There are no countries.'
-    const rows = countries.map(({ code, name, crops, levels, aliases }) => [
-      code,
-      name,
-      crops.join(', ') || `none${ofSeasonless(PRODUCTS.list, (names) => `, only ${names}`)}`,
-      levels.join(', ') || 'none',
-      aliases.join(', '),
-    ])
-    return formatTable(['CODE', 'NAME', 'CROPS', 'BOUNDARIES', 'ALSO FOUND BY'], rows)
-  },
+  head: ['CODE', 'NAME', 'CROPS', 'BOUNDARIES', 'ALSO FOUND BY'],
+  cells: ({ code, name, crops, levels, aliases }) => [
+    code,
+    name,
+    crops.join(', ') || `none${ofSeasonless(PRODUCTS.list, (names) => `, only ${names}`)}`,
+    levels.join(', ') || 'none',
+    aliases.join(', '),
+  ],
   example: { code: 'tza', name: 'Tanzania', otherName: 'Tanganyika' },
 })
 
@@ -157,15 +138,12 @@ export const cropsCommand = referenceCommand<CropEntry>({
   description: 'List, add, rename and remove crops, and set the countries of each.',
   listing: 'List all crops, and which countries offer them.',
   read: listCropEntries,
-  format(crops) {
-    if (crops.length === 0) return 'There are no crops.'
-    const rows = crops.map(({ code, name, countries, aliases }) => [
-      code,
-      name,
-      countries.join(', ') || 'none',
-      aliases.join(', '),
-    ])
-    return formatTable(['CODE', 'NAME', 'OFFERED BY', 'ALSO FOUND BY'], rows)
-  },
+  head: ['CODE', 'NAME', 'OFFERED BY', 'ALSO FOUND BY'],
+  cells: ({ code, name, countries, aliases }) => [
+    code,
+    name,
+    countries.join(', ') || 'none',
+    aliases.join(', '),
+  ],
   example: { code: 'maize', name: 'Maize', otherName: 'Corn' },
 })

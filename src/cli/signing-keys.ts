@@ -1,39 +1,25 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
+import type { Kysely } from 'kysely'
 import { identifyKey } from '#src/catalog/signing.ts'
-import {
-  keepSigningKey,
-  listSigningKeys,
-  retireSigningKey,
-  type SigningKey,
-} from '#src/catalog/signing-queries.ts'
+import { keepSigningKey, listSigningKeys, retireSigningKey } from '#src/catalog/signing-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
-import { command, group, YES_OPTION } from './command.ts'
-import { formatTable, timeText } from './table.ts'
+import { command, group, listCommand, YES_OPTION } from './command.ts'
+import { timeText } from './table.ts'
 import { type Consent, confirm, type Output, pathNamed } from './terminal.ts'
 
-const describe = ({ kid, made_at, retired_at }: SigningKey) => ({
-  kid,
-  madeAt: made_at,
-  retiredAt: retired_at,
-})
+async function listKeys(db: Kysely<Tables>) {
+  const keys = await listSigningKeys(db)
+  return keys.map(({ kid, made_at: madeAt, retired_at: retiredAt }) => ({ kid, madeAt, retiredAt }))
+}
 
-const list = command({
-  usage: 'list',
-  description: 'List the keys that sign proofs, the newest first.',
-  examples: ['agro signing-keys list', 'agro signing-keys list --json'],
-  async look({ writer }) {
-    const keys = (await listSigningKeys(writer)).map(describe)
-    if (keys.length === 0) return [keys, 'There are no keys: proofs have no signature.']
-    const rows = keys.map(({ kid, madeAt, retiredAt }) => [
-      kid,
-      timeText(madeAt),
-      retiredAt ? timeText(retiredAt) : '',
-    ])
-    return [keys, formatTable(['KEY', 'SINCE (UTC)', 'RETIRED (UTC)'], rows)]
-  },
+const list = listCommand('signing-keys', 'List the keys that sign proofs, the newest first.', listKeys, {
+  none: 'There are no keys: proofs have no signature.',
+  head: ['KEY', 'SINCE (UTC)', 'RETIRED (UTC)'],
+  cells: ({ kid, madeAt, retiredAt }) => [kid, timeText(madeAt), retiredAt ? timeText(retiredAt) : ''],
 })
 
 const make = command({

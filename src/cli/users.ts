@@ -14,8 +14,7 @@ import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, OperatorError } from '#src/errors.ts'
 import { AJV_OPTIONS, validationError } from '#src/http/parameters.ts'
-import { type CommandAnswer, command, group, withDatabase, YES_OPTION } from './command.ts'
-import { formatTable } from './table.ts'
+import { type CommandAnswer, command, group, listCommand, withDatabase, YES_OPTION } from './command.ts'
 import { type Consent, confirm, type Output, readPassword, whileShown } from './terminal.ts'
 
 interface CreateOptions extends Output {
@@ -105,22 +104,16 @@ function resetText({ email, hours, usage }: Awaited<ReturnType<typeof issueReset
   return `For ${email}, once, within ${hours} hours.${consequence}\n\n${usage}`
 }
 
-const list = command({
-  usage: 'list',
-  description: 'List all accounts with their roles.',
-  examples: ['agro users list', 'agro users list --json'],
-  async look({ writer }) {
-    const users = await queries.listUsers(writer)
-    if (users.length === 0) return [users, 'There are no accounts.']
-    const rows = users.map(({ email, email_confirmed, role, name, created_at }) => [
-      email,
-      email_confirmed ? 'yes' : 'no',
-      role,
-      created_at.slice(0, 10),
-      name,
-    ])
-    return [users, formatTable(['EMAIL', 'CONFIRMED', 'ROLE', 'SINCE', 'NAME'], rows)]
-  },
+const list = listCommand('users', 'List all accounts with their roles.', queries.listUsers, {
+  none: 'There are no accounts.',
+  head: ['EMAIL', 'CONFIRMED', 'ROLE', 'SINCE', 'NAME'],
+  cells: ({ email, email_confirmed, role, name, created_at }) => [
+    email,
+    email_confirmed ? 'yes' : 'no',
+    role,
+    created_at.slice(0, 10),
+    name,
+  ],
 })
 
 const remove = command({

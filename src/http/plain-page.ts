@@ -4,7 +4,7 @@ import { SERVICE_NAME } from '#schemas/service.ts'
 
 const HTML_TYPE = 'text/html'
 
-interface Link {
+export interface Link {
   href: string
   rel: string
   type?: string

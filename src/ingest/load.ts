@@ -16,7 +16,7 @@ import { allowedChecks, type Leniency, refusingChecks } from './checks/index.ts'
 import { createContradictionCheck } from './contradictions.ts'
 import { withMixture } from './mixture.ts'
 import { createPixelWriter, storeForLoads } from './pixel-writing.ts'
-import { publishChecked } from './publish.ts'
+import { type Publishing, publishChecked } from './publish.ts'
 import * as queries from './queries.ts'
 import {
   type CoverageSource,
@@ -278,16 +278,12 @@ interface IngestOptions extends LoadOptions {
   leniency: Leniency
 }
 
-export interface Ingestion {
-  code: string
+export interface Ingestion extends Publishing {
   loaded: boolean
   /** Undefined without a load. */
   tiles: number | undefined
-  published: boolean
   /** Before this call. */
   publishedBefore: boolean
-  replaced: string | undefined
-  findings: ReleaseIssue[]
 }
 
 /** Equal data are published, not loaded again. Parallel ingests of them wait. */

@@ -10,13 +10,7 @@ import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import { findPixelType, type StoredBand } from '#src/raster/pixels.ts'
 import { TILE_SIZE, tilesOf } from '#src/raster/tiles.ts'
-import {
-  clearStore,
-  findTileStore,
-  listMovedCoverages,
-  type MovedCoverage,
-  switchStore,
-} from './move-queries.ts'
+import * as queries from './move-queries.ts'
 import { createPixelWriter } from './pixel-writing.ts'
 import { isGeographic } from './queries.ts'
 import { FILES_LOCK } from './unused-files.ts'
@@ -44,16 +38,16 @@ export async function moveRelease(
   const { lost, unlock } = await lockWork(database, MOVE_LOCK, { shared: FILES_LOCK, onWait })
   try {
     const { id } = await requireComplete(writer, code)
-    const from = await findTileStore(writer, id)
+    const from = await queries.findTileStore(writer, id)
     const other = to === 'files' ? 'postgis' : 'files'
-    const coverages = await listMovedCoverages(writer, id)
+    const coverages = await queries.listMovedCoverages(writer, id)
     if (from !== to) {
       for (const [index, coverage] of coverages.entries()) {
         await copyCoverage(database, code, coverage, to, lost)
         progress((index + 1) / (coverages.length + 1))
       }
       await inTransaction(writer, async (trx) => {
-        await switchStore(trx, code, to)
+        await queries.switchStore(trx, code, to)
         // The transaction may have waited, and another process may hold the lock.
         lost.throwIfAborted()
       })
@@ -61,7 +55,7 @@ export async function moveRelease(
     // Leftovers of interrupted moves, too.
     for (const coverage of coverages) {
       lost.throwIfAborted()
-      await clearStore(writer, other, coverage.id)
+      await queries.clearStore(writer, other, coverage.id)
     }
     progress(1)
     return from !== to
@@ -73,7 +67,7 @@ export async function moveRelease(
 async function copyCoverage(
   database: Database,
   code: string,
-  coverage: MovedCoverage,
+  coverage: queries.MovedCoverage,
   to: TileStoreName,
   lost: AbortSignal,
 ): Promise<void> {
@@ -85,7 +79,7 @@ async function copyCoverage(
   const expected = await computeDigest(from, coverage)
   if (isDeepStrictEqual(await computeDigest(stores[to], coverage).catch(() => null), expected)) return
   lost.throwIfAborted()
-  await clearStore(writer, to, id)
+  await queries.clearStore(writer, to, id)
   const bands = await findBands(from, id)
   if (!bands) return
   const geographic = await isGeographic(writer, grid.srid)
@@ -105,7 +99,7 @@ async function copyCoverage(
 }
 
 /** Count and sum of tiles with values, in any order. */
-async function computeDigest(store: TileStore, { id, grid }: MovedCoverage) {
+async function computeDigest(store: TileStore, { id, grid }: queries.MovedCoverage) {
   const digest = new RowDigest()
   for await (const stored of store.windows(id)) {
     const pixels = stored.bands.map((band) => band.pixels)

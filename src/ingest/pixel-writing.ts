@@ -12,15 +12,7 @@ import type { Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { createPyramid } from '#src/raster/pyramid.ts'
 import { tilesOf } from '#src/raster/tiles.ts'
-import {
-  clearSummaries,
-  createSummaryWriter,
-  createTileWriter,
-  isGeographic,
-  listUnsummarised,
-  markSummarised,
-  type StoredCoverage,
-} from './queries.ts'
+import * as queries from './queries.ts'
 
 export function storeForLoads({ files }: Database): TileStoreName {
   return files ? 'files' : 'postgis'
@@ -35,7 +27,7 @@ export async function createPixelWriter(
   const { writer, files } = database
   const { id, grid, bands } = coverage
   if (store === 'postgis' || !files) {
-    const tiles = createTileWriter(writer, id)
+    const tiles = queries.createTileWriter(writer, id)
     return {
       async add(window: Window, pixels: Pixels[]): Promise<void> {
         for (const tile of tilesOf(grid, bands, window, pixels)) await tiles.add(tile)
@@ -71,11 +63,11 @@ export async function summariseCoverages(
   database: Database,
   progress: (done: number, of: number) => void = () => {},
 ): Promise<number> {
-  if ((await listUnsummarised(database.writer)).length === 0) return 0
+  if ((await queries.listUnsummarised(database.writer)).length === 0) return 0
   const { unlock } = await lockWork(database, SUMMARISE_LOCK)
   try {
     // Another process may have finished meanwhile.
-    const coverages = await listUnsummarised(database.writer)
+    const coverages = await queries.listUnsummarised(database.writer)
     for (const [index, coverage] of coverages.entries()) {
       await summarise(database, coverage)
       progress(index + 1, coverages.length)
@@ -86,16 +78,16 @@ export async function summariseCoverages(
   }
 }
 
-async function summarise(database: Database, coverage: StoredCoverage): Promise<void> {
+async function summarise(database: Database, coverage: queries.StoredCoverage): Promise<void> {
   const { id, grid, store } = coverage
-  await clearSummaries(database.writer, id)
+  await queries.clearSummaries(database.writer, id)
   const stores = createTileStores({ ...database, reader: database.writer })
-  const pyramid = createPyramid(grid, await isGeographic(database.writer, grid.srid))
-  const summaries = createSummaryWriter(database.writer, id)
+  const pyramid = createPyramid(grid, await queries.isGeographic(database.writer, grid.srid))
+  const summaries = queries.createSummaryWriter(database.writer, id)
   for await (const { window, bands } of stores[store].windows(id)) {
     for (const run of pyramid.add(window, bands)) await summaries.add(run)
   }
   for (const run of pyramid.finish()) await summaries.add(run)
   await summaries.flush()
-  await markSummarised(database.writer, id)
+  await queries.markSummarised(database.writer, id)
 }

@@ -11,14 +11,9 @@ import { findCell } from '#src/raster/grid.ts'
 import { createInterleaver, type InterleavedTile } from '#src/raster/tiles.ts'
 import { describeEntry, type EntryCertainty, figuresOfPoint } from './certainty.ts'
 import { conditionError } from './conditions.ts'
+import { assembleValues, type StoredPixels } from './entries.ts'
 import { findCells, findPixels, findReleases, type PixelAddress, type Position } from './queries.ts'
-import {
-  assembleValues,
-  createNumbering,
-  type NumberedCoverage,
-  ReplacedMeanwhile,
-  type StoredPixels,
-} from './releases.ts'
+import { createNumbering, type NumberedCoverage, ReplacedMeanwhile } from './releases.ts'
 
 /** Measured memory of a tile beside its pixels. */
 export const ENTRY_BYTES = 500

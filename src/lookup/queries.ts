@@ -5,6 +5,7 @@ import type { Series } from '#schemas/products/define.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import { formatArray, isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
+import type { TiledGrid } from '#src/raster/grid.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
 
 /** Decimal degrees, WGS 84. */
@@ -23,16 +24,8 @@ export interface LayerLabel {
   decimals: number
 }
 
-export interface Coverage {
+export interface Coverage extends TiledGrid {
   id: number
-  srid: number
-  originX: number
-  originY: number
-  pixelWidth: number
-  pixelHeight: number
-  width: number
-  height: number
-  tileSize: number
   /** Whether its CRS has degrees. */
   geographic: boolean
   store: TileStoreName
@@ -316,13 +309,7 @@ export async function findAreasAt(db: Kysely<Tables>, places: Position[]): Promi
 }
 
 /** An administrative area by its name, for searches. */
-export interface AreaName {
-  id: number
-  parentId: number | null
-  countryCode: string
-  level: number
-  code: string
-  name: string
+export interface AreaName extends Area {
   /** The centre of mass. */
   lat: number
   lng: number
@@ -332,8 +319,7 @@ export interface AreaName {
 export async function listAreaNames(db: Kysely<Tables>): Promise<{ boundaries: string; areas: AreaName[] }> {
   const { rows } = await sql<{ boundaries: string } & (AreaName | { id: null })>`
     select
-      boundaries.version as boundaries, area.id, area.parent_id as "parentId", area.country_code as "countryCode",
-      area.level, area.code, area.name, area.centroid_lat as lat, area.centroid_lng as lng
+      boundaries.version as boundaries, ${AREA}, area.centroid_lat as lat, area.centroid_lng as lng
     from (select boundaries_version() as version) as boundaries
     left join admin_area as area on true
     order by area.level, area.country_code, area.code`.execute(db)

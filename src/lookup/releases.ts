@@ -21,17 +21,6 @@ import {
 } from './entries.ts'
 import type { Band, Companion, Coverage, Layer, Position, Release } from './queries.ts'
 
-export {
-  assembleValues,
-  type Entry,
-  type LayerValues,
-  makeLabels,
-  makeOutlookMembers,
-  nameColumn,
-  type ReleaseLabels,
-  type StoredPixels,
-} from './entries.ts'
-
 export type ReleaseMembers = Record<string, string | boolean | null>
 
 export function makeReleaseMembers(release: ReleaseLabels): ReleaseMembers {

@@ -10,14 +10,7 @@ import type { Database } from '#src/data/client.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import { Cache } from '#src/lib/cache.ts'
-import {
-  findPublishedState,
-  findReleaseState,
-  findReleases,
-  listBoundedCountries,
-  type PublishedState,
-  type ReleaseState,
-} from './queries.ts'
+import * as queries from './queries.ts'
 import { createNumbering, type PublishedRelease, withAge, withStore } from './releases.ts'
 
 /**
@@ -158,17 +151,17 @@ async function take(
   attempts = ATTEMPTS,
 ): Promise<DatedSnapshot> {
   const takenAt = performance.now()
-  const { ids, inFiles, boundaries, reference } = await findPublishedState(source)
+  const { ids, inFiles, boundaries, reference } = await queries.findPublishedState(source)
   if (before?.state === formatState({ ids, inFiles, boundaries, reference }) && Date.now() < before.agesAt) {
     before.takenAt = takenAt
     return before
   }
   const missing = ids.filter((id) => !before?.releases.has(id))
-  const added = await findReleases(source, missing)
+  const added = await queries.findReleases(source, missing)
   if (added.length < missing.length && attempts > 1)
     return take(source, before, products, numbered, attempts - 1)
   const countries = await listCountries(source)
-  const bounded = await listBoundedCountries(source)
+  const bounded = await queries.listBoundedCountries(source)
   const aliases = await listCropAliases(source)
   const prepared = new Map(before?.releases)
   for (const release of added) {
@@ -216,7 +209,7 @@ export function countryNamed({ countries }: Snapshot, code: string | undefined):
   return countries.find((country) => country.code === code)?.name
 }
 
-function formatState({ ids, inFiles, boundaries, reference }: PublishedState): string {
+function formatState({ ids, inFiles, boundaries, reference }: queries.PublishedState): string {
   return `${ids.join()}; ${inFiles.join()}; ${boundaries}; ${reference}`
 }
 
@@ -233,7 +226,7 @@ export interface PinnedRelease {
 export type PinnedReleases = ReturnType<typeof createPinnedReleases>
 
 interface StoredPin extends PinnedRelease {
-  store: ReleaseState['store']
+  store: queries.ReleaseState['store']
 }
 
 /** A release never changes; after `maxAgeMs` the database says whether it still exists. */
@@ -253,7 +246,7 @@ export function createPinnedReleases(db: Kysely<Tables>, products: Products, max
   }
 
   async function load(code: string, last: StoredPin | undefined): Promise<StoredPin> {
-    const state = await findReleaseState(db, code)
+    const state = await queries.findReleaseState(db, code)
     if (state?.status !== 'ready') {
       cache.delete(code)
       // A release that never was published stays unknown, also after it was deleted.
@@ -262,7 +255,7 @@ export function createPinnedReleases(db: Kysely<Tables>, products: Products, max
     }
     const isPublic = state.publishedFrom !== null
     if (last && last.store === state.store) return { ...last, isPublic }
-    const [release] = await findReleases(db, [state.id])
+    const [release] = await queries.findReleases(db, [state.id])
     const product = release && products.list.find(({ code }) => code === release.product)
     // It was deleted just now, or only another version of the service has its product.
     if (!product) throw unknownRelease(code)
@@ -287,7 +280,7 @@ export function unknownRelease(code: string): ApiError {
   return new ApiError('NOT_FOUND', message)
 }
 
-function gone(code: string, { deletedAt, publishedFrom, publishedTo }: ReleaseState): ApiError {
+function gone(code: string, { deletedAt, publishedFrom, publishedTo }: queries.ReleaseState): ApiError {
   const when = deletedAt === null ? '' : ` at ${deletedAt}`
   const until = publishedTo === null ? '' : ` to ${publishedTo}`
   const known = `\`GET ${BASE}/releases/${code}\` says what is known of it`

@@ -1,4 +1,5 @@
 import type { CoveredPixels } from './blocks.ts'
+import type { ValueEnds } from './classes.ts'
 import type { Pixels } from './pixels.ts'
 import type { DecodedTile, TileBand } from './tiles.ts'
 
@@ -72,9 +73,7 @@ function arrayFor(pixels: Pixels, length: number): WeighedArray {
   return isWide ? new Float64Array(length) : new Float32Array(length)
 }
 
-interface ValueRange {
-  minimum: number
-  maximum: number
+interface ValueRange extends ValueEnds {
   mean: number
   deviation: number
   weight: number
@@ -88,11 +87,6 @@ interface WeighedBand extends BandPixels {
   offset: number
 }
 
-interface Ends {
-  minimum: number
-  maximum: number
-}
-
 interface Parts {
   from: number
   /** Parts for each unit of value. */
@@ -100,7 +94,7 @@ interface Parts {
   last: number
 }
 
-function divide({ minimum, maximum }: Ends, count: number): Parts {
+function divide({ minimum, maximum }: ValueEnds, count: number): Parts {
   return { from: minimum, density: maximum > minimum ? count / (maximum - minimum) : 0, last: count - 1 }
 }
 
@@ -123,7 +117,7 @@ function addTo(sums: Float64Array, place: number, weight: number): void {
 
 type ValueCells = ReturnType<typeof createCells>
 
-function createCells(ends: Ends, count: number) {
+function createCells(ends: ValueEnds, count: number) {
   const parts = divide(ends, count)
   const weights = new Float64Array(count)
   const lowest = new Float64Array(count).fill(Number.POSITIVE_INFINITY)
@@ -151,7 +145,7 @@ function createCells(ends: Ends, count: number) {
       }
       return total
     },
-    endsOf(cell: number): Ends {
+    endsOf(cell: number): ValueEnds {
       return { minimum: lowest[cell] as number, maximum: highest[cell] as number }
     },
     /** The cell where the sum of weights reaches `wanted`, and the sum before it. */
@@ -216,7 +210,7 @@ function withTwiceTheRoom<Numbers extends WeighedArray>(numbers: Numbers): Numbe
 const WITHIN = 256
 
 /** The weighted quantile between two ends. */
-function valueAt(band: WeighedBand, ends: Ends, wanted: number): number {
+function valueAt(band: WeighedBand, ends: ValueEnds, wanted: number): number {
   const cells = createCells(ends, WITHIN)
   cells.addPixels(band)
   const { cell, before } = cells.placeAt(wanted)
@@ -241,7 +235,7 @@ export interface HistogramBin {
 /** Smaller shares of the weight are rounding. */
 const NOISE = 2 ** -40
 
-function createHistogram(ends: Ends, bins: number) {
+function createHistogram(ends: ValueEnds, bins: number) {
   const parts = divide(ends, bins)
   const exact = new Float64Array(bins)
   // Of ranges.
@@ -339,7 +333,7 @@ export class Distribution {
   readonly #kept: WeighedBand[] | undefined
   readonly #histogram: ReturnType<typeof createHistogram> | undefined
 
-  constructor(ends: Ends, wanted: DistributionOptions, { cells, keepsValues }: DistributionMemory) {
+  constructor(ends: ValueEnds, wanted: DistributionOptions, { cells, keepsValues }: DistributionMemory) {
     this.#wanted = wanted
     this.#cells = createCells(ends, cells)
     this.#kept = keepsValues ? [] : undefined

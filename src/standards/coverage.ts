@@ -3,7 +3,7 @@ import type { TObject, TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
   COVERAGE_DEFAULTS,
-  type COVERAGE_REASONS,
+  type CoverageEntry,
   type CoverageQuery,
   defineCoverageQuery,
   defineCoverageSchemas,
@@ -32,17 +32,6 @@ import { versionOfAll } from './published.ts'
 /** How long a page waits for computing, and for reading; then it ends, and the next one goes on. */
 const COMPUTING_MS = 4000
 const READING_MS = 1500
-
-/** Share of an area with values of a release, and the reason for none. */
-interface CoverageEntry {
-  product: string
-  crop: string | null
-  release: string | null
-  forecast_period: string | null
-  covered_percent: number
-  code?: (typeof COVERAGE_REASONS)[number]
-  reason?: string
-}
 
 /** A column of the areas of a country: a release of a product, or the reason for none. */
 type Column = PublishedRelease | CoverageEntry

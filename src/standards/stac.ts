@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
 import { rectangle } from '#schemas/geojson.ts'
-import { MOST_LIKELY } from '#schemas/map.ts'
+import { type LayerName, MOST_LIKELY } from '#schemas/map.ts'
 import { PACK_FORMATS, packsTemplate } from '#schemas/packs.ts'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import {
@@ -209,11 +209,10 @@ function describeAssets(
   const { code } = release
   const { number, coverage, pixelType } = layer
   const { srid, width, height, originX, originY, pixelWidth, pixelHeight } = coverage
-  const address = `${layersAddress(root, code)}/${number}`
   const label = labelLayer(layer) || `Layer ${number}`
   const description = describeCompanion(release, layer)
   const file: StacAsset = {
-    href: `${address}.tif`,
+    href: `${layersAddress(root, code)}/${number}.tif`,
     type: COG_TYPE,
     title: label,
     ...(description !== undefined && { description }),
@@ -223,26 +222,15 @@ function describeAssets(
     'proj:shape': [height, width],
     'proj:transform': [pixelWidth, 0, originX, 0, pixelHeight, originY],
   }
-  const map: StacAsset = {
-    href: `${address}/tiles.json`,
-    type: JSON_TYPE,
-    title: `${label}: a map, as TileJSON`,
-    roles: ['visual'],
-  }
   const files: [string, StacAsset][] = isOffered(config, coverage, pixelType)
     ? [[`layer-${number}`, file]]
     : []
-  return [...files, [`map-${number}`, map]]
+  return [...files, describeMap(root, code, number, label)]
 }
 
-function describeMostLikely(root: string, code: string): [string, StacAsset] {
-  const map: StacAsset = {
-    href: `${layersAddress(root, code)}/${MOST_LIKELY}/tiles.json`,
-    type: JSON_TYPE,
-    title: 'Most likely season: a map, as TileJSON',
-    roles: ['visual'],
-  }
-  return [`map-${MOST_LIKELY}`, map]
+function describeMap(root: string, code: string, name: LayerName, label: string): [string, StacAsset] {
+  const href = `${layersAddress(root, code)}/${name}/tiles.json`
+  return [`map-${name}`, { href, type: JSON_TYPE, title: `${label}: a map, as TileJSON`, roles: ['visual'] }]
 }
 
 /** STAC's name of a type of pixels, such as `int16`. */
@@ -363,7 +351,7 @@ function addItem(app: App, lookup: Lookup): void {
     const { rootUrl } = request
     const layers = listLayers(release)
     const assets = layers.flatMap((layer) => describeAssets(app, rootUrl, release, layer))
-    if (findSeasonOdds(layers)) assets.push(describeMostLikely(rootUrl, code))
+    if (findSeasonOdds(layers)) assets.push(describeMap(rootUrl, code, MOST_LIKELY, 'Most likely season'))
     const title = nameRelease(app.products.of(release.product).names.title, release, snapshot)
     return send(request, reply, GEOJSON_TYPE, writeItem(rootUrl, { id, title }, release, assets))
   })

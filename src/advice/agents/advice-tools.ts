@@ -5,7 +5,7 @@ import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantiti
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { wordKey } from '#src/lib/names.ts'
 import type { EntryCertainty } from '#src/lookup/certainty.ts'
-import type { Entry } from '#src/lookup/releases.ts'
+import type { Entry } from '#src/lookup/entries.ts'
 import {
   type AdviceBody,
   countLeftOut,

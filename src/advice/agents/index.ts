@@ -10,9 +10,7 @@ import { clientKeyOf } from '#src/http/request.ts'
 import { isObject } from '#src/lib/json.ts'
 import { findSimilarName } from '#src/lib/names.ts'
 import { VERSION } from '#src/lib/version.ts'
-import type { Lookup } from '#src/lookup/lookup.ts'
-import type { Advisors } from '../polygon/advisors.ts'
-import type { ReadRules } from '../quantities/compute.ts'
+import type { RegionParts } from '../places/advise.ts'
 import { adviseArea, advisePoint, quantities } from './advice-tools.ts'
 import { createExchange, type Exchange, type Sdk } from './exchange.ts'
 import { catalogue, explainNoData, releases, whereIs } from './lookup-tools.ts'
@@ -136,14 +134,8 @@ const INVALID_REQUEST = -32_600
 
 const TOOLS = [catalogue, whereIs, advisePoint, adviseArea, quantities, explainNoData, releases]
 
-interface McpOptions {
-  lookup: Lookup
-  advisors: Advisors
-  readRules: ReadRules
-}
-
 /** The Model Context Protocol over HTTP. The document leaves it out: `tools/list` describes the tools. */
-export async function mcp(app: App, { lookup, advisors, readRules }: McpOptions): Promise<void> {
+export async function mcp(app: App, { lookup, advisors, readRules }: RegionParts): Promise<void> {
   const tools = TOOLS.map((define) => define(app.products))
   const parts = createToolParts(app, lookup, advisors, readRules)
   let exchange: Promise<Exchange> | undefined

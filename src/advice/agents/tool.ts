@@ -3,7 +3,7 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { BASE, type ErrorCode } from '#src/errors.ts'
 import { toApiError } from '#src/http/plugins/error-handler.ts'
 import type { EntryCertainty } from '#src/lookup/certainty.ts'
-import type { Entry } from '#src/lookup/releases.ts'
+import type { Entry } from '#src/lookup/entries.ts'
 
 /** The HTTP request of a tool's call: its queue, limits and deadline count. */
 export interface ToolCall {

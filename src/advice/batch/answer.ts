@@ -9,16 +9,15 @@ import { closedWith, openText } from '#src/lib/json.ts'
 import type { ClientKey, Pause } from '#src/lib/limiter.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import { conditionError } from '#src/lookup/conditions.ts'
+import type { LayerValues, ReleaseLabels } from '#src/lookup/entries.ts'
 import type { ConditionedPosition, Lookup, Reasons, WorkInRelease } from '#src/lookup/lookup.ts'
 import { createSources, makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
 import {
   describeLocation,
   idMember,
   itemWriter,
-  type LayerValues,
   type PublishedRelease,
   positionOf,
-  type ReleaseLabels,
   type ReleaseWriter,
   readSeries,
 } from '#src/lookup/releases.ts'

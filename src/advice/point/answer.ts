@@ -10,16 +10,15 @@ import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
 import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
 import { splitList } from '#src/lib/names.ts'
+import type { LayerValues, ReleaseLabels } from '#src/lookup/entries.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '#src/lookup/lookup.ts'
 import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
 import {
   describeLocation,
-  type LayerValues,
   locationStart,
   makePointData,
   makeReleaseMembers,
   positionOf,
-  type ReleaseLabels,
   readSeries,
 } from '#src/lookup/releases.ts'
 import { nameCells, quantityColumns, valueColumns } from '../columns.ts'

@@ -7,9 +7,10 @@ import type { Tables } from '#src/data/tables.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { conditionMember } from '#src/lookup/conditions.ts'
+import type { StoredPixels } from '#src/lookup/entries.ts'
 import type { Lookup, PointAdvice } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
-import { positionOf, refuseIfReplaced, type StoredPixels } from '#src/lookup/releases.ts'
+import { positionOf, refuseIfReplaced } from '#src/lookup/releases.ts'
 
 /** The pixel of a grid of a release that a position lies in. */
 type PixelFacts = Omit<Provenance['pixels'][number], 'layers'> & { coverageId: number }

@@ -8,6 +8,7 @@ import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
 import { round, roundAmount, roundDegrees } from '#src/lib/round.ts'
 import { describeEntry, readOutlook } from '#src/lookup/certainty.ts'
 import { type ConditionWish, listPairs } from '#src/lookup/conditions.ts'
+import { makeLabels, makeOutlookMembers, nameColumn, type ReleaseLabels } from '#src/lookup/entries.ts'
 import {
   type LocatableRequest,
   makeSharedMembers,
@@ -15,15 +16,7 @@ import {
   sourceMember,
 } from '#src/lookup/places.ts'
 import type { LayerLabel, Position } from '#src/lookup/queries.ts'
-import {
-  makeLabels,
-  makeOutlookMembers,
-  makeReleaseMembers,
-  nameColumn,
-  type PublishedRelease,
-  type ReleaseLabels,
-  type ReleaseMembers,
-} from '#src/lookup/releases.ts'
+import { makeReleaseMembers, type PublishedRelease, type ReleaseMembers } from '#src/lookup/releases.ts'
 import type { DistributionOptions, Quantile } from '#src/raster/distribution.ts'
 import {
   alternativeColumns,

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Ask, type Reads, readUntil } from '#src/data/cancellable.ts'
 import type { TileStores } from '#src/data/tiles/stores.ts'
-import type { StoredTile } from '#src/data/tiles/tile-queries.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
@@ -13,11 +12,11 @@ import { type ClientKey, createLimiter, type Pause } from '#src/lib/limiter.ts'
 import { createWait, type Wait } from '#src/lib/time-budget.ts'
 import { type CoveredPixels, columnsIn, coverWhole, largestBlocks } from '#src/raster/blocks.ts'
 import { createMeasure, type Measure } from '#src/raster/grid.ts'
-import { type DecodedTile, decodeTile } from '#src/raster/tiles.ts'
+import { type DecodedTile, decodeTile, type Tile } from '#src/raster/tiles.ts'
 import type { PolygonWeights } from '#src/raster/weights.ts'
 import { readSummaries, type StoredSummary, type ZonalCoverage } from './queries.ts'
 
-type TilePlace = Pick<StoredTile, 'row' | 'column'>
+type TilePlace = Pick<Tile, 'row' | 'column'>
 
 interface ReadTile extends TilePlace {
   decode: () => DecodedTile

@@ -7,8 +7,8 @@ import {
   chooseCondition,
   narrow,
 } from '#src/lookup/conditions.ts'
+import type { ReleaseLabels } from '#src/lookup/entries.ts'
 import type { Companion } from '#src/lookup/queries.ts'
-import type { ReleaseLabels } from '#src/lookup/releases.ts'
 import type { LayerStatistics, ZonalStatistics } from './queries.ts'
 
 /** The numbers of a release in a region, and the condition of the region that answers. */

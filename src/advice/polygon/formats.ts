@@ -4,13 +4,14 @@ import { QuantityFields, type QuantityRequest } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
 import { FORMATS, type Format, type Writer } from '#src/http/formats.ts'
 import { monthOfCalendar } from '#src/lib/dates.ts'
-import { makeReleaseMembers, type ReleaseLabels } from '#src/lookup/releases.ts'
+import type { ReleaseLabels } from '#src/lookup/entries.ts'
+import { makeReleaseMembers } from '#src/lookup/releases.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
 import { type PolygonItem, type PolygonItems, statisticColumns } from './answer.ts'
 
 /** The formats of answers on many polygons: those of lists, and data value sets of DHIS2. */
 
-export interface PolygonFormat extends Omit<Format, 'write'> {
+interface PolygonFormat extends Omit<Format, 'write'> {
   write(items: PolygonItems): Writer<PolygonItem>
 }
 

@@ -26,15 +26,10 @@ import {
 import { splitList } from '#src/lib/names.ts'
 import { figuresOfPoint, readOutlook } from '#src/lookup/certainty.ts'
 import { conditionMember } from '#src/lookup/conditions.ts'
+import type { LayerValues, ReleaseLabels } from '#src/lookup/entries.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { LayerLabel } from '#src/lookup/queries.ts'
-import {
-  type LayerValues,
-  makePointData,
-  type PublishedRelease,
-  type ReleaseLabels,
-  readSeries,
-} from '#src/lookup/releases.ts'
+import { makePointData, type PublishedRelease, readSeries } from '#src/lookup/releases.ts'
 import {
   type AreasOf,
   type FieldArea,

@@ -3,7 +3,7 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import { amountText, areaText, groupedText, rateText } from '#src/lib/round.ts'
 import type { EntryCertainty } from '#src/lookup/certainty.ts'
-import type { Entry } from '#src/lookup/releases.ts'
+import type { Entry } from '#src/lookup/entries.ts'
 import { fill, type Texts } from './languages.ts'
 import { countSegments, isInGsm7 } from './segments.ts'
 

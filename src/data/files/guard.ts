@@ -1,6 +1,6 @@
 import { createLimiter, EVERYBODY } from '#src/lib/limiter.ts'
 
-interface GuardLimits {
+export interface Limits {
   /** Runs at the same time; a run that is too late keeps its permit until it ends. */
   concurrency: number
   /** Of a run, with its wait. */
@@ -8,6 +8,9 @@ interface GuardLimits {
   /** Failures in a row after which all others fail at once, for a pause. */
   failures: number
   pauseMs: number
+}
+
+interface Guarding extends Limits {
   isFailure(error: unknown): boolean
   /** Makes the error of a run that is too late, and of one that is not begun. */
   late(): Error
@@ -15,7 +18,7 @@ interface GuardLimits {
 }
 
 /** Runs work that may hang: some at a time, each within a deadline, and none for a pause after failures in a row. */
-export function createGuard(limits: GuardLimits) {
+export function createGuard(limits: Guarding) {
   const { concurrency, deadlineMs, failures: most, pauseMs, isFailure, late, refusal } = limits
   const limiter = createLimiter({ running: concurrency, waiting: Number.POSITIVE_INFINITY }, refusal)
   let failures = 0

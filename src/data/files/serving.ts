@@ -2,7 +2,7 @@ import { access, constants, mkdir } from 'node:fs/promises'
 import type { Config } from '#src/config.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { diskCached } from './disk-cache.ts'
-import { createGuard } from './guard.ts'
+import { createGuard, type Limits } from './guard.ts'
 import {
   createRangeReader,
   FileDamaged,
@@ -13,15 +13,8 @@ import {
   StorageUnavailable,
 } from './store.ts'
 
-interface StoreLimits {
-  concurrency: number
-  deadlineMs: number
-  failures: number
-  pauseMs: number
-}
-
 /** Reads from a store that may be slow or away, with a bounded wait. */
-export function guarded(place: string, ranges: RangeReader, limits: StoreLimits) {
+export function guarded(place: string, ranges: RangeReader, limits: Limits) {
   /** `refused` reads did not reach the store. */
   const errors = { unavailable: 0, missing: 0, damaged: 0, refused: 0 }
   let reads = 0

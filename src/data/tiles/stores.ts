@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Pixels } from '#src/raster/pixels.ts'
-import { TILE_SIZE, tileCutter } from '#src/raster/tiles.ts'
+import { TILE_SIZE, type Tile, tileCutter } from '#src/raster/tiles.ts'
 import type { Database } from '../client.ts'
 import { type FailureSources, findAlsoAtPrimary } from '../failures.ts'
 import { createRangeReader, type RangeReader, StorageUnavailable } from '../files/store.ts'
@@ -14,7 +14,6 @@ import {
   type GranuleFile,
   listGranuleRows,
   listGranules,
-  type StoredTile,
   type StoredWindow,
   type TileAddress,
   type TileSource,
@@ -70,7 +69,7 @@ function createFileTiles(source: FailureSources<Kysely<Tables>>, files: RangeRea
     async read({ ask, signal }, coverageId, tiles) {
       const addresses = tiles.map((tile) => ({ ...tile, coverageId }))
       const found = await cutTiles(await findGranules(ask, addresses), addresses, signal)
-      const rows: StoredTile[] = []
+      const rows: Tile[] = []
       for (const [index, { row, column }] of tiles.entries()) {
         const wkb = found[index]
         if (wkb instanceof Error) throw wkb

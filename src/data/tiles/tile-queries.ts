@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Window } from '#src/raster/grid.ts'
-import { type DecodedTile, decodeTile, TILE_SIZE } from '#src/raster/tiles.ts'
+import { type DecodedTile, decodeTile, TILE_SIZE, type Tile } from '#src/raster/tiles.ts'
 import type { Ask, Copy, Reads } from '../cancellable.ts'
 import type { Database } from '../client.ts'
 import { findAlsoAtPrimary } from '../failures.ts'
@@ -16,13 +16,6 @@ export interface TileAddress {
   column: number
 }
 
-export interface StoredTile {
-  row: number
-  column: number
-  /** PostGIS raster, well-known binary. */
-  wkb: Buffer
-}
-
 export interface StoredWindow extends DecodedTile {
   /** Its column and row are multiples of the tile size. */
   window: Window
@@ -36,7 +29,7 @@ export interface TileStore {
    */
   find(tiles: TileAddress[]): Promise<(Buffer | Error | null)[]>
   /** For a computation: without empty tiles, and without those of a deleted or moved coverage. */
-  read(reads: Reads, coverageId: number, tiles: Omit<TileAddress, 'coverageId'>[]): Promise<StoredTile[]>
+  read(reads: Reads, coverageId: number, tiles: Omit<TileAddress, 'coverageId'>[]): Promise<Tile[]>
   /** All pixels that may have values, from the top. */
   windows(coverageId: number): AsyncIterable<StoredWindow>
 }
@@ -69,7 +62,7 @@ async function readTiles(
   copy: Copy,
   coverageId: number,
   tiles: { row: number; column: number }[],
-): Promise<StoredTile[]> {
+): Promise<Tile[]> {
   const rows = await copy(sql`
     select tile.tile_row, tile.tile_column, tile.rast::bytea
     from unnest(
@@ -101,17 +94,17 @@ async function* windowsOf(db: Kysely<Tables>, coverageId: number): AsyncGenerato
       const { width, height } = tile
       yield { ...tile, window: { row: row * TILE_SIZE, column: column * TILE_SIZE, width, height } }
     }
-    tiles = await tilesAfter(db, coverageId, tiles.at(-1) as StoredTile, TILES_A_CHUNK)
+    tiles = await tilesAfter(db, coverageId, tiles.at(-1) as Tile, TILES_A_CHUNK)
   }
 }
 
 async function tilesAfter(
   db: Kysely<Tables>,
   coverageId: number,
-  after: Pick<StoredTile, 'row' | 'column'>,
+  after: Pick<Tile, 'row' | 'column'>,
   limit: number,
-): Promise<StoredTile[]> {
-  const { rows } = await sql<StoredTile>`
+): Promise<Tile[]> {
+  const { rows } = await sql<Tile>`
     select tile_row as row, tile_column as column, rast::bytea as wkb
     from raster_tile
     where coverage_id = ${coverageId} and (tile_row, tile_column) > (${after.row}, ${after.column})

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
-import { findCountryKeys, listCountryExtents } from '#src/catalog/reference-queries.ts'
+import { COUNTRIES, findKeys, listCountryExtents } from '#src/catalog/reference-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { OperatorError } from '#src/errors.ts'
 import { nameKey } from '#src/lib/names.ts'
@@ -92,7 +92,7 @@ async function* refusingOthers(areas: AsyncIterable<StagedArea>, found: Found) {
 }
 
 async function findTarget({ writer }: Database, request: LoadRequest) {
-  const keys = await findCountryKeys(writer)
+  const keys = await findKeys(writer, COUNTRIES)
   const countries = (await listCountryExtents(writer)).map(
     ({ code, name, extent, stated }): CountryBounds => ({
       code,

@@ -3,7 +3,15 @@ import { SERVICE_NAME } from '#schemas/service.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
-import { anchor, type Cell, pageText, paragraph, renderCells, sendPageText } from '#src/http/plain-page.ts'
+import {
+  anchor,
+  type Cell,
+  type Link as PlainLink,
+  pageText,
+  paragraph,
+  renderCells,
+  sendPageText,
+} from '#src/http/plain-page.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { negotiate } from '#src/http/request.ts'
@@ -64,11 +72,7 @@ export function createApi(app: App, lookup: Lookup) {
   }
 }
 
-export interface Link {
-  href: string
-  rel: string
-  type?: string
-  title?: string
+export interface Link extends PlainLink {
   /** Whether the address has variables in braces. */
   templated?: true
 }

@@ -287,13 +287,11 @@ function roundTotals(properties: Properties): Properties {
 
 const ITEM: Operation = {
   path: '/collections/{collectionId}/items/{featureId}',
-  ...{
-    id: 'getFeature',
-    summary: 'A feature',
-    tag: 'Data',
-    schema: 'featureGeoJSON',
-    formats: GEOJSON_AND_PAGE,
-  },
+  id: 'getFeature',
+  summary: 'A feature',
+  tag: 'Data',
+  schema: 'featureGeoJSON',
+  formats: GEOJSON_AND_PAGE,
   parameters: ['collectionId', 'featureId', 'f', 'crs', 'max-allowable-offset'],
 }
 
