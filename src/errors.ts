@@ -47,6 +47,13 @@ export class OperatorError extends Error {
   }
 }
 
+const NAMED_CODES = 5
+
+/** The first codes, for a sentence to an operator. */
+export function listSome(codes: string[]): string {
+  return codes.slice(0, NAMED_CODES).join(', ') + (codes.length > NAMED_CODES ? ', ...' : '')
+}
+
 /** Decodes a file of an operator. @throws {OperatorError} for text that cannot be read, and for notes without a reader */
 export function decodeFile(bytes: Buffer, file: TextSource, noted: (note: string) => void = refuse): string {
   try {

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
-import { OperatorError } from '#src/errors.ts'
+import { listSome, OperatorError } from '#src/errors.ts'
 import { COUNTRIES, CROPS, findKeys, type ReferenceEntry, type ReferenceList } from './reference-queries.ts'
 
 type Trx = Transaction<Tables>
@@ -126,7 +126,7 @@ export async function withdrawCrop(trx: Trx, countryNamed: string, cropNamed: st
     .orderBy('code')
     .execute()
   if (releases.length > 0) {
-    const some = someOf(releases.map(({ code }) => code))
+    const some = listSome(releases.map(({ code }) => code))
     throw new OperatorError(
       `${country.name} has releases of ${crop.code}, which would go on answering: delete them first (${some}).`,
     )
@@ -218,8 +218,8 @@ async function describeReferences(trx: Trx, list: ReferenceList, code: string): 
       ) as items`.execute(trx)
   return rows
     .flatMap(({ offers, releases, levels, items }) => [
-      offers.length > 0 && `offers of ${isCountry ? 'crops' : 'countries'} (${someOf(offers)})`,
-      releases.length > 0 && `releases, those deleted included (${someOf(releases)})`,
+      offers.length > 0 && `offers of ${isCountry ? 'crops' : 'countries'} (${listSome(offers)})`,
+      releases.length > 0 && `releases, those deleted included (${listSome(releases)})`,
       levels.length > 0 && `boundaries of level ${levels.join(', ')}`,
       items > 0 && itemsText(items),
     ])
@@ -230,10 +230,4 @@ async function describeReferences(trx: Trx, list: ReferenceList, code: string): 
 function itemsText(items: number): string {
   if (items === 1) return '1 item of histories'
   return `${items < MOST_ITEMS ? items : `${MOST_ITEMS} or more`} items of histories`
-}
-
-const NAMED_CODES = 5
-
-function someOf(codes: string[]): string {
-  return codes.slice(0, NAMED_CODES).join(', ') + (codes.length > NAMED_CODES ? ', ...' : '')
 }

@@ -5,14 +5,10 @@ import type { Pixels, PixelType } from '#src/raster/pixels.ts'
 
 /** Types of TIFF's fields. */
 const TYPES = {
-  ascii: { code: 2, bytes: 1, write: (to: Buffer, value: number, at: number) => to.writeUInt8(value, at) },
-  short: { code: 3, bytes: 2, write: (to: Buffer, value: number, at: number) => to.writeUInt16LE(value, at) },
-  long: { code: 4, bytes: 4, write: (to: Buffer, value: number, at: number) => to.writeUInt32LE(value, at) },
-  double: {
-    code: 12,
-    bytes: 8,
-    write: (to: Buffer, value: number, at: number) => to.writeDoubleLE(value, at),
-  },
+  ascii: { code: 2, bytes: 1, write: 'writeUInt8' },
+  short: { code: 3, bytes: 2, write: 'writeUInt16LE' },
+  long: { code: 4, bytes: 4, write: 'writeUInt32LE' },
+  double: { code: 12, bytes: 8, write: 'writeDoubleLE' },
 } as const
 
 export interface Field {
@@ -82,7 +78,7 @@ function writeDirectory(header: Buffer, start: number, fields: readonly Field[],
       at = outside
       outside += outsideBytes(field)
     }
-    for (const [index, value] of field.values.entries()) write(header, value, at + index * bytes)
+    for (const [index, value] of field.values.entries()) header[write](value, at + index * bytes)
     entry += ENTRY_BYTES
   }
   header.writeUInt32LE(next, entry)

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { OperatorError } from '#src/errors.ts'
+import { listSome, OperatorError } from '#src/errors.ts'
 import type { Encoding } from '#src/lib/text.ts'
 import { type Bounds, measureBounds } from '#src/raster/rings.ts'
 import { encodeMultiPolygon } from '#src/raster/tiles.ts'
@@ -82,12 +82,6 @@ export function chooseLayer(
  */
 function isOfLevel(layer: string, level: number): boolean {
   return new RegExp(`(?:adm(?:in)?_?|^gadm.*_|_L)${level}(?!\\d)`, 'i').test(basename(layer))
-}
-
-const NAMED_CODES = 5
-
-export function listSome(codes: string[]): string {
-  return codes.slice(0, NAMED_CODES).join(', ') + (codes.length > NAMED_CODES ? ', ...' : '')
 }
 
 export interface Shape {

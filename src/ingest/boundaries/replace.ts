@@ -2,10 +2,9 @@ import type { Transaction } from 'kysely'
 import { recordOperation } from '#src/data/audit-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { OperatorError } from '#src/errors.ts'
+import { listSome, OperatorError } from '#src/errors.ts'
 import { round } from '#src/lib/round.ts'
 import type { Bounds } from '#src/raster/rings.ts'
-import { listSome } from './feature.ts'
 import * as queries from './queries.ts'
 
 /** Areas without a code get one from their name, or are left out. */
