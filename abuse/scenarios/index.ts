@@ -12,7 +12,7 @@ import {
   slowUploads,
 } from './fields.ts'
 import { historyGrowth, historyReads } from './history.ts'
-import { messagesFlood, messagesLong, messagesMisspelt, messagesOfOne } from './messages.ts'
+import { messagesFlood, messagesLong, messagesMisspelt, messagesOfOne, messagesStop } from './messages.ts'
 import {
   coveragePages,
   csvPacks,
@@ -54,6 +54,7 @@ export const SCENARIOS: Scenario[] = [
   messagesOfOne,
   messagesMisspelt,
   messagesLong,
+  messagesStop,
   packMemory,
   proofs,
   deepLists,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { ask, type Sent } from '#bench/client.ts'
+import { setTimeout } from 'node:timers/promises'
+import { ask, type Client, type Sent } from '#bench/client.ts'
 import { flood } from '../attacks.ts'
 import type { Scenario } from '../scenario.ts'
 import { DOOR } from '../targets.ts'
@@ -54,6 +55,46 @@ const attackOf = (
     }
   },
 })
+
+/** Honest people who write meanwhile; their gateway sends each message again until this. */
+const OTHERS = 10
+const ANSWERED_WITHIN_MS = 15_000
+const AGAIN_MS = 500
+
+/** Whether a message is answered in time, tried again as gateways do. */
+async function isAnswered(gateway: Client, message: Sent): Promise<boolean> {
+  const late = performance.now() + ANSWERED_WITHIN_MS
+  while (performance.now() < late) {
+    if ((await ask(gateway, message)).status === 200) return true
+    await setTimeout(AGAIN_MS)
+  }
+  return false
+}
+
+const STOPPING = 60
+
+export const messagesStop: Scenario = {
+  name: 'messages-stop',
+  attacker: `knows the secret of the door for SMS, and sends STOP from ever new numbers over ${STOPPING} connections`,
+  victims: ['kept point', 'history'],
+  async begin({ newcomer }) {
+    const [thief, gateway] = [await newcomer(), { ...(await newcomer()), token: undefined }]
+    const { stop } = flood([{ ...thief, token: undefined }], STOPPING, () =>
+      messageOf(numberOf(used++), 'STOP'),
+    )
+    await setTimeout(AGAIN_MS)
+    const messages = Array.from({ length: OTHERS }, () => messageOf(numberOf(used++), 'HELP'))
+    const answering = Promise.all(messages.map((message) => isAnswered(gateway, message)))
+    return {
+      async stop() {
+        const value = (await answering).filter((one) => !one).length
+        await stop()
+        const what = `of ${OTHERS} others not answered within ${ANSWERED_WITHIN_MS / 1000} s`
+        return [{ what, value, unit: '', limit: 0 }]
+      },
+    }
+  },
+}
 
 const positionAt = (index: number) =>
   `${(9 + (index % 97) / 100).toFixed(2)} ${(38 + (index % 89) / 100).toFixed(2)}`

@@ -1,6 +1,6 @@
 -- Begins to answer a message, unless another request does, or the sender has sent too many in a day. A first STOP is
--- taken then, too; after a STOP only what wakes the service again is. In PL/pgSQL because a statement behind the lock
--- sees what was stored before it.
+-- taken then, too, as that of a stranger without any other message; after a STOP only what wakes the service again is. In
+-- PL/pgSQL because a statement behind the lock sees what was stored before it.
 create or replace function claim_message(
   message_id bytea, sent_by bytea, most_a_day integer, is_stop boolean, wakes boolean
 ) returns table (
@@ -16,14 +16,15 @@ begin
   with before as (
     select
       count(*) filter (where arrived_at > now() - interval '1 day')::integer as today,
-      coalesce(bool_or(stopped), false) as stopped
+      coalesce(bool_or(stopped), false) as stopped,
+      count(*) = 0 as is_stranger
     from message
     where sender = sent_by and id <> message_id
   ),
   claim as (
-    insert into message as mine (id, sender)
+    insert into message as mine (id, sender, of_stranger)
     -- One beyond the limit is taken: its reply names the limit.
-    select message_id, sent_by from before
+    select message_id, sent_by, is_stop and is_stranger from before
     where case when stopped then wakes and today <= most_a_day else is_stop or today <= most_a_day end
     -- After as long a process has died with its message: the deadline of an answer is shorter.
     on conflict (id) do update set begun_at = now()
@@ -44,7 +45,7 @@ begin
       limit 1
     )::text,
     -- Gateways ask again within minutes.
-    case when before.today > most_a_day then array(
+    case when case when is_stop then before.stopped else before.today > most_a_day end then array(
       select id from message
       where sender = sent_by and arrived_at > now() - interval '1 hour'
       order by arrived_at desc

@@ -294,6 +294,7 @@ interface MessageTable {
   reply: string | null
   offer: object | null
   stopped: Generated<boolean>
+  of_stranger: Generated<boolean>
   code: string | null
   releases: string[] | null
   answer: object | null

@@ -22,7 +22,7 @@ export interface Arrival {
   offer: Offer | null
   /** The code of the last answer. */
   lastCode: string | null
-  /** The latest messages of a sender beyond the limit, a hundred at most; null within it. */
+  /** The latest messages of a sender of whom no such message is answered, a hundred at most; null of others. */
   latest: Buffer[] | null
 }
 
@@ -125,7 +125,7 @@ export async function storeFeedback(
 const ANSWERS_KEPT = sql.lit('13 months')
 const OTHERS_KEPT = sql.lit('2 days')
 
-/** Ends old conversations and deletes old messages, up to a number of each; returns the sum. A STOP stays. */
+/** Ends old conversations and deletes old messages, up to a number of each; returns the sum. The STOP of a user stays. */
 export async function deleteOldMessages(db: Kysely<Tables>, most: number): Promise<number> {
   const { numAffectedRows: ended = 0n } = await sql`
     update message set offer = null
@@ -139,7 +139,7 @@ export async function deleteOldMessages(db: Kysely<Tables>, most: number): Promi
     where id in (
       (
         select id from message
-        where code is null and not stopped and arrived_at < now() - interval ${OTHERS_KEPT}
+        where code is null and (not stopped or of_stranger) and arrived_at < now() - interval ${OTHERS_KEPT}
         limit ${most}::integer
       )
       union all

@@ -57,17 +57,18 @@ const ANSWER_MS = 2600
 /** A repetition looks so often whether the first one is answered. */
 const LOOK_EVERY_MS = 100
 
-/** Messages of a door in a process: a third of what a machine of two cores answers. Gateways send the rest again. */
-const DOOR_LIMIT = { max: 250, timeWindow: 5000 }
+/**
+ * Messages of a door in a process, a third of what a machine of two cores answers: gateways send the rest again. At a time
+ * a process answers fewer, or a slow machine would be late for all. Senders beyond their limit have some kilobytes each,
+ * and a look at the database a minute is enough for one.
+ */
+const MESSAGES = { rate: { max: 250, timeWindow: 5000 }, atOnce: 32, known: { max: 1000, ttlMs: 60_000 } }
 
-/** Messages that a process answers at a time: with more, a slow machine would be late for all of them. */
-const AT_ONCE = 32
+/** STOPs count beyond the limit of a day, so they have places of their own: others do not wait for a flood of them. */
+const STOPS = { rate: { max: 50, timeWindow: 5000 }, atOnce: 8, known: { max: 1000, ttlMs: 5000 } }
 
 /** A refusal comes so late: who does not wait for it could ask for the next one over and over. */
 const HELD_MS = 1000
-
-/** Senders beyond their limit, with some kilobytes each: a look at the database a minute is enough for one. */
-const REMEMBERED = { max: 1000, ttlMs: 60_000 }
 
 /** Rows of a deletion. */
 const PIECE = 500
@@ -99,10 +100,8 @@ export function createReceiver(parts: MessageParts) {
   const { SENDER_KEY = '' } = app.config
   const { writer } = app.database
   const vocabularyOf = createVocabularies(app)
-  const keyGenerator = ({ routeOptions }: FastifyRequest) => routeOptions.url ?? ''
-  const count = app.createRateLimit({ ...DOOR_LIMIT, keyGenerator })
-  const beyond = new Cache<string, ReadonlySet<string>>('senders beyond their limit', REMEMBERED)
-  let underWay = 0
+  const others = createGate(app, MESSAGES)
+  const stops = createGate(app, STOPS)
   app.jobs.add('delete-old-messages', async () => (await deleteOldMessages(writer, PIECE)) > 0)
   const hash = (...names: string[]) => createHmac('sha256', SENDER_KEY).update(JSON.stringify(names)).digest()
 
@@ -113,24 +112,16 @@ export function createReceiver(parts: MessageParts) {
     const snapshot = lookup.known() ?? (await withTimeout(request, reply, lookup.current))
     normalizeCountry(snapshot, country)
     const vocabulary = vocabularyOf(snapshot, texts)
-    // A STOP counts at any time.
-    const isBounded = !isStop(text, vocabulary)
-    if (isBounded) {
-      const latest = beyond.get(request.sender)
-      if (latest && !latest.has(received.id.toString('base64'))) {
-        await sleep(HELD_MS, undefined, { ref: false })
-        return refuse(app, incoming, door)
-      }
-      if (underWay >= AT_ONCE) throw new BeyondLimit(1)
+    const gate = isStop(text, vocabulary) ? stops : others
+    const latest = gate.beyond.get(request.sender)
+    if (latest && !latest.has(received.id.toString('base64'))) {
+      // Another process may have had a START since: no STOP is lost.
+      if (gate === stops) throw new BeyondLimit(STOPS.known.ttlMs / 1000)
+      await sleep(HELD_MS, undefined, { ref: false })
+      return refuse(app, incoming, door)
     }
-    underWay++
-    try {
-      const counted = isBounded && (await count(request))
-      if (counted && !counted.isAllowed && counted.isExceeded) throw new BeyondLimit(counted.ttlInSeconds)
-      return await answerAdmitted(incoming, received, { snapshot, vocabulary, door, request, reply })
-    } finally {
-      underWay--
-    }
+    const call = { snapshot, vocabulary, door, request, reply }
+    return gate.pass(request, () => answerAdmitted(incoming, received, call, gate))
   }
 
   async function answerAdmitted(
@@ -140,6 +131,7 @@ export function createReceiver(parts: MessageParts) {
       vocabulary,
       ...call
     }: Pick<Exchange, 'snapshot' | 'door' | 'request' | 'reply'> & { vocabulary: Vocabulary },
+    { beyond }: Gate,
   ): Promise<string> {
     const { door, request, reply } = call
     const pause = () => app.turns.next(clientKeyOf(request), createClientSignal(reply))
@@ -147,10 +139,10 @@ export function createReceiver(parts: MessageParts) {
     const parsed = parseMessage(incoming.text, vocabulary)
     const exchange = { ...call, incoming, received, parsed, pause }
     const arrival = await claim(app, exchange)
+    const sender = received.sender.toString('base64')
+    if (parsed.kind === 'start') stops.beyond.delete(sender)
     if (!arrival.claimed) {
-      const { latest } = arrival
-      const sender = received.sender.toString('base64')
-      if (latest) beyond.set(sender, new Set(latest.map((id) => id.toString('base64'))))
+      if (arrival.latest) beyond.set(sender, new Set(arrival.latest.map((id) => id.toString('base64'))))
       return arrival.reply ?? refuse(app, incoming, door)
     }
     try {
@@ -187,6 +179,31 @@ class BeyondLimit extends ApiError {
   constructor(seconds: number) {
     super('OVERLOADED')
     this.withHeader('retry-after', String(seconds))
+  }
+}
+
+type Gate = ReturnType<typeof createGate>
+
+/** What a process takes of the messages of a kind: so many in a time by door, and at once of all doors. */
+function createGate(app: App, { rate, atOnce, known }: typeof MESSAGES) {
+  const keyGenerator = ({ routeOptions }: FastifyRequest) => routeOptions.url ?? ''
+  const count = app.createRateLimit({ ...rate, keyGenerator })
+  let underWay = 0
+  return {
+    /** Senders of whom nothing more is answered, with their latest messages, which their gateways may ask for again. */
+    beyond: new Cache<string, ReadonlySet<string>>('senders beyond their limit', known),
+    /** @throws {BeyondLimit} */
+    async pass(request: FastifyRequest, answer: () => Promise<string>): Promise<string> {
+      if (underWay >= atOnce) throw new BeyondLimit(1)
+      underWay++
+      try {
+        const counted = await count(request)
+        if (!counted.isAllowed && counted.isExceeded) throw new BeyondLimit(counted.ttlInSeconds)
+        return await answer()
+      } finally {
+        underWay--
+      }
+    },
   }
 }
 

@@ -93,18 +93,17 @@ export async function claimDeliveries(
         where at_host <= ${RUNNING_PER_HOST}::integer
       ),
       chosen as (
-        select id from ordered
-        where ordinal <= ${most}::integer and (of_user = 1 or ordinal <= ${shared}::integer)
-      ),
-      tried as (
-        update subscription set tried_at = now()
-        where id in (select subscription_id from pending where id in (select id from chosen))
-        returning id, user_id, url, secret, previous_secret, previous_until, failing_since
+        select id
+        from ordered
+        join webhook_delivery using (id)
+        where ordinal <= ${most}::integer and (of_user = 1 or ordinal <= ${shared}::integer) and done_at is null
+        -- One that another has locked holds up none.
+        for no key update of webhook_delivery skip locked
       )
       update webhook_delivery
       set leased_until = now() + make_interval(secs => ${LEASE_SECONDS}::integer), attempts = attempts + 1
-      from tried
-      where tried.id = subscription_id and webhook_delivery.id in (select id from chosen)
+      from subscription
+      where subscription.id = subscription_id and webhook_delivery.id in (select id from chosen)
       returning
         webhook_delivery.id,
         subscription_id as "subscriptionId",
@@ -131,6 +130,14 @@ export async function findTimeToNext(db: Kysely<Tables>): Promise<number | undef
   return rows[0]?.ms ?? undefined
 }
 
+/** The last turn after an attempt: a second is a whole one, and half a second a quarter. Without a lease it is whole. */
+const LAST_TURN = sql<Date>`
+  coalesce(tried_at, created_at) + (clock_timestamp() - coalesce(tried_at, created_at)) * (
+    select power(least(1, extract(epoch from clock_timestamp() - max(leased_until)) + ${LEASE_SECONDS}::integer), 2)
+    from webhook_delivery
+    where subscription_id = subscription.id and done_at is null
+  )::float8`
+
 export async function recordDelivered(
   db: Kysely<Tables>,
   { id, subscriptionId }: Pick<Delivery, 'id' | 'subscriptionId'>,
@@ -138,7 +145,7 @@ export async function recordDelivered(
   await inTransaction(db, async (trx) => {
     await trx
       .updateTable('subscription')
-      .set({ delivered_at: sql<Date>`clock_timestamp()`, failing_since: null })
+      .set({ delivered_at: sql<Date>`clock_timestamp()`, failing_since: null, tried_at: LAST_TURN })
       .where('id', '=', subscriptionId)
       .execute()
     await trx
@@ -157,7 +164,7 @@ export async function recordFailed(
 ): Promise<void> {
   await inTransaction(db, async (trx) => {
     await sql`
-      update subscription set failing_since = coalesce(failing_since, clock_timestamp())
+      update subscription set failing_since = coalesce(failing_since, clock_timestamp()), tried_at = ${LAST_TURN}
       where id = ${subscriptionId}`.execute(trx)
     await sql`
       update webhook_delivery
@@ -182,7 +189,7 @@ export async function disableSubscription(
     await sql`
       update subscription
       set disabled_at = clock_timestamp(), disabled_reason = ${reason},
-        failing_since = coalesce(failing_since, clock_timestamp())
+        failing_since = coalesce(failing_since, clock_timestamp()), tried_at = ${LAST_TURN}
       where id = ${id} and disabled_at is null`.execute(trx)
     await sql`
       update webhook_delivery set done_at = clock_timestamp(), delivered = false, leased_until = null
@@ -264,11 +271,20 @@ export async function claimChanged(
         row_number() over (partition by user_id order by subscription.id),
         random()
       limit ${most}::integer
+    ),
+    -- In one order, so that no two claims wait for each other.
+    claimed as (
+      select id, changed.release
+      from changed
+      join subscription using (id)
+      where leased_until is null or leased_until < now()
+      order by id
+      for no key update of subscription
     )
     update subscription
     set leased_until = now() + make_interval(mins => ${LEASE_MINUTES}::integer)
-    from changed
-    where subscription.id = changed.id and (leased_until is null or leased_until < now())
+    from claimed
+    where subscription.id = claimed.id
     returning
       subscription.id,
       user_id as "userId",
@@ -282,7 +298,7 @@ export async function claimChanged(
       json_build_object('kind', threshold_kind, 'value', threshold) as threshold,
       told as notified,
       subscription.release as before,
-      changed.release as after`.execute(db)
+      claimed.release as after`.execute(db)
   return rows
 }
 

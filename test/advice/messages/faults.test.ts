@@ -78,13 +78,14 @@ test('a conversation ends after ten minutes; answers stay for 13 months, other m
   await db.deleteFrom('message').execute()
   const [send, stops] = [newSender(), newSender()]
   await send('wheat 9.5 38.5')
+  await stops('HELP')
   await stops('STOP')
   await age('9 minutes')
   expect(await send('MORE')).toMatch(/^Demo data/)
   await age('11 minutes')
   expect(await send('MORE')).toMatch(/^There is no more/)
   await deleteOldMessages(db, 100)
-  expect((await countRows()).sort()).toEqual(['A2', 'other', 'other', 'stopped'])
+  expect((await countRows()).sort()).toEqual(['A2', 'other', 'other', 'other', 'stopped'])
   await age('3 days')
   await deleteOldMessages(db, 100)
   expect((await countRows()).sort()).toEqual(['A2', 'stopped'])
@@ -93,6 +94,26 @@ test('a conversation ends after ten minutes; answers stay for 13 months, other m
   await deleteOldMessages(db, 100)
   expect(await countRows()).toEqual(['stopped'])
   expect(await stops('HELP')).toBe('')
+})
+
+test('the STOP of a number that nothing else is known of lasts for two days, and silences it until then', async () => {
+  const db = service.database.writer
+  await db.deleteFrom('message').execute()
+  const stranger = newSender()
+  await stranger('STOP')
+  const wait = async (interval: string) => {
+    await sql`update message set arrived_at = arrived_at - ${interval}::interval`.execute(db)
+    await deleteOldMessages(db, 100)
+    return (await db.selectFrom('message').select('stopped').execute()).map(({ stopped }) => stopped)
+  }
+  expect(await wait('47 hours')).toEqual([true])
+  expect(await stranger('HELP')).toBe('')
+  expect(await wait('2 hours')).toEqual([])
+  // By now it is no stranger.
+  expect(await stranger('HELP')).toMatch(/^Send a crop/)
+  expect(await stranger('STOP')).toMatch(/^You get no more messages/)
+  expect(await wait('3 days')).toEqual([true])
+  expect(await stranger('HELP')).toBe('')
 })
 
 test('harvests by message count in an area as often as the others, and make no group large', async () => {

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { claimChanged, claimDeliveries, postpone } from '#src/advice/subscriptions/delivery-queries.ts'
+import { claimChanged, postpone } from '#src/advice/subscriptions/delivery-queries.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { call } from '#test/setup/calls.ts'
@@ -293,57 +293,6 @@ test.each([
   await publish({ Urea: 1200 })
   const { status, body } = await ask('POST /subscriptions', { ...WANTED, url: receiver.url, ...change })
   expect([status, body.details?.[0]?.field]).toEqual([400, field])
-})
-
-test('accounts take turns at comparisons, and at a host that they share', async () => {
-  const { writer } = service.database
-  const other = await newPerson(service.app)
-  const ids: string[] = []
-  for (const by of [service.person, service.person, service.person, other]) {
-    const url = 'https://hooks.example.org/here'
-    ids.push((await ask('POST /subscriptions', { ...WANTED, url }, by)).body.id)
-  }
-  const [, , , theirs] = ids
-  await sql`update subscription set release = 'one that is gone'`.execute(writer)
-  expect((await claimChanged(writer, 2, false)).map(({ id }) => id)).toContain(theirs)
-  for (const [index, id] of ids.entries()) {
-    await sql`
-      insert into webhook_delivery (subscription_id, body, due_at)
-      values (${id}, '{}', now() - make_interval(secs => ${60 - index}::integer))`.execute(writer)
-  }
-  const claimed = await claimDeliveries(writer, 2, 2)
-  expect(claimed?.map(({ subscriptionId }) => subscriptionId).toSorted()).toEqual([ids[0], theirs].toSorted())
-})
-
-test('the account whose last turn is longest ago is next; the last places are of accounts that have none', async () => {
-  const { writer } = service.database
-  const due: Record<string, string[]> = {}
-  const [old, busy, fresh] = [service.person, await newPerson(service.app), await newPerson(service.app)]
-  for (const [name, by] of Object.entries({ old, busy, fresh })) {
-    for (const at of [1, 2, 3]) {
-      const wanted = { ...WANTED, url: `https://${name}-${at}.example.org/` }
-      const { id } = (await ask('POST /subscriptions', wanted, by)).body
-      due[name] = [...(due[name] ?? []), id]
-      await sql`insert into webhook_delivery (subscription_id, body) values (${id}, '{}')`.execute(writer)
-    }
-  }
-  await sql`update webhook_delivery set due_at = now() - interval '1 second'`.execute(writer)
-  const claim = async (most: number, shared: number) => {
-    const claimed = (await claimDeliveries(writer, most, shared)) ?? []
-    return claimed.map(({ subscriptionId: id }) => Object.keys(due).find((name) => due[name]?.includes(id)))
-  }
-  // Whoever subscribed first is next, whatever others have made since, and had a turn then.
-  expect(await claim(1, 1)).toEqual(['old'])
-  expect(await claim(1, 1)).toEqual(['busy'])
-  expect(await claim(8, 0)).toEqual(['fresh'])
-  expect(await claim(8, 0)).toEqual([])
-  expect((await claim(8, 2)).toSorted()).toEqual(['busy', 'old'])
-  // What was tried is over: its account has had its turn nevertheless.
-  await sql`update webhook_delivery set done_at = now(), delivered = true, leased_until = null where leased_until is not null`.execute(
-    writer,
-  )
-  const [next] = await claim(1, 1)
-  expect(next).toBe('fresh')
 })
 
 /** Somebody who listens at addresses that all are hosts of their own, and answers with bytes or never. */
