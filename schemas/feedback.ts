@@ -198,7 +198,7 @@ const AreaSkill = t.component('AreaSkill', 'How well an area was predicted.', {
 
 const KeptSkill = t.component(
   'KeptSkill',
-  'The same of an area, as it is kept with the release: with noise.',
+  'The same of an area, as it is kept with the release.',
   {
     level: t.count('0 is the country.'),
     code: Type.String(),

@@ -246,7 +246,7 @@ function compareText(a: string, b: string): number {
 }
 
 const DESCRIPTION = `
-Compares observations (\`observed\` of feedback) with the predictions of the release: their number, bias, RMSE, MAE and Spearman's rank correlation, by scenario and area of a level. For admins. Groups of fewer than ${SMALLEST_GROUP} accounts, and areas that would reveal them, are left out. The newest 50,000 feedbacks count, accounts in turn. Harvests told by text message count in an area up to the number of the others and between their least and most, and make no group large.
+Compares observations (\`observed\` of feedback) with the predictions of the release: their number, bias, RMSE, MAE and Spearman's rank correlation, by scenario and area of a level. For admins. Groups of fewer than ${SMALLEST_GROUP} accounts, and areas that would reveal them, are left out. The newest 50,000 count. Harvests told by text message count in an area up to the number of the others and between their least and most, and make no group large.
 
 \`odds\` has the scores of probabilities, \`skill\` the figures of the most likely scenario by area, \`kept\` what \`agro scorecard --keep\` has kept.
 

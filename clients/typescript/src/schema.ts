@@ -469,7 +469,7 @@ export interface components {
       /** @description One for each grid that has a value at the point. */
       pixels: components["schemas"]["ProvenancePixel"][];
     };
-    /** @description How well forecasts of the series have done: the value of the most likely scenario against observations of the area, or else of the country. With noise that hides single ones. */
+    /** @description How well forecasts of the series have done: the value of the most likely scenario against observations of the area, or else of the country. Noise hides single ones. */
     Skill: {
       /** @description How many observations, 30 at least. */
       n: number;
@@ -2273,7 +2273,7 @@ export interface components {
       brier: components["schemas"]["Brier"];
       rpss: components["schemas"]["Rpss"];
     };
-    /** @description The same of an area, as it is kept with the release: with noise. */
+    /** @description The same of an area, as it is kept with the release. */
     KeptSkill: {
       /** @description 0 is the country. */
       level: number;
