@@ -196,18 +196,14 @@ const AreaSkill = t.component('AreaSkill', 'How well an area was predicted.', {
   ...FurtherFigures,
 })
 
-const KeptSkill = t.component(
-  'KeptSkill',
-  'The same of an area, as it is kept with the release.',
-  {
-    level: t.count('0 is the country.'),
-    code: Type.String(),
-    observers: t.count('Of how many accounts each time; a row of a file is one.'),
-    ...Figures,
-    ...FurtherFigures,
-    kept_at: t.Time,
-  },
-)
+const KeptSkill = t.component('KeptSkill', 'The same of an area, as it is kept with the release.', {
+  level: t.count('0 is the country.'),
+  code: Type.String(),
+  observers: t.count('Of how many accounts each time; a row of a file is one.'),
+  ...Figures,
+  ...FurtherFigures,
+  kept_at: t.Time,
+})
 
 export const Scorecard = t.component('Scorecard', 'The predictions of a release against observations.', {
   release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
