@@ -119,7 +119,7 @@ export interface Observation extends Seen {
   predictions: Prediction[]
 }
 
-/** So many harvests are looked at, the newest of each account in turn: nobody's keep out those of others. */
+/** So many harvests are looked at, the newest of each account in turn: those of one keep out no others. */
 const MOST = sql.lit(50_000)
 
 /**

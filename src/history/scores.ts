@@ -277,7 +277,7 @@ export function laplace(share: number): number {
   return share < 0.5 ? Math.log(2 * share) : -Math.log(2 - 2 * share)
 }
 
-/** Of the system's secure source: nobody can compute it from other draws. */
+/** Of the system's secure source: it does not follow from other draws. */
 const drawNoise = () => laplace((randomInt(2 ** 47) + 0.5) / 2 ** 47)
 
 /** Noisy sums are whole multiples of such a part of their noise: the last bits of a float would tell what was added. */
@@ -287,7 +287,7 @@ const GRID = 1024
 const NOISE_OF_SCORES = 2
 
 /**
- * Sums that may be kept, each with noise of the size of an observation, which nobody can take away later. Differences
+ * Sums that may be kept, each with noise of the size of an observation, which stays in them. Differences
  * above 0 and those below have noise of their own, so that an observation changes one of the two. The score of a third
  * each needs none: it is told as a part of one that has noise.
  *
