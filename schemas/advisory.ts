@@ -76,7 +76,7 @@ export const ProvenanceMember = Type.Optional(
 
 export const Skill = t.component(
   'Skill',
-  'How well forecasts of the series have done: the value of the most likely scenario against observations of the area, or else of the country. Rounded to hide single ones.',
+  'How well forecasts of the series have done: the value of the most likely scenario against observations of the area, or else of the country. Noise hides single ones.',
   {
     n: t.integer('How many observations, 30 at least.'),
     bias: t.number('The mean of predicted minus observed, in the unit of values.'),

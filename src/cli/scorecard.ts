@@ -11,7 +11,7 @@ import { decodeFile, OperatorError } from '#src/errors.ts'
 import { describeScorecard, gatherObservations, gatherToKeep } from '#src/history/scorecard.ts'
 import { type Observation, SMALLEST_GROUP } from '#src/history/scorecard-queries.ts'
 import { readSeason, type Seen, TERCILES } from '#src/history/scores.ts'
-import { addKept, findCounted, isObservable, listKept } from '#src/history/skill-queries.ts'
+import { addKept, isObservable, listKept } from '#src/history/skill-queries.ts'
 import { readNumber } from '#src/http/parameters.ts'
 import { countLineEnds, findTableForm, readCsv, withDecimalPoint } from '#src/lib/csv.ts'
 import { formatDay } from '#src/lib/dates.ts'
@@ -161,7 +161,7 @@ async function keepSkill(
   await inTransaction(writer, async (trx) => {
     await lockReleases(trx)
     const { id, code } = await requireComplete(trx, release.code)
-    const batches = await gatherToKeep(trx, release, product, given, await findCounted(trx, id))
+    const batches = await gatherToKeep(trx, { ...release, id }, product, given)
     if (batches.length === 0) {
       const now = new Date()
       const next = formatDay(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1))
@@ -169,9 +169,9 @@ async function keepSkill(
         `Nothing of ${code} is kept: its new observations are of fewer than ${SMALLEST_GROUP} accounts, or most are of one. Feedback counts from the first day of the next month on, here ${next}, and accounts of a month or more.`,
       )
     }
-    for (const { rows, keys } of batches) await addKept(trx, id, rows, keys)
-    const observations = batches.reduce((sum, { keys }) => sum + keys.length, 0)
-    const areas = new Set(batches.flatMap(({ rows }) => rows.map(({ area_code }) => area_code))).size
+    for (const batch of batches) await addKept(trx, id, batch)
+    const observations = new Set(batches.flatMap(({ keys }) => keys)).size
+    const areas = new Set(batches.map(({ sums }) => sums.area_code)).size
     await recordOperation(trx, { kind: 'skill_kept', detail: { release: code, areas, observations } })
   })
 }

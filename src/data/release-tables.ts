@@ -36,7 +36,6 @@ export interface SkillTable {
   area_code: string
   n: number
   observers: number
-  sum_predicted: number
   sum_difference: number
   sum_absolute: number
   n_range: number

@@ -341,7 +341,7 @@ export interface Tables {
   signing_key: { kid: string; public_key: Buffer; made_at: Generated<Date>; retired_at: Date | null }
   area_result: AreaResultTable
   skill: SkillTable
-  skill_counted: { release_id: number; key: Buffer }
+  skill_counted: { release_id: number; level: number; key: Buffer }
   area_claim: { release_id: number; admin_area_id: number; leased_until: Date }
   plausible_range: PlausibleRangeTable
   boundary_set: BoundarySetTable

@@ -116,12 +116,10 @@ export interface Observation extends Seen {
   byMessage?: boolean
   /** The same for all that is told of an answer, of a place by a sender, or by a row of a file: a hash in hexadecimal. */
   key: string
-  /** Whether sums that everybody sees may count it: see {@link MONTH_BEGAN}. Undefined for observations from files. */
-  isSettled?: boolean
   predictions: Prediction[]
 }
 
-/** So much feedback is looked at, the newest: more tells no more. */
+/** So many harvests are looked at, the newest of each account in turn: those of one keep out no others. */
 const MOST = sql.lit(50_000)
 
 /**
@@ -133,15 +131,22 @@ const MONTH_BEGAN = sql`date_trunc('month', now() at time zone 'UTC') at time zo
 /** Places of one sender that count. */
 const MOST_OF_SENDER = sql.lit(5)
 
-/** The harvests that were told about a release, the newest first: of accounts, and by message one of a sender and place. */
+/**
+ * The harvests that were told about a release, the newest first: of accounts, and by message one of a sender and place.
+ *
+ * @param releaseId for those alone that may be kept, and are not counted yet in the country or in their area
+ */
 export async function listObserved(
   db: Kysely<Tables>,
   release: string,
   { code, entries, value, observed }: Pick<ProductDefinition, 'code' | 'entries' | 'value' | 'observed'>,
+  releaseId?: number,
 ): Promise<Observation[]> {
   if (observed === null) return []
+  const counted = sql`select count(*) from skill_counted where release_id = ${releaseId} and skill_counted.key = told.key`
+  const isWanted = releaseId === undefined ? sql`true` : sql`is_settled and 2 > (${counted})`
   const { rows } = await sql<Observation>`
-    with of_accounts as (
+    with told as (
       select
         item.answer, feedback.user_id::text as observer, feedback.observed, feedback.created_at as told_at,
         false as by_message,
@@ -152,18 +157,20 @@ export async function listObserved(
       join app_user on app_user.id = feedback.user_id
       join advisory_history as item on item.id = feedback.history_id and item.user_id = feedback.user_id
       where feedback.observed ->> ${observed.key} is not null and ${release} = any(item.releases)
-      order by feedback.created_at desc
-      limit ${MOST}
-    ),
-    of_messages as (
+      union all
       select
-        answer, encode(sender, 'hex') as observer, observed, told_at, true as by_message,
+        answer, encode(sender, 'hex'), observed, told_at, true,
         sha256(
           sender || concat_ws(' ', answer -> 'location' ->> 'lat', answer -> 'location' ->> 'lng')::bytea
-        ) as key,
-        told_at < ${MONTH_BEGAN} as is_settled
-      from ${toldByMessage(release, sql`observed ->> ${observed.key} is not null`)} as told
-      order by told_at desc
+        ),
+        told_at < ${MONTH_BEGAN}
+      from ${toldByMessage(release, sql`observed ->> ${observed.key} is not null`)} as of_messages
+    ),
+    in_turn as (
+      select *, row_number() over (partition by observer order by told_at desc) as turn
+      from told
+      where ${isWanted}
+      order by by_message, turn, told_at desc
       limit ${MOST}
     )
     select
@@ -173,7 +180,6 @@ export async function listObserved(
       observer,
       by_message as "byMessage",
       encode(key, 'hex') as key,
-      is_settled as "isSettled",
       (
         select coalesce(
           json_agg(json_build_object(
@@ -191,7 +197,7 @@ export async function listObserved(
         ) as entry
         where entry ->> ${value.key} is not null
       ) as predictions
-    from (table of_accounts union all table of_messages) as told
+    from in_turn
     order by told_at desc`.execute(db)
   return rows
 }

@@ -29,6 +29,7 @@ import {
   shownAt,
 } from './scorecard-queries.ts'
 import {
+  blurSkill,
   computeReliability,
   computeScores,
   describeSkill,
@@ -39,7 +40,7 @@ import {
   sumSkill,
   TERCILES,
 } from './scores.ts'
-import { isObservable, KEPT_LEVEL, listKept, type SkillRow } from './skill-queries.ts'
+import { findCounted, isObservable, KEPT_LEVEL, listKept, type SkillBatch } from './skill-queries.ts'
 
 /** Areas are looked up in pieces. */
 const PIECE = 1000
@@ -64,13 +65,15 @@ export async function gatherObservations(
   given: readonly Observation[] = [],
 ): Promise<Gathered> {
   const told = await listObserved(db, release.code, product)
-  const { judged, without_value } = await judgeAll(db, release, level, [...told, ...given])
+  const all = [...told, ...given]
+  const found = await judgeAll(db, release, level, all)
+  const judged = boundMessages(found, level)
   const counts = {
     from_feedback: told.filter(({ byMessage }) => !byMessage).length,
     from_messages: judged.filter(({ byMessage }) => byMessage).length,
     message_ratings: await rateByMessages(db, release.code),
     from_file: given.length,
-    without_value,
+    without_value: all.length - found.length,
   }
   return { counts, judged }
 }
@@ -80,7 +83,7 @@ async function judgeAll(
   { countryCode }: OfRelease,
   level: number,
   all: readonly Observation[],
-): Promise<{ judged: Judged[]; without_value: number }> {
+): Promise<Judged[]> {
   const observations = all
     .map((one) => ({ ...one, predictions: selectPredictions(one.predictions) }))
     .filter(({ predictions }) => predictions.length > 0)
@@ -88,37 +91,46 @@ async function judgeAll(
   for (let from = 0; from < observations.length; from += PIECE) {
     areas.push(...(await findAreas(db, countryCode, level, observations.slice(from, from + PIECE))))
   }
-  const judged = observations.map(({ key, predictions, byMessage, ...one }, index) => ({
+  return observations.map(({ key, predictions, byMessage, ...one }, index) => ({
     ...judge(predictions, one),
     ...{ key, predictions, byMessage },
     observer: one.observer ?? key,
     areas: areas[index] ?? [],
   }))
-  return { judged: boundMessages(judged, level), without_value: all.length - observations.length }
 }
 
 /**
- * Adds up what everybody may know of observations that are in no sums yet. Those of accounts and those of a file are
- * each large without the other: somebody may know the file.
+ * Adds up what everybody may know of observations that are in no sums yet, of the country and of its areas of the first
+ * level. Each has a batch when enough accounts have told something there. Rows of a file and accounts make none together:
+ * somebody may know the file.
  *
- * @returns the sums with the keys of their observations; empty where too few accounts have told something
+ * @returns one batch at most for an area, of accounts and of the file each
  */
 export async function gatherToKeep(
   db: Kysely<Tables>,
-  release: OfRelease,
+  release: OfRelease & Pick<ReleaseRow, 'id'>,
   product: ProductDefinition,
   given: readonly Observation[],
-  counted: ReadonlySet<string>,
-): Promise<{ rows: SkillRow[]; keys: string[] }[]> {
-  const told = (await listObserved(db, release.code, product)).filter(({ isSettled }) => isSettled)
-  const found: { rows: SkillRow[]; keys: string[] }[] = []
-  for (const all of [told, given]) {
-    const fresh = all.filter(({ key }) => !counted.has(key))
-    const judged = boundAccounts((await judgeAll(db, release, KEPT_LEVEL, fresh)).judged)
-    const rows = sumToKeep(release.countryCode, judged)
-    if (rows.length > 0) found.push({ rows, keys: judged.map(({ key }) => key) })
+): Promise<SkillBatch[]> {
+  const counted = await findCounted(db, release.id)
+  const country = release.countryCode.toUpperCase()
+  const batches: SkillBatch[] = []
+  for (const all of [await listObserved(db, release.code, product, release.id), given]) {
+    const judged = await judgeAll(db, release, KEPT_LEVEL, all)
+    for (const level of [0, KEPT_LEVEL]) {
+      const fresh = judged.filter(({ key }) => !counted.has(`${level} ${key}`))
+      const bounded = boundMessages(fresh, KEPT_LEVEL)
+      const groups = level === 0 ? new Map([[country, { observed: bounded }]]) : groupsAt(level, bounded)
+      for (const [code, { observed }] of groups) {
+        const batch = boundAccounts(observed)
+        if (!isLarge(batch)) continue
+        const observers = countByAccount(batch).accounts.size
+        const sums = { level, area_code: code, observers, ...blurSkill(batch) }
+        batches.push({ sums, keys: batch.map(({ key }) => key) })
+      }
+    }
   }
-  return found
+  return batches
 }
 
 /** Who has told most counts as often as all others together, and does not keep them from counting. */
@@ -192,9 +204,7 @@ export function describeScorecard(
     })),
     withheld_groups: groups - shown.length,
     odds: describeOdds(judged),
-    skill: sumShown(level, judged)
-      .map(({ district, sums }) => ({ ...district, ...describeSkill(sums) }))
-      .sort((a, b) => compareText(a.code, b.code)),
+    skill: describeShown(level, judged).sort((a, b) => compareText(a.code, b.code)),
     kept,
   }
 }
@@ -217,44 +227,26 @@ function describeOdds(judged: readonly Judged[]): Scorecard['odds'] {
   return { ...scoreOdds(seasons), told: scored.filter(({ told }) => told).length, reliability }
 }
 
-/** The sums of the areas that may be shown. Ranges and odds count where those that have them may be shown by themselves. */
-function sumShown(level: number, judged: readonly Judged[]) {
+/** The figures of the areas that may be shown. Ranges and odds count where those that have them may be shown by themselves. */
+function describeShown(level: number, judged: readonly Judged[]) {
   const codesOf = (some: readonly Judged[]) =>
     new Set(shownAt(level, some).map(({ district }) => district.code))
   const [ranged, odds] = [codesOf(judged.filter(hasRange)), codesOf(judged.filter(hasSeason))]
   return shownAt(level, judged).map(({ district, observed }) => ({
-    district,
-    observers: countByAccount(observed).accounts.size,
-    sums: sumSkill(observed, { range: ranged.has(district.code), odds: odds.has(district.code) }),
+    ...district,
+    ...describeSkill(sumSkill(observed, { range: ranged.has(district.code), odds: odds.has(district.code) })),
   }))
 }
 
 const hasRange = ({ within }: Judged) => within !== null
 const hasSeason = ({ season }: Judged) => season !== null
 
-/** The sums to keep: of the country, under its code in capitals, and of its areas of the first level. */
-function sumToKeep(countryCode: string, judged: readonly Judged[]): SkillRow[] {
-  if (!isLarge(judged)) return []
-  const areas = sumShown(KEPT_LEVEL, judged).map(({ district, observers, sums }) => ({
-    level: KEPT_LEVEL,
-    area_code: district.code,
-    observers,
-    ...sums,
-  }))
-  const counted = { range: isLarge(judged.filter(hasRange)), odds: isLarge(judged.filter(hasSeason)) }
-  const observers = countByAccount(judged).accounts.size
-  return [
-    { level: 0, area_code: countryCode.toUpperCase(), observers, ...sumSkill(judged, counted) },
-    ...areas,
-  ]
-}
-
 function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }
 
 const DESCRIPTION = `
-Compares observations (\`observed\` of feedback) with the predictions of the release: their number, bias, RMSE, MAE and Spearman's rank correlation, by scenario and area of a level. For admins. Groups of fewer than ${SMALLEST_GROUP} accounts, and areas that would reveal them, are left out. The newest 50,000 feedbacks count. Harvests told by text message count in an area up to the number of the others and between their least and most, and make no group large.
+Compares observations (\`observed\` of feedback) with the predictions of the release: their number, bias, RMSE, MAE and Spearman's rank correlation, by scenario and area of a level. For admins. Groups of fewer than ${SMALLEST_GROUP} accounts, and areas that would reveal them, are left out. The newest 50,000 count. Harvests told by text message count in an area up to the number of the others and between their least and most, and make no group large.
 
 \`odds\` has the scores of probabilities, \`skill\` the figures of the most likely scenario by area, \`kept\` what \`agro scorecard --keep\` has kept.
 

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import { SEASONS } from '#schemas/glossary.ts'
 import type { SkillTable } from '#src/data/release-tables.ts'
@@ -260,7 +261,6 @@ export function sumSkill(
   const seasons = counted.odds ? all.flatMap(({ season }) => season ?? []) : []
   return {
     n: all.length,
-    sum_predicted: sumOf(all, ({ pair }) => pair.predicted),
     sum_difference: sumOf(all, ({ pair }) => pair.predicted - pair.observed),
     sum_absolute: sumOf(all, ({ pair }) => Math.abs(pair.predicted - pair.observed)),
     n_range: ranged.length,
@@ -272,42 +272,71 @@ export function sumSkill(
   }
 }
 
-/** Of a score of odds: about four of its mean for a third each, as single scores are up to 2. */
-const LARGEST_SCORE = 2
+/** A draw of the distribution of Laplace of scale 1. @param share from 0 to 1, each as likely, both ends excluded */
+export function laplace(share: number): number {
+  return share < 0.5 ? Math.log(2 * share) : -Math.log(2 - 2 * share)
+}
+
+/** Of the system's secure source: it does not follow from other draws. */
+const drawNoise = () => laplace((randomInt(2 ** 47) + 0.5) / 2 ** 47)
+
+/** Noisy sums are whole multiples of such a part of their noise: the last bits of a float would tell what was added. */
+const GRID = 1024
+
+/** Of the noise of scores, and of how many lay in the range: a score is 2 at most. */
+const NOISE_OF_SCORES = 2
 
 /**
- * Figures for everybody. They have two digits, and steps so wide that one observation more or less, whatever it was,
- * could have made the same: who knows all others does not learn it.
+ * Sums that may be kept, each with noise of the size of an observation, which stays in them. Differences
+ * above 0 and those below have noise of their own, so that an observation changes one of the two. The score of a third
+ * each needs none: it is told as a part of one that has noise.
+ *
+ * @param all one at least; harvests count up to the largest prediction beyond their own
  */
-export function coarsenSkill(sums: SkillSums) {
-  const { n, bias, mae, within, rpss } = describeSkill(sums)
-  const largest = sums.sum_predicted / n + mae
+export function blurSkill(all: readonly Judgement[], draw = drawNoise): SkillSums {
+  const largest = all.reduce((most, { pair }) => Math.max(most, pair.predicted), 0)
+  const bounded = all.map(({ pair: { predicted, observed }, ...one }) => ({
+    ...one,
+    pair: { predicted, observed: Math.min(observed, predicted + largest) },
+  }))
+  const sums = sumSkill(bounded)
+  const blur = (sum: number, size: number) =>
+    size > 0 ? (Math.round((sum / size + draw()) * GRID) / GRID) * size : 0
+  const above = blur((sums.sum_absolute + sums.sum_difference) / 2, largest)
+  const below = blur((sums.sum_absolute - sums.sum_difference) / 2, largest)
+  const ofOdds = sums.n_odds && NOISE_OF_SCORES
   return {
-    n: Number(n.toPrecision(2)),
-    bias: coarsen(bias, largest, n),
-    mae: coarsen(mae, largest, n),
-    within: within && coarsen(within.share, 1, within.count),
-    rpss: rpss === null ? null : coarsen(rpss, LARGEST_SCORE, sums.n_odds),
+    ...sums,
+    sum_difference: above - below,
+    sum_absolute: above + below,
+    n_within: Math.round(blur(sums.n_within, sums.n_range && NOISE_OF_SCORES)),
+    sum_brier: blur(sums.sum_brier, ofOdds),
+    sum_rps: blur(sums.sum_rps, ofOdds),
   }
 }
 
-/** Rounds a mean to two digits, and to steps of 1, 2 or 5 that come to twice the size of one of n at least. */
-function coarsen(mean: number, size: number, n: number): number {
-  const least = (2 * size) / n
-  const power = 10 ** Math.floor(Math.log10(least))
-  const step = power * (least <= power ? 1 : least <= 2 * power ? 2 : least <= 5 * power ? 5 : 10)
-  return least === 0 ? 0 : Number((Math.round(mean / step) * step).toPrecision(2)) + 0
+/** Figures for everybody, without the digits that are noise. */
+export function roundSkill(sums: SkillSums) {
+  const { n, bias, mae, within, rpss } = describeSkill(sums)
+  const round = (figure: number) => Number(figure.toPrecision(2)) + 0
+  return {
+    ...{ n: round(n), bias: round(bias), mae: round(mae) },
+    within: within && round(within.share),
+    rpss: rpss === null ? null : round(rpss),
+  }
 }
 
-/** The figures of sums; null where none had a range, or odds. */
+/** The figures of sums, within the bounds of exact ones; null where none had a range, or odds. */
 export function describeSkill(sums: SkillSums) {
   const { n, n_range, n_odds } = sums
+  const bias = sums.sum_difference / n
+  const share = Math.min(Math.max(sums.n_within / n_range, 0), 1)
   return {
     n,
-    bias: sums.sum_difference / n,
-    mae: sums.sum_absolute / n,
-    within: n_range > 0 ? { count: n_range, share: sums.n_within / n_range } : null,
-    brier: n_odds > 0 ? sums.sum_brier / n_odds : null,
-    rpss: n_odds > 0 ? skillScore(sums.sum_rps, sums.sum_rps_climatology) : null,
+    bias,
+    mae: Math.max(sums.sum_absolute / n, Math.abs(bias)),
+    within: n_range > 0 ? { count: n_range, share } : null,
+    brier: n_odds > 0 ? Math.max(sums.sum_brier, 0) / n_odds : null,
+    rpss: n_odds > 0 ? skillScore(Math.max(sums.sum_rps, 0), sums.sum_rps_climatology) : null,
   }
 }

@@ -5,7 +5,7 @@ import type { Scorecard } from '#schemas/feedback.ts'
 import type { ProductDefinition, Series } from '#schemas/products/define.ts'
 import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { coarsenSkill, describeSkill, type SkillSums } from './scores.ts'
+import { describeSkill, roundSkill, type SkillSums } from './scores.ts'
 
 /** Whether observations can be compared with a product: with several inputs, the used one is unknown. */
 export function isObservable({ observed, input }: ProductDefinition): boolean {
@@ -24,28 +24,35 @@ export interface SkillRow extends SkillSums {
   observers: number
 }
 
-/** The keys of the observations that the sums of a release have. */
+/** New observations of an area, or of the country. */
+export interface SkillBatch {
+  sums: SkillRow
+  keys: string[]
+}
+
+/** The observations that the sums of a release have: the level, a space and the key. */
 export async function findCounted(db: Kysely<Tables>, releaseId: number): Promise<Set<string>> {
   const { rows } = await sql<{ key: string }>`
-    select encode(key, 'hex') as key from skill_counted where release_id = ${releaseId}`.execute(db)
+    select level || ' ' || encode(key, 'hex') as key
+    from skill_counted
+    where release_id = ${releaseId}`.execute(db)
   return new Set(rows.map(({ key }) => key))
 }
 
-/** Adds sums, one at least, to those of the release. @param keys of their observations, of which none is counted yet */
+/** Adds a batch to the sums of the release. None of its keys is counted yet at its level. */
 export async function addKept(
   trx: Transaction<Tables>,
   releaseId: number,
-  rows: readonly SkillRow[],
-  keys: readonly string[],
+  { sums, keys }: SkillBatch,
 ): Promise<void> {
-  const { level: _, area_code: __, ...sums } = rows[0] as SkillRow
-  const added = Object.keys(sums).map((name) => [
+  const { level, area_code: _, ...numbers } = sums
+  const added = Object.keys(numbers).map((name) => [
     name,
     sql`skill.${sql.ref(name)} + excluded.${sql.ref(name)}`,
   ])
   await trx
     .insertInto('skill')
-    .values(rows.map((row) => ({ release_id: releaseId, ...row })))
+    .values({ release_id: releaseId, ...sums })
     .onConflict((known) =>
       known
         .columns(['release_id', 'level', 'area_code'])
@@ -53,8 +60,9 @@ export async function addKept(
     )
     .execute()
   await sql`
-    insert into skill_counted (release_id, key)
-    select ${releaseId}::bigint, decode(key, 'hex') from unnest(${keys}::text[]) as key`.execute(trx)
+    insert into skill_counted (release_id, level, key)
+    select ${releaseId}::bigint, ${level}::integer, decode(key, 'hex')
+    from unnest(${keys}::text[]) as key`.execute(trx)
 }
 
 function findKept(db: Kysely<Tables>, releaseId: number) {
@@ -98,7 +106,6 @@ export async function findSkill(
       extract(year from min(forecast_period))::integer as first_year,
       extract(year from max(forecast_period))::integer as last_year,
       sum(n)::integer as n,
-      sum(sum_predicted) as sum_predicted,
       sum(sum_difference) as sum_difference,
       sum(sum_absolute) as sum_absolute,
       sum(n_range)::integer as n_range,
@@ -163,7 +170,7 @@ export async function readSkill(
     findSkill(database.reader, { product: product.code, countryCode, cropCode }, position),
   )
   if (!found) return null
-  const { within, rpss, ...figures } = coarsenSkill(found)
+  const { within, rpss, ...figures } = roundSkill(found)
   const { area_code, first_year, last_year, n_range, n_odds } = found
   const years = first_year === last_year ? `${first_year}` : `${first_year} to ${last_year}`
   return {

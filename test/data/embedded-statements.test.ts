@@ -334,7 +334,9 @@ test('of histories and figures', async () => {
   expect((await countUsers(db, scope)).registered).toBeGreaterThan(0)
   expect(await countRequests(db, scope)).toHaveLength(3)
   expect(await countErrors(db, scope)).toEqual([{ status: 500, code: 'INTERNAL', requests: 1 }])
-  expect(await listObserved(db, 'none', yieldPrediction)).toEqual([])
+  for (const keeping of [undefined, 1]) {
+    expect(await listObserved(db, 'none', yieldPrediction, keeping)).toEqual([])
+  }
   const [areas] = await findAreas(db, 'eth', 0, [{ lat: 9.5, lng: 38.5 }])
   expect(areas).toMatchObject([{ code: 'ETH' }])
 })
@@ -347,13 +349,15 @@ test('of the skill of releases', async () => {
   const series = { product: 'fertilizer', countryCode: 'eth', cropCode: 'wheat' }
   const [areas] = await findAreas(db, 'eth', 1, [{ lat: 9.5, lng: 38.5 }])
   const sums = { observers: 9, sum_difference: 80, sum_absolute: 120, n_range: 0, n_within: 0, n_odds: 0 }
-  const row = { n: 40, sum_predicted: 90_000, ...sums, sum_brier: 0, sum_rps: 0, sum_rps_climatology: 0 }
+  const row = { n: 40, ...sums, sum_brier: 0, sum_rps: 0, sum_rps_climatology: 0 }
   const rows = [
     { ...row, level: 0, area_code: 'ETH' },
     { ...row, level: 1, area_code: areas?.[1]?.code ?? '' },
   ]
-  for (const key of ['00', 'ff']) await within((trx) => addKept(trx, id, rows, [key]))
-  expect([...(await findCounted(db, id))].toSorted()).toEqual(['00', 'ff'])
+  for (const key of ['00', 'ff']) {
+    for (const one of rows) await within((trx) => addKept(trx, id, { sums: one, keys: [key] }))
+  }
+  expect([...(await findCounted(db, id))].toSorted()).toEqual(['0 00', '0 ff', '1 00', '1 ff'])
   expect(await listKept(db, id)).toMatchObject(
     rows.map(({ area_code }) => ({ code: area_code, n: 80, bias: 2, mae: 3, within: null, rpss: null })),
   )

@@ -469,7 +469,7 @@ export interface components {
       /** @description One for each grid that has a value at the point. */
       pixels: components["schemas"]["ProvenancePixel"][];
     };
-    /** @description How well forecasts of the series have done: the value of the most likely scenario against observations of the area, or else of the country. Rounded to hide single ones. */
+    /** @description How well forecasts of the series have done: the value of the most likely scenario against observations of the area, or else of the country. Noise hides single ones. */
     Skill: {
       /** @description How many observations, 30 at least. */
       n: number;

@@ -3,13 +3,17 @@ import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
+  blurSkill,
   brierScore,
   climatologyScore,
   computeReliability,
+  describeSkill,
   findBin,
   judge,
+  laplace,
   normalise,
   type Prediction,
   rankedScore,
@@ -227,9 +231,73 @@ describe('what an observation is held against', () => {
     const list = [{ ...(one as NonNullable<typeof one>), within: true }]
     expect(sumSkill(list)).toMatchObject({ n: 1, sum_difference: 100, n_range: 1, n_within: 1, n_odds: 1 })
     expect(sumSkill(list, { range: false, odds: false })).toEqual({
-      sum_predicted: 3000,
       ...{ n: 1, sum_difference: 100, sum_absolute: 100, n_range: 0, n_within: 0, n_odds: 0 },
       ...{ sum_brier: 0, sum_rps: 0, sum_rps_climatology: 0 },
     })
+  })
+
+  test('noise is of the distribution of Laplace: larger than t with the chance exp(-t), to both sides alike', () => {
+    for (const size of [0.001, 0.5, 1, 4, 10]) {
+      expect(laplace(1 - Math.exp(-size) / 2)).toBeCloseTo(size, 9)
+      expect(laplace(Math.exp(-size) / 2)).toBeCloseTo(-size, 9)
+    }
+  })
+
+  const seenAs = (predicted: number, observed: number) => ({
+    ...{ pair: { predicted, observed }, within: null, season: null, told: false },
+  })
+
+  /** Sums with these draws, one after the other. */
+  function blurBy(all: Parameters<typeof blurSkill>[0], ...draws: number[]) {
+    const left = [...draws]
+    return blurSkill(all, () => left.shift() ?? 0)
+  }
+
+  test('whatever is kept, another harvest would have made it with noise that differs by no more than the harvests', () => {
+    const harvest = fc.integer({ min: 0, max: 9600 })
+    const noise = fc.double({ min: -20, max: 20, noNaN: true })
+    fc.assert(
+      fc.property(harvest, harvest, noise, noise, (one, other, above, below) => {
+        const others = Array.from({ length: 8 }, () => seenAs(50, 50))
+        const kept = blurBy([seenAs(4800, one), ...others], above, below)
+        const parts = (observed: number) =>
+          [Math.max(4800 - observed, 0), Math.max(observed - 4800, 0)] as const
+        const shifts = [0, 1].map((at) => ((parts(one)[at] ?? 0) - (parts(other)[at] ?? 0)) / 4800)
+        const [ofAbove = 0, ofBelow = 0] = shifts
+        const same = blurBy([seenAs(4800, other), ...others], above + ofAbove, below + ofBelow)
+        for (const name of ['sum_difference', 'sum_absolute'] as const) {
+          expect(Math.abs(same[name] - kept[name])).toBeLessThanOrEqual((2 * 4800) / 1024)
+        }
+        // So its chance differs by a factor of exp(this) at most: harvests half a prediction apart by 1.65.
+        expect(Math.abs(ofAbove) + Math.abs(ofBelow)).toBeCloseTo(Math.abs(one - other) / 4800, 9)
+      }),
+    )
+  })
+
+  test('a harvest beyond all predictions counts as the largest one more than was predicted', () => {
+    const sumsFor = (observed: number) => blurBy([seenAs(3000, 3000), seenAs(1000, observed)])
+    expect(sumsFor(200_000)).toEqual(sumsFor(4000))
+    expect(sumsFor(200_000).sum_difference).toBe(-3000)
+  })
+
+  test('the bias of 400 harvests differs by less than 1 % of the yield in nine of ten cases', () => {
+    const all = Array.from({ length: 400 }, (_, index) => seenAs(2500, 2000 + index))
+    const draws = Array.from({ length: 40 }, (_, index) => laplace((index + 0.5) / 40))
+    const biases = draws.flatMap((one) => draws.map((other) => describeSkill(blurBy(all, one, other)).bias))
+    const near = biases.filter((bias) => Math.abs(bias - 300.5) < 25)
+    expect(near.length / biases.length).toBeGreaterThan(0.9)
+  })
+
+  test('figures with noise stay within what exact ones may be', () => {
+    const [one] = [judge(predictions([0.2, 0.3, 0.5]), { observed: 2900 })]
+    const list = [{ ...(one as NonNullable<typeof one>), within: true }]
+    for (const noise of [-30, 30]) {
+      const { bias, mae, within, brier, rpss } = describeSkill(
+        blurBy(list, noise, noise, noise, noise, noise),
+      )
+      expect(mae).toBeGreaterThanOrEqual(Math.abs(bias))
+      expect(within?.share).toBe(noise < 0 ? 0 : 1)
+      expect([Number(brier) >= 0, Number(rpss) <= 1]).toEqual([true, true])
+    }
   })
 })
