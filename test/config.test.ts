@@ -113,7 +113,8 @@ describe('a file of settings', () => {
   async function read(content: string | Buffer): Promise<Record<string, string | undefined>> {
     const file = join(await newFolder(), 'settings.env')
     await writeFile(file, content)
-    const before = { ...process.env }
+    // A copy in its place would keep what tests stub behind it.
+    const before = process.env
     process.env = { PATH: before.PATH, ENV_FILE: file, HOST: '::1' }
     try {
       loadEnvironmentFile()
