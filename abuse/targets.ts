@@ -86,7 +86,9 @@ export async function startTarget(cleanup: Cleanup, kind: Kind): Promise<Target 
       // One process at a time has the folder of an embedded database.
       if (kind === 'embedded') await service.stop()
       await runAgro(where, 'releases', 'rollback', release, '--yes')
-      if (kind === 'embedded') service = await startService(cleanup, where, settings)
+      // A start with the demo data would load the withdrawn release again, and nothing would have changed.
+      if (kind === 'embedded')
+        service = await startService(cleanup, where, { ...settings, DEMO_DATA: 'false' })
       await untilReady(service)
     },
     newcomer: () => newcomerAt(port),
