@@ -40,8 +40,11 @@ export function startHistoryRecorder(app: App): RecordAdvisory {
     app.addHook('onReady', () => void total.isFull().catch(() => {}))
   }
   const shortens = quota.full === 'oldest' ? shorten : () => {}
-  const { record, state } = createHistoryRecorder(db, quota, shortens, total)
+  const { record, state, outcomes } = createHistoryRecorder(db, quota, shortens, total)
   observeBatcher(app.metrics, 'history', state)
+  app.metrics.observeAll('agro_history_items_total', () =>
+    Object.entries(outcomes).map(([outcome, value]) => ({ labels: { outcome }, value })),
+  )
   return record
 }
 

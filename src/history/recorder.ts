@@ -81,6 +81,9 @@ const NO_ROOM: HistoryQuota = { items: 0, bytes: 0, full: 'refuse' }
 /** SQLSTATE of an item whose month has no partition. */
 const CHECK_VIOLATION = '23514'
 
+/** Numbers of items: those that a quota leaves out are `full`, those that an error did `lost`. */
+type Outcomes = Record<'kept' | 'full' | 'lost', number>
+
 /**
  * Stores advisories, one statement at a time; those that arrive meanwhile go together in the next one.
  *
@@ -94,16 +97,23 @@ export function createHistoryRecorder(
   shorten: (userId: string) => void,
   total?: ReturnType<typeof createHistoryTotal>,
   newId: () => string = createUuidMaker(),
-): { record: RecordAdvisory; state(): BatcherState } {
+): { record: RecordAdvisory; state(): BatcherState; outcomes: Readonly<Outcomes> } {
   const templates = new Cache<string | number, StoredTemplate>('history templates', { max: MOST_TEMPLATES })
-  const insert = createInserter(db, quota, shorten, total)
+  const outcomes: Outcomes = { kept: 0, full: 0, lost: 0 }
+  const insert = createInserter(db, quota, shorten, outcomes, total)
+
+  function countLost(error: unknown): never {
+    const isOfDeletedAccount = error instanceof ApiError && error.code === 'UNAUTHORIZED'
+    if (!isOfDeletedAccount) outcomes.lost++
+    throw error
+  }
 
   const findStored = (record: AdvisoryRecord) =>
     templates.load(templateKey(record), () => findTemplate(db, record))
 
   function keep(record: AdvisoryRecord, stored: StoredTemplate, id: string) {
     const entry = createEntry(record, stored, id)
-    return insert(entry).catch((error) => tryAgain(error, record, stored, entry))
+    return insert(entry).catch((error) => tryAgain(error, record, stored, entry).catch(countLost))
   }
 
   /** Inserts once more where the account was locked, or a restored database has lost the template. */
@@ -131,15 +141,16 @@ export function createHistoryRecorder(
     const id = newId()
     const stored = templates.get(templateKey(record))
     if (stored) return keep(record, stored, id)
-    return findStored(record).then((found) => keep(record, found, id))
+    return findStored(record).then((found) => keep(record, found, id), countLost)
   }
-  return { record, state: insert.state }
+  return { record, state: insert.state, outcomes }
 }
 
 function createInserter(
   db: Kysely<Tables>,
   quota: HistoryQuota,
   shorten: (userId: string) => void,
+  outcomes: Outcomes,
   total: ReturnType<typeof createHistoryTotal> | undefined,
 ): Batcher<HistoryEntry, string | FullHistory> {
   return createBatcher<HistoryEntry, string | FullHistory>({
@@ -152,6 +163,7 @@ function createInserter(
       return entries.map(({ id, userId, bytes }) => {
         const user = written.get(userId)
         if (!user) return locked.has(userId) ? new AccountLocked() : accountDeleted()
+        outcomes[user.kept ? 'kept' : 'full']++
         if (!user.kept) return isFull ? FULL_SERVICE : FULL_ACCOUNT
         user.items++
         user.bytes += bytes

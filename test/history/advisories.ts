@@ -5,6 +5,7 @@ import type { Database } from '#src/data/client.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { AdvisoryRecord } from '#src/history/queries.ts'
 import { createHistoryRecorder, readQuota } from '#src/history/recorder.ts'
+import type { App } from '#src/http/app.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
 import type { TestApp } from '#test/setup/app.ts'
 import type { Person } from '#test/setup/people.ts'
@@ -101,4 +102,14 @@ export async function allPages(
     await afterPage(cursor)
   }
   return items
+}
+
+/** The numbers of advisories that a service has kept and lost. */
+export function outcomesOf({ metrics }: App): Record<string, number> {
+  const samples =
+    metrics
+      .readers()
+      .get('agro_history_items_total')
+      ?.flatMap((read) => read()) ?? []
+  return Object.fromEntries(samples.map(({ labels, value }) => [labels.outcome, value]))
 }

@@ -10,7 +10,7 @@ import { describeOnServer, testOnServer } from '#test/setup/on-server.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
-import { advise, history, recorderOn, recordOf, whileAway } from './advisories.ts'
+import { advise, history, outcomesOf, recorderOn, recordOf, whileAway } from './advisories.ts'
 
 const service = openService()
 
@@ -42,8 +42,9 @@ describe('a point call', () => {
     expect(await counts(person)).toEqual([])
   })
 
-  test('is answered without an id where the history cannot be written', async () => {
+  test('is answered without an id where the history cannot be written, and counted as lost', async () => {
     const person = await newPerson(service.app)
+    const before = outcomesOf(service.app)
     await whileAway(service.database, 'history_item', async () => {
       const response = await ask(person)
       expect(response.statusCode).toBe(200)
@@ -51,6 +52,8 @@ describe('a point call', () => {
       expect(response.body).toBe((await ask(anonymous)).body)
     })
     expect((await ask(person)).json().history_id).toMatch(/^[0-9a-f-]{36}$/)
+    const { kept = 0, lost = 0 } = before
+    expect(outcomesOf(service.app)).toEqual({ ...before, kept: kept + 1, lost: lost + 1 })
   })
 })
 

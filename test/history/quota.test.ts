@@ -9,7 +9,7 @@ import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { SQUARE } from '#test/setup/square.ts'
-import { advise, history, keepAt, recordOf } from './advisories.ts'
+import { advise, history, keepAt, outcomesOf, recordOf } from './advisories.ts'
 
 const service = openService()
 
@@ -153,6 +153,7 @@ test('histories that hold together as much as the service keeps take no new answ
         ?.map((read) => read()[0]?.value),
     )
     expect(told).toEqual([[bytes], [1_000_000]])
+    expect(outcomesOf(app)).toEqual({ kept: 1, full: 2, lost: 0 })
 
     expect((await remove(app, other, kept[0])).status).toBe(204)
     await vi.waitFor(async () => expect((await ask(app, person)).headers).not.toHaveProperty(FULL), {

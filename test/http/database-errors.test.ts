@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Database } from '#src/data/client.ts'
+import { outcomesOf } from '#test/history/advisories.ts'
 import { createTestApp } from '#test/setup/app.ts'
 import { type Called, call } from '#test/setup/calls.ts'
 import { testServer } from '#test/setup/database.ts'
@@ -64,6 +65,7 @@ describe('a database that says no', () => {
     }
     const point = await askPoint()
     expect([point.status, point.body.history_id]).toEqual([200, undefined])
+    expect(outcomesOf(service.app)).toMatchObject({ kept: 0, lost: 1 })
     expect((await send('GET /catalog')).status).toBe(200)
 
     await setForDatabase('reset default_transaction_read_only')

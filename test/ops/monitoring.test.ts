@@ -89,4 +89,11 @@ describe('alerts', () => {
     expect(promtool(['check', 'config', 'prometheus.yaml'])).toBe('')
     expect(promtool(['test', 'rules', 'alerts.test.yaml'])).toBe('')
   })
+
+  test.skipIf(!hasPromtool)(
+    'do not fire in quiet nights, and see errors behind the checks of a balancer',
+    () => {
+      expect(promtool(['test', 'rules', 'nights.test.yaml'])).toBe('')
+    },
+  )
 })

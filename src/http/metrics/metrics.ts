@@ -86,6 +86,9 @@ export const METRICS = {
   agro_webhooks_running: gauge('Deliveries under way.'),
   agro_webhooks_delivered_total: counter('Changes delivered to a subscriber.'),
   agro_webhooks_failed_total: counter('Failed attempts at a delivery.'),
+  agro_history_items_total: counter(
+    'Advisories of callers with a token, by outcome: kept, full (beyond a quota), lost (by an error).',
+  ),
   agro_history_bytes: gauge(
     'Size of all histories at the last stored item (only with HISTORY_TOTAL_MB).',
     'max',
