@@ -121,13 +121,6 @@ export function isStale(release: Validity, now: number): boolean {
   return last !== null && dayOf(now) > last
 }
 
-/** When a release becomes stale; infinite for what never does, and for what has. */
-export function becomesStaleAt(release: Validity, now: number): number {
-  const last = findLastDay(release)
-  if (last === null || isStale(release, now)) return Number.POSITIVE_INFINITY
-  return Date.parse(`${last}T24:00:00Z`)
-}
-
 function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10)
 }

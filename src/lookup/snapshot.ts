@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { becomesStaleAt, type Products, type Series } from '#schemas/products/define.ts'
+import { isStale, type Products, type Series } from '#schemas/products/define.ts'
 import {
   type Country,
   type CropAlias,
@@ -72,8 +72,6 @@ interface DatedSnapshot extends Snapshot {
   takenAt: number
   /** The same state is the same snapshot, since releases never change. */
   state: string
-  /** End of the next season, on the clock of `Date.now()`. */
-  agesAt: number
   /** By id; null for an unknown product. */
   releases: Map<number, PublishedRelease | null>
 }
@@ -152,7 +150,7 @@ async function take(
 ): Promise<DatedSnapshot> {
   const takenAt = performance.now()
   const { ids, inFiles, boundaries, reference } = await queries.findPublishedState(source)
-  if (before?.state === formatState({ ids, inFiles, boundaries, reference }) && Date.now() < before.agesAt) {
+  if (before?.state === formatState({ ids, inFiles, boundaries, reference }) && sayTheirAge(before)) {
     before.takenAt = takenAt
     return before
   }
@@ -181,7 +179,6 @@ async function take(
     takenAt,
     // Releases may have been deleted meanwhile: then the next query finds a change.
     state: formatState({ ids: [...releases.keys()], inFiles, boundaries, reference }),
-    agesAt: Math.min(...published.map((release) => becomesStaleAt(release, Date.now()))),
     releases,
     countries,
     bounded: new Set(bounded),
@@ -207,6 +204,11 @@ export function listCodes({ countries }: Snapshot): string[] {
 
 export function countryNamed({ countries }: Snapshot, code: string | undefined): string | undefined {
   return countries.find((country) => country.code === code)?.name
+}
+
+/** Seasons end while releases stay, and a clock that was wrong is put right. */
+function sayTheirAge({ published }: Snapshot): boolean {
+  return published.every((release) => isStale(release, Date.now()) === (release.stale ?? false))
 }
 
 function formatState({ ids, inFiles, boundaries, reference }: queries.PublishedState): string {

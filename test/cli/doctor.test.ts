@@ -122,6 +122,33 @@ describe('the doctor', () => {
       "update applied_script set checksum = replaced[1], replaced = default where name = 'tiles_of.sql'",
       SCHEMA,
     ],
+    'a database that was set to read only': [
+      `do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`,
+      `set transaction_read_only = off;
+       do $$ begin execute format('alter database %I reset default_transaction_read_only', current_database()); end $$`,
+      ['database'],
+    ],
+    'rasters whose tiles are gone': [
+      `create table public.lost as select * from raster_tile where coverage_id = (select min(coverage_id) from raster_tile);
+       delete from raster_tile where coverage_id = (select min(coverage_id) from raster_tile)`,
+      'insert into raster_tile select * from lost; drop table lost',
+      ['releases tiles', 'database'],
+    ],
+    'coordinate systems that are gone': [
+      'create table public.lost as select * from spatial_ref_sys; delete from spatial_ref_sys',
+      'insert into spatial_ref_sys select * from lost; drop table lost',
+      ['database'],
+    ],
+    'one coordinate system of a raster that is gone': [
+      'create table public.lost as select * from coverage; update coverage set srid = 990099 where id = (select min(id) from coverage)',
+      'update coverage set srid = lost.srid from lost where lost.id = coverage.id; drop table lost',
+      ['database'],
+    ],
+    'a publication that is still to come': [
+      "create table public.lost as select * from publication; update publication set published_at = now() + interval '400 days'",
+      "update publication set published_at = now() - interval '1 hour'; drop table lost",
+      ['database clock'],
+    ],
     'a table that is gone, and triggers that do nothing': [
       'alter table history_size rename to elsewhere; alter table audit_record disable trigger all',
       'alter table elsewhere rename to history_size; alter table audit_record enable trigger all',
@@ -219,6 +246,7 @@ describe('the doctor', () => {
       ])
       expect(of('schema rights')).toEqual([['warning', expect.stringMatching(/is a superuser/)]])
       expect(of('schema objects')).toEqual([])
+      expect(of('releases published')).toEqual([])
     }
   })
 

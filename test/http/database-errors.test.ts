@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Database } from '#src/data/client.ts'
+import { examine } from '#test/cli/examination.ts'
 import { outcomesOf } from '#test/history/advisories.ts'
 import { createTestApp } from '#test/setup/app.ts'
 import { type Called, call } from '#test/setup/calls.ts'
@@ -167,6 +168,9 @@ describe('a database that says no', () => {
     await expect(fill()).rejects.toMatchObject({ code: '53100' })
     expectUnavailable(await makeKey('no room'), 'DATABASE_READ_ONLY')
     expect((await askPoint()).status).toBe(200)
+    expect((await examine(service.testDatabase)).of('database changes')).toEqual([
+      ['error', `The tablespace ${name}_small has no room: histories are lost, and loads fail.`],
+    ])
 
     await other.query('drop table ballast')
     expect((await makeKey('there is room')).status).toBe(201)

@@ -72,6 +72,12 @@ describe.sequential('a release whose season is over', () => {
     expect(polygon.body).toMatchObject({ release: ANSWER.release, stale: true })
     expect((await post('point', PIXEL_CENTRE)).body.fertilizer).toMatchObject({ stale: true })
   })
+
+  test('says so no more when a clock that was ahead is put right', async () => {
+    vi.setSystemTime(LAST_MOMENT)
+    expect((await askPoint()).text).toBe(JSON.stringify(ANSWER))
+    expect(await releaseInCatalog()).not.toHaveProperty('stale')
+  })
 })
 
 test('the last day of a season in February is that of its year', () => {

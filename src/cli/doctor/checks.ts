@@ -41,10 +41,14 @@ export const SETTINGS_CHECKS: Checks<Config> = {
     const { user, password } = new pg.Client({ connectionString })
     if (typeof password !== 'string' || password === '')
       return ok('The URL of the database has no password in it.')
-    if (password !== user && !USUAL_PASSWORDS.includes(password.toLowerCase()))
+    const isUsual = password === user || USUAL_PASSWORDS.includes(password.toLowerCase())
+    if (!isUsual && password.length >= SHORT_PASSWORD)
       return ok('The password of the database is none of the usual ones.')
     const advice = 'Give the role another one: `alter role ... password ...`, and change DATABASE_URL.'
-    return warning('The password of the database is one that is tried first.', advice)
+    return warning(
+      `The password of the database is ${isUsual ? 'one that is tried first' : 'short'}.`,
+      advice,
+    )
   },
 
   'secrets.mail_encryption'({ SMTP_URL }) {
@@ -136,6 +140,9 @@ const FEW_CHARACTERS = 10
 /** Attackers try these passwords first. */
 const USUAL_PASSWORDS = ['postgres', 'password', 'agro', 'admin', 'secret', 'changeme']
 
+/** In characters: shorter ones are found within hours. */
+const SHORT_PASSWORD = 10
+
 function judgeSecret(secret: string | undefined, isServer: boolean) {
   if (secret === undefined) {
     if (!isServer) return ok('The secret of tokens is kept in DATA_DIR.')
@@ -166,6 +173,9 @@ async function listReadable(paths: string[]): Promise<string[]> {
 const LITTLE = { bytes: 1e9, part: 0.1 }
 const HARDLY_ANY = { bytes: 100e6, part: 0.02 }
 
+/** Then nothing can be said of what the schema holds. */
+export const NO_SCHEMA = 'The database has no schema of the service.'
+
 /** Checks of any database, before those of a server. */
 export const SCHEMA_CHECKS: Checks<CheckedDatabase> = {
   'versions.postgresql': answer(queries.findVersions, ({ text, number }) => {
@@ -190,7 +200,7 @@ export const SCHEMA_CHECKS: Checks<CheckedDatabase> = {
   'schema.migrations': answer(schemaState, ({ applied, pending, newer, breaking, changed }) => {
     if (applied.length === 0) {
       const advice = 'Apply the migrations: start the service, or say `agro migrate`.'
-      return error('The database has no schema of the service.', advice)
+      return error(NO_SCHEMA, advice)
     }
     if (breaking.length > 0) {
       const sentence = `The schema is newer than this version, which cannot go on with ${someNames(breaking)}.`
@@ -251,8 +261,42 @@ const EXTENSIONS = ['postgis', 'postgis_raster']
 const CROWDED = 0.8
 const FULL = 0.95
 
+/** SQLSTATEs of a disk or a tablespace without room, and of a right that a role lacks. */
+const DISK_FULL = '53100'
+const MAY_NOT = '42501'
+
 /** Checks of a database server and its replica. */
 export const SERVER_CHECKS: Checks<CheckedDatabase> = {
+  async 'database.changes'({ ask, change }) {
+    const { readOnly, recovering } = await ask(queries.findChanges)
+    const lost = 'takes no changes: points are answered, histories are lost, and logins are refused.'
+    if (recovering)
+      return error(
+        `The server of DATABASE_URL is a replica, and ${lost}`,
+        'Name the primary in DATABASE_URL.',
+      )
+    if (readOnly) {
+      const advice =
+        'See whether its disk is full, since hosts set default_transaction_read_only then; after that, `alter database ... reset default_transaction_read_only`.'
+      return error(`The database is read-only, and ${lost}`, advice)
+    }
+    const full: string[] = []
+    for (const { name } of await ask(queries.listTablespaces)) {
+      try {
+        await change((trx) => queries.fillTemporarily(trx, name))
+      } catch (caught) {
+        if (readErrorCode(caught) === DISK_FULL) full.push(name)
+        else if (readErrorCode(caught) !== MAY_NOT) throw caught
+      }
+    }
+    if (full.length === 0) return ok('The database takes changes, and has room for them.')
+    const sentence = `The tablespace ${someNames(full)} has no room: histories are lost, and loads fail.`
+    return error(
+      sentence,
+      'Make room on its disk. After a load that failed, `vacuum raster_tile` gives its room back.',
+    )
+  },
+
   'connections.used': answer(queries.countConnections, ({ places, clients }, { config }) => {
     const used = clients.reduce((sum, client) => sum + client.connections, 0)
     const names = clients.map(({ application, connections: count }) => `${application} ${count}`)

@@ -28,8 +28,35 @@ import {
   unknown,
   warning,
 } from './finding.ts'
+import * as queries from './queries.ts'
 
 export const DATA_CHECKS: Checks<CheckedDatabase> = {
+  'database.clock': answer(queries.findClocks, ({ now, published }, { kind }) => {
+    const advice = 'Set the clocks by NTP: months, ids of histories and tokens go by that of this machine.'
+    const ahead = (Date.now() - now.getTime()) / 1000
+    if (kind === 'server' && Math.abs(ahead) > CLOCK_SECONDS) {
+      const side = ahead > 0 ? 'ahead of' : 'behind'
+      return warning(
+        `The clock of this machine is ${spanText(Math.abs(ahead))} ${side} that of the database.`,
+        advice,
+      )
+    }
+    const since = published === null ? 0 : (Date.now() - published.getTime()) / 1000
+    if (since >= -CLOCK_SECONDS) return ok('The clock agrees with the database and the last publication.')
+    const sentence = `The last publication lies ${spanText(-since)} ahead: the clock was wrong then, or is now.`
+    return warning(sentence, advice)
+  }),
+
+  'database.coordinate_systems': answer(queries.findCoordinateSystems, ({ known, missing }) => {
+    if (known > 0 && missing.length === 0) return ok('The coordinate systems of all rasters are known.')
+    const lacking =
+      known === 0
+        ? 'The table spatial_ref_sys is empty'
+        : `The table spatial_ref_sys lacks ${someNames(missing.map(String))}`
+    const sentence = `${lacking}: calls on rasters in such systems fail with INTERNAL.`
+    return error(sentence, 'Have its owner run spatial_ref_sys.sql, which PostGIS has in its folder.')
+  }),
+
   async 'history.months'({ ask, config: { HISTORY_MONTHS: months } }) {
     if (months === undefined) return ok('Histories are kept for ever.')
     const { old } = await ask((trx) => findRetention(trx, months))
@@ -128,6 +155,13 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
     return ok('The newest release of each series is for this month or a later one.')
   }),
 
+  'releases.tiles': answer(queries.listLackingTiles, (lacking) => {
+    if (lacking.length === 0) return ok('The tiles of all rasters in the database are there.')
+    const names = lacking.map(({ code, found, needed }) => `${code} has ${found} of at least ${needed}`)
+    const sentence = `Tiles are gone, and places there are answered NO_DATA: ${someNames(names)}.`
+    return error(sentence, 'Restore raster_tile from a backup, or load the releases again.')
+  }),
+
   'releases.summaries': answer(listUnsummarised, ({ length }) => {
     if (length === 0) return ok('All rasters have their summaries.')
     const sentence = `${length} rasters have no summaries of this version: polygons on them take longer.`
@@ -210,6 +244,9 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
     },
   ),
 }
+
+/** Machines with NTP differ by milliseconds. */
+const CLOCK_SECONDS = 30
 
 const NEARLY = 0.9
 

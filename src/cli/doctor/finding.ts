@@ -36,6 +36,8 @@ export interface CheckedDatabase extends Pick<Database, 'kind' | 'files'> {
   config: Config
   /** Runs a query in a read-only transaction. */
   ask: <Answer>(query: (trx: Transaction<Tables>) => Promise<Answer>) => Promise<Answer>
+  /** Runs what leaves nothing behind in a transaction that may write. */
+  change: CheckedDatabase['ask']
   askReplica: CheckedDatabase['ask']
 }
 

@@ -11,7 +11,7 @@ import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { command } from '../command.ts'
 import { ExitWith, print, whileShown } from '../terminal.ts'
-import { SCHEMA_CHECKS, SERVER_CHECKS, SETTINGS_CHECKS } from './checks.ts'
+import { NO_SCHEMA, SCHEMA_CHECKS, SERVER_CHECKS, SETTINGS_CHECKS } from './checks.ts'
 import { DATA_CHECKS } from './data-checks.ts'
 import {
   type CheckedDatabase,
@@ -84,13 +84,16 @@ async function examineDatabase(config: Config): Promise<NamedFinding[]> {
     config,
     kind: database.kind,
     ask: readingFrom(database.writer),
+    change: (query) => database.writer.transaction().setAccessMode('read write').execute(query),
     // Requests would fall back to the primary; this pool does not.
     files: database.files,
     askReplica: readingFrom(new Kysely({ dialect: new PostgresDialect({ pool: database.readPool }) })),
   }
-  const checks = { ...SCHEMA_CHECKS, ...(database.kind === 'server' && SERVER_CHECKS), ...DATA_CHECKS }
+  const ofServer = database.kind === 'server' ? SERVER_CHECKS : {}
   try {
-    return await examine(checks, patient)
+    const found = await examine({ ...SCHEMA_CHECKS, ...ofServer }, patient)
+    if (found.some(({ sentence }) => sentence === NO_SCHEMA)) return found
+    return [...found, ...(await examine(DATA_CHECKS, patient))]
   } finally {
     await database.close()
     await cluster.close()
