@@ -2,6 +2,7 @@
 import { afterAll } from 'vitest'
 import { cpuSecondsSince } from './cpu-time.ts'
 import { removeFolders } from './folders.ts'
+import { recordStatements } from './sent-statements.ts'
 import { type StatementRuns, startCounting, takeRuns } from './statements.ts'
 
 declare module 'vitest' {
@@ -20,6 +21,7 @@ afterAll(({}, file) => {
 })
 afterAll(removeFolders)
 
+if (process.env.RECORD_STATEMENTS) recordStatements(process.env.RECORD_STATEMENTS)
 if (process.env.TEST_DATABASE_KIND === 'embedded') {
   await startCounting()
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads there which fixtures are wanted.

@@ -1,0 +1,58 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { describeVersion, readStatements, releases } from '#test/setup/released.ts'
+
+// Runs on a server alone: an embedded database has one process, whose version migrates it.
+
+const VERSIONS = Object.keys(releases)
+
+test.each(VERSIONS)(
+  'version %s has the section of the CHANGELOG and the migrations that it was released with',
+  async (version) => {
+    const release = releases[version]
+    expect(await describeVersion(version, Object.keys(release?.migrations ?? {}))).toEqual(release)
+  },
+)
+
+/** Versions that docs/versioning.md promises to go on; one with a `-- breaks: older versions` after it goes from here. */
+const GOES_ON = VERSIONS.filter((version) => readStatements(version))
+
+describe('on the schema of this version', () => {
+  let database: TestDatabase
+  let client: pg.Client
+  beforeAll(async () => {
+    database = await createTestDatabase('empty')
+    client = new pg.Client(database.config.DATABASE_URL)
+    await client.connect()
+  })
+  afterAll(async () => {
+    await client.end()
+    await database.drop()
+  })
+
+  async function listFailing(statements: string[]): Promise<string[]> {
+    const failing: string[] = []
+    for (const text of statements) {
+      await client.query(`prepare statement as ${text}`).then(
+        () => client.query('deallocate statement'),
+        (error) => failing.push(`${error.message}: ${text}`),
+      )
+    }
+    return failing
+  }
+
+  test.each(GOES_ON)('each statement that version %s sends can be prepared', async (version) => {
+    const statements = readStatements(version) ?? []
+    expect(statements.length).toBeGreaterThan(100)
+    expect(await listFailing(statements)).toEqual([])
+  })
+
+  test.each(GOES_ON)('a column that goes fails those of version %s that use it', async (version) => {
+    await client.query('alter table release rename column licence to terms')
+    const failing = await listFailing(readStatements(version) ?? [])
+    await client.query('alter table release rename column terms to licence')
+    expect(failing.length).toBeGreaterThan(0)
+    for (const sentence of failing) expect(sentence).toMatch(/^column .*licence.* does not exist: /)
+  })
+})
