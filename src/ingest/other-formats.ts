@@ -1,4 +1,4 @@
-import { extname, sep } from 'node:path'
+import { basename, extname, sep } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 
 /** GDAL converts these to GeoTIFF; by their first bytes. */
@@ -13,7 +13,16 @@ const FORMATS: Record<string, string[]> = {
   'JPEG 2000': ['\0\0\0\x0cjP', '\xff\x4f\xff\x51'],
   PNG: ['\x89PNG'],
   JPEG: ['\xff\xd8\xff'],
+  'a GeoPackage': ['SQLite format 3\0'],
 }
+
+/** Raw pixels, which a text beside them describes: by their endings, with that of the pixels. */
+const DESCRIBED: [ending: RegExp, name: string, ofPixels: string][] = [
+  [/\.(?:sgrd|sdat)$/i, 'a grid of SAGA', '.sdat'],
+  [/\.(?:rst|rdc)$/i, 'a raster of IDRISI', '.rst'],
+  [/\.hdr$/i, 'the header of a raster of ENVI or ESRI', '.bil'],
+  [/\.(?:bil|bip|bsq|flt)$/i, 'a raster of ENVI or ESRI', ''],
+]
 
 /** Packed files that are not read: their endings, their first bytes, and what unpacks them. */
 const PACKED: [ending: RegExp, start: string, unpack: string][] = [
@@ -36,7 +45,7 @@ export function refusePacked(path: string, beginning = ''): void {
 }
 
 /** Files with several rasters. */
-const OF_SEVERAL = new Set(['NetCDF', 'NetCDF or HDF5', 'HDF4', 'GRIB'])
+const OF_SEVERAL = new Set(['NetCDF', 'NetCDF or HDF5', 'HDF4', 'GRIB', 'Zarr', 'a GeoPackage'])
 
 /** Enough to tell them apart. */
 export const FORMAT_BYTES = 64
@@ -51,11 +60,23 @@ export function refuseOtherFormat(path: string, beginning: string): never {
   const name = Object.keys(FORMATS).find((name) =>
     FORMATS[name]?.some((start) => folded(beginning).startsWith(folded(start))),
   )
-  if (name === undefined) throw new OperatorError(`${path} is not a TIFF file.`)
+  const [, described, ending = ''] = DESCRIBED.find(([ending]) => ending.test(path)) ?? []
+  if (name !== undefined) refuseFormat(path, name)
+  if (described !== undefined) refuseFormat(path, described, ending === '' ? path : stemOf(path) + ending)
+  throw new OperatorError(`${path} is not a TIFF file.`)
+}
+
+/** @throws {OperatorError} for a folder */
+export function refuseNoFile(path: string): never {
+  if (/\.zarr$/i.test(path)) refuseFormat(path, 'Zarr')
+  throw new OperatorError(`${path} is not a file.`)
+}
+
+function refuseFormat(path: string, name: string, read = path): never {
   const several = OF_SEVERAL.has(name)
     ? `; of several variables or bands, gdalinfo ${quoted(path)} lists what to give in its place`
     : ''
-  throw new OperatorError(`${path} is ${name}, not a GeoTIFF: ${conversion(path)} makes one of it${several}.`)
+  throw new OperatorError(`${path} is ${name}, not a GeoTIFF: ${conversion(read)} makes one of it${several}.`)
 }
 
 /** Without the ending. */
@@ -64,9 +85,8 @@ export function stemOf(path: string): string {
 }
 
 /** A shell command. */
-export function conversion(path: string): string {
-  const stem = stemOf(path)
-  const made = /\.tiff?$/i.test(path) ? `${stem}-deflate.tif` : `${stem}.tif`
+export function conversion(path: string, stem = stemOf(path)): string {
+  const made = stem === stemOf(path) && /\.tiff?$/i.test(path) ? `${stem}-deflate.tif` : `${stem}.tif`
   return `gdal_translate -co COMPRESS=DEFLATE ${quoted(path)} ${quoted(made)}`
 }
 
@@ -107,23 +127,39 @@ export function refuseOtherKind(name: string, kind: string): never {
   )
 }
 
-const OTHER_PATHS: [RegExp, string][] = [
+/** What GDAL calls the stores behind addresses. */
+const STORES: Record<string, string> = { s3: 's3', gs: 'gs', az: 'az', abfs: 'adls', hdfs: 'hdfs' }
+
+const OTHER_PATHS: [RegExp, (name: string) => string][] = [
   [
     /^\/vsi\w+\//i,
-    'is a path of GDAL, which other programs do not know: give the file, or its https address',
+    () => 'is a path of GDAL, which other programs do not know: give the file, or its https address',
   ],
-  [/^file:/i, 'is an address of a file: give its path'],
+  [/^file:/i, () => 'is an address of a file: give its path'],
   [
     /^(?!https?:)[a-z][a-z\d+.-]+:\/\//i,
-    'is no address that is read: give an https address, or download the file',
+    (name) => {
+      const [scheme = '', path = ''] = name.split('://')
+      const store = STORES[scheme.toLowerCase()]
+      const from = store ? `/vsi${store}/${path}` : `/vsicurl/${name}`
+      return `is no address that is read: give an https address, or download it: ${conversion(from, stemOf(basename(path)))}`
+    },
   ],
-  [/^(?:[a-z]:[\\/]|\\\\)/i, 'is a path of Windows: give the path on this computer'],
+  [
+    /^[A-Z][A-Z\d_]+:/,
+    (name) => {
+      const [, ...parts] = name.replaceAll('"', '').split(/[:/]+/)
+      const made = parts.map((part) => stemOf(part)).join('-')
+      return `is a part of a file as GDAL names it: ${conversion(name, made)} makes a GeoTIFF of it`
+    },
+  ],
+  [/^(?:[a-z]:[\\/]|\\\\)/i, () => 'is a path of Windows: give the path on this computer'],
 ]
 
 /** @throws {OperatorError} for a path of another kind than those of this computer */
 export function refuseOtherPath(name: string): void {
   const [, rule] = OTHER_PATHS.find(([kind]) => kind.test(name) && !(kind.test('C:\\') && sep === '\\')) ?? []
-  if (rule !== undefined) throw new OperatorError(`${name} ${rule}.`)
+  if (rule !== undefined) throw new OperatorError(`${name} ${rule(name)}.`)
 }
 
 /** Of a failed look at a file or folder. */
