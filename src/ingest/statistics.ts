@@ -67,11 +67,15 @@ export class Tally {
     return count
   }
 
-  /** Adds the values where at most so many layers have one. */
+  /** Adds the values where at most so many layers have one, until there are two of them. */
   addWhere(pixels: Pixels, nodata: number | undefined, present: Uint16Array, most: number): void {
-    for (let index = 0; index < pixels.length; index++) {
+    for (let index = 0; index < pixels.length && !this.hasSeveral; index++) {
       if ((present[index] as number) <= most) this.add(pixels, nodata, index, 1, index + 1)
     }
+  }
+
+  get hasSeveral(): boolean {
+    return this.#low.second !== Number.POSITIVE_INFINITY
   }
 
   get low(): Extreme | null {
@@ -123,41 +127,38 @@ export type CoverageStatistics = ReturnType<ReturnType<typeof layerCollector>['r
 export type SourceStatistics = CoverageStatistics['layers'][number]
 
 /**
- * Finds the one value that a layer has where others have none: where a whole group has none besides, or any of it.
- * Windows in which all have equally many values cost nothing, since a fill has more.
+ * Finds the one value that a layer has where others have none: any of its group, or all. Windows in which all have equally
+ * many values cost nothing, since a fill has more, nor do groups whose layers have several such values.
  */
 function comparePresence(layers: LayerSource[]) {
-  const groups = groupByPresence(layers).map(({ members, isOfOne }) => {
-    return { isOfOne, odd: members.map((at) => ({ at, anyLacks: new Tally(), allLack: new Tally() })) }
-  })
+  const groups = groupByPresence(layers).map(({ members, isOfOne }) => ({
+    isOfOne,
+    odd: members.map((at) => ({ at, tallies: [new Tally(), new Tally()] as const })),
+  }))
   return {
     add(pixels: Pixels[], counts: number[]): void {
       for (const { odd } of groups) {
-        if (new Set(odd.map(({ at }) => counts[at])).size === 1) continue
+        const isSettled = odd.every(({ tallies }) => tallies.every(({ hasSeveral }) => hasSeveral))
+        if (isSettled || new Set(odd.map(({ at }) => counts[at])).size === 1) continue
         const present = new Uint16Array(pixels[0]?.length ?? 0)
         for (const { at } of odd) {
           const [ofLayer, nodata] = [pixels[at] as Pixels, layers[at]?.nodata]
           for (let index = 0; index < present.length; index++)
             if (ofLayer[index] !== nodata) (present[index] as number)++
         }
-        for (const { at, anyLacks, allLack } of odd) {
-          const [ofLayer, nodata] = [pixels[at] as Pixels, layers[at]?.nodata]
-          anyLacks.addWhere(ofLayer, nodata, present, odd.length - 1)
-          allLack.addWhere(ofLayer, nodata, present, 1)
+        for (const { at, tallies } of odd) {
+          const [anyLacks, allLack] = tallies
+          anyLacks.addWhere(pixels[at] as Pixels, layers[at]?.nodata, present, odd.length - 1)
+          allLack.addWhere(pixels[at] as Pixels, layers[at]?.nodata, present, 1)
         }
       }
     },
-    /** The most frequent value of a layer that stands alone; among layers of one input before those of others. */
+    /** The most frequent such value of a layer; among layers of one input before those of others. */
     find(layer: number): { value: number; count: number; isOfOne: boolean } | undefined {
-      const found = groups.flatMap(({ isOfOne, odd }) =>
-        odd.flatMap(({ at, anyLacks, allLack }) =>
-          at !== layer
-            ? []
-            : [anyLacks.low, allLack.low].flatMap((low) =>
-                low?.next === null ? { value: low.value, count: low.count, isOfOne } : [],
-              ),
-        ),
-      )
+      const found = groups.flatMap(({ isOfOne, odd }) => {
+        const tallies = odd.find(({ at }) => at === layer)?.tallies ?? []
+        return tallies.flatMap(({ low }) => (low?.next === null ? { ...low, isOfOne } : []))
+      })
       return found.sort((a, b) => Number(b.isOfOne) - Number(a.isOfOne) || b.count - a.count)[0]
     },
   }

@@ -18,12 +18,15 @@ const STANDARD_SCENARIOS: readonly string[] = SCENARIOS.map(({ scenario }) => sc
 /** What names say in place of a scenario; null for what is no scenario. */
 const SCENARIO_WORDS: readonly [words: string, scenario: string | null][] = [
   ...STANDARD_SCENARIOS.map((scenario): [string, string] => [scenario, scenario]),
-  ...['above', 'above average', 'wet'].map((words): [string, string] => [words, 'Above Normal']),
-  ...['average', 'near normal'].map((words): [string, string] => [words, 'Normal']),
-  ...['below', 'below average', 'dry'].map((words): [string, string] => [words, 'Below Normal']),
-  ...['above', 'below'].flatMap((side) =>
-    ['ground', 'sea', 'surface', 'canopy'].map((what): [string, null] => [`${side} ${what}`, null]),
-  ),
+  ['near normal', 'Normal'],
+  ...(['Above Normal', 'Below Normal'] as const).flatMap((scenario): [string, string | null][] => {
+    const side = scenario.replace(' Normal', '')
+    const others = ['ground', 'sea', 'surface', 'canopy'].map((what): [string, null] => [
+      `${side} ${what}`,
+      null,
+    ])
+    return [[side, scenario], [`${side} average`, scenario], ...others]
+  }),
 ]
 
 /** @returns undefined for a name of its own */
