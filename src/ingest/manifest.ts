@@ -26,7 +26,7 @@ import {
   readAttributes,
 } from './companions.ts'
 import { refuseOtherPath, refuseUnreadable } from './other-formats.ts'
-import type { LayerSource, SourceNotes } from './source.ts'
+import type { LayerSource } from './source.ts'
 
 const LayerEntry = Type.Object(
   {
@@ -70,7 +70,7 @@ type LayerText = Static<typeof LayerEntry>
 export interface ManifestLayer
   extends Omit<LayerText, 'file' | 'files' | keyof typeof LAYER_MEMBERS>,
     Pick<LayerSource, 'condition' | 'role' | 'probability' | 'range'>,
-    Partial<Pick<SourceNotes, 'line' | 'names'>> {
+    Partial<Pick<NonNullable<LayerSource['about']>, 'line' | 'names'>> {
   /** Absolute paths and addresses. */
   files: readonly [string, ...string[]]
   decimals: number

@@ -16,16 +16,6 @@ export interface SourceDescription extends Series {
   conditions?: Conditions | null
 }
 
-/** Says where a layer is from, and is no part of its meaning. */
-export interface SourceNotes {
-  /** In the manifest, from 1. */
-  line?: number
-  /** Of its files, as the manifest has them, and of its band. */
-  names: string[]
-  /** As the file or the manifest says, before it is stored. */
-  nodata?: number
-}
-
 export interface LayerSource extends StoredBand {
   input: string | null
   scenario: string | null
@@ -41,7 +31,15 @@ export interface LayerSource extends StoredBand {
   offset: number
   decimals: number
   origin: string
-  about?: SourceNotes
+  /** Where it is from; no part of its meaning. */
+  about?: {
+    /** In the manifest, from 1. */
+    line?: number
+    /** Of its files, as the manifest has them, and of its band. */
+    names: string[]
+    /** As the file or the manifest says, before it is stored. */
+    nodata?: number
+  }
   /** Computed by the load from other bands, which have all of its faults. */
   made?: true
 }

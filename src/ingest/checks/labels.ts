@@ -5,7 +5,6 @@ import { editDistance, nameKey } from '#src/lib/names.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import {
   type Check,
-  type FoundIssue,
   type LayerFacts,
   labelLayer,
   listLayers,
@@ -15,7 +14,7 @@ import {
 
 const STANDARD_SCENARIOS: readonly string[] = SCENARIOS.map(({ scenario }) => scenario)
 
-/** What names say in place of a scenario; null for what is no scenario. */
+/** What names say in place of a scenario; null for words of something else. */
 const SCENARIO_WORDS: readonly [words: string, scenario: string | null][] = [
   ...STANDARD_SCENARIOS.map((scenario): [string, string] => [scenario, scenario]),
   ['near normal', 'Normal'],
@@ -203,7 +202,7 @@ const labels: Check = (release, surroundings) => {
       found.set(key, found.get(key) ?? one)
       found.get(key)?.files.add(name)
     }
-    return [...found.values()].map(({ layer, name, label, said, files }): FoundIssue => {
+    return [...found.values()].map(({ layer, name, label, said, files }): ReturnType<Check>[number] => {
       const more = files.size > 1 ? ` and ${files.size - 1} more say` : ' says'
       const line = kind in layer && layer.about?.line ? ` in line ${layer.about.line}` : ''
       return {
@@ -222,8 +221,7 @@ const CLEARLY = 0.02
 
 /** Yields that are best in the worst season and worst in the best one. */
 const seasonOrder: Check = (release) => {
-  if (release.series.product !== 'yield') return []
-  const layers = listLayers(release).filter(({ role }) => role === undefined)
+  const layers = listLayers(release).filter(({ role, input }) => role === undefined && input === null)
   return [...new Set(layers.map(({ condition }) => condition))].flatMap((condition) => {
     const found = SEASONS.flatMap(
       (season) =>

@@ -5,7 +5,7 @@ import { isoMonth, monthsBetween } from '#src/lib/dates.ts'
 import { percentText, shortNumber } from '#src/lib/round.ts'
 import type { LevelExtent } from '#src/raster/grid.ts'
 import { PIXEL_TYPES, type PixelType } from '#src/raster/pixels.ts'
-import type { SourceNotes } from '../source.ts'
+import type { LayerSource } from '../source.ts'
 import type { Extreme, SourceStatistics, Statistics, Tally } from '../statistics.ts'
 
 export interface LayerFacts {
@@ -20,7 +20,7 @@ export interface LayerFacts {
   /** Of pixels. */
   scale?: number
   /** Undefined for stored layers. */
-  about?: SourceNotes
+  about?: LayerSource['about']
   /** Undefined before pixels are read. */
   statistics?: Statistics
   /** Undefined for stored layers. */
@@ -62,7 +62,7 @@ export interface Surroundings {
   plausible: ProductDefinition['plausible']
 }
 
-export type FoundIssue = Omit<ReleaseIssue, 'allowed'>
+type FoundIssue = Omit<ReleaseIssue, 'allowed'>
 
 export type Check = (release: ReleaseFacts, surroundings: Surroundings) => FoundIssue[]
 
