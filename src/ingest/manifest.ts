@@ -25,7 +25,7 @@ import {
   type Problem,
   readAttributes,
 } from './companions.ts'
-import { refuseOtherPath, refuseUnreadable } from './other-formats.ts'
+import { refuseOtherRaster, refuseUnreadable } from './other-formats.ts'
 import type { LayerSource } from './source.ts'
 
 const LayerEntry = Type.Object(
@@ -93,7 +93,7 @@ async function findPaths(folder: string, names: string[]): Promise<[string, ...s
       paths.push(name)
       continue
     }
-    refuseOtherPath(name)
+    refuseOtherRaster(name)
     const path = resolve(folder, name)
     paths.push(...(basename(path).includes('*') ? await findAll(path) : [path]))
   }

@@ -128,38 +128,47 @@ export function refuseOtherKind(name: string, kind: string): never {
 }
 
 /** What GDAL calls the stores behind addresses. */
-const STORES: Record<string, string> = { s3: 's3', gs: 'gs', az: 'az', abfs: 'adls', hdfs: 'hdfs' }
+const STORES: Record<string, string> = {
+  s3: '/vsis3/',
+  gs: '/vsigs/',
+  az: '/vsiaz/',
+  ftp: '/vsicurl/',
+}
 
-const OTHER_PATHS: [RegExp, (name: string) => string][] = [
+const OTHER_PATHS: [RegExp, string][] = [
   [
     /^\/vsi\w+\//i,
-    () => 'is a path of GDAL, which other programs do not know: give the file, or its https address',
+    'is a path of GDAL, which other programs do not know: give the file, or its https address',
   ],
-  [/^file:/i, () => 'is an address of a file: give its path'],
+  [/^file:/i, 'is an address of a file: give its path'],
   [
     /^(?!https?:)[a-z][a-z\d+.-]+:\/\//i,
-    (name) => {
-      const [scheme = '', path = ''] = name.split('://')
-      const store = STORES[scheme.toLowerCase()]
-      const from = store ? `/vsi${store}/${path}` : `/vsicurl/${name}`
-      return `is no address that is read: give an https address, or download it: ${conversion(from, stemOf(basename(path)))}`
-    },
+    'is no address that is read: give an https address, or download the file',
   ],
-  [
-    /^[A-Z][A-Z\d_]+:/,
-    (name) => {
-      const [, ...parts] = name.replaceAll('"', '').split(/[:/]+/)
-      const made = parts.map((part) => stemOf(part)).join('-')
-      return `is a part of a file as GDAL names it: ${conversion(name, made)} makes a GeoTIFF of it`
-    },
-  ],
-  [/^(?:[a-z]:[\\/]|\\\\)/i, () => 'is a path of Windows: give the path on this computer'],
+  [/^(?:[a-z]:[\\/]|\\\\)/i, 'is a path of Windows: give the path on this computer'],
 ]
 
 /** @throws {OperatorError} for a path of another kind than those of this computer */
 export function refuseOtherPath(name: string): void {
   const [, rule] = OTHER_PATHS.find(([kind]) => kind.test(name) && !(kind.test('C:\\') && sep === '\\')) ?? []
-  if (rule !== undefined) throw new OperatorError(`${name} ${rule(name)}.`)
+  if (rule !== undefined) throw new OperatorError(`${name} ${rule}.`)
+}
+
+/** @throws {OperatorError} for a raster elsewhere, or within a file, with the command that makes a GeoTIFF of it */
+export function refuseOtherRaster(name: string): void {
+  const [, scheme = '', path = ''] = /^([a-z][a-z\d]+):\/\/(.+)$/i.exec(name) ?? []
+  const store = STORES[scheme.toLowerCase()]
+  if (store !== undefined) {
+    const line = conversion(store + (store === STORES.ftp ? name : path), stemOf(basename(path)))
+    throw new OperatorError(`${name} is not read: give an https address, or load what ${line} makes.`)
+  }
+  refuseOtherPath(name)
+  const [, parts] = /^[A-Z][A-Z\d_]+:(.+)$/.exec(name.replaceAll('"', '')) ?? []
+  if (parts === undefined) return
+  const made = parts.split(/[:/]+/).map((part) => stemOf(part))
+  throw new OperatorError(
+    `${name} is a part of a file as GDAL names it: ${conversion(name, made.join('-'))} makes a GeoTIFF of it.`,
+  )
 }
 
 /** Of a failed look at a file or folder. */

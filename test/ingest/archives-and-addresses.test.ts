@@ -238,6 +238,8 @@ test('packed files that are not read, and paths of another kind, are refused wit
     's3://bucket/a.tif',
     'gs://bucket/a.tif',
     'ftp://example.org/a.tif',
+    'sftp://example.org/a.tif',
+    'NETCDF:rain.nc:amount',
     'C:\\\\data\\\\a.tif',
     'D:/data/a.tif',
     '\\\\\\\\server\\\\a.tif',
