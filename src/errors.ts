@@ -49,7 +49,7 @@ export class OperatorError extends Error {
 
 const NAMED_CODES = 5
 
-/** The first codes, for a sentence to an operator. */
+/** The first codes or names, for a sentence to an operator. */
 export function listSome(codes: string[]): string {
   return codes.slice(0, NAMED_CODES).join(', ') + (codes.length > NAMED_CODES ? ', ...' : '')
 }

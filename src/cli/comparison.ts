@@ -54,7 +54,7 @@ export function printIssues(findings: readonly ReleaseIssue[]): void {
 export function notPublished(code: string, findings: readonly ReleaseIssue[]): OperatorError {
   const allow = refusingChecks(findings).join()
   return new OperatorError(
-    `${code} is not published: \`agro releases publish ${code} --allow ${allow}\` publishes it all the same, \`agro releases delete ${code}\` deletes it.`,
+    `${code} is not published: mend it and load it again (\`agro releases delete ${code}\` deletes this one). Where it is right as it is, \`agro releases publish ${code} --allow ${allow}\` publishes it.`,
     { code: 'CHECKS' },
   )
 }

@@ -224,7 +224,7 @@ async function examine(
   const text = [...reports.flat(), ...changes, 'Nothing was written.'].join('\n')
   const refusing = refusingChecks(findings).join()
   if (refusing === '') return [told, text]
-  const sentence = `Refused by ${refusing}. Use --allow ${refusing} to publish.`
+  const sentence = `Refused by ${refusing}: mend that first. Where it is right as it is, --allow ${refusing} publishes it.`
   return refuse(output, told, new OperatorError(sentence, { code: 'CHECKS' }), text)
 }
 
@@ -244,9 +244,12 @@ async function load(
     refuse(
       options,
       { release: null, loaded: false, published: false, findings: before },
-      new OperatorError(`Nothing is loaded. Mend it, or have it with --allow ${refusingBefore.join()}.`, {
-        code: 'CHECKS',
-      }),
+      new OperatorError(
+        `Nothing is loaded: mend that first. Where it is right as it is, --allow ${refusingBefore.join()} publishes it.`,
+        {
+          code: 'CHECKS',
+        },
+      ),
     )
   }
   const started = Date.now()

@@ -103,7 +103,7 @@ function readRefusal(error: unknown): OperatorError | undefined {
   }
   if (!isDatabaseUnavailable(error)) return undefined
   const sentence = isDiskFull(error)
-    ? `The disk of the database is full: ${error.message}. Make room there, and do it again.`
+    ? `The disk of the database is full: ${error.message}. Make room there, and do it again. What a load had written is deleted; \`vacuum raster_tile, tile_summary\` there frees its room.`
     : `The database went away: ${error.message}.`
   return new OperatorError(sentence, { code: 'DATABASE_UNAVAILABLE' })
 }

@@ -100,7 +100,7 @@ export interface Problem {
 }
 
 type LabelledLayer = BandEntry &
-  LayerMembers & { input?: string; scenario?: string; unit: string; decimals?: number }
+  LayerMembers & { input?: string; scenario?: string; unit: string; decimals?: number; line?: number }
 
 /** The quantiles of a range whose layer does not say otherwise. */
 const USUAL_RANGE = [0.1, 0.9] as const
@@ -125,6 +125,7 @@ type CompanionEntry = Omit<BandEntry, 'band'> & {
   scenario?: string
   condition?: string
   unit: string
+  line?: number
 }
 
 /** The bands about layers: where one has no file, it lies in that of its layer, with the same scale. */
@@ -133,11 +134,12 @@ export function listCompanions(
   conditions: ConditionsEntry | undefined,
 ): CompanionEntry[] {
   const ofLayers = layers.flatMap((layer): CompanionEntry[] => {
-    const { input, scenario, condition, unit, decimals } = layer
+    const { input, scenario, condition, unit, decimals, line } = layer
     const labels = {
       ...(input !== undefined && { input }),
       ...(scenario !== undefined && { scenario }),
       ...(condition !== undefined && { condition }),
+      ...(line !== undefined && { line }),
     }
     const scaled = layer.scale === undefined ? {} : { scale: layer.scale }
     // A spread has no offset, and is not rounded.
@@ -154,9 +156,9 @@ export function listCompanions(
   })
   const odds = new Map<string, CompanionEntry>()
   for (const layer of layers) {
-    const { scenario, probability } = layer
+    const { scenario, probability, line } = layer
     if (scenario === undefined || typeof probability !== 'object' || odds.has(scenario)) continue
-    odds.set(scenario, { role: 'probability', scenario, unit: '1', ...placeBand(layer, probability) })
+    odds.set(scenario, { role: 'probability', scenario, line, unit: '1', ...placeBand(layer, probability) })
   }
   const { codes: _, ...landscape } = conditions?.raster ?? { codes: {}, band: 1 }
   return [

@@ -1,5 +1,5 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { type Static, Type } from 'typebox'
 import { Lexer, LineCounter, Parser, parseDocument } from 'yaml'
@@ -10,6 +10,7 @@ import { PRODUCTS } from '#schemas/products/index.ts'
 import { CHECK_NAMES } from '#src/data/rights.ts'
 import { decodeFile, OperatorError } from '#src/errors.ts'
 import { isDay } from '#src/lib/dates.ts'
+import { findNearest, findSimilarName, nameKey } from '#src/lib/names.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { isArchive, openZipArchive } from './archive.ts'
 import {
@@ -24,7 +25,7 @@ import {
   type Problem,
   readAttributes,
 } from './companions.ts'
-import { refuseOtherPath, refuseUnreadable } from './other-formats.ts'
+import { refuseOtherRaster, refuseUnreadable } from './other-formats.ts'
 import type { LayerSource } from './source.ts'
 
 const LayerEntry = Type.Object(
@@ -68,7 +69,8 @@ type LayerText = Static<typeof LayerEntry>
 /** A layer, or a band about layers. Decimals default to the product's. */
 export interface ManifestLayer
   extends Omit<LayerText, 'file' | 'files' | keyof typeof LAYER_MEMBERS>,
-    Pick<LayerSource, 'condition' | 'role' | 'probability' | 'range'> {
+    Pick<LayerSource, 'condition' | 'role' | 'probability' | 'range'>,
+    Partial<Pick<NonNullable<LayerSource['about']>, 'line' | 'names'>> {
   /** Absolute paths and addresses. */
   files: readonly [string, ...string[]]
   decimals: number
@@ -91,7 +93,7 @@ async function findPaths(folder: string, names: string[]): Promise<[string, ...s
       paths.push(name)
       continue
     }
-    refuseOtherPath(name)
+    refuseOtherRaster(name)
     const path = resolve(folder, name)
     paths.push(...(basename(path).includes('*') ? await findAll(path) : [path]))
   }
@@ -117,6 +119,31 @@ async function namesIn(path: string): Promise<string[]> {
   const { names, close } = await openZipArchive(path, path)
   close()
   return names.filter((name) => !name.includes('/'))
+}
+
+/** Files that are not there, each with its nearest name. */
+async function findMissing(paths: string[]): Promise<string[]> {
+  const sentences: string[] = []
+  for (const path of paths) {
+    // Files within archives are looked for when they are unpacked.
+    if (isAddress(path) || isArchive(dirname(path)) || (await isThere(path))) continue
+    const [folder, name] = [dirname(path), basename(path)]
+    const slashed = path.replaceAll('\\', '/')
+    const beside = await readdir(folder).catch(() => [])
+    const near = beside.find((other) => nameKey(other) === nameKey(name)) ?? findNearest(name, beside)
+    const step =
+      slashed !== path && (await isThere(slashed)) ? 'write / in the place of \\' : near && `is it ${near}?`
+    sentences.push(`${path} does not exist${step ? `: ${step}` : ''}${step?.endsWith('?') ? '' : '.'}`)
+  }
+  return sentences
+}
+
+async function isThere(path: string): Promise<boolean> {
+  // Other faults have sentences of their own.
+  return stat(path).then(
+    () => true,
+    (error) => readErrorCode(error) !== 'ENOENT',
+  )
 }
 
 /** Parts are in order, from the beginning to the end. */
@@ -146,6 +173,13 @@ const FORMS: Record<string, string> = {
   question: 'a question of at most 100 characters without spaces around it',
 }
 
+/** By the parser's codes. */
+const YAML_STEPS: Partial<Record<string, string>> = {
+  BLOCK_AS_IMPLICIT_KEY:
+    ": a text with a colon stands in quotes, source: 'CIAT: July', and a space follows the hyphen of a list",
+  BAD_DQ_ESCAPE: ': in double quotes \\ begins a sign of its own; write / in paths',
+}
+
 /** Relative paths begin at the manifest. */
 export async function readManifest(path: string, products: Products = PRODUCTS): Promise<Manifest> {
   const text = await readManifestText(path)
@@ -156,7 +190,7 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
   if (syntax) {
     const { line } = lines.linePos(syntax.pos[0])
     throw new OperatorError(
-      `${path}:${line}: is not YAML: ${syntax.message.replace(/ at line \d[\s\S]*/, '')}`,
+      `${path}:${line}: is not YAML: ${syntax.message.replace(/ at line \d[\s\S]*/, '')}${YAML_STEPS[syntax.code] ?? ''}`,
     )
   }
 
@@ -174,15 +208,24 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
     if (distinct.size > LISTED_PROBLEMS) listed.push(`${path}: and ${distinct.size - LISTED_PROBLEMS} more.`)
     throw new OperatorError(listed.join('\n'))
   }
-  const { layers, conditions, ...rest } = manifest as ManifestFile
+  const { layers: entries, conditions, ...rest } = manifest as ManifestFile
+  const layers = entries.map((layer, index) => ({ ...layer, line: findLine(['layers', index]) }))
   const { decimals } = products.of(rest.product)
   const found: ManifestLayer[] = []
-  const withPaths = async <Band extends Pick<LayerText, 'file' | 'files'>>({
+  const missing = new Set<string>()
+  const withPaths = async <Band extends Pick<LayerText, 'file' | 'files'> & { line?: number }>({
     file,
-    files,
+    files = [file as string],
     ...band
   }: Band) => {
-    return { ...band, files: await findPaths(dirname(path), files ?? [file as string]) }
+    const paths = await findPaths(dirname(path), files)
+    for (const sentence of await findMissing(paths))
+      missing.add(`${path}:${band.line ?? findLine(['conditions', 'raster'])}: ${sentence}`)
+    return {
+      ...band,
+      names: files.map((name) => (isAbsolute(name) || isAddress(name) ? basename(name) : name)),
+      files: paths,
+    }
   }
   for (const layer of layers) {
     const { low: _, high: __, stddev: ___, probability: ____, range: _____, ...band } = layer
@@ -192,6 +235,7 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
     const own = COMPANION_DECIMALS[companion.role] ?? companion.decimals ?? decimals
     found.push({ ...(await withPaths(companion)), decimals: own })
   }
+  if (missing.size > 0) throw new OperatorError([...missing].join('\n'), { code: 'NOT_FOUND' })
   return { ...rest, layers: found, conditions: describeConditions(conditions) }
 
   /** Of the value, or of its nearest existing parent. */
@@ -213,11 +257,21 @@ const LISTED_PROBLEMS = 50
 
 async function readManifestText(path: string): Promise<string> {
   const refuse = (error: NodeJS.ErrnoException) => refuseUnreadable(path, error)
-  const { size } = await stat(path).catch(refuse)
+  const found = await stat(path).catch(refuse)
+  if (found.isDirectory()) await refuseFolder(path)
+  const { size } = found
   if (size > MAX_BYTES) {
     throw new OperatorError(`${path} has ${size} bytes; a manifest has at most ${MAX_BYTES}.`)
   }
   return decodeFile(await readFile(path).catch(refuse), { source: path })
+}
+
+async function refuseFolder(path: string): Promise<never> {
+  const manifests = (await readdir(path)).filter((name) => /\.ya?ml$/i.test(name)).sort()
+  const listed = manifests.slice(0, LISTED_PROBLEMS).map((name) => join(path, name))
+  throw new OperatorError(
+    `${path} is a folder; give a manifest: ${listed.length > 0 ? `it has ${listed.join(', ')}` : 'it has no .yaml file'}.`,
+  )
 }
 
 /** As the parser counts; manifests have less than ten. */
@@ -256,10 +310,11 @@ function describe(error: ErrorObject): Problem {
   const { params, keyword } = error
   if (keyword === 'required') return { path: [...path, params.missingProperty], message: 'is missing' }
   if (keyword === 'additionalProperties') {
-    const { properties } = error.parentSchema as { properties: object }
+    const allowed = Object.keys((error.parentSchema as { properties: object }).properties)
+    const meant = findSimilarName(params.additionalProperty, allowed)
     return {
       path: [...path, params.additionalProperty],
-      message: `is not known; allowed here: ${Object.keys(properties).join(', ')}`,
+      message: `is not known${meant ? `: is it ${meant}?` : ''}; allowed here: ${allowed.join(', ')}`,
     }
   }
   if (keyword === 'enum') return { path, message: `must be one of ${params.allowedValues.join(', ')}` }
@@ -268,6 +323,9 @@ function describe(error: ErrorObject): Problem {
   if (keyword === 'minItems') return { path, message: 'must have at least one entry' }
   if (keyword === 'maxItems') return { path, message: `must have at most ${params.limit} entries` }
   if (keyword === 'minLength') return { path, message: 'must not be empty' }
+  if (keyword === 'type' && params.type === 'array') {
+    return { path, message: 'must be a list: a line each, which begins with a hyphen and a space' }
+  }
   if (keyword === 'type' && params.type === 'object') {
     return { path, message: 'must be a mapping of keys to values' }
   }

@@ -1,4 +1,4 @@
-import { extname, sep } from 'node:path'
+import { basename, extname, sep } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 
 /** GDAL converts these to GeoTIFF; by their first bytes. */
@@ -13,7 +13,16 @@ const FORMATS: Record<string, string[]> = {
   'JPEG 2000': ['\0\0\0\x0cjP', '\xff\x4f\xff\x51'],
   PNG: ['\x89PNG'],
   JPEG: ['\xff\xd8\xff'],
+  'a GeoPackage': ['SQLite format 3\0'],
 }
+
+/** Raw pixels, which a text beside them describes: by their endings, with that of the pixels. */
+const DESCRIBED: [ending: RegExp, name: string, ofPixels: string][] = [
+  [/\.(?:sgrd|sdat)$/i, 'a grid of SAGA', '.sdat'],
+  [/\.(?:rst|rdc)$/i, 'a raster of IDRISI', '.rst'],
+  [/\.hdr$/i, 'the header of a raster of ENVI or ESRI', '.bil'],
+  [/\.(?:bil|bip|bsq|flt)$/i, 'a raster of ENVI or ESRI', ''],
+]
 
 /** Packed files that are not read: their endings, their first bytes, and what unpacks them. */
 const PACKED: [ending: RegExp, start: string, unpack: string][] = [
@@ -36,7 +45,7 @@ export function refusePacked(path: string, beginning = ''): void {
 }
 
 /** Files with several rasters. */
-const OF_SEVERAL = new Set(['NetCDF', 'NetCDF or HDF5', 'HDF4', 'GRIB'])
+const OF_SEVERAL = new Set(['NetCDF', 'NetCDF or HDF5', 'HDF4', 'GRIB', 'Zarr', 'a GeoPackage'])
 
 /** Enough to tell them apart. */
 export const FORMAT_BYTES = 64
@@ -51,11 +60,23 @@ export function refuseOtherFormat(path: string, beginning: string): never {
   const name = Object.keys(FORMATS).find((name) =>
     FORMATS[name]?.some((start) => folded(beginning).startsWith(folded(start))),
   )
-  if (name === undefined) throw new OperatorError(`${path} is not a TIFF file.`)
+  const [, described, ending = ''] = DESCRIBED.find(([ending]) => ending.test(path)) ?? []
+  if (name !== undefined) refuseFormat(path, name)
+  if (described !== undefined) refuseFormat(path, described, ending === '' ? path : stemOf(path) + ending)
+  throw new OperatorError(`${path} is not a TIFF file.`)
+}
+
+/** @throws {OperatorError} for a folder */
+export function refuseNoFile(path: string): never {
+  if (/\.zarr$/i.test(path)) refuseFormat(path, 'Zarr')
+  throw new OperatorError(`${path} is not a file.`)
+}
+
+function refuseFormat(path: string, name: string, read = path): never {
   const several = OF_SEVERAL.has(name)
     ? `; of several variables or bands, gdalinfo ${quoted(path)} lists what to give in its place`
     : ''
-  throw new OperatorError(`${path} is ${name}, not a GeoTIFF: ${conversion(path)} makes one of it${several}.`)
+  throw new OperatorError(`${path} is ${name}, not a GeoTIFF: ${conversion(read)} makes one of it${several}.`)
 }
 
 /** Without the ending. */
@@ -64,9 +85,8 @@ export function stemOf(path: string): string {
 }
 
 /** A shell command. */
-export function conversion(path: string): string {
-  const stem = stemOf(path)
-  const made = /\.tiff?$/i.test(path) ? `${stem}-deflate.tif` : `${stem}.tif`
+export function conversion(path: string, stem = stemOf(path)): string {
+  const made = stem === stemOf(path) && /\.tiff?$/i.test(path) ? `${stem}-deflate.tif` : `${stem}.tif`
   return `gdal_translate -co COMPRESS=DEFLATE ${quoted(path)} ${quoted(made)}`
 }
 
@@ -107,6 +127,14 @@ export function refuseOtherKind(name: string, kind: string): never {
   )
 }
 
+/** What GDAL calls the stores behind addresses. */
+const STORES: Record<string, string> = {
+  s3: '/vsis3/',
+  gs: '/vsigs/',
+  az: '/vsiaz/',
+  ftp: '/vsicurl/',
+}
+
 const OTHER_PATHS: [RegExp, string][] = [
   [
     /^\/vsi\w+\//i,
@@ -124,6 +152,23 @@ const OTHER_PATHS: [RegExp, string][] = [
 export function refuseOtherPath(name: string): void {
   const [, rule] = OTHER_PATHS.find(([kind]) => kind.test(name) && !(kind.test('C:\\') && sep === '\\')) ?? []
   if (rule !== undefined) throw new OperatorError(`${name} ${rule}.`)
+}
+
+/** @throws {OperatorError} for a raster elsewhere, or within a file, with the command that makes a GeoTIFF of it */
+export function refuseOtherRaster(name: string): void {
+  const [, scheme = '', path = ''] = /^([a-z][a-z\d]+):\/\/(.+)$/i.exec(name) ?? []
+  const store = STORES[scheme.toLowerCase()]
+  if (store !== undefined) {
+    const line = conversion(store + (store === STORES.ftp ? name : path), stemOf(basename(path)))
+    throw new OperatorError(`${name} is not read: give an https address, or load what ${line} makes.`)
+  }
+  refuseOtherPath(name)
+  const [, parts] = /^[A-Z][A-Z\d_]+:(.+)$/.exec(name.replaceAll('"', '')) ?? []
+  if (parts === undefined) return
+  const made = parts.split(/[:/]+/).map((part) => stemOf(part))
+  throw new OperatorError(
+    `${name} is a part of a file as GDAL names it: ${conversion(name, made.join('-'))} makes a GeoTIFF of it.`,
+  )
 }
 
 /** Of a failed look at a file or folder. */

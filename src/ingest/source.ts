@@ -31,6 +31,15 @@ export interface LayerSource extends StoredBand {
   offset: number
   decimals: number
   origin: string
+  /** Where it is from; no part of its meaning. */
+  about?: {
+    /** In the manifest, from 1. */
+    line?: number
+    /** Of its files, as the manifest has them, and of its band. */
+    names: string[]
+    /** As the file or the manifest says, before it is stored. */
+    nodata?: number
+  }
   /** Computed by the load from other bands, which have all of its faults. */
   made?: true
 }

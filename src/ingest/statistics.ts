@@ -44,8 +44,12 @@ export class Tally {
   /** Of negated values. */
   readonly #high = new LowEnd()
 
-  /** A value costs two comparisons, unless it is an extreme. */
-  add(pixels: Pixels, nodata: number | undefined, first = 0, step = 1, end = pixels.length): void {
+  /**
+   * A value costs two comparisons, unless it is an extreme.
+   *
+   * @returns the number of values
+   */
+  add(pixels: Pixels, nodata: number | undefined, first = 0, step = 1, end = pixels.length): number {
     let count = 0
     // By window: the sum of millions of values loses digits.
     let sum = 0
@@ -60,6 +64,18 @@ export class Tally {
     }
     this.count += count
     this.sum += sum
+    return count
+  }
+
+  /** Adds the values where at most so many layers have one, until there are two of them. */
+  addWhere(pixels: Pixels, nodata: number | undefined, present: Uint16Array, most: number): void {
+    for (let index = 0; index < pixels.length && !this.hasSeveral; index++) {
+      if ((present[index] as number) <= most) this.add(pixels, nodata, index, 1, index + 1)
+    }
+  }
+
+  get hasSeveral(): boolean {
+    return this.#low.second !== Number.POSITIVE_INFINITY
   }
 
   get low(): Extreme | null {
@@ -110,16 +126,72 @@ export type CoverageStatistics = ReturnType<ReturnType<typeof layerCollector>['r
 
 export type SourceStatistics = CoverageStatistics['layers'][number]
 
+/**
+ * Finds the one value that a layer has where others have none: any of its group, or all. Windows in which all have equally
+ * many values cost nothing, since a fill has more, nor do groups whose layers have several such values.
+ */
+function comparePresence(layers: LayerSource[]) {
+  const groups = groupByPresence(layers).map(({ members, isOfOne }) => ({
+    isOfOne,
+    odd: members.map((at) => ({ at, tallies: [new Tally(), new Tally()] as const })),
+  }))
+  return {
+    add(pixels: Pixels[], counts: number[]): void {
+      for (const { odd } of groups) {
+        const isSettled = odd.every(({ tallies }) => tallies.every(({ hasSeveral }) => hasSeveral))
+        if (isSettled || new Set(odd.map(({ at }) => counts[at])).size === 1) continue
+        const present = new Uint16Array(pixels[0]?.length ?? 0)
+        for (const { at } of odd) {
+          const [ofLayer, nodata] = [pixels[at] as Pixels, layers[at]?.nodata]
+          for (let index = 0; index < present.length; index++)
+            if (ofLayer[index] !== nodata) (present[index] as number)++
+        }
+        for (const { at, tallies } of odd) {
+          const [anyLacks, allLack] = tallies
+          anyLacks.addWhere(pixels[at] as Pixels, layers[at]?.nodata, present, odd.length - 1)
+          allLack.addWhere(pixels[at] as Pixels, layers[at]?.nodata, present, 1)
+        }
+      }
+    },
+    /** The most frequent such value of a layer; among layers of one input before those of others. */
+    find(layer: number): { value: number; count: number; isOfOne: boolean } | undefined {
+      const found = groups.flatMap(({ isOfOne, odd }) => {
+        const tallies = odd.find(({ at }) => at === layer)?.tallies ?? []
+        return tallies.flatMap(({ low }) => (low?.next === null ? { ...low, isOfOne } : []))
+      })
+      return found.sort((a, b) => Number(b.isOfOne) - Number(a.isOfOne) || b.count - a.count)[0]
+    },
+  }
+}
+
+/** Layers and ranges of an input and condition, all odds, and all layers. */
+function groupByPresence(layers: LayerSource[]): { members: number[]; isOfOne: boolean }[] {
+  const groups = new Map<string, number[]>()
+  const put = (key: string, at: number) => groups.set(key, [...(groups.get(key) ?? []), at])
+  layers.forEach(({ role, made, input, condition }, at) => {
+    if (made || role === 'landscape' || role === 'share') return
+    put(JSON.stringify(role === 'probability' ? [role] : [input, condition]), at)
+    if (role === undefined) put(ALL, at)
+  })
+  // The layers of the only input are compared once.
+  const distinct = new Map([...groups].reverse().map(([key, members]) => [members.join(), { key, members }]))
+  return [...distinct.values()].map(({ key, members }) => ({ members, isOfOne: key !== ALL }))
+}
+
+const ALL = 'all'
+
 export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | 'layers'>) {
   const collectors = layers.map((layer) => ({ layer, values: new Tally(), frame: tallyFrame(grid) }))
+  const presence = comparePresence(layers)
   let alike = groupComparable(layers)
   return {
     add(window: Window, pixels: Pixels[]) {
-      collectors.forEach(({ layer: { nodata }, values, frame }, index) => {
+      const counts = collectors.map(({ layer: { nodata }, values, frame }, index) => {
         const ofLayer = pixels[index] as Pixels
-        values.add(ofLayer, nodata)
         frame.add(window, ofLayer, nodata)
+        return values.add(ofLayer, nodata)
       })
+      presence.add(pixels, counts)
       alike = alike.filter(({ members: [first, ...others] }) => {
         const bytes = bytesIn(pixels[first as number] as Pixels)
         return others.every((other) => bytes.equals(bytesIn(pixels[other] as Pixels)))
@@ -127,8 +199,9 @@ export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | '
     },
     result: () => ({
       /** Tally and frame have raw pixels, without scale and offset. */
-      layers: collectors.map((collected) => ({
+      layers: collectors.map((collected, index) => ({
         ...collected,
+        filled: presence.find(index),
         statistics: computeStatistics(collected.values, collected.layer),
       })),
       /** Inputs whose layers are equal; null for layers without input. */

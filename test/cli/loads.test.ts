@@ -192,7 +192,7 @@ test('a load whose disk gets full ends with a sentence, and leaves nothing behin
   const { code: exit, stdout, stderr } = await agro('ingest', manifest)
   expect([exit, stdout]).toEqual([1, ''])
   expect(stderr).toMatch(
-    /\nThe disk of the database is full: could not extend file "[^"]+": No space left on device\. Make room there, and do it again\.\n$/,
+    /\nThe disk of the database is full: could not extend file "[^"]+": No space left on device\. Make room there, and do it again\. What a load had written is deleted; `vacuum raster_tile, tile_summary` there frees its room\.\n$/,
   )
   expect(await rows()).toEqual(NOTHING)
   await client.query('alter table raster_tile set tablespace pg_default')

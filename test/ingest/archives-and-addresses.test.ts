@@ -1,7 +1,7 @@
 // Runs on a server alone: what is stored of a raster is the same on both; rasters.test.ts tries each type of pixel.
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -183,12 +183,39 @@ test('a raster that is packed with gzip is loaded as it would be unpacked', asyn
   }
 })
 
+test('notes name what the manifest names, not temporary files, and are one where only the file differs', async () => {
+  const names = ['a', 'b', 'c'].map((letter) => `${letter}.tif`)
+  const bytes = await readFile(kindFixture('alpha-uint8.tif'))
+  const archive = join(ingest.folder, 'three.zip')
+  await writeFile(archive, zipSync(Object.fromEntries(names.map((name) => [name, bytes]))))
+  const packed = join(ingest.folder, 'alone.tif.gz')
+  await writeFile(packed, gzipSync(bytes))
+  const notesOf = async (...files: string[]) => {
+    const scenarios = ['Normal', 'Below Normal', 'Above Normal']
+    const layers = files.map((file, at) => ({ file, scenario: scenarios[at] }))
+    const text = manifestText(layers, { forecast_period: `${years++}-01` })
+    return (await ingestManifest(ingest.database, await writeManifest(ingest.folder, text))).notes
+  }
+  const plain = kindFixture('alpha-uint8.tif')
+  const [note = ''] = await notesOf(plain)
+  expect(note).toContain(plain)
+  expect(await notesOf(...names.map((name) => `three.zip/${name}`))).toEqual([
+    `${note.replaceAll(plain, `${archive}/a.tif`)} The same holds for 2 more: b.tif, c.tif.`,
+  ])
+  expect(await notesOf('alone.tif.gz')).toEqual([note.replaceAll(plain, `${packed}/alone.tif`)])
+  const address = `${base}/alpha-uint8.tif`
+  expect(await notesOf(`${address}?key=s3cret`)).toEqual([note.replaceAll(plain, address)])
+})
+
 test('packed files that are not read, and paths of another kind, are refused with what to do', async () => {
   const whole = gzipSync(await readFile(kindFixture('names.tif')))
   const files: Record<string, Buffer | string> = {
     'cut.tif.gz': whole.subarray(0, whole.length / 2),
     'text.tif.gz': 'Dear operator, this is not packed.',
     'other.tif.gz': gzipSync('Dear operator, this is no raster.'),
+    'rain.zip': Buffer.from(
+      zipSync({ 'rain.nc': Buffer.from('CDF\x01'), 'rain.tif': Buffer.from('CDF\x01') }),
+    ),
     'a.tar.gz': whole,
     'a.tgz': whole,
     'a.tar': 'a.tif',
@@ -211,6 +238,8 @@ test('packed files that are not read, and paths of another kind, are refused wit
     's3://bucket/a.tif',
     'gs://bucket/a.tif',
     'ftp://example.org/a.tif',
+    'sftp://example.org/a.tif',
+    'NETCDF:rain.nc:amount',
     'C:\\\\data\\\\a.tif',
     'D:/data/a.tif',
     '\\\\\\\\server\\\\a.tif',

@@ -108,7 +108,7 @@ test('files are refused of which one has not the band, or is not there, or there
   await raster('east.tif', 38.2)
   const noBand = await refusalOf(['west.tif', 'east.tif'], { band: 2 })
   expect(noBand).toBe('west.tif has 1 band; band 2 is not there.')
-  expect(await refusalOf(['west.tif', 'gone.tif'])).toBe('gone.tif does not exist.')
+  expect(await refusalOf(['west.tif', 'gone.tif'])).toBe('manifest.yaml:8: gone.tif does not exist.')
   await Promise.all(Array.from({ length: 257 }, (_, index) => raster(`many-${index}.tif`, 38 + index * 0.2)))
   expect(await refusalOf(['many-*.tif'])).toBe(
     'The release is in more than 256 files: put some together with gdalbuildvrt and gdal_translate.',

@@ -70,10 +70,20 @@ const MANIFESTS: Record<string, string> = {
   'file and files': said(`files: ['${FILE}']`),
   'files that are none': said().replace(`file: ${FILE}`, 'files: []'),
   'stars that fit no file': said().replace(FILE, 'nowhere-*.tif'),
+  'a source with a colon': changed('A test', 'CIAT: July'),
+  'a hyphen without a space': `${HEAD}layers:\n  -file: ${FILE}\n`,
+  'a hyphen without a space, before another line': `${HEAD}layers:\n  -file: ${FILE}\n    unit: kg/ha\n`,
+  'names in other cases': said().replace('scenario', 'Scenario').replace('source', 'SOURCE'),
+  'a backslash in double quotes': said().replace(FILE, '"tiles\\yield.tif"'),
+  'files that are not there': ['rian.tif', 'RAIN.TIF', 'tiles\\rain.tif', 'nothing-like-it.tif']
+    .map((file) => `  - file: ${file}\n    scenario: ${file[0]}\n    unit: kg/ha\n`)
+    .reduce((text, layer) => text + layer, `${HEAD}layers:\n`),
   'stars in a folder that is not there': said().replace(FILE, 'nowhere/*.tif'),
 }
 
 test('manifests are refused with the line and what would be right', async () => {
+  await mkdir(join(ingest.folder, 'tiles'))
+  for (const name of ['rain.tif', 'tiles/rain.tif']) await ingest.writeRaster(name, {})
   const refusals = await refusalsOf(MANIFESTS, ingest.refusalOf)
   await expect(refusals).toMatchFileSnapshot('refused/manifests.txt')
 })
@@ -94,8 +104,14 @@ test.each<[refusal: RegExp, manifest: string]>([
 test('a manifest that is not there, or is a folder, is refused', async () => {
   const path = join(ingest.folder, 'missing.yaml')
   await expect(ingestManifest(ingest.database, path)).rejects.toThrow(`${path} does not exist.`)
-  await expect(ingestManifest(ingest.database, ingest.folder)).rejects.toThrow(
-    `${ingest.folder} cannot be read: EISDIR: illegal operation on a directory, read.`,
+  const [empty, full] = [join(ingest.folder, 'empty'), join(ingest.folder, 'full')]
+  for (const folder of [empty, full]) await mkdir(folder)
+  for (const name of ['b.yml', 'a.yaml', 'c.tif']) await writeManifest(full, HEAD, name)
+  await expect(ingestManifest(ingest.database, empty)).rejects.toThrow(
+    `${empty} is a folder; give a manifest: it has no .yaml file.`,
+  )
+  await expect(ingestManifest(ingest.database, full)).rejects.toThrow(
+    `${full} is a folder; give a manifest: it has ${full}/a.yaml, ${full}/b.yml.`,
   )
 })
 
@@ -436,6 +452,10 @@ const FORMATS: [file: string, beginning: string][] = [
   ['rain.jpg', '\xff\xd8\xff\xe0'],
   ['rain.gif', 'GIF89a'],
   ["wheat's rain.asc", 'ncols 20\n'],
+  ['rain.gpkg', 'SQLite format 3\0'],
+  ...['rain.sgrd', 'rain.sdat', 'rain.rst', 'rain.rdc', 'rain.bil', 'rain.flt', 'rain.hdr'].map(
+    (name): [string, string] => [name, 'raw'],
+  ),
 ]
 
 test('files of other formats are refused, with the line that makes a GeoTIFF of them', async () => {

@@ -8,6 +8,7 @@ import type { LevelExtent } from '#src/raster/grid.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { ReleaseSource } from '../source.ts'
 import type { CoverageStatistics } from '../statistics.ts'
+import { LABEL_CHECKS } from './labels.ts'
 import { findSurroundings, listCoverageFacts, partWithValues } from './queries.ts'
 import { RANGE_CHECKS } from './ranges.ts'
 import { CHECKS, type CoverageFacts, type ReleaseFacts, type Surroundings } from './rules.ts'
@@ -84,8 +85,8 @@ export async function inspect(
         })
         const ofLayers = layers
           .filter(({ layer }) => !layer.made)
-          .map(({ layer, statistics, values, frame }) => {
-            return { ...layer, statistics, raw: { pixelType: layer.pixelType, values, frame } }
+          .map(({ layer, statistics, values, frame, filled }) => {
+            return { ...layer, statistics, raw: { pixelType: layer.pixelType, values, frame, filled } }
           })
         measured.push({ extent, pixels, spread, layers: ofLayers })
       }
@@ -123,5 +124,5 @@ export async function inspectAgain(
 }
 
 function run(facts: ReleaseFacts, surroundings: Surroundings) {
-  return [...CHECKS, ...RANGE_CHECKS].flatMap((check) => check(facts, surroundings))
+  return [...CHECKS, ...LABEL_CHECKS, ...RANGE_CHECKS].flatMap((check) => check(facts, surroundings))
 }

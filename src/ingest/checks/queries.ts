@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Products, Series } from '#schemas/products/define.ts'
-import { findPlausibleRange, listCountryExtents } from '#src/catalog/reference-queries.ts'
+import { findPlausibleRange, listCountryEntries, listCropEntries } from '#src/catalog/reference-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
@@ -14,7 +14,7 @@ export async function findSurroundings(
   series: Series & { synthetic: boolean },
   products: Products,
 ): Promise<Surroundings> {
-  const countries = await listCountryExtents(db)
+  const countries = await listCountryEntries(db)
   const country = countries.find(({ code }) => code === series.countryCode)
   if (!country) throw new OperatorError(`There is no country ${series.countryCode}.`)
   const { code, name, extent } = country
@@ -23,10 +23,17 @@ export async function findSurroundings(
   return {
     today: new Date(),
     country: { code, name, extent: extent && asExtent(extent) },
+    words: { country_code: listWords(countries), crop: listWords(await listCropEntries(db)) },
     newestMonth: await findNewestMonth(db, series),
     names: await findPublishedNames(db, series.product),
     plausible: { ...products.of(series.product).plausible, ...stated },
   }
+}
+
+function listWords(entries: { code: string; name: string; aliases: string[] }[]) {
+  return entries.flatMap(({ code, name, aliases }) =>
+    [code, name, ...aliases].map((word): [string, string] => [word, code]),
+  )
 }
 
 function asExtent([west, south, east, north]: readonly [number, number, number, number]) {

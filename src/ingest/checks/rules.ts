@@ -1,12 +1,11 @@
 import type { CompanionRole } from '#schemas/certainty.ts'
-import { SCENARIOS } from '#schemas/glossary.ts'
 import type { ProductDefinition, Series } from '#schemas/products/define.ts'
 import type { ReleaseIssue } from '#src/data/rights.ts'
 import { isoMonth, monthsBetween } from '#src/lib/dates.ts'
-import { editDistance, nameKey } from '#src/lib/names.ts'
 import { percentText, shortNumber } from '#src/lib/round.ts'
 import type { LevelExtent } from '#src/raster/grid.ts'
 import { PIXEL_TYPES, type PixelType } from '#src/raster/pixels.ts'
+import type { LayerSource } from '../source.ts'
 import type { Extreme, SourceStatistics, Statistics, Tally } from '../statistics.ts'
 
 export interface LayerFacts {
@@ -17,8 +16,11 @@ export interface LayerFacts {
   unit: string
   /** The file, or the layer's name. */
   origin: string
+  condition?: string
   /** Of pixels. */
   scale?: number
+  /** Undefined for stored layers. */
+  about?: LayerSource['about']
   /** Undefined before pixels are read. */
   statistics?: Statistics
   /** Undefined for stored layers. */
@@ -26,7 +28,7 @@ export interface LayerFacts {
 }
 
 /** Without scale and offset. */
-type Raw = Pick<SourceStatistics, 'values' | 'frame'> & { pixelType: PixelType }
+type Raw = Pick<SourceStatistics, 'values' | 'frame' | 'filled'> & { pixelType: PixelType }
 
 export interface CoverageFacts {
   extent: LevelExtent
@@ -50,6 +52,8 @@ export interface ReleaseFacts {
 export interface Surroundings {
   today: Date
   country: { code: string; name: string; extent: LevelExtent | null }
+  /** What countries and crops are called, with their codes. */
+  words: Record<'country_code' | 'crop', [word: string, code: string][]>
   /** Of the same product, country, crop and kind; an ISO date. */
   newestMonth: string | null
   /** Names of published releases of the product, in any country. */
@@ -219,60 +223,6 @@ const month: Check = ({ series: { forecastPeriod } }, { today, newestMonth }) =>
   return []
 }
 
-const STANDARD_SCENARIOS: readonly string[] = SCENARIOS.map(({ scenario }) => scenario)
-
-/** A name almost equal to another: requests for one miss the other. */
-const names: Check = (release, surroundings) => {
-  const layers = listLayers(release)
-  const { inputs, scenarios } = surroundings.names
-  const known = { input: inputs, scenario: [...STANDARD_SCENARIOS, ...scenarios] }
-  return (['input', 'scenario'] as const).flatMap((kind) => {
-    const given = layers.map((layer) => layer[kind])
-    return misspelled(kind, given, known[kind])
-  })
-}
-
-function misspelled(kind: 'input' | 'scenario', given: (string | null)[], known: string[]): FoundIssue[] {
-  const unknown = new Set(given.filter((name) => name !== null).filter((name) => !known.includes(name)))
-  return [...unknown].flatMap((name) => {
-    const meant = known.find((other) => sameLetters(name, other)) ?? known.find((other) => close(name, other))
-    if (meant === undefined) return []
-    const why = sameLetters(name, meant)
-      ? 'differs only by case, spaces or hyphens'
-      : 'differs by a letter or two'
-    return {
-      check: 'names',
-      level: 'error',
-      sentence: `The ${kind} ${JSON.stringify(name)} ${why} from ${JSON.stringify(meant)}${STANDARD_SCENARIOS.includes(meant) ? '' : ', which is published'}: is it the same?`,
-      figures: { [kind]: name, known: meant },
-    }
-  })
-}
-
-function lettersOf(name: string): string {
-  return nameKey(name).replace(/[^\p{Letter}\p{Number}]/gu, '')
-}
-
-function sameLetters(a: string, b: string): boolean {
-  return lettersOf(a) === lettersOf(b)
-}
-
-/** Short names differ on purpose: NPS is not NPK. Long names allow two wrong letters. */
-const ONE_WRONG = 5
-const TWO_WRONG = 9
-
-/** Numbers never match other numbers. */
-function close(a: string, b: string): boolean {
-  const [left, right] = [lettersOf(a), lettersOf(b)]
-  const length = Math.min(left.length, right.length)
-  if (length < ONE_WRONG || digitsOf(left) !== digitsOf(right)) return false
-  return editDistance(left, right) <= (length < TWO_WRONG ? 1 : 2)
-}
-
-function digitsOf(text: string): string {
-  return text.replace(/\P{Number}/gu, '')
-}
-
 /** Hidden pixels may count as values. */
 const notHonoured: Check = ({ notHonoured = [] }) =>
   notHonoured.map((sentence) => ({ check: 'not-honoured', level: 'error', sentence }))
@@ -309,24 +259,35 @@ const CORNERS = 4
 
 /** A frequent value apart from all others: -9999 would be answered as a rate. */
 export const undeclaredNodata: Check = (release) =>
-  listLayers(release)
-    .filter(isOfProduct)
-    .flatMap((layer) => {
-      const { raw } = layer
-      const { low = null, high = null } = raw?.values ?? {}
-      if (raw === undefined || low === null || high === null) return []
-      const evidence = looksLikeNodata(raw, low, high) ?? looksLikeNodata(raw, high, low)
+  release.coverages.flatMap(({ layers, pixels }) =>
+    layers.filter(isOfProduct).flatMap((layer) => {
+      const evidence = findApart(layer)
       if (evidence === undefined) return []
       const { value, part, others, atEdges } = evidence
       const range = [...new Set(others.map(shortNumber))].join(' to ')
       return {
         check: 'undeclared-nodata',
         level: 'error',
-        sentence: `${layer.origin} has the pixel value ${shortNumber(value)} in ${percentText(part)} of its values, apart from all others (${range})${atEdges ? ', at the corners and edges of the grid' : ''}: does it mean none? The layer's nodata says so.`,
+        sentence: `${layer.origin} has the pixel value ${shortNumber(value)} in ${percentText(part)} of its values, apart from all others (${range})${atEdges ? ', at the corners and edges of the grid' : ''}: does it mean none? ${nodataStep(layer, value, pixels)}`,
         layer: labelLayer(layer),
         figures: { value, part, othersFrom: others[0], othersTo: others[1] },
       }
-    })
+    }),
+  )
+
+function findApart({ raw }: LayerFacts) {
+  const { low = null, high = null } = raw?.values ?? {}
+  if (raw === undefined || low === null || high === null) return undefined
+  return looksLikeNodata(raw, low, high) ?? looksLikeNodata(raw, high, low)
+}
+
+/** What makes a value mean none. A layer has one nodata value: a second one is replaced by it. */
+function nodataStep({ about, statistics }: LayerFacts, value: number, pixels: number): string {
+  const { line, nodata } = about ?? {}
+  if (nodata !== undefined && (statistics?.validCount ?? pixels) < pixels)
+    return `Then \`gdalwarp -srcnodata ${value} -dstnodata ${nodata} IN.tif OUT.tif\` puts its nodata value there.`
+  return `Then write \`nodata: ${value}\` in ${line === undefined ? 'its layer' : `the layer of line ${line}`}.`
+}
 
 function looksLikeNodata({ values, frame, pixelType }: Raw, end: Extreme, otherEnd: Extreme) {
   const part = end.count / values.count
@@ -366,15 +327,67 @@ function isEndOfType(value: number, type: PixelType): boolean {
   return type.endsWith('SI') ? value === -span / 2 || value === span / 2 - 1 : value === span - 1
 }
 
+/** Less may be a coast or a border. */
+const SMALLEST_DIFFERENCE_OF_PRESENCE = 0.02
+
+/** One value where other layers on the grid have none, or values in another part of it. */
+const presence: Check = ({ coverages }) =>
+  coverages.flatMap(({ pixels, layers }) => {
+    const least = pixels * SMALLEST_DIFFERENCE_OF_PRESENCE
+    const isFilled = (layer: LayerFacts) => (layer.raw?.filled?.count ?? 0) > least
+    const rest = layers.filter(
+      (layer) => layer.role === undefined && !isFilled(layer) && !isEmpty(layer, pixels),
+    )
+    const groups = new Map<string, LayerFacts[]>()
+    for (const layer of rest) {
+      const key = JSON.stringify([layer.input, layer.condition])
+      groups.set(key, [...(groups.get(key) ?? []), layer])
+    }
+    return [
+      ...layers.flatMap((layer) =>
+        isFilled(layer) && !findApart(layer) ? describeFilled(layer, pixels) : [],
+      ),
+      ...[...groups.values()].flatMap((ofOne) => describeDifference(ofOne, least, pixels)),
+    ]
+  })
+
+function countValues({ statistics }: LayerFacts): number {
+  return statistics?.validCount ?? 0
+}
+
+function describeFilled(layer: LayerFacts, pixels: number): FoundIssue {
+  const { values, filled } = layer.raw as Raw
+  const { value, count, isOfOne } = filled as NonNullable<typeof filled>
+  const ends = [values.low?.value, values.high?.value]
+  // A recommendation of one value may reach farther than others; fills are at an end of the values.
+  const isFill = [0, ...ends].includes(value) && ends[0] !== ends[1]
+  return {
+    check: 'presence',
+    level: isFill && isOfOne ? 'error' : 'note',
+    sentence: `${layer.origin} has the pixel value ${shortNumber(value)} in ${percentText(count / pixels)} of its grid, where other layers ${isOfOne ? `of ${layer.input ?? 'its kind'} ` : ''}have none: does it mean none? ${nodataStep(layer, value, pixels)}`,
+    layer: labelLayer(layer),
+    figures: { value, part: count / pixels },
+  }
+}
+
+function describeDifference(layers: LayerFacts[], least: number, pixels: number): FoundIssue[] {
+  const [fewest, ...others] = layers.toSorted((a, b) => countValues(a) - countValues(b))
+  const most = others.at(-1)
+  if (!fewest || !most || countValues(most) - countValues(fewest) <= least) return []
+  const part = (layer: LayerFacts) => percentText(countValues(layer) / pixels)
+  const sentence = `${fewest.origin} has values in ${part(fewest)} of its grid, and ${most.origin} in ${part(most)}: is its file whole?`
+  return [{ check: 'presence', level: 'note', sentence, layer: labelLayer(fewest) }]
+}
+
 export const CHECKS: Check[] = [
   reading,
   notHonoured,
   extent,
   companionExtent,
   month,
-  names,
   empty,
   spread,
   undeclaredNodata,
+  presence,
   scenariosAlike,
 ]

@@ -199,6 +199,7 @@ export function readBand(sources: BandSources, entry: MeantBand, notes: Set<stri
   return {
     number,
     pixelType: type.pixelType,
+    description: describeBand(number, sources),
     /** As written: for Float32 pixels still to be rounded. */
     nodata: typeof nodata === 'number' && !Number.isNaN(nodata) ? nodata : undefined,
     scale: readNumber('scale') ?? 1,
@@ -242,9 +243,14 @@ function classNotes({ image, side, path }: BandSources, number: number): string[
 
 const LISTED_NAMES = 20
 
-function findNumber(name: string, { image, inside, side, path }: BandSources): number {
+function describeBand(number: number, { inside, side }: BandSources): string | undefined {
+  return (inside.get(number)?.description ?? side?.bands.get(number)?.description)?.trim()
+}
+
+function findNumber(name: string, sources: BandSources): number {
+  const { image, path } = sources
   const names = Array.from({ length: image.getSamplesPerPixel() }, (_, index) => {
-    return (inside.get(index + 1)?.description ?? side?.bands.get(index + 1)?.description)?.trim()
+    return describeBand(index + 1, sources)
   })
   const numbers = names.flatMap((other, index) => (other === name ? [index + 1] : []))
   const [number] = numbers

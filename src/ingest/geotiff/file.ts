@@ -4,7 +4,7 @@ import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { PixelGrid, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
-import { FORMAT_BYTES, refuseOtherFormat, stemOf } from '../other-formats.ts'
+import { FORMAT_BYTES, refuseNoFile, refuseOtherFormat, stemOf } from '../other-formats.ts'
 import {
   type Affine,
   type MeantBand,
@@ -218,7 +218,7 @@ const SIGNATURES = ['II*\0', 'MM\0*', 'II+\0', 'MM\0+']
 
 export async function openRaster(path: string): Promise<RasterFile> {
   const refuse = (error: NodeJS.ErrnoException) => refuseUnopened(path, error)
-  if (!(await stat(path).catch(refuse)).isFile()) throw new OperatorError(`${path} is not a file.`)
+  if (!(await stat(path).catch(refuse)).isFile()) refuseNoFile(path)
   const file = await FileBytes.open(path).catch(refuse)
   try {
     const { data } = await file.fetchSlice({ offset: 0, length: FORMAT_BYTES })

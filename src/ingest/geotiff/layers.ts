@@ -213,6 +213,11 @@ export async function openLayer(
     decimals: entry.decimals,
     ...stored,
     origin: describeOrigin(files, entry),
+    about: {
+      line: entry.line,
+      names: [entry.names?.join(' ') ?? '', band.description ?? ''],
+      nodata: band.nodata,
+    },
   }
   return {
     layer,

@@ -195,6 +195,24 @@ export class OpenFiles {
     for (const folder of this.#folders.values()) await rm(dirname(folder), { recursive: true, force: true })
   }
 
+  /** A text with what the manifest names in the place of temporary files. */
+  shown(text: string): string {
+    const named = [...this.#folders].reduceRight((before, [source, folder]) => {
+      const from = isAddress(source) ? dirname(shown(new URL(source))) : source
+      return before.replaceAll(folder, from)
+    }, text)
+    // GDAL has names of its own for files in archives, and writes beside them.
+    return named
+      .replace(/(?<=gdal_translate -co \S+ )(\S+\.zip\/\S+) \S+\/(?=\S)/, '/vsizip/$1 ')
+      .replace(/(?<=gdalinfo )(?=\S+\.zip\/)/, '/vsizip/')
+  }
+
+  /** @throws the error, without temporary files */
+  explain(error: unknown): never {
+    if (error instanceof OperatorError) error.message = this.shown(error.message)
+    throw error
+  }
+
   async #folderOf(source: string, name: string): Promise<string> {
     const known = this.#folders.get(source)
     if (known) return known

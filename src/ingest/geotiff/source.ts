@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Kysely } from 'kysely'
 import type { CompanionRole } from '#schemas/certainty.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { OperatorError } from '#src/errors.ts'
+import { listSome, OperatorError } from '#src/errors.ts'
 import { formatPlace, type Grid, sameGrid, type Window } from '#src/raster/grid.ts'
 import { createPixels, markMasked, markNodata, type Pixels, withType } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { Manifest } from '../manifest.ts'
+import { stemOf } from '../other-formats.ts'
 import { type CoverageSource, compareLayers, hasSameLabels } from '../source.ts'
 import { type FileLayer, type LayerFiles, openLayer, type Piece, pieceIn } from './layers.ts'
 import { OpenFiles } from './open-files.ts'
@@ -39,15 +41,32 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest) {
         conditions: manifest.conditions ?? null,
         checksum: await computeChecksum(manifest, layers),
       },
-      coverages: groupByGrid(layers).map(createCoverage),
-      notes: [...notes],
-      notHonoured: [...notHonoured],
+      coverages: groupByGrid(layers).map((group) => createCoverage(group, files)),
+      notes: groupNotes(notes, layers, files),
+      notHonoured: groupNotes(notHonoured, layers, files),
       close: () => files.close(),
     }
   } catch (error) {
     await files.close()
-    throw error
+    return files.explain(error)
   }
+}
+
+/** Notes that differ by the file alone are one. */
+function groupNotes(notes: Set<string>, layers: FileLayer[], open: OpenFiles): string[] {
+  const paths = new Set(layers.flatMap(({ files }) => files.map(({ path }) => path)))
+  const longestFirst = [...paths].sort((a, b) => b.length - a.length)
+  const groups = new Map<string, { note: string; more: string[] }>()
+  for (const note of notes) {
+    const path = longestFirst.find((path) => note.includes(stemOf(path))) ?? ''
+    const key = path === '' ? note : note.replaceAll(stemOf(path), '*')
+    const group = groups.get(key)
+    if (group) group.more.push(basename(path))
+    else groups.set(key, { note: open.shown(note), more: [] })
+  }
+  return [...groups.values()].map(({ note, more }) => {
+    return more.length === 0 ? note : `${note} The same holds for ${more.length} more: ${listSome(more)}.`
+  })
 }
 
 /** Only releases declared lossy may have changed values. */
@@ -99,7 +118,7 @@ function groupByGrid(layers: FileLayer[]): FileLayer[][] {
   return groups
 }
 
-function createCoverage(layers: FileLayer[]): CoverageSource {
+function createCoverage(layers: FileLayer[], open: OpenFiles): CoverageSource {
   const [{ grid }] = layers as [FileLayer]
   return {
     grid,
@@ -109,7 +128,7 @@ function createCoverage(layers: FileLayer[]): CoverageSource {
       const pixels: Pixels[] = []
       for (const files of new Set(layers.map(({ files }) => files))) {
         const together = layers.filter((layer) => layer.files === files)
-        const bands = await readLayers(together, window)
+        const bands = await readLayers(together, window).catch((error) => open.explain(error))
         together.forEach((layer, index) => {
           pixels[layers.indexOf(layer)] = bands[index] as Pixels
         })
@@ -142,7 +161,7 @@ async function computeChecksum(
   for (const { layer, grid, files, pieces, bands, fileNodata, masked } of layers.toSorted((a, b) =>
     compareLayers(a.layer, b.layer),
   )) {
-    const { origin: _, ...meaning } = layer
+    const { origin: _, about: __, ...meaning } = layer
     const contents = await all(files.map(({ path }) => path))
     const [content, band] = contents.length === 1 ? [contents[0], bands[0]] : [[contents, pieces], bands]
     // Masks of several files keep their file.

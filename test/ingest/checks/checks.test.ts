@@ -1,5 +1,5 @@
 // Runs on a server alone: statements.test.ts tries the statements on the embedded database.
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ReleaseIssue } from '#src/data/rights.ts'
@@ -18,6 +18,22 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase('empty')
   await writeField(folder, 'good.tif')
   await writeField(folder, 'beside.tif')
+  for (const at of [1, 2])
+    await writeField(
+      folder,
+      `inside-${at}.tif`,
+      (...place) => inside(...place) + Number(inside(...place) !== -1) * at,
+    )
+  for (const [at, name] of NAMED.entries())
+    await writeField(folder, name, (...place) => smooth(...place) + at)
+  await writeField(folder, 'described.tif', smooth, {
+    tags: {
+      42112: [
+        'ascii',
+        '<GDALMetadata><Item name="DESCRIPTION" sample="0" role="description">Below normal</Item></GDALMetadata>\0',
+      ],
+    },
+  })
   await writeFile(join(folder, 'beside.aux'), 'EHFA_HEADER_TAG')
   await writeFile(join(folder, 'beside.tab'), '!table')
   for (const [settings, layer] of [
@@ -57,6 +73,27 @@ interface Case {
   settings?: Record<string, unknown>
 }
 
+/** Rasters of one yield. */
+const NAMED = [
+  ...['p_below_202607.tif', 'p_normal_202607.tif', 'p_above_202607.tif', 'Urea_BelowNormal_202607.tif'],
+  ...['ke_potato_jul2026.tif', 'below_ground_v202608.tif', 'below_ground_v20260815.tif'],
+  ...['season_202607-202609.tif', 'plain.tif'],
+]
+
+/** Values in a circle about the middle of the grid. */
+const inside = only((row, column) => Math.hypot(row - 57, column - 75) < 50)
+const filled =
+  (value: number): ValueAt =>
+  (row, column) =>
+    inside(row, column) === -1 ? value : inside(row, column)
+
+/** Layers of rasters that have values in the circle, and of `it.tif`. */
+const sisters = (...labels: Record<string, unknown>[]): LayerText[] =>
+  labels.map((label, at) => ({ file: at === 0 ? 'it.tif' : `inside-${at}.tif`, ...label }))
+const SEASONS = [{ scenario: 'Above Normal' }, { scenario: 'Normal' }, { scenario: 'Below Normal' }]
+const urea = SEASONS.map((season) => ({ input: 'Urea', scale: 0.05, ...season }))
+const FERTILIZER = { product: 'fertilizer' }
+
 const CASES: Record<string, Case> = {
   'a layer without a value': { valueAt: () => -1 },
   'a layer with hardly any value': { valueAt: only((row, column) => row < 5 && column < 2) },
@@ -90,6 +127,69 @@ const CASES: Record<string, Case> = {
   },
   'a value apart from all others': {
     valueAt: (row, column) => (row === 60 || row === 70 ? 9999 : smooth(row, column)),
+  },
+  'a number in the place of nodata in one of three scenarios': {
+    valueAt: filled(1300),
+    layers: sisters(...SEASONS),
+  },
+  'a number in the place of nodata in two of three scenarios': {
+    valueAt: filled(1300),
+    layers: [...sisters(...SEASONS), { file: 'it.tif', scenario: 'Dominant' }],
+  },
+  'a number in the place of nodata, in a layer with a nodata value that it has': {
+    valueAt: (row, column) => (row < 20 ? -1 : filled(1300)(row, column)),
+    layers: sisters(...urea),
+    settings: FERTILIZER,
+  },
+  'a number in the place of nodata in one of three inputs': {
+    valueAt: filled(1300),
+    layers: sisters(...['Urea', 'DAP', 'NPS'].map((input) => ({ input, scale: 0.05 }))),
+    settings: FERTILIZER,
+  },
+  'a number in the place of nodata in a band of a range': {
+    valueAt: filled(1300),
+    layers: [{ file: 'inside-1.tif', low: { file: 'it.tif' }, high: { file: 'inside-2.tif' } }],
+  },
+  'values in less of the grid than in other scenarios': {
+    valueAt: only((row, column) => Math.hypot(row - 57, column - 75) < 40),
+    layers: sisters(...SEASONS),
+  },
+  'one value everywhere, beside scenarios with values in less of the grid': {
+    valueAt: () => 2000,
+    layers: sisters(...SEASONS),
+  },
+  'files whose names contradict the manifest': {
+    layers: [
+      { file: 'p_below_202607.tif', input: 'P', scenario: 'Above Normal', scale: 0.05 },
+      { file: 'p_normal_202607.tif', input: 'P', scenario: 'Normal', scale: 0.05 },
+      { file: 'p_above_202607.tif', input: 'P', scenario: 'below', scale: 0.05 },
+      { file: 'Urea_BelowNormal_202607.tif', input: 'P', scenario: 'Dominant', scale: 0.05 },
+    ],
+    settings: { ...FERTILIZER, forecast_period: '2026-12' },
+  },
+  'files of another country, crop and month by name': {
+    layers: [{ file: 'ke_potato_jul2026.tif' }],
+  },
+  'a band whose description contradicts the manifest': { layers: [{ file: 'described.tif', band: 1 }] },
+  'names that say nothing of a season': {
+    layers: [
+      { file: 'below_ground_v202608.tif', scenario: 'Above Normal', condition: 'hill' },
+      { file: 'below_ground_v20260815.tif', scenario: 'Below Normal', condition: 'hill' },
+      { file: 'season_202607-202609.tif', scenario: 'Above Normal', condition: 'plain' },
+      { file: 'plain.tif', scenario: 'Below Normal', condition: 'plain' },
+    ],
+    settings: {
+      conditions: { question: 'Where?', titles: { hill: 'Hill', plain: 'Plain' }, default: 'hill' },
+    },
+  },
+  'yields that are best in the worst season': {
+    layers: SEASONS.map((season, at) => ({ file: 'it.tif', ...season, scale: 1 + at / 10 })),
+  },
+  'names that are almost equal within a manifest': {
+    layers: ['NPSB', 'npsb', 'Lime', 'Dolomite', 'Dolomitte'].map((input, at) => ({
+      ...{ file: 'it.tif', input, scale: 0.05 + at / 1000 },
+    })),
+    settings: FERTILIZER,
   },
   'a zero outside of the country': {
     valueAt: (row, column) => Math.max(0, only((y, x) => Math.hypot(y - 57, x - 75) < 40)(row, column)),
@@ -133,8 +233,10 @@ test('a dry run finds what is wrong with a release, as findings.txt has it', asy
   const found: string[] = []
   for (const [what, row] of Object.entries(CASES)) {
     const { code, stdout } = await agro('ingest', await prepare(row), '--dry-run', '--json')
-    expect([what, code]).toEqual([what, 1])
-    const lines = JSON.parse(stdout).findings.map(
+    const { findings } = JSON.parse(stdout)
+    const refuses = findings.some(({ level }: ReleaseIssue) => level === 'error')
+    expect([what, code]).toEqual([what, refuses ? 1 : 0])
+    const lines = findings.map(
       ({ check, level, sentence, figures }: ReleaseIssue) =>
         `${level}: ${sentence} (${check}) ${JSON.stringify(figures ?? {}, rounded)}\n`,
     )
@@ -151,9 +253,31 @@ test('a dry run lets pass what is allowed by name, and nothing else', async () =
     const { code, stderr } = await agro('ingest', path, '--dry-run', '--allow', ...allow)
     return [code, stderr.replaceAll(/^reading: .*\n/gm, '')]
   }
-  const refusal = 'Refused by empty. Use --allow empty to publish.\n'
+  const refusal =
+    'Refused by empty: mend that first. Where it is right as it is, --allow empty publishes it.\n'
   expect(await dry('range')).toEqual([1, `error: ${sentence} (empty)\n${refusal}`])
   expect(await dry('range,empty')).toEqual([0, `allowed: ${sentence} (empty)\n`])
+})
+
+test('names that contradict the manifest are notes, which --strict refuses and --allow lets pass', async () => {
+  const path = await prepare(CASES['files of another country, crop and month by name'] as Case)
+  const codes: (number | null)[] = []
+  for (const more of [[], ['--strict'], ['--strict', '--allow', 'labels']]) {
+    codes.push((await agro('ingest', path, '--dry-run', ...more)).code)
+  }
+  expect(codes).toEqual([0, 1, 0])
+})
+
+test('a number in the place of nodata is not published, also without --strict, and what the finding says to write mends it', async () => {
+  const filling = CASES['a number in the place of nodata in one of three scenarios'] as Case
+  const path = await prepare(filling)
+  const refused = await agro('ingest', path)
+  const [, step = '', line] = /write `(.*?)` in the layer of line (\d+)/.exec(refused.stderr) ?? []
+  const lines = (await readFile(path, 'utf8')).split('\n')
+  lines.splice(Number(line) - 1, 1, lines[Number(line) - 1]?.replace('- ', `- ${step}\n    `) ?? '')
+  await writeFile(path, lines.join('\n'))
+  const mended = await agro('ingest', path, '--dry-run', '--strict')
+  expect([refused.code, mended.code, mended.stderr]).toEqual([1, 0, expect.not.stringContaining('error')])
 })
 
 test('a name that was published after a load is compared when the load is published, and what was found before is told once', async () => {

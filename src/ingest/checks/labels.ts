@@ -1,0 +1,245 @@
+import { basename } from 'node:path'
+import { SCENARIOS, SEASONS } from '#schemas/glossary.ts'
+import { isoMonth } from '#src/lib/dates.ts'
+import { editDistance, nameKey } from '#src/lib/names.ts'
+import { shortNumber } from '#src/lib/round.ts'
+import {
+  type Check,
+  type LayerFacts,
+  labelLayer,
+  listLayers,
+  type ReleaseFacts,
+  type Surroundings,
+} from './rules.ts'
+
+const STANDARD_SCENARIOS: readonly string[] = SCENARIOS.map(({ scenario }) => scenario)
+
+/** What names say in place of a scenario; null for words of something else. */
+const SCENARIO_WORDS: readonly [words: string, scenario: string | null][] = [
+  ...STANDARD_SCENARIOS.map((scenario): [string, string] => [scenario, scenario]),
+  ['near normal', 'Normal'],
+  ...(['Above Normal', 'Below Normal'] as const).flatMap((scenario): [string, string | null][] => {
+    const side = scenario.replace(' Normal', '')
+    const others = ['ground', 'sea', 'surface', 'canopy'].map((what): [string, null] => [
+      `${side} ${what}`,
+      null,
+    ])
+    return [[side, scenario], [`${side} average`, scenario], ...others]
+  }),
+]
+
+/** @returns undefined for a name of its own */
+function findScenario(name: string): string | null | undefined {
+  return SCENARIO_WORDS.find(([words]) => sameLetters(words, name))?.[1]
+}
+
+/** A name almost equal to another: requests for one miss the other. */
+const names: Check = (release, surroundings) => {
+  const layers = listLayers(release)
+  const { inputs, scenarios } = surroundings.names
+  const known = { input: inputs, scenario: [...STANDARD_SCENARIOS, ...scenarios] }
+  return (['input', 'scenario'] as const).flatMap((kind) => {
+    const given = [...new Set(layers.flatMap((layer) => layer[kind] ?? []))]
+    const unknown = given.filter((name) => !known[kind].includes(name))
+    return unknown.flatMap((name, at) => {
+      const alias = kind === 'scenario' ? findScenario(name) : null
+      const others = [...known[kind], ...given.filter((other) => !unknown.slice(at).includes(other))]
+      const same = others.find((other) => sameLetters(name, other)) ?? alias
+      const meant = same ?? others.find((other) => close(name, other))
+      if (!meant) return []
+      const why = !same
+        ? 'differs by a letter or two from'
+        : sameLetters(name, same)
+          ? 'differs only by case, spaces or hyphens from'
+          : 'is another word for'
+      const isKnown = known[kind].includes(meant)
+      const where = STANDARD_SCENARIOS.includes(meant) ? '' : isKnown ? ', which is published' : ' beside it'
+      return {
+        check: 'names',
+        // Cultivars of one release may have near names on purpose.
+        level: same || isKnown ? 'error' : 'note',
+        sentence: `The ${kind} ${JSON.stringify(name)} ${why} ${JSON.stringify(meant)}${where}: is it the same?`,
+        figures: { [kind]: name, known: meant },
+      }
+    })
+  })
+}
+
+function lettersOf(name: string): string {
+  return nameKey(name).replace(/[^\p{Letter}\p{Number}]/gu, '')
+}
+
+function sameLetters(a: string, b: string): boolean {
+  return lettersOf(a) === lettersOf(b)
+}
+
+/** Short names differ on purpose: NPS is not NPK. Long names allow two wrong letters. */
+const ONE_WRONG = 5
+const TWO_WRONG = 9
+
+/** Numbers never match other numbers. */
+function close(a: string, b: string): boolean {
+  const [left, right] = [lettersOf(a), lettersOf(b)]
+  const length = Math.min(left.length, right.length)
+  if (length < ONE_WRONG || digitsOf(left) !== digitsOf(right)) return false
+  return editDistance(left, right) <= (length < TWO_WRONG ? 1 : 2)
+}
+
+function digitsOf(text: string): string {
+  return text.replace(/\P{Number}/gu, '')
+}
+
+/** Words in small letters between spaces: cut at capitals, and between letters and digits. */
+function spell(name: string): string {
+  const cut = name
+    .replace(/(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/gu, ' ')
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+  return ` ${nameKey(cut)} `
+}
+
+/** Words, and what they mean. */
+type Vocabulary = readonly (readonly [words: string, meaning: string | null])[]
+
+/** What a name says. Of words within others only the longer ones count. */
+function readMeanings(name: string, vocabulary: Vocabulary): string[] {
+  const said = new Set<string>()
+  let rest = spell(name)
+  const forms = vocabulary.flatMap(([words, meaning]) => {
+    const spelled = spell(words)
+    return [spelled, ` ${spelled.replaceAll(' ', '')} `].map((form) => ({ form, meaning }))
+  })
+  for (const { form, meaning } of forms.sort((a, b) => b.form.length - a.form.length)) {
+    if (!rest.includes(form)) continue
+    rest = rest.replaceAll(form, ' | ')
+    if (meaning !== null) said.add(meaning)
+  }
+  return [...said]
+}
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const IN_NUMBERS = /(?<= )((?:19|20)\d\d) ?(0[1-9]|1[0-2])(?: ?[0-3]\d)?(?= )/g
+const IN_WORDS = /(?<= )(?:([a-z]{3})[a-z]* ((?:19|20)\d\d)|((?:19|20)\d\d) ([a-z]{3})[a-z]*)(?= )/g
+
+/** Months such as `2026-07`, from numbers and English names; of a season with `own` within it only that. */
+function readMonths(name: string, own: string): string[] {
+  const words = spell(name)
+  const months = [...words.matchAll(IN_NUMBERS)].map(([, year, month]) => `${year}-${month}`)
+  for (const [, before, year, earlier, after] of words.matchAll(IN_WORDS)) {
+    const month = MONTHS.indexOf(before ?? after ?? '') + 1
+    if (month > 0) months.push(`${year ?? earlier}-${String(month).padStart(2, '0')}`)
+  }
+  const [first = own, ...others] = months.sort()
+  return first <= own && own <= (others.at(-1) ?? first) ? [own] : months
+}
+
+interface Labelling {
+  kind: string
+  /** What the manifest says of a layer; undefined for nothing. */
+  labelOf(layer: LayerFacts): string | null | undefined
+  read(name: string, label: string): string[]
+}
+
+function listLabellings(release: ReleaseFacts, { words, names: published }: Surroundings): Labelling[] {
+  const layers = listLayers(release)
+  const { countryCode, cropCode, forecastPeriod } = release.series
+  const ofLayers = (['scenario', 'input', 'condition', 'role'] as const).map((kind): Labelling => {
+    const own = [...layers.flatMap((layer) => layer[kind] ?? []), ...(OTHERS[kind]?.(published) ?? [])]
+    const vocabulary: Vocabulary = own.map((label) => [label, meaningOf(label)])
+    const all = kind === 'scenario' ? [...vocabulary, ...SCENARIO_WORDS] : vocabulary
+    return { kind, labelOf: (layer) => layer[kind], read: (name) => readMeanings(name, all) }
+  })
+  return [
+    ...ofLayers,
+    // "et" is evapotranspiration, too, but at the beginning of a file name.
+    {
+      kind: 'country_code',
+      labelOf: () => countryCode,
+      read: (name) =>
+        readMeanings(
+          name,
+          words.country_code.filter(
+            ([word]) => word.length > 2 || spell(basename(name)).startsWith(spell(word)),
+          ),
+        ),
+    },
+    { kind: 'crop', labelOf: () => cropCode, read: (name) => readMeanings(name, words.crop) },
+    { kind: 'forecast_period', labelOf: () => forecastPeriod && isoMonth(forecastPeriod), read: readMonths },
+  ]
+}
+
+const OTHERS: Partial<Record<string, (names: Surroundings['names']) => string[]>> = {
+  scenario: ({ scenarios }) => scenarios,
+  input: ({ inputs }) => inputs,
+}
+
+function meaningOf(label: string): string {
+  return findScenario(label) ?? label
+}
+
+/** Names of files and bands that say something else than the manifest: the commonest mistake of copied lines. */
+const labels: Check = (release, surroundings) => {
+  const named = listLayers(release).flatMap((layer) =>
+    (layer.about?.names ?? []).map((name, place) => ({ layer, name, place })),
+  )
+  return listLabellings(release, surroundings).flatMap(({ kind, labelOf, read }) => {
+    const labelled = named.flatMap((one) => {
+      const label = labelOf(one.layer)
+      return label ? { ...one, label, said: read(one.name, label) } : []
+    })
+    const differ = new Set(labelled.map(({ label }) => label)).size > 1
+    // A word in the names of all is about no layer.
+    const tells = (place: number, meaning: string) =>
+      !(differ && labelled.every((one) => one.place !== place || one.said.includes(meaning)))
+    const found = new Map<
+      string,
+      Omit<(typeof labelled)[number], 'place' | 'said'> & { files: Set<string>; said: string }
+    >()
+    for (const { layer, name, place, label, said } of labelled) {
+      const telling = said.filter((meaning) => tells(place, meaning))
+      if (telling.length === 0 || said.includes(label) || said.includes(meaningOf(label))) continue
+      const one = { layer, name, label, said: telling.join(', '), files: new Set<string>() }
+      const key = JSON.stringify([label, one.said])
+      found.set(key, found.get(key) ?? one)
+      found.get(key)?.files.add(name)
+    }
+    return [...found.values()].map(({ layer, name, label, said, files }): ReturnType<Check>[number] => {
+      const more = files.size > 1 ? ` and ${files.size - 1} more say` : ' says'
+      const line = kind in layer && layer.about?.line ? ` in line ${layer.about.line}` : ''
+      return {
+        check: 'labels',
+        level: 'note',
+        sentence: `The name ${JSON.stringify(name)}${more} ${said}, and the ${kind}${line} is ${label}: which is right?`,
+        ...(kind in layer && { layer: labelLayer(layer) }),
+        figures: { name, said, [kind]: label },
+      }
+    })
+  })
+}
+
+/** Means, and counts of values, that differ by less are alike. */
+const CLEARLY = 0.02
+
+/** Yields that are best in the worst season and worst in the best one. */
+const seasonOrder: Check = (release) => {
+  const layers = listLayers(release).filter(({ role, input }) => role === undefined && input === null)
+  return [...new Set(layers.map(({ condition }) => condition))].flatMap((condition) => {
+    const found = SEASONS.flatMap(
+      (season) =>
+        layers.find((one) => one.scenario === season && one.condition === condition)?.statistics ?? [],
+    )
+    const counts = found.map(({ validCount }) => validCount)
+    const means = found.map(({ mean }) => mean ?? Number.NaN) as [number, number, number]
+    const isOfOnePlace = Math.max(...counts) <= Math.min(...counts) * (1 + CLEARLY)
+    const rises = means[0] * (1 + CLEARLY) < means[1] && means[1] * (1 + CLEARLY) < means[2]
+    if (found.length < SEASONS.length || !isOfOnePlace || !rises) return []
+    const texts = SEASONS.map((season, at) => `${season} ${shortNumber(means[at] as number)}`)
+    return {
+      check: 'labels',
+      level: 'note',
+      sentence: `The means rise from the best season to the worst (${texts.join(', ')})${condition === undefined ? '' : ` for ${condition}`}: are Above Normal and Below Normal swapped?`,
+      figures: { above: means[0], normal: means[1], below: means[2] },
+    }
+  })
+}
+
+export const LABEL_CHECKS: Check[] = [names, labels, seasonOrder]
