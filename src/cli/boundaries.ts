@@ -75,6 +75,8 @@ interface LoadOptions extends ReadingOptions {
   licence?: string
   strict?: boolean
   maxRepair: number
+  allowLost?: boolean
+  allowTwins?: boolean
   dryRun?: boolean
 }
 
@@ -101,10 +103,12 @@ const load = command({
     [LAYER_OPTION[0], `${LAYER_OPTION[1]}; the one named after the level when left out`],
     ['--source <text>', 'the source of the boundaries, for the catalog'],
     ['--licence <text>', 'their licence, for the catalog'],
-    ['--strict', 'refuse files that need repairs, dropped features or new links'],
+    ['--strict', 'refuse files with notes, repairs, dropped features or new links'],
     new Option('--max-repair <percent>', 'refuse files of which a repair changes an area by more')
       .argParser(readPercent)
       .default(MAX_REPAIR, `${100 * MAX_REPAIR}%`),
+    ['--allow-lost', 'let areas go of which the file has nothing that can be loaded'],
+    ['--allow-twins', 'let several areas have the same geometry'],
     ['--dry-run', 'report the changes, and write nothing'],
   ],
   examples: [
@@ -113,6 +117,7 @@ const load = command({
   ],
   async run(options: LoadOptions, paths: string[]) {
     const { level, codes, source, licence, strict = false, maxRepair, dryRun = false } = options
+    const { allowLost, allowTwins } = options
     // A missing file is reported before a database is opened.
     const reading = { ...readOptions(options), level }
     const files = await Promise.all(paths.map((path) => openBoundaryFile(pathNamed(path), reading)))
@@ -125,8 +130,8 @@ const load = command({
         ...(options.parentProperty && { parent: options.parentProperty }),
       }
       const request = { files, country: options.country, level, properties, codes, source, licence }
-      const progress = { read, stored }
-      const loading = loadBoundaries(database, { ...request, strict, maxRepair, dryRun, ...progress })
+      const leniency = { strict, maxRepair, allowLost, allowTwins, dryRun }
+      const loading = loadBoundaries(database, { ...request, ...leniency, read, stored })
       const { country, report } = await loading.finally(end)
       for (const note of report?.notes ?? []) say('note', note)
       const subject = `level ${level} of ${country}`

@@ -115,6 +115,9 @@ export const KINDS: Record<string, string> = {
   '.geojsons': LINES,
   '.ndjson': LINES,
   '.gml': 'GML',
+  '.tab': 'MapInfo TAB',
+  '.mif': 'MapInfo MIF',
+  '.sqlite': 'SpatiaLite',
 }
 
 /** Names the command that converts all layers. */

@@ -126,6 +126,63 @@ export async function dropStaged(trx: Trx): Promise<AreaIssue[]> {
   return rows
 }
 
+/** Areas that are dropped, though the level has one of their code, and the file no other. */
+export async function listLost(trx: Trx, { countryCode, level }: BoundarySet, dropped: AreaIssue[]) {
+  const { rows } = await sql<{ code: string }>`
+    select code from admin_area
+    where country_code = ${countryCode} and level = ${level}
+      and code = any(${dropped.map(({ area }) => area)}::text[])
+      and code not in (select code from staged_area)
+    order by code`.execute(trx)
+  return rows.map(({ code }) => code)
+}
+
+/** Codes that are one for people: they differ by case, width, blanks or zeros in front of numbers. */
+export async function listAlikeCodes(trx: Trx): Promise<string[]> {
+  const { rows } = await sql<{ codes: string }>`
+    select string_agg(code, ' and ' order by code) as codes
+    from staged_area
+    cross join lateral replace(lower(normalize(code, nfkc)), ' ', '') as plain
+    group by regexp_replace(plain, '(^|[^0-9])0+(?=[0-9])', '\\1', 'g')
+    having count(*) > 1
+    order by codes`.execute(trx)
+  return rows.map(({ codes }) => codes)
+}
+
+/** Borders that are digitised twice share less of the smaller area. */
+const BORDER_SHARE = 0.01
+/** Of the larger area: such areas are the same, drawn twice. */
+const TWIN_SHARE = 0.99
+
+/** Pairs of areas of a stored level that overlap, the largest share of the smaller area first. */
+export async function listOverlaps(trx: Trx, { countryCode, level }: BoundarySet) {
+  const { rows } = await sql<{ smaller: string; larger: string; share: number; twins: boolean }>`
+    with area as (
+      select id, code || coalesce(' (' || nullif(name, code) || ')', '') as label, st_area(geom) as size
+      from admin_area
+      where country_code = ${countryCode} and level = ${level}
+    ),
+    pair as (
+      select
+        one.admin_area_id as one_id, other.admin_area_id as other_id,
+        sum(st_area(st_intersection(one.geom, other.geom, 1e-9))) as shared
+      from admin_area_piece as one
+      join admin_area_piece as other
+        on geometry_overlaps(one.geom, other.geom) and one.admin_area_id <> other.admin_area_id
+      where one.admin_area_id in (select id from area) and other.admin_area_id in (select id from area)
+      group by one.admin_area_id, other.admin_area_id
+    )
+    select
+      smaller.label as smaller, larger.label as larger, shared / smaller.size as share,
+      shared / larger.size > ${TWIN_SHARE} as twins
+    from pair
+    join area as smaller on smaller.id = one_id
+    join area as larger on larger.id = other_id
+    where (smaller.size, smaller.id) < (larger.size, larger.id) and shared / smaller.size > ${BORDER_SHARE}
+    order by round((shared / smaller.size)::numeric, 4) desc, smaller.label`.execute(trx)
+  return rows
+}
+
 export async function nameStaged(trx: Trx): Promise<number> {
   const { numAffectedRows } = await sql`update staged_area set name = code where name is null`.execute(trx)
   return Number(numAffectedRows ?? 0)

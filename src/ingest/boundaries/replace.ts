@@ -3,7 +3,7 @@ import { recordOperation } from '#src/data/audit-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { listSome, OperatorError } from '#src/errors.ts'
-import { round } from '#src/lib/round.ts'
+import { percentText, round } from '#src/lib/round.ts'
 import type { Bounds } from '#src/raster/rings.ts'
 import * as queries from './queries.ts'
 
@@ -38,6 +38,35 @@ async function settleCodes(trx: Transaction<Tables>, rule: CodeRule | undefined,
     )
   }
   return { coded: [], dropped: [] }
+}
+
+function refuseLost(lost: string[], dropped: queries.AreaIssue[]): void {
+  if (lost.length === 0) return
+  const why = dropped.find(({ area }) => area === lost[0])?.reason
+  throw new OperatorError(
+    `${listSome(lost)} would have no area any more, since the file has none to load (${lost[0]}: ${why}): mend the file, or let it pass by --allow-lost.`,
+  )
+}
+
+function noteAlike(alike: string[]): string[] {
+  return alike.length === 0 ? [] : [`Codes of several areas are alike: ${listSome(alike)}.`]
+}
+
+const NAMED_PAIRS = 5
+
+function noteOverlaps(pairs: Awaited<ReturnType<typeof queries.listOverlaps>>, allowTwins = false): string[] {
+  const twins = pairs.filter((pair) => pair.twins).map(({ smaller, larger }) => `${smaller} and ${larger}`)
+  if (twins.length > 0 && !allowTwins) {
+    throw new OperatorError(
+      `Areas have the same geometry: ${listSome(twins)}; mend the file, or let it pass by --allow-twins.`,
+    )
+  }
+  if (pairs.length === 0) return []
+  const named = pairs
+    .slice(0, NAMED_PAIRS)
+    .map(({ smaller, larger, share }) => `${percentText(share)} of ${smaller} lies in ${larger}`)
+  const more = pairs.length > NAMED_PAIRS ? `; and ${pairs.length - NAMED_PAIRS} more` : ''
+  return [`Areas of one level overlap: ${named.join('; ')}${more}.`]
 }
 
 export interface CountryBounds {
@@ -137,6 +166,10 @@ export interface ReplaceOptions {
   /** The largest share by which a repair may change an area. */
   maxRepair?: number | undefined
   codes?: CodeRule | undefined
+  /** Lets areas that are there go without one of their code. */
+  allowLost?: boolean | undefined
+  /** Lets two areas have one geometry. */
+  allowTwins?: boolean | undefined
   dropped: queries.AreaIssue[]
   notes: string[]
   stored?: ((part: number) => void) | undefined
@@ -152,15 +185,16 @@ export async function replaceBoundaries(
   options: ReplaceOptions,
 ) {
   const { level } = set
-  const { country, strict, dryRun, codes, dropped, notes, stored = () => {} } = options
+  const { country, strict, dryRun, codes, allowLost, allowTwins, dropped, notes, stored = () => {} } = options
   return database.writer.transaction().execute(async (trx) => {
     if (dryRun) await queries.beginTrial(trx)
     const staged = await queries.stageAreas(trx, areas)
-    if (strict && notes[0]) throw new OperatorError(`${notes[0]} --strict does not let that pass.`)
     const repaired = await queries.repairStaged(trx)
     if (strict) refuseFindings('not valid', repaired)
     const { coded, dropped: withoutCode } = await settleCodes(trx, codes, staged)
-    dropped.push(...withoutCode, ...(await queries.dropStaged(trx)))
+    dropped.push(...(await queries.dropStaged(trx)))
+    if (!allowLost) refuseLost(await queries.listLost(trx, set, dropped), dropped)
+    dropped.push(...withoutCode)
     if (strict) refuseFindings('not usable', dropped)
     refuseMostlyDropped(staged, dropped, codes)
     refuseLargeRepairs(repaired, dropped, options.maxRepair ?? MAX_REPAIR)
@@ -181,6 +215,11 @@ export async function replaceBoundaries(
     }))
     if (strict) refuseFindings(`of level ${level + 1} and would lose their parent`, relinked)
     await queries.analyzeBoundaries(trx)
+    notes.push(...noteAlike(await queries.listAlikeCodes(trx)))
+    // Approximate areas share no border exactly.
+    const overlaps = set.approximate ? [] : await queries.listOverlaps(trx, set)
+    notes.push(...noteOverlaps(overlaps, allowTwins))
+    if (strict && notes[0]) throw new OperatorError(`${notes[0]} --strict does not let that pass.`)
     const detail = { country: country.code, level, areas: replacement.added + replacement.updated }
     await recordOperation(trx, { kind: 'boundaries_loaded', detail })
     if (dryRun) await queries.undoTrial(trx)

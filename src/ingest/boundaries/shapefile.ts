@@ -33,13 +33,22 @@ const DBF_HEADER_BYTES = 32
 const FIELD_BYTES = 32
 const TERMINATOR = 0x0d
 
+/** In the first byte of a record. dBASE and ArcView keep such records until the file is packed. */
+const DELETED = 0x2a
+
+/** Undefined for records that are marked as deleted. */
 export async function* readRecords(
   file: ByteReader,
   decode: Decode,
-): AsyncGenerator<Record<string, unknown>> {
+): AsyncGenerator<Record<string, unknown> | undefined> {
   const { count, recordBytes, fields } = await readHeader(file, decode)
   for (let record = 0; record < count; record++) {
-    const cells = splitCells(await exactly(file, recordBytes, DBF_CUT_OFF), fields)
+    const bytes = await exactly(file, recordBytes, DBF_CUT_OFF)
+    if (bytes[0] === DELETED) {
+      yield undefined
+      continue
+    }
+    const cells = splitCells(bytes, fields)
     yield Object.fromEntries(
       fields.map(({ name, type }, index) => [name, typed(readCell(cells[index] as Buffer, decode), type)]),
     )
@@ -53,7 +62,7 @@ async function surveyTexts(file: ByteReader): Promise<{ texts: Texts; languageDr
   let texts: Texts = 'ASCII'
   for (let record = 0; record < count; record++) {
     const bytes = await exactly(file, recordBytes, DBF_CUT_OFF)
-    if (isAscii(bytes)) continue
+    if (bytes[0] === DELETED || isAscii(bytes)) continue
     const cells = splitCells(bytes, fields).map(withoutCutCharacter)
     if (!cells.every((cell) => isUtf8(cell))) return { texts: 'other', languageDriver }
     if (!cells.every((cell) => isAscii(cell))) texts = 'UTF-8'
@@ -70,7 +79,6 @@ async function readHeader(file: ByteReader, decode: Decode) {
     await exactly(file, Math.max(0, headerBytes - DBF_HEADER_BYTES), DBF_CUT_OFF),
     decode,
   )
-  // The first byte marks deleted records, which shapefiles have none of.
   if (recordBytes < fields.reduce((sum, { length }) => sum + length, 1)) {
     throw new Error(`its .dbf has records of ${recordBytes} bytes, which its fields do not fit into`)
   }
@@ -201,7 +209,7 @@ export async function* shapefileFeatures(
     )
     if (note) noted(note)
     const decode: Decode = (bytes) => decodeField(bytes, encoding)
-    yield* sideBySide(name, readShapes(await open(shp)), readRecords(await open(dbf), decode))
+    yield* sideBySide(name, readShapes(await open(shp)), readRecords(await open(dbf), decode), noted)
   } catch (error) {
     if (error instanceof OperatorError) throw error
     const reason = formatError(error)
@@ -215,22 +223,32 @@ export async function* shapefileFeatures(
 async function* sideBySide(
   name: string,
   shapes: ReturnType<typeof readShapes>,
-  records: AsyncGenerator<Record<string, unknown>>,
+  records: AsyncGenerator<Record<string, unknown> | undefined>,
+  noted: Noted,
 ): AsyncGenerator<RawFeature> {
+  let deleted = 0
+  const saying = () => (deleted === 1 ? 'One record is' : `${deleted} records are`)
   for (let number = 1; ; number++) {
     const [found, record] = [await shapes.next(), await records.next()]
+    if (!record.done && record.value === undefined) {
+      // Deleted records at the end need no shapes.
+      deleted++
+      continue
+    }
     if (found.done && record.done) {
-      if (number === 1) throw new OperatorError(`${name} has no features.`)
+      if (number === deleted + 1) throw new OperatorError(`${name} has no features.`)
+      if (deleted > 0) noted(`${saying()} marked as deleted in the .dbf of ${name}, and left out.`)
       return
     }
     if (found.done || record.done) {
       const [more, fewer] = found.done ? ['records', 'shapes'] : ['shapes', 'records']
+      const marked = deleted > 0 ? `; ${deleted} of them marked as deleted` : ''
       throw new OperatorError(
-        `${name} does not fit its .dbf: there are ${number - 1} ${fewer} and more ${more}.`,
+        `${name} does not fit its .dbf: there are ${number - 1} ${fewer} and more ${more}${marked}.`,
       )
     }
     const { shape, read } = found.value
-    yield { number, read, geometry: shape, properties: record.value }
+    yield { number, read, geometry: shape, properties: record.value as Record<string, unknown> }
   }
 }
 

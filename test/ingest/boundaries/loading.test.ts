@@ -194,6 +194,41 @@ test('faults of areas are repaired or dropped, and areas are linked to those abo
   await expect(parts.join('\n')).toMatchFileSnapshot('repairs.txt')
 })
 
+test('areas that overlap, have codes alike or would be lost are noted or refused, as overlaps.txt has it', async () => {
+  const square = (code: string, west: number, south: number, width = 1) =>
+    area(code, rectangle(west, south, west + width, south + 1), { name: `Region ${code}` })
+  const four = [square('A', 37, 8), square('B', 38, 8), square('C', 37, 9), square('D', 38, 9)]
+  const parts: string[] = []
+  const say = async (what: string, ...loaded: Parameters<typeof told>) =>
+    parts.push(`${what}:\n${await told(...loaded)}`)
+  await say('side by side', four, 1, { strict: true })
+  await say('a border that is drawn twice', [...four.slice(1), square('A', 37, 8, 1.009)], 1, {
+    strict: true,
+  })
+  await say('38 %, strictly', [...four.slice(1), square('A', 37, 8, 1.38)], 1, { strict: true })
+  await say('38 %', [...four.slice(1), square('A', 37, 8, 1.38)])
+  await say('a town in a region', [...four, square('TOWN', 37.2, 8, 0.1)])
+  const many = Array.from({ length: 7 }, (_, at) => square(`T${at}`, 37.1 + at / 9, 8, 0.1))
+  await say('more pairs than are named', [...four, ...many])
+  await say('one geometry twice', [...four, square('E', 37, 8)])
+  await say('almost one geometry', [...four, square('E', 37, 8, 1.001)])
+  await say('one geometry twice, which may be', [...four, square('E', 37, 8)], 1, { allowTwins: true })
+  await say(
+    'codes alike',
+    ['a1', 'A1', 'A 01', 'A10', '\uff211'].map((code, at) => square(code, 37 + at, 8)),
+  )
+  await say('four again', four)
+  const without = [...four.slice(1), area('A', { type: 'Point', coordinates: [37.5, 8.5] })]
+  await say('a point in the place of an area', without)
+  await say('a line in the place of an area', [
+    ...four.slice(1),
+    area('A', polygon('37 8, 38 9, 37 8, 37 8')),
+  ])
+  await say('a point beside the area', [...four, area('A', { type: 'Point', coordinates: [37.5, 8.5] })])
+  await say('a point in the place of an area, which may be', without, 1, { allowLost: true })
+  await expect(parts.join('\n')).toMatchFileSnapshot('overlaps.txt')
+})
+
 /** Shapes of regions as COD-AB names them; the second has none. */
 const REGIONS = shapefileParts(
   ['Tigré', 'Gone', 'East'].map((ADM1_EN, index) => ({
@@ -227,6 +262,48 @@ test('a shapefile is taken for WGS 84 where nothing says its CRS, which is noted
     const report = await loadFile(database, path, 'eth', 1, { dryRun: true })
     expect(report?.notes).toEqual([`${basename(path)} ${says}`])
   }
+})
+
+test('records that are marked as deleted are left out, which is noted, and refused where shapes do not fit', async () => {
+  const marked = (
+    records: number[],
+    change: (parts: Record<string, Buffer>) => Record<string, Buffer> = (same) => same,
+  ) => {
+    const dbf = Buffer.from(REGIONS.dbf as Buffer)
+    for (const record of records) dbf[dbf.readUInt16LE(8) + record * dbf.readUInt16LE(10)] = 0x2a
+    return writeShapefile(change({ ...REGIONS, dbf }))
+  }
+  const loaded = async (path: Promise<string>, options: Partial<LoadRequest> = {}) =>
+    loadFile(database, await path, 'eth', 1, { dryRun: true, ...options }).catch(
+      (error: Error) => error.message,
+    )
+  expect(await loaded(marked([1]))).toMatchObject({
+    added: 2,
+    dropped: [],
+    notes: [
+      expect.stringMatching(/^One record is marked as deleted in the \.dbf of \S+\.shp, and left out\.$/),
+    ],
+  })
+  expect(await loaded(marked([0, 1]))).toMatchObject({
+    added: 1,
+    notes: [expect.stringMatching(/^2 records are/)],
+  })
+  expect(await loaded(marked([1]), { strict: true })).toMatch(/--strict does not let that pass/)
+  expect(await loaded(marked([0, 1, 2]))).toMatch(/has no features/)
+  const two = shapefileParts(
+    ['Tigré', 'East'].map((NAME, at) => ({
+      properties: { NAME },
+      ring: clockwise(rectangle(37 + at, 8, 38 + at, 9)),
+    })),
+  )
+  const fewer = (parts: Record<string, Buffer>) => ({ ...parts, shp: two.shp as Buffer })
+  expect(await loaded(marked([2], fewer))).toMatchObject({
+    added: 2,
+    notes: [expect.stringMatching(/^One record is/)],
+  })
+  expect(await loaded(marked([0], fewer))).toMatch(
+    /there are 2 shapes and more records; 1 of them marked as deleted/,
+  )
 })
 
 test('a dry run reports the same and writes nothing', async () => {

@@ -80,7 +80,20 @@ const withCoordinates = (text: string) =>
   boundaryFile(
     `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"Polygon","coordinates":${text}}}]}`,
   )
-const OTHER_FORMATS = ['kml', 'KMZ', 'fgb', 'topojson', 'parquet', 'geojsonl', 'ndjson', 'gml', 'dxf']
+const OTHER_FORMATS = [
+  'kml',
+  'KMZ',
+  'fgb',
+  'topojson',
+  'parquet',
+  'geojsonl',
+  'ndjson',
+  'gml',
+  'tab',
+  'mif',
+  'sqlite',
+  'dxf',
+]
 
 const FOLDER = join(import.meta.dirname, '../../fixtures/boundaries')
 const fixture = async (name: string) => join(FOLDER, name)

@@ -90,7 +90,7 @@ test('numbers and truth values of a .dbf are such, and blank ones no number', as
   const { dbf = Buffer.alloc(0) } = shapefileParts(records)
   const typed = async (type: string) => {
     dbf.write(type, 32 + 11)
-    return (await all(readRecords(readerOf(dbf, 64), latin1))).map(({ VALUE }) => VALUE)
+    return (await all(readRecords(readerOf(dbf, 64), latin1))).map((row) => row?.VALUE)
   }
   expect((await typed('N')).slice(0, 2)).toEqual([12.5, Number.NaN])
   expect((await typed('L')).slice(2)).toEqual([true, false])
