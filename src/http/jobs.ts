@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
+import { isDatabaseUnavailable } from '#src/data/failures.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
 import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
 import type { App } from './app.ts'
@@ -92,6 +93,9 @@ const SHORTEST_PAUSE_MS = 10
 /** The pauses after pieces that fail in a row; none is longer than the job's own. */
 const FAILURE_PAUSES_MS = doublingPauses(SECOND_MS, 10 * MINUTE_MS)
 
+/** In a row, of a job: on a busy machine a start has too little time for its first connections. */
+const FAILURES_OF_AN_OUTAGE = 3
+
 interface Loop {
   start(): void
   /** Has a piece done now, or another one after the present one. */
@@ -104,7 +108,7 @@ interface Loop {
 export function createLoop(
   { everyMs, atOnce = false }: Omit<Schedule, 'failure'>,
   piece: Piece,
-  failed: (error: unknown) => void,
+  failed: (error: unknown, times: number) => void,
 ): Loop {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -140,7 +144,7 @@ export function createLoop(
       if (isWoken) nextMs = 0
     } catch (error) {
       nextMs = Math.min(pauseAfter(FAILURE_PAUSES_MS, ++failures), everyMs)
-      if (!signal.aborted) failed(error)
+      if (!signal.aborted) failed(error, failures)
     }
     working = undefined
     wakeIn(nextMs)
@@ -188,9 +192,12 @@ export const jobs = fp(
       piece: Piece,
       last?: () => Promise<void>,
     ): void {
-      const failed = (error: unknown) => app.logFailure(error, schedule.failure)
+      const log = (error: unknown) => app.logFailure(error, schedule.failure)
+      const failed = (error: unknown, times: number) => {
+        if (times >= FAILURES_OF_AN_OUTAGE || !isDatabaseUnavailable(error)) log(error)
+      }
       loops.set(name, createLoop(schedule, piece, failed))
-      if (last) lasts.push(() => last().catch(failed))
+      if (last) lasts.push(() => last().catch(log))
     }
 
     app.decorate('jobs', {

@@ -1,5 +1,8 @@
+import Fastify from 'fastify'
+import fp from 'fastify-plugin'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { createLoop } from '#src/http/jobs.ts'
+import type { App } from '#src/http/app.ts'
+import { createLoop, jobs } from '#src/http/jobs.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
 function work(job = { everyMs: 60_000 }) {
@@ -59,7 +62,7 @@ test('a piece that fails is tried again after a second, long before the pause of
   await begun(1)
   ends[0]?.(error)
   await begun(2)
-  expect(sorry.mock.calls).toEqual([[error]])
+  expect(sorry.mock.calls).toEqual([[error, 1]])
   ends[1]?.(false)
   await end()
   expect(sorry).toHaveBeenCalledTimes(1)
@@ -108,4 +111,26 @@ test('a job that does not begin at once waits for its pause', async () => {
   expect(piece).toHaveBeenCalledTimes(1)
   await loop.stop()
   expect(vi.getTimerCount()).toBe(0)
+})
+
+test('a job says that the database is away when it fails the third time in a row, and other failures at once', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const logFailure = vi.fn()
+  const app = Fastify() as unknown as App
+  await app.register(
+    fp(async (scope) => void scope.decorate('logFailure', logFailure), { name: 'failure-log' }),
+  )
+  await app.register(jobs)
+  const errors = ['timeout expired', 'timeout expired', 'timeout expired', 'no']
+  const said: number[] = []
+  app.jobs.add('delete-old-messages', async () => {
+    said.push(logFailure.mock.calls.length)
+    const message = errors[said.length - 1]
+    if (message) throw new Error(message)
+  })
+  app.jobs.wake('delete-old-messages')
+  for (let second = 0; second < 40; second++) await vi.advanceTimersByTimeAsync(1000)
+  await app.close()
+  expect(said).toEqual([0, 0, 0, 1, 2])
 })
