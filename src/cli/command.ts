@@ -3,14 +3,11 @@ import type { Kysely, Transaction } from 'kysely'
 import { type Config, loadConfig } from '#src/config.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
 import { type Database, openCluster } from '#src/data/client.ts'
-import { StorageUnavailable } from '#src/data/files/store.ts'
 import { migrate } from '#src/data/migrate.ts'
 import { explainRights } from '#src/data/rights.ts'
 import { refuseOlderSchema } from '#src/data/schema-state.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { OperatorError } from '#src/errors.ts'
-import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { formatTable } from './table.ts'
 import { type Output, print, tell } from './terminal.ts'
 
@@ -130,21 +127,8 @@ export async function onDatabase<Result>(
   const database = cluster.connectForMaintenance()
   try {
     return await work(database, config).catch((error) => explainRights(database.writer, error))
-  } catch (error) {
-    throw explain(error)
   } finally {
     await database.close()
     await cluster.close()
   }
-}
-
-const UNREACHABLE = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ETIMEDOUT', '28P01', '28000', '3D000']
-
-/** The operator can repair an unreachable database; a stack does not help. */
-function explain(error: unknown): unknown {
-  if (error instanceof StorageUnavailable) return new OperatorError(`${formatError(error)}.`)
-  const code = readErrorCode(error)
-  if (!code || !UNREACHABLE.includes(code)) return error
-  const sentence = `The database cannot be reached: ${formatError(error) || code}.`
-  return new OperatorError(sentence, { code: 'DATABASE_UNAVAILABLE' })
 }

@@ -1,7 +1,9 @@
 import type { Database } from '#src/data/client.ts'
 import { StorageUnavailable } from '#src/data/files/store.ts'
 import { migrate } from '#src/data/migrate.ts'
+import { REFERENCE_FILE } from '#src/data/reference.ts'
 import { grantService } from '#src/data/rights.ts'
+import { schemaState } from '#src/data/schema-state.ts'
 import { exportDatabase, importDatabase } from '#src/data/transfer/copy.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { createMonthsAhead } from '#src/history/queries.ts'
@@ -17,19 +19,24 @@ export const migrateCommand = command({
   usage: 'migrate',
   description:
     'Bring the database schema up to date. The service does this by itself when it starts, unless MIGRATE_ON_START is false.',
-  examples: ['agro migrate'],
-  run: () =>
+  options: [['--force', 'go on where older versions run that a migration breaks']],
+  examples: ['agro migrate', 'agro migrate --force'],
+  run: ({ force = false }: Output & { force?: boolean }) =>
     onDatabase(async (database) => {
-      const applied = await migrate(database.writer, undefined, { progress: tell })
+      const applied = await migrate(database.writer, undefined, { progress: tell, force })
+      const { noWayBack: all } = await schemaState(database.writer)
+      // A new database has nothing to go back to.
+      const noWayBack = all.filter((name) => applied.includes(name) && !applied.includes(REFERENCE_FILE))
       await createMonthsAhead(database.writer)
       const progress = progressLine('summarising rasters')
       const summarised = await summariseCoverages(database, (done, of) => progress(done / of))
       const lines = applied.map((name) => `applied ${name}`)
       if (applied.length === 0) lines.push('The schema is up to date.')
+      for (const name of noWayBack) lines.push(`No way back: versions without ${name} cannot go on.`)
       if (summarised > 0) {
         lines.push(`Summarised ${summarised} rasters that were loaded before there were summaries.`)
       }
-      return [{ applied, summarised }, lines.join('\n')]
+      return [{ applied, no_way_back: noWayBack, summarised }, lines.join('\n')]
     }),
 })
 

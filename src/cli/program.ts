@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { loadEnvironmentFile } from '#src/config.ts'
 import { isDatabaseUnavailable, isDiskFull } from '#src/data/failures.ts'
+import { StorageUnavailable } from '#src/data/files/store.ts'
 import { type OperatorCode, OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { VERSION } from '#src/lib/version.ts'
@@ -101,6 +102,7 @@ function readRefusal(error: unknown): OperatorError | undefined {
   if (error instanceof CommanderError) {
     return new OperatorError(error.message.replace(/^error: /, ''), { code: 'USAGE' })
   }
+  if (error instanceof StorageUnavailable) return new OperatorError(`${formatError(error)}.`)
   if (!isDatabaseUnavailable(error)) return undefined
   const sentence = isDiskFull(error)
     ? `The disk of the database is full: ${error.message}. Make room there, and do it again. What a load had written is deleted; \`vacuum raster_tile, tile_summary\` there frees its room.`

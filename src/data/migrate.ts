@@ -1,42 +1,53 @@
 import { setTimeout } from 'node:timers/promises'
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
-import { formatError, readErrorCode } from '#src/lib/promises.ts'
+import { formatError } from '#src/lib/promises.ts'
 import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
-import { isLockNotAvailable } from './failures.ts'
+import { isLockNotAvailable, isUndone } from './failures.ts'
+import { APPLICATION } from './pool.ts'
 import { insertReference, REFERENCE_FILE, readReference, SQL_FOLDER } from './reference.ts'
 import { explainRights } from './rights.ts'
 import { breaksOlder, listPendingScripts, readApplied, readScripts, type Script } from './schema-state.ts'
 import type { Tables } from './tables.ts'
 
-interface Holder {
-  pid: number
-  role: string
-  application: string
-  /** Begin of its transaction; null without the right to see it. */
-  since: string | null
+/** Describes other sessions, the oldest transaction first. Address and time need the right to see them. */
+async function listSessions(db: Kysely<Tables>, isMeant: RawBuilder<boolean>): Promise<string[]> {
+  // A transaction would see the sessions of its first look.
+  await sql`select pg_stat_clear_snapshot()`.execute(db)
+  const { rows } = await sql<{ session: string }>`
+    select format('process %s (%s)', pid, concat_ws(
+      ', ',
+      nullif(application_name, ''),
+      'role ' || usename,
+      'from ' || host(client_addr),
+      'in a transaction since ' || to_char(xact_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')
+    )) as session
+    from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and ${isMeant}
+    order by xact_start, pid
+    limit 20`.execute(db)
+  return rows.map(({ session }) => session)
 }
 
-/** Names the oldest transaction with locks on tables of the schema, such as a dump. */
-async function nameHolder(db: Kysely<Tables>): Promise<string> {
-  const { rows } = await sql<Holder>`
-    select
-      pid,
-      usename as role,
-      application_name as application,
-      to_char(xact_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as since
-    from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid() and pid in (
-      select pg_locks.pid from pg_locks
-      join pg_class on pg_class.oid = relation
-      where relnamespace = current_schema()::regnamespace and granted
-    )
-    order by xact_start
-    limit 1`.execute(db)
-  if (!rows[0]) return 'another session'
-  const { pid, role, application, since } = rows[0]
-  const details = [application, `role ${role}`, since && `in a transaction since ${since} UTC`]
-  return `process ${pid} (${details.filter(Boolean).join(', ')})`
+/** Locks on tables of the schema, such as of a dump. */
+const HOLDS_LOCKS = sql<boolean>`pid in (
+  select pg_locks.pid from pg_locks
+  join pg_class on pg_class.oid = relation
+  where relnamespace = current_schema()::regnamespace and granted
+)`
+
+/** Processes of this version know the script, and wait for it. */
+const IS_OLDER = sql<boolean>`
+  application_name like 'agro-advisory%' and application_name not like ${`${APPLICATION}%`}`
+
+/** @throws {OperatorError} where sessions of older versions are open */
+async function refuseBesideOlder(trx: Transaction<Tables>, { name }: Script): Promise<void> {
+  const older = await listSessions(trx, IS_OLDER)
+  if (older.length === 0) return
+  throw new OperatorError(
+    `Older versions of the service run, and ${name} breaks them: ${older.join('; ')}. Nothing was changed: stop them, or say \`agro migrate --force\`.`,
+    { code: 'DATABASE_IN_USE' },
+  )
 }
 
 /** The same arbitrary number in all versions. */
@@ -50,13 +61,12 @@ const PAUSES_MS = doublingPauses(250, 10_000)
 /** A dump takes some minutes. */
 const LOCK_WAIT_MS = 10 * 60_000
 
-/** SQLSTATE of a deadlock. */
-const DEADLOCK = '40P01'
-
 interface MigrateOptions {
   progress?: (message: string) => void
   /** Time of all attempts. */
   patienceMs?: number
+  /** Goes on where older versions run that a script breaks: else nothing is applied. */
+  force?: boolean
 }
 
 /**
@@ -70,18 +80,18 @@ interface MigrateOptions {
 export async function migrate(
   db: Kysely<Tables>,
   folder = SQL_FOLDER,
-  { progress = () => {}, patienceMs = LOCK_WAIT_MS }: MigrateOptions = {},
+  { progress = () => {}, patienceMs = LOCK_WAIT_MS, force = false }: MigrateOptions = {},
 ): Promise<string[]> {
   const scripts = await readScripts(folder)
   if (listPendingScripts(scripts, await readApplied(db)).length === 0) return []
   const begun = performance.now()
   for (let failures = 1; ; failures++) {
     try {
-      return await db.transaction().execute((trx) => applyAll(trx, scripts, folder))
+      return await db.transaction().execute((trx) => applyAll(trx, scripts, folder, force))
     } catch (error) {
       if (!isBlocked(error)) return await explainRights(db, error)
       // Without a name the holder is no less there.
-      const holder = await nameHolder(db).catch(() => 'another session')
+      const [holder = 'another session'] = await listSessions(db, HOLDS_LOCKS).catch(() => [])
       const pause = pauseAfter(PAUSES_MS, failures)
       if (performance.now() - begun + pause > patienceMs) {
         throw new OperatorError(
@@ -96,16 +106,25 @@ export async function migrate(
 
 function isBlocked(error: unknown): boolean {
   const cause = error instanceof OperatorError ? error.cause : error
-  return isLockNotAvailable(cause) || readErrorCode(cause) === DEADLOCK
+  return isLockNotAvailable(cause) || isUndone(cause)
 }
 
-async function applyAll(trx: Transaction<Tables>, scripts: Script[], folder: URL): Promise<string[]> {
+async function applyAll(
+  trx: Transaction<Tables>,
+  scripts: Script[],
+  folder: URL,
+  force: boolean,
+): Promise<string[]> {
   await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(trx)
   await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(trx)
   const applied = await readApplied(trx)
   const pending = listPendingScripts(scripts, applied)
+  const breaking = force || applied.size === 0 ? undefined : pending.find(breaksOlder)
+  if (breaking) await refuseBesideOlder(trx, breaking)
   if (pending.length > 0) await keepAppliedScripts(trx)
   for (const script of pending) await apply(trx, script)
+  // One may have come meanwhile.
+  if (breaking) await refuseBesideOlder(trx, breaking)
   const names = pending.map(({ name }) => name)
   if (applied.size > 0) return names
   await insertReference(trx, await readReference(folder))

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import { ONCE_MORE, retry } from '#src/lib/retry.ts'
+import { VERSION } from '#src/lib/version.ts'
 import { isUndone } from './failures.ts'
 import { type Reading, withClient } from './replica-reads.ts'
 
@@ -157,6 +158,9 @@ interface PoolOptions {
   admit?(client: pg.ClientBase): Promise<void>
 }
 
+/** The name of sessions of this version. Those of 1.1.0 and before are `agro-advisory`. */
+export const APPLICATION = `agro-advisory ${VERSION}`
+
 /** The wait of background work for a connection before the database counts as unavailable. */
 export const CONNECTION_TIMEOUT_MS = 5000
 
@@ -203,7 +207,7 @@ export function createPool({ target, size, statementTimeout, admit }: PoolOption
     connectionTimeoutMillis: waitMs,
     statement_timeout: statementTimeout,
     idle_in_transaction_session_timeout: cutAfterMs ?? 0,
-    application_name: 'agro-advisory',
+    application_name: APPLICATION,
     types: { getTypeParser: parserOf },
     ...(admit && {
       verify: (client: pg.PoolClient, done: (error?: unknown) => void) =>

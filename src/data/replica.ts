@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
+import { APPLICATION } from './pool.ts'
 import { createReads, StrayConnectionError } from './replica-reads.ts'
 
 /** An answer takes a millisecond, and a new connection some ten. */
@@ -21,7 +22,7 @@ function createProbe(url: string) {
   async function answerTo<Row>(statement: string): Promise<Row> {
     if (closed) throw new Error('the probe is closed')
     if (!client) {
-      client = new pg.Client({ connectionString: url, application_name: 'agro-advisory probe' })
+      client = new pg.Client({ connectionString: url, application_name: `${APPLICATION} probe` })
       client.on('error', () => {})
       await client.connect()
     }

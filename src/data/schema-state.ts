@@ -13,18 +13,17 @@ export interface Script {
   checksum: string
 }
 
-interface AppliedScript {
-  checksum: string
+interface AppliedScript extends Omit<Script, 'text'> {
   /** Checksums of earlier texts of a function. */
-  replaced: string[]
-  /** Whether older versions cannot go on after it. */
-  breaksOlder: boolean
+  replaced?: string[]
+  /** Whether older versions cannot go on after it. An older schema lacks both columns. */
+  breaks_older?: boolean
 }
 
 /** By kind and name. */
 type AppliedScripts = Map<string, AppliedScript>
 
-/** Only a new major version may have such a line. */
+/** Such a line ends the processes of older versions: see docs/versioning.md. */
 const BREAKS_OLDER = /^-- breaks: older versions$/m
 
 export const breaksOlder = ({ text }: Script): boolean => BREAKS_OLDER.test(text)
@@ -51,29 +50,14 @@ export async function schemaVersion(folder = SQL_FOLDER): Promise<number> {
   return Math.max(...names.map((name) => Number.parseInt(name, 10) || 0))
 }
 
-/** An older schema lacks some columns. */
-interface AppliedScriptRow extends Omit<Script, 'text'> {
-  replaced?: string[]
-  breaks_older?: boolean
-}
-
 /** None without a schema. */
 export async function readApplied(db: Kysely<Tables>): Promise<AppliedScripts> {
   if (!(await isThere(db))) return new Map()
-  const { rows } = await sql<{ script: AppliedScriptRow }>`
+  const { rows } = await sql<{ script: AppliedScript }>`
     select to_jsonb(applied_script) as script from applied_script`
     .execute(db)
     .catch((error) => explainRights(db, error))
-  return new Map(
-    rows.map(({ script }) => [
-      keyOf(script),
-      {
-        checksum: script.checksum,
-        replaced: script.replaced ?? [],
-        breaksOlder: script.breaks_older ?? false,
-      },
-    ]),
-  )
+  return new Map(rows.map(({ script }) => [keyOf(script), script]))
 }
 
 /** Without the right to use the schema, its tables are not found. */
@@ -92,7 +76,9 @@ async function isThere(db: Kysely<Tables>): Promise<boolean> {
 
 interface Comparison {
   pending: Script[]
-  /** Migrations of a newer version, and those that this version cannot go on after. */
+  /** Applied migrations that versions without them cannot go on after. */
+  noWayBack: string[]
+  /** Migrations of a newer version, and those among them that this version cannot go on after. */
   newer: string[]
   breaking: string[]
   /** Migrations with another text than the applied one. */
@@ -102,29 +88,29 @@ interface Comparison {
 /** After a newer version its functions stay, which are right for both. */
 function compareScripts(scripts: Script[], applied: AppliedScripts): Comparison {
   const known = new Set(scripts.map(keyOf))
-  const newer = migrationsIn(applied).filter((name) => !known.has(keyOf({ kind: 'migration', name })))
+  const newer = migrationsIn(applied, (script) => !known.has(keyOf(script)))
   const isPending = (script: Script) => {
     const found = applied.get(keyOf(script))
     if (script.kind === 'migration') return !found
-    return newer.length === 0 && found?.checksum !== script.checksum && !isReplaced(script, found)
+    return newer.length === 0 && ![found?.checksum, ...(found?.replaced ?? [])].includes(script.checksum)
   }
   const isChanged = (script: Script) => {
-    const found = applied.get(keyOf(script))
-    return script.kind === 'migration' && found !== undefined && found.checksum !== script.checksum
+    const { checksum } = applied.get(keyOf(script)) ?? script
+    return script.kind === 'migration' && checksum !== script.checksum
   }
+  const noWayBack = migrationsIn(applied, ({ breaks_older }) => breaks_older === true)
   return {
     pending: scripts.filter(isPending),
+    noWayBack,
     newer,
-    breaking: newer.filter((name) => applied.get(keyOf({ kind: 'migration', name }))?.breaksOlder),
+    breaking: newer.filter((name) => noWayBack.includes(name)),
     changed: scripts.filter(isChanged).map(({ name }) => name),
   }
 }
 
-function migrationsIn(applied: AppliedScripts): string[] {
-  const prefix = keyOf({ kind: 'migration', name: '' })
-  return [...applied.keys()]
-    .flatMap((key) => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []))
-    .sort()
+function migrationsIn(applied: AppliedScripts, isMeant = (_: AppliedScript) => true): string[] {
+  const migrations = [...applied.values()].filter((one) => one.kind === 'migration' && isMeant(one))
+  return migrations.map(({ name }) => name).sort()
 }
 
 /** @throws {OperatorError} when an applied migration has been changed, or one breaks this version */
@@ -143,10 +129,6 @@ export function listPendingScripts(scripts: Script[], applied: AppliedScripts): 
     )
   }
   return pending
-}
-
-function isReplaced({ checksum }: Script, found: AppliedScript | undefined): boolean {
-  return found?.replaced.includes(checksum) ?? false
 }
 
 /** @throws {OperatorError} when the schema is older than this version, or breaks it */

@@ -264,7 +264,7 @@ describe('the doctor', () => {
     await vi.waitUntil(async () => {
       const { rows } = await other.query(
         `select pg_terminate_backend(pid) as ended from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock' and application_name = 'agro-advisory'`,
+         where datname = current_database() and wait_event_type = 'Lock' and application_name like 'agro-advisory %'`,
       )
       return rows.length > 0
     }, PATIENCE)

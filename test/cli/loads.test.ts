@@ -73,7 +73,7 @@ async function terminate(which: 'lock' | 'all'): Promise<void> {
     "exists (select from pg_locks where pg_locks.pid = pg_stat_activity.pid and locktype = 'advisory')"
   await client.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
-     where datname = current_database() and application_name = 'agro-advisory'
+     where datname = current_database() and application_name like 'agro-advisory %'
        and ${which === 'lock' ? held : 'true'}`,
   )
 }

@@ -1,8 +1,12 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Database } from '#src/data/client.ts'
+import { migrate } from '#src/data/migrate.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { openOwnTestCluster, type TestCluster } from '#test/setup/database.ts'
+import { SINCE_0041, scriptsUpTo } from '#test/setup/older-scripts.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { startService } from '#test/setup/service-process.ts'
 
 describe('a schema that is older than this version', () => {
@@ -60,3 +64,129 @@ describe('a schema that is older than this version', () => {
     expect(promoted.stderr).toBe('There is no account amina@example.org; `agro users list` shows them.\n')
   })
 })
+
+// The embedded database lets one process in.
+describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
+  'a migration that breaks older versions',
+  () => {
+    const BREAKING = '0041_history_in_one_table.sql'
+
+    /** The database as a version before the migration has left it, for all that `migrate` looks at. */
+    async function withOlder(work: (opened: TestCluster, older: pg.Client) => Promise<void>): Promise<void> {
+      const opened = await openOwnTestCluster('new')
+      const url = opened.testDatabase.config.DATABASE_URL as string
+      // What 1.0.0 and 1.1.0 call themselves.
+      const older = new pg.Client({ connectionString: url, application_name: 'agro-advisory' })
+      try {
+        const database = opened.cluster.connectForMaintenance()
+        await migrate(database.writer, await scriptsUpTo(40, SINCE_0041))
+        await database.close()
+        await older.connect()
+        await work(opened, older)
+      } finally {
+        await older.end()
+        await opened.cluster.close()
+        await opened.testDatabase.drop()
+      }
+    }
+
+    const appliedAfter0040 = async (client: pg.Client) =>
+      (await client.query("select name from applied_script where kind = 'migration' and name > '0041'"))
+        .rowCount
+
+    test('is refused beside processes of one: by migrate, by commands and by a start, each of which names them', async () => {
+      await withOlder(async ({ testDatabase }, older) => {
+        const { rows } = await older.query('select pg_backend_pid() as pid')
+        const sentence = new RegExp(
+          `Older versions of the service run, and ${BREAKING} breaks them: process ${rows[0].pid} \\(agro-advisory, role \\w+, from [\\w.:]+\\)\\. Nothing was changed: stop them, or say \`agro migrate --force\`\\.`,
+        )
+        const migrated = await runAgro(testDatabase, 'migrate', '--json')
+        expect([migrated.code, JSON.parse(migrated.stdout)]).toEqual([
+          1,
+          { error: expect.stringMatching(sentence), code: 'DATABASE_IN_USE' },
+        ])
+        expect((await runAgro(testDatabase, 'users', 'promote', 'amina@example.org')).stderr).toMatch(
+          sentence,
+        )
+        const service = startService(testDatabase.environment)
+        expect(await service.ended).toBe(1)
+        expect(service.stderr()).toMatch(sentence)
+        expect(await appliedAfter0040(older)).toBe(0)
+      })
+    })
+
+    test('names them to a role that may not see more of them', async () => {
+      await withOlder(async ({ testDatabase }, older) => {
+        const role = `agro_test_owner_${process.pid}`
+        await older.query(`create role ${role} login; grant all on database ${older.database} to ${role};
+        grant all on schema public to ${role}; grant select on all tables in schema public to ${role}`)
+        const url = new URL(testDatabase.environment.DATABASE_URL as string)
+        url.username = role
+        try {
+          const { code, stderr } = await runAgro(
+            { ...testDatabase, environment: { ...testDatabase.environment, DATABASE_URL: url.href } },
+            'migrate',
+          )
+          expect([code, stderr]).toEqual([
+            1,
+            expect.stringMatching(/breaks them: process \d+ \(agro-advisory, role \w+\)\./),
+          ])
+        } finally {
+          await older.query(`drop owned by ${role}; drop role ${role}`)
+        }
+      })
+    })
+
+    test('is refused where one connects while it runs, and leaves nothing', async () => {
+      await withOlder(async ({ cluster, testDatabase }, older) => {
+        await older.end()
+        const later = new pg.Client({
+          connectionString: testDatabase.config.DATABASE_URL,
+          application_name: 'agro-advisory 1.1.9',
+        })
+        const watcher = new pg.Client(testDatabase.config.DATABASE_URL)
+        await watcher.connect()
+        const database = cluster.connectForMaintenance()
+        try {
+          // The scripts wait for their lock: by then the first look is over.
+          await watcher.query('begin; lock table advisory_feedback')
+          const migrated = migrate(database.writer).catch((error) => error)
+          const waits = "select from pg_locks where not granted and relation = 'advisory_feedback'::regclass"
+          await vi.waitFor(async () => expect((await watcher.query(waits)).rowCount).toBe(1), PATIENCE)
+          await later.connect()
+          await watcher.query('commit')
+          expect(await migrated).toMatchObject({
+            code: 'DATABASE_IN_USE',
+            message: expect.stringContaining('agro-advisory 1.1.9'),
+          })
+          expect(await appliedAfter0040(watcher)).toBe(0)
+        } finally {
+          await database.close()
+          await watcher.end()
+          await later.end()
+        }
+      })
+    })
+
+    test('is applied with --force, which says that there is no way back; own processes and others are in no way', async () => {
+      await withOlder(async ({ testDatabase }, older) => {
+        const forced = await runAgro(testDatabase, 'migrate', '--force')
+        expect([forced.code, forced.stdout.split('\n').slice(-2)]).toEqual([
+          0,
+          [`No way back: versions without ${BREAKING} cannot go on.`, ''],
+        ])
+        expect(await appliedAfter0040(older)).toBeGreaterThan(10)
+        const { stdout } = await runAgro(testDatabase, 'doctor')
+        expect(stdout).toContain(`There is no way back to a version without ${BREAKING}.`)
+      })
+      await withOlder(async ({ cluster, testDatabase }, older) => {
+        await older.query("set application_name = 'psql'")
+        const own = cluster.connect()
+        await own.pool.query('select 1')
+        const migrated = await runAgro(testDatabase, 'migrate', '--json')
+        expect([migrated.code, JSON.parse(migrated.stdout).no_way_back]).toEqual([0, [BREAKING]])
+        await own.close()
+      })
+    })
+  },
+)

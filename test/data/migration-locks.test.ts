@@ -87,7 +87,7 @@ describe('a migration while a dump is under way', () => {
       [0.25, 0.5, 1].map((seconds) =>
         expect.stringMatching(
           new RegExp(
-            `^the schema is locked by process ${dumpProcess} \\(a dump, role \\w+, in a transaction since [-\\d]+ [:\\d]+ UTC\\): trying again in ${seconds} s$`,
+            `^the schema is locked by process ${dumpProcess} \\(a dump, role \\w+, from [.:\\w]+, in a transaction since [-\\d]+ [:\\d]+ UTC\\): trying again in ${seconds} s$`,
           ),
         ),
       ),

@@ -1,24 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { hashPassword } from '#src/accounts/credentials.ts'
 import { newToken, tokenHash } from '#src/accounts/token-queries.ts'
 import { buildApp } from '#src/app.ts'
 import { type Cluster, type Database, openCluster } from '#src/data/client.ts'
 import { migrate } from '#src/data/migrate.ts'
-import { REFERENCE_FILE } from '#src/data/reference.ts'
 import { KEY_PREFIX } from '#src/http/plugins/authentication.ts'
 import { call, withKey } from '#test/setup/calls.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
-import { newFolder } from '#test/setup/folders.ts'
+import { SINCE_0041, scriptsUpTo } from '#test/setup/older-scripts.ts'
 import { logIn, PASSWORD } from '#test/setup/people.ts'
 import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
 
 // Runs on a server alone: migrations are the same on both.
 
-const SINCE_0041 = ['history_item_id', 'view_advisory_history']
 const SINCE_0020 = [
   'answer_template_of',
   'answer_written',
@@ -57,22 +52,6 @@ const LANDED: [last: number, later: string[]][] = [
 
 /** Tables that are gone, or have rows of moved items. */
 const CHANGED = ['advisory_history_json', 'answer_template', 'history_subject', 'tile_use']
-
-/** A copy of the scripts as far as a version had them. */
-async function scriptsUpTo(last: number, later: string[]): Promise<URL> {
-  const folder = await newFolder()
-  await cp('sql', folder, { recursive: true })
-  await cp('test/fixtures/functions-before-0041', join(folder, 'functions'), { recursive: true })
-  if (last < 20)
-    await cp('test/fixtures/functions-before-0020', join(folder, 'functions'), { recursive: true })
-  for (const name of await readdir(join(folder, 'migrations'))) {
-    if (Number.parseInt(name, 10) > last) await rm(join(folder, 'migrations', name))
-  }
-  for (const name of later) await rm(join(folder, 'functions', `${name}.sql`))
-  const reference = join(folder, REFERENCE_FILE)
-  await writeFile(reference, (await readFile(reference, 'utf8')).replace(/^ +plausible:.*\n/gm, ''))
-  return pathToFileURL(`${folder}/`)
-}
 
 /** Somebody of whom a version has kept something. */
 const USER = { id: randomUUID(), email: 'amina@example.org' }

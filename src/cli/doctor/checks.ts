@@ -197,7 +197,7 @@ export const SCHEMA_CHECKS: Checks<CheckedDatabase> = {
     }),
   ]),
 
-  'schema.migrations': answer(schemaState, ({ applied, pending, newer, breaking, changed }) => {
+  'schema.migrations': answer(schemaState, ({ applied, pending, newer, breaking, changed, noWayBack }) => {
     if (applied.length === 0) {
       const advice = 'Apply the migrations: start the service, or say `agro migrate`.'
       return error(NO_SCHEMA, advice)
@@ -219,7 +219,8 @@ export const SCHEMA_CHECKS: Checks<CheckedDatabase> = {
       const sentence = `The schema is newer than this version, which goes on with it: it has ${someNames(newer)}.`
       return note(sentence, 'Upgrade what is left of this version.')
     }
-    return ok(`The schema is up to date: ${applied.at(-1)} is the last of ${applied.length} migrations.`)
+    const sentence = `The schema is up to date: ${applied.at(-1)} is the last of ${applied.length} migrations.`
+    return ok(`${sentence} There is no way back to a version without ${noWayBack.at(-1)}.`)
   }),
 
   async 'schema.objects'({ ask }) {
