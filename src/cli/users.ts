@@ -201,7 +201,7 @@ const restore = command({
       const account = await findCopiedAccount(copy, queries.emailKey(email))
       if (!account) throw new OperatorError(`The copy has no account ${email}.`, { code: 'NOT_FOUND' })
       await confirm(`${await tellDeletion(writer, account.id)}: this restores ${account.email}`, consent)
-      // What is left is removed by the running service, which the embedded database has none of now.
+      // The running service removes leftovers, and the embedded database has none now.
       while ((await queries.removePiece(writer)) || (await removeFieldPiece(writer)));
       const lockedHash = await hashPassword(randomBytes(32).toString('base64url'))
       const restoring = restoreAccount(writer, copy, account, lockedHash)

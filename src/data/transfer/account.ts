@@ -5,10 +5,10 @@ import { recordOperation } from '../audit-queries.ts'
 import { inTransaction } from '../sql.ts'
 import type { Tables } from '../tables.ts'
 import { listRelations, type Relation, settleText } from './archive.ts'
-import { inPortions, insert, readRows, sameRelation } from './copy.ts'
+import { inPortions, insert, readAsOfNow, readRows, sameRelation } from './copy.ts'
 
 /** The account of a copy. */
-export interface CopiedAccount {
+interface CopiedAccount {
   id: string
   email: string
   emailKey: string
@@ -61,7 +61,7 @@ const CHANGES: AuditKind[] = [
   ...(['two_factor_on', 'two_factor_off', 'two_factor_reset'] as const),
 ]
 
-export interface RestoredAccount {
+interface RestoredAccount {
   /** Whether a role, a password, a key or a second factor has changed since the copy: it has the rights of none then. */
   changed: boolean
   /** Rows by table. */
@@ -72,7 +72,7 @@ export interface RestoredAccount {
  * Restores a deleted account from a copy of the database with the same schema, with its ids, in one transaction: all that
  * belonged to it but sessions, tokens, and messages on their way.
  *
- * @param lockedHash the hash of a password that nobody knows, where the one of the copy was changed since
+ * @param lockedHash of a password without an owner, where the one of the copy was changed since
  * @throws {OperatorError} where the e-mail or the id is taken, or the deletion still goes on
  */
 export async function restoreAccount(
@@ -81,26 +81,21 @@ export async function restoreAccount(
   account: CopiedAccount,
   lockedHash: string,
 ): Promise<RestoredAccount> {
-  return inTransaction(db, (trx) =>
-    copy
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .setAccessMode('read only')
-      .execute(async (source) => {
-        await settleText(trx)
-        await settleText(source)
-        const changed = await lookAt(trx, account)
-        await refuseOther(trx, source, account.id)
-        const rows = await copyRows(trx, source, account.id, changed ? KEYS : [])
-        if (changed) {
-          const locked = { role: 'user' as const, password_hash: lockedHash }
-          await trx.updateTable('app_user').set(locked).where('id', '=', account.id).execute()
-        }
-        await countAnew(trx, account.id)
-        await recordOperation(trx, { kind: 'account_restored', userId: account.id, detail: { changed } })
-        return { changed, rows }
-      }),
-  )
+  return inTransaction(db, async (trx) => {
+    await settleText(trx)
+    const changed = await lookAt(trx, account)
+    const rows = await readAsOfNow(copy, async (source) => {
+      await refuseOther(trx, source, account.id)
+      return copyRows(trx, source, account.id, changed ? KEYS : [])
+    })
+    if (changed) {
+      const locked = { role: 'user' as const, password_hash: lockedHash }
+      await trx.updateTable('app_user').set(locked).where('id', '=', account.id).execute()
+    }
+    await countAnew(trx, account.id)
+    await recordOperation(trx, { kind: 'account_restored', userId: account.id, detail: { changed } })
+    return { changed, rows }
+  })
 }
 
 /** Refuses what cannot be restored; gives whether rights were changed since the copy. */

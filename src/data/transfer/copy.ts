@@ -36,15 +36,20 @@ export async function exportDatabase(
   progress: (part: number) => void = () => {},
 ): Promise<Digests> {
   const digests: Digests = {}
-  await db
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .setAccessMode('read only')
-    .execute(async (trx) => {
-      await settleText(trx)
-      await writeArchive(path, archiveLines(trx, digests, progress))
-    })
+  await readAsOfNow(db, (trx) => writeArchive(path, archiveLines(trx, digests, progress)))
   return digests
+}
+
+/** Reads rows as text, as of one moment; others may write meanwhile. */
+export async function readAsOfNow<Result>(
+  db: Kysely<Tables>,
+  work: (trx: Transaction<Tables>) => Promise<Result>,
+): Promise<Result> {
+  const transaction = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
+  return transaction.execute(async (trx) => {
+    await settleText(trx)
+    return work(trx)
+  })
 }
 
 async function* archiveLines(
