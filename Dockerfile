@@ -1,6 +1,6 @@
 # The image is Node, the C libraries that it needs, and the service: no shell, no npm, no package manager. What is not
 # there needs no updates and helps no intruder.
-FROM node:24-bookworm-slim AS build
+FROM node:24.11.1-bookworm-slim AS build
 
 WORKDIR /image/app
 COPY package.json package-lock.json ./

@@ -25,18 +25,21 @@ export const auditCommand = command({
       readTime,
     ),
   ],
-  json: 'print one JSON object a line',
   examples: [
     'agro audit --user amina@example.org',
     'agro audit --kind login_failed --since 2026-11-01 --json',
   ],
   async look({ writer }, { user, kind, since, json }: AuditOptions) {
     const userId = user === undefined ? undefined : await findUserId(writer, user)
+    // One list, of which one page is in memory.
+    let before = '['
     for await (const record of listRecords(writer, { userId, kind, since })) {
       // `| head` has closed the pipe.
-      if (process.stdout.errored) break
-      console.log(json ? JSON.stringify(record) : recordText(record))
+      if (process.stdout.errored) return undefined
+      console.log(json ? before + JSON.stringify(record) : recordText(record))
+      before = ','
     }
+    if (json) console.log(before === '[' ? '[]' : ']')
     return undefined
   },
 })

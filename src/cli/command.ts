@@ -20,7 +20,6 @@ interface Declaration<Options extends Output, Parameters extends unknown[]> {
   parameters?: readonly string[]
   /** `--json` is added to them. */
   options?: readonly (Option | readonly [flags: string, description: string])[]
-  json?: string
   help?: string
   examples: readonly string[]
   /** Works on the schema as it is. */
@@ -35,11 +34,11 @@ export function command<Options extends Output, Parameters extends unknown[]>(
   declared: Declaration<Options, Parameters>,
 ): Command {
   const { usage, description, parameters = [], options = [], help, examples } = declared
-  const { json = 'answer in JSON, for programs', look, change, run } = declared
+  const { look, change, run } = declared
   const [name, ...names] = usage.split(' ') as [string, ...string[]]
   const made = new Command(name).description(description)
   for (const [index, parameter] of names.entries()) made.argument(parameter, parameters[index])
-  for (const option of [...options, ['--json', json] as const]) {
+  for (const option of [...options, ['--json', 'answer in JSON, for programs'] as const]) {
     made.addOption(option instanceof Option ? option : new Option(...option))
   }
   if (help) made.addHelpText('after', help)
@@ -121,8 +120,8 @@ export function lookInDatabase<Result>(
 
 export async function onDatabase<Result>(
   work: (database: Database, config: Config) => Promise<Result>,
+  config = loadConfig(),
 ): Promise<Result> {
-  const config = loadConfig()
   const cluster = await openCluster(config)
   const database = cluster.connectForMaintenance()
   try {

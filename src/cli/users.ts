@@ -1,21 +1,35 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { Option } from 'commander'
-import type { Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import { RegisterRequest } from '#schemas/auth.ts'
 import { ROLES, type Role } from '#schemas/user.ts'
 import { describeTokenUse, issueToken } from '#src/accounts/account-mail.ts'
 import { hashPassword, refuseGuessable } from '#src/accounts/credentials.ts'
 import { deleteTwoFactor } from '#src/accounts/queries.ts'
 import * as queries from '#src/accounts/user-queries.ts'
+import { removeFieldPiece } from '#src/advice/fields/queries.ts'
 import { type Config, loadConfig } from '#src/config.ts'
-import { recordOperation } from '#src/data/audit-queries.ts'
+import { listRecords, recordOperation } from '#src/data/audit-queries.ts'
+import { refuseOlderSchema } from '#src/data/schema-state.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { findCopiedAccount, restoreAccount } from '#src/data/transfer/account.ts'
 import { ApiError, OperatorError } from '#src/errors.ts'
 import { AJV_OPTIONS, validationError } from '#src/http/parameters.ts'
-import { type CommandAnswer, command, group, listCommand, withDatabase, YES_OPTION } from './command.ts'
-import { type Consent, confirm, type Output, readPassword, whileShown } from './terminal.ts'
+import {
+  type CommandAnswer,
+  command,
+  group,
+  listCommand,
+  onDatabase,
+  withDatabase,
+  YES_OPTION,
+} from './command.ts'
+import { timeText } from './table.ts'
+import { type Consent, confirm, type Output, pathNamed, readPassword, whileShown } from './terminal.ts'
 
 interface CreateOptions extends Output {
   name: string
@@ -138,6 +152,72 @@ const remove = command({
   },
 })
 
+const SERVER = /^postgres(ql)?:/
+
+/** The settings of a copy: a server's URL, or the folder of an embedded database, which is there already. */
+function configOfCopy(from: string): Config {
+  if (SERVER.test(from)) return loadConfig({ DATABASE_URL: from })
+  const folder = pathNamed(from)
+  if (existsSync(join(folder, 'postgres'))) return loadConfig({ DATA_DIR: folder })
+  throw new OperatorError(`${from} is no folder of an embedded database, and no URL such as postgres://...`, {
+    code: 'NOT_FOUND',
+  })
+}
+
+/** The beginning of a sentence. A person who asked to be forgotten must not come back by mistake. */
+async function tellDeletion(db: Kysely<Tables>, userId: string): Promise<string> {
+  const filter = { userId, kind: 'account_deleted', since: undefined } as const
+  for await (const { at, operator } of listRecords(db, filter)) {
+    const when = `deleted the account at ${timeText(new Date(at))} UTC`
+    return operator === null
+      ? `The owner ${when}, and may want to be forgotten`
+      : `The operator ${operator} ${when}, maybe as its owner asked`
+  }
+  return 'No record says who deleted the account, and when'
+}
+
+const restore = command({
+  usage: 'restore <email>',
+  description:
+    'Restore a deleted account with all that belonged to it, from a copy of the database with the same schema: a restored backup. Its owner logs in anew.',
+  options: [
+    new Option(
+      '--from <copy>',
+      'URL of the copy on a server, or the folder of an embedded one',
+    ).makeOptionMandatory(),
+    YES_OPTION,
+  ],
+  examples: [
+    'agro users restore amina@example.org --from postgres://postgres@127.0.0.1/agro_copy',
+    'agro users restore amina@example.org --from /srv/backups/data-2026-11-28 --yes',
+  ],
+  change: ({ writer }, { from, ...consent }: Output & Consent & { from: string }, email: string) =>
+    onDatabase(async ({ writer: copy }) => {
+      await refuseOlderSchema(copy).catch((error) => {
+        throw error instanceof OperatorError
+          ? new OperatorError(`This is about the copy: ${error.message}`, { code: error.code })
+          : error
+      })
+      const account = await findCopiedAccount(copy, queries.emailKey(email))
+      if (!account) throw new OperatorError(`The copy has no account ${email}.`, { code: 'NOT_FOUND' })
+      await confirm(`${await tellDeletion(writer, account.id)}: this restores ${account.email}`, consent)
+      // The running service removes leftovers, and the embedded database has none now.
+      while ((await queries.removePiece(writer)) || (await removeFieldPiece(writer)));
+      const lockedHash = await hashPassword(randomBytes(32).toString('base64url'))
+      const restoring = restoreAccount(writer, copy, account, lockedHash)
+      const { changed, rows } = await whileShown(`restoring ${email}`, restoring)
+      const counts = Object.entries(rows).map(([table, count]) => `${table} ${count}`)
+      const login = changed
+        ? `Its role, password, keys or second factor have changed since the copy: it is a plain user without keys, and \`agro users reset ${account.email}\` makes a token for a password.`
+        : 'Its owner logs in with the password of the copy.'
+      const { id } = account
+      return [
+        { id, email: account.email, changed, rows },
+        `${account.email} is restored: ${counts.join(', ')}. ${login}`,
+      ]
+    }, configOfCopy(from)),
+})
+
 const roleCommands = (
   [
     [
@@ -196,6 +276,6 @@ const resetSecondFactor = command({
 
 export const usersCommand = group(
   'users',
-  'List, create and delete accounts, set roles, and reset passwords.',
-  [list, create, remove, ...roleCommands, reset, resetSecondFactor],
+  'List, create, delete and restore accounts, set roles, and reset passwords.',
+  [list, create, remove, restore, ...roleCommands, reset, resetSecondFactor],
 )

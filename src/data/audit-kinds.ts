@@ -10,6 +10,7 @@ export const AUDIT_KINDS = {
   registration_kept: 'an e-mail was registered, and has to be confirmed',
   account_made: 'an account was made',
   account_deleted: 'an account was deleted',
+  account_restored: 'a deleted account was restored from a backup',
   email_confirmed: 'an e-mail was confirmed',
   password_changed: 'a password was changed',
   password_refused: 'the current password was wrong',

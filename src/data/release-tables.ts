@@ -47,13 +47,6 @@ export interface SkillTable {
   kept_at: Generated<Date>
 }
 
-export interface ReleasePeriodTable {
-  id: Generated<number>
-  release_id: number
-  published_from: Date
-  published_to: Date | null
-}
-
 export interface GranuleTable {
   coverage_id: number
   granule_row: number

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openOwnServers, POSTGRES_PROGRAMS } from '#bench/cluster.ts'
@@ -11,6 +12,7 @@ import { VERSION } from '#src/lib/version.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { withDatabase } from '#test/setup/database.ts'
+import { newFolder } from '#test/setup/folders.ts'
 import { startMailServer } from '#test/setup/mail-server.ts'
 import { ownDatabase } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
@@ -79,6 +81,13 @@ describe('the doctor', () => {
     expect(of('schema rights')).toEqual([['warning', expect.stringMatching(/^The role \S+ is a superuser/)]])
     expect(of('releases incomplete')).toEqual([['ok', 'No load was cut off.']])
     expect(of('areas boundaries')).toEqual([['ok', 'All 4 countries have boundaries of all levels.']])
+  })
+
+  test('names each file of a secret that others may read, whichever setting names it', async () => {
+    const file = join(await newFolder(), 'sender-key')
+    await writeFile(file, 'what numbers of senders are hashed with', { mode: 0o644 })
+    const { of } = await examined({ SENDER_KEY_FILE: file })
+    expect(of('secrets files')).toEqual([['warning', `Other users of this machine may read ${file}.`]])
   })
 
   const histories = (bytes: number) =>

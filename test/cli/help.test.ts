@@ -43,7 +43,7 @@ describe.each(commands)('agro $path', ({ path, command }) => {
   })
 })
 
-test('what destroys for good, or takes answers away, asks first', () => {
+test('what destroys for good, takes answers away, or brings a person back asks first', () => {
   const asking = commands.filter(({ command }) => command.options.some(({ long }) => long === '--yes'))
   expect(asking.map(({ path }) => path.join(' '))).toEqual([
     'releases prune',
@@ -53,6 +53,7 @@ test('what destroys for good, or takes answers away, asks first', () => {
     'crops remove',
     'signing-keys retire',
     'users delete',
+    'users restore',
   ])
 })
 

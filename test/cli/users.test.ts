@@ -64,9 +64,13 @@ test('accounts get roles, tokens and records as the transcript has it', async ()
   )
 })
 
-test('a program reads a record of what happened as JSON, a line each', async () => {
+test('a program reads what happened as one list in JSON, also where nothing did', async () => {
   const { stdout } = await agro('audit', '--user', person.email.toUpperCase(), '--kind', 'login', '--json')
-  expect(JSON.parse(stdout)).toEqual({
+  const records = JSON.parse(stdout)
+  expect(records).toHaveLength(1)
+  expect(JSON.parse((await agro('audit', '--json')).stdout).length).toBeGreaterThan(3)
+  expect(JSON.parse((await agro('audit', '--since', '2999-01-01', '--json')).stdout)).toEqual([])
+  expect(records[0]).toEqual({
     id: expect.any(Number),
     at: expect.stringMatching(/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     kind: 'login',

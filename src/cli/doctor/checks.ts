@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { tryMailServer } from '#src/accounts/mailer.ts'
-import { type Config, mistypedSettings } from '#src/config.ts'
+import { type Config, mistypedSettings, SETTINGS } from '#src/config.ts'
 import { openToOthers } from '#src/data/embedded/cluster.ts'
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
 import { roleRights, schemaDefects, schemaState } from '#src/data/schema-state.ts'
@@ -63,15 +63,13 @@ export const SETTINGS_CHECKS: Checks<Config> = {
   },
 
   async 'secrets.files'({ DATA_DIR, DATABASE_URL }) {
-    const named = Object.entries(process.env).flatMap(([name, path]) =>
-      /^(DATABASE(_READ)?_URL|JWT_SECRET(_PREVIOUS)?|SMTP_URL|SIGNING_KEY)_FILE$/.test(name) && path
-        ? [path]
-        : [],
+    const files = SETTINGS.filter((name) => name.endsWith('_FILE')).map(
+      (name) => process.env[name] || (name === 'ENV_FILE' ? '.env' : ''),
     )
     // A supervisor mounts these for the processes of one container, with its own modes.
-    const ours = named.filter((path) => !/^(\/var)?\/run\//.test(path))
+    const ours = files.filter((path) => path !== '' && !/^(\/var)?\/run\//.test(path))
     const open = [
-      ...(await listReadable([process.env.ENV_FILE || '.env', ...ours])),
+      ...(await listReadable(ours)),
       ...(DATABASE_URL === undefined ? await openToOthers(DATA_DIR) : []),
     ]
     if (open.length === 0) return ok('No file with secrets or data is open to other users of this machine.')

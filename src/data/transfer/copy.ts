@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { addCrs, listAddedCrs } from '../crs.ts'
@@ -36,15 +36,20 @@ export async function exportDatabase(
   progress: (part: number) => void = () => {},
 ): Promise<Digests> {
   const digests: Digests = {}
-  await db
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .setAccessMode('read only')
-    .execute(async (trx) => {
-      await settleText(trx)
-      await writeArchive(path, archiveLines(trx, digests, progress))
-    })
+  await readAsOfNow(db, (trx) => writeArchive(path, archiveLines(trx, digests, progress)))
   return digests
+}
+
+/** Reads rows as text, as of one moment; others may write meanwhile. */
+export async function readAsOfNow<Result>(
+  db: Kysely<Tables>,
+  work: (trx: Transaction<Tables>) => Promise<Result>,
+): Promise<Result> {
+  const transaction = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
+  return transaction.execute(async (trx) => {
+    await settleText(trx)
+    return work(trx)
+  })
 }
 
 async function* archiveLines(
@@ -101,10 +106,14 @@ const MOST_ROWS = 1000
  * Yields the rows of a table as text. Their number at once goes by the longest one so far, such as the outline of a country.
  * The embedded database would hold all of a COPY in memory.
  */
-async function* readRows(trx: Transaction<Tables>, name: string): AsyncGenerator<string> {
-  await sql`declare exported no scroll cursor for select entry::text as text from ${sql.table(name)} as entry`.execute(
-    trx,
-  )
+export async function* readRows(
+  trx: Transaction<Tables>,
+  name: string,
+  where: RawBuilder<unknown> = sql`true`,
+): AsyncGenerator<string> {
+  await sql`
+    declare exported no scroll cursor for
+    select entry::text as text from ${sql.table(name)} as entry where ${where}`.execute(trx)
   let most = FIRST_ROWS
   let longest = 1
   for (;;) {
@@ -274,10 +283,32 @@ async function fill(
   return digests
 }
 
-function sameRelation(ours: Relation | undefined, { name, columns }: Omit<Relation, 'generated'>): Relation {
+/** Writes rows in portions; gives their number. */
+export async function inPortions(
+  all: AsyncIterable<string>,
+  write: (rows: string[]) => Promise<void>,
+): Promise<number> {
+  let [rows, size, count]: [string[], number, number] = [[], 0, 0]
+  for await (const row of all) {
+    rows.push(row)
+    size += row.length
+    count++
+    if (size < PORTION) continue
+    await write(rows)
+    ;[rows, size] = [[], 0]
+  }
+  if (rows.length > 0) await write(rows)
+  return count
+}
+
+/** @throws {OperatorError} where the columns differ */
+export function sameRelation(
+  ours: Relation | undefined,
+  { name, columns }: Omit<Relation, 'generated'>,
+): Relation {
   if (ours && ours.columns.join() === columns.join()) return ours
   throw new OperatorError(
-    `The table ${name} of the file is not as it is here: one of both was changed by hand.`,
+    `The table ${name} is not here as it is there: one of both was changed by hand, or is of another version.`,
   )
 }
 
@@ -289,7 +320,7 @@ function requireSame(table: string, expected: Digest, found: Digest): void {
 }
 
 /** The database takes the text of a row apart by its own rules. */
-async function insert(
+export async function insert(
   trx: Transaction<Tables>,
   { name, columns, generated }: Relation,
   rows: string[],

@@ -1,0 +1,178 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { OperatorError } from '#src/errors.ts'
+import type { AuditKind } from '../audit-kinds.ts'
+import { recordOperation } from '../audit-queries.ts'
+import { inTransaction } from '../sql.ts'
+import type { Tables } from '../tables.ts'
+import { listRelations, type Relation, settleText } from './archive.ts'
+import { inPortions, insert, readAsOfNow, readRows, sameRelation } from './copy.ts'
+
+/** The account of a copy. */
+interface CopiedAccount {
+  id: string
+  email: string
+  emailKey: string
+  /** The newest audit record of the copy: later ones tell what came after it. */
+  lastRecord: string
+}
+
+/** Undefined where the copy has none with this key of an e-mail. */
+export async function findCopiedAccount(
+  copy: Kysely<Tables>,
+  emailKey: string,
+): Promise<CopiedAccount | undefined> {
+  return copy
+    .selectFrom('app_user')
+    .select([
+      'id',
+      'email',
+      'email_key as emailKey',
+      sql<string>`(select coalesce(max(id), 0)::text from audit_record)`.as('lastRecord'),
+    ])
+    .where('email_key', '=', emailKey)
+    .executeTakeFirst()
+}
+
+const KEPT = (user: string) => sql`select id from field_collection where user_id = ${user} and state = 'kept'`
+const ITEMS = (user: string) => sql`select id from history_item where user_id = ${user}`
+const OF_USER = (user: string) => sql<boolean>`user_id = ${user}`
+
+/** Rows of an account by table, each after those that it refers to. */
+const RESTORED: Partial<Record<keyof Tables, (user: string) => RawBuilder<boolean>>> = {
+  app_user: (user) => sql`id = ${user}`,
+  two_factor: OF_USER,
+  recovery_code: OF_USER,
+  api_key: OF_USER,
+  api_key_usage: (user) => sql`key_id in (select id from api_key where user_id = ${user})`,
+  history_item: OF_USER,
+  advisory_feedback: (user) => sql`user_id = ${user} and history_id in (${ITEMS(user)})`,
+  history_share: (user) => sql`user_id = ${user} and history_id in (${ITEMS(user)})`,
+  user_usage: OF_USER,
+  subscription: OF_USER,
+  field_collection: (user) => sql`user_id = ${user} and state = 'kept'`,
+  field: (user) => sql`collection_id in (${KEPT(user)})`,
+  field_weights: (user) => sql`collection_id in (${KEPT(user)})`,
+}
+
+/** Not there where a role, a password, a key or a second factor has changed since the copy. */
+const KEYS: (keyof Tables)[] = ['api_key', 'api_key_usage']
+const CHANGES: AuditKind[] = [
+  ...(['role_changed', 'password_changed', 'password_reset', 'keys_ended', 'key_deleted'] as const),
+  ...(['two_factor_on', 'two_factor_off', 'two_factor_reset'] as const),
+]
+
+interface RestoredAccount {
+  /** Whether a role, a password, a key or a second factor has changed since the copy: it has the rights of none then. */
+  changed: boolean
+  /** Rows by table. */
+  rows: Partial<Record<keyof Tables, number>>
+}
+
+/**
+ * Restores a deleted account from a copy of the database with the same schema, with its ids, in one transaction: all that
+ * belonged to it but sessions, tokens, and messages on their way.
+ *
+ * @param lockedHash of a password without an owner, where the one of the copy was changed since
+ * @throws {OperatorError} where the e-mail or the id is taken, or the deletion still goes on
+ */
+export async function restoreAccount(
+  db: Kysely<Tables>,
+  copy: Kysely<Tables>,
+  account: CopiedAccount,
+  lockedHash: string,
+): Promise<RestoredAccount> {
+  return inTransaction(db, async (trx) => {
+    await settleText(trx)
+    const changed = await lookAt(trx, account)
+    const rows = await readAsOfNow(copy, async (source) => {
+      await refuseOther(trx, source, account.id)
+      return copyRows(trx, source, account.id, changed ? KEYS : [])
+    })
+    if (changed) {
+      const locked = { role: 'user' as const, password_hash: lockedHash }
+      await trx.updateTable('app_user').set(locked).where('id', '=', account.id).execute()
+    }
+    await countAnew(trx, account.id)
+    await recordOperation(trx, { kind: 'account_restored', userId: account.id, detail: { changed } })
+    return { changed, rows }
+  })
+}
+
+/** Refuses what cannot be restored; gives whether rights were changed since the copy. */
+async function lookAt(trx: Transaction<Tables>, account: CopiedAccount): Promise<boolean> {
+  const { id, email, emailKey, lastRecord } = account
+  const { rows } = await sql<{ taken: string | null; going: boolean; changed: boolean }>`
+    select
+      (select email from app_user where id = ${id} or email_key = ${emailKey} limit 1) as taken,
+      exists (select from account_removal where user_id = ${id})
+        or exists (select from field_collection where user_id = ${id}) as going,
+      exists (
+        select from audit_record where user_id = ${id} and kind = any (${CHANGES}::text[]) and id > ${lastRecord}
+      ) as changed`.execute(trx)
+  const [{ taken, going, changed }] = rows as [(typeof rows)[number]]
+  if (taken !== null) {
+    const sentence = `${taken} has an account here: nothing is restored over it.`
+    throw new OperatorError(sentence, { code: 'ALREADY_THERE' })
+  }
+  if (!going) return changed
+  throw new OperatorError(
+    `Rows of ${email} are still being removed, which the running service does. Try again in a minute.`,
+  )
+}
+
+async function copyRows(
+  trx: Transaction<Tables>,
+  source: Transaction<Tables>,
+  user: string,
+  left: (keyof Tables)[],
+): Promise<RestoredAccount['rows']> {
+  const [ours, theirs] = [await listRelations(trx), await listRelations(source)]
+  const relationOf = (some: Relation[], table: string) => some.find(({ name }) => name === table) as Relation
+  const counts: RestoredAccount['rows'] = {}
+  for (const [table, where] of Object.entries(RESTORED) as [keyof Tables, typeof OF_USER][]) {
+    if (left.includes(table)) continue
+    const relation = sameRelation(relationOf(ours, table), relationOf(theirs, table))
+    counts[table] = await inPortions(readRows(source, table, where(user)), (rows) =>
+      insert(trx, relation, rows),
+    )
+  }
+  return counts
+}
+
+/** Numbers of templates, collections and audit records mean the same in both where one was made of the other. */
+async function refuseOther(
+  trx: Transaction<Tables>,
+  source: Transaction<Tables>,
+  user: string,
+): Promise<void> {
+  const { rows: used } = await sql<{ id: string; checksum: Buffer }>`
+    select id::text as id, checksum
+    from answer_template
+    where id in (select template_id from history_item where user_id = ${user})`.execute(source)
+  const { rows } = await sql`
+    select from unnest(
+      ${used.map(({ id }) => id)}::bigint[],
+      ${used.map(({ checksum }) => checksum)}::bytea[]
+    ) as used (id, checksum)
+    join answer_template using (id, checksum)`.execute(trx)
+  if (rows.length === used.length) return
+  throw new OperatorError('The copy is not of this database: its answers have other numbers.')
+}
+
+/** What counts towards quotas and statistics of all accounts. */
+async function countAnew(trx: Transaction<Tables>, user: string): Promise<void> {
+  await sql`
+    insert into history_size (user_id, items, bytes)
+    select user_id, count(*), sum(bytes) from history_item where user_id = ${user} group by user_id`.execute(
+    trx,
+  )
+  await sql`
+    insert into usage_of_all as usage (day, product, country_code, crop_code, slot, advisories)
+    select day, product, country_code, crop_code, 0, sum(advisories)
+    from user_usage
+    where user_id = ${user}
+    group by 1, 2, 3, 4
+    order by 1, 2, 3, 4
+    on conflict (day, product, country_code, crop_code, slot)
+      do update set advisories = usage.advisories + excluded.advisories`.execute(trx)
+}
