@@ -42,7 +42,7 @@ FROM scratch
 
 LABEL org.opencontainers.image.title="agro-advisory" \
   org.opencontainers.image.description="Location-specific agricultural advisories over HTTP" \
-  org.opencontainers.image.version="1.1.0" \
+  org.opencontainers.image.version="1.2.0" \
   org.opencontainers.image.licenses="Apache-2.0" \
   org.opencontainers.image.base.name="scratch"
 
