@@ -91,6 +91,22 @@ describe('the embedded database', () => {
     return longest
   }
 
+  test('a statement with parameters that fails in GEOS is an error, and its transaction is not committed', async () => {
+    let failure: Error | undefined
+    const failing = database.writer.transaction().execute(async (trx) => {
+      await sql`insert into kept values (4)`.execute(trx)
+      const overlay = sql`
+        select st_area(st_intersection(
+          'POLYGON((0 0,1 1,1 0,0 1,0 0))'::geometry, 'POLYGON((0 0,1 0,1 0.7,0 0.7,0 0))'::geometry
+        )) where 1 = ${1}::int`.execute(trx)
+      failure = await failureOf(overlay)
+      throw failure
+    })
+    await failureOf(failing)
+    expect(failure?.message).toBe(CRASHED)
+    expect(await query('select x from kept where x = $1', [4])).toEqual([])
+  })
+
   test('a statement that crashes it takes its transaction and the prepared statements with it, and nothing that was committed; those that wait behind it are answered, by a new instance', async () => {
     await query('insert into kept values (1)')
     const prepared = { name: 'doubled', text: 'select $1::int * 2 as x' }

@@ -30,6 +30,39 @@ export function readEnding(answer: Buffer): Ending {
   return answer.at(-1) === OUTSIDE_TRANSACTION ? 'idle' : 'in transaction'
 }
 
+/** Requests that run statements: Parse, Bind and Query. */
+const RUNS = new Set([0x50, 0x42, 0x51])
+const QUERY = 0x51
+/** CommandComplete and ErrorResponse. EmptyQueryResponse is one of Query alone: after such exceptions it comes too. */
+const OUTCOMES = [0x43, 0x45]
+const EMPTY_QUERY = 0x49
+
+/**
+ * Looks for the outcome of a statement in the pieces of its answer. After some exceptions of GEOS, PGlite says that it is
+ * ready without one: the transaction may be gone, and clients would take it for no rows.
+ */
+export function awaitOutcome(request: Uint8Array) {
+  const outcomes = request[0] === QUERY ? [...OUTCOMES, EMPTY_QUERY] : OUTCOMES
+  let found = !RUNS.has(request[0] as number)
+  let rest = Buffer.alloc(0)
+  let skipped = 0
+  return {
+    hear(bytes: Uint8Array): void {
+      if (found) return
+      rest = Buffer.concat([rest, bytes.subarray(skipped)])
+      skipped = Math.max(0, skipped - bytes.length)
+      let at = 0
+      while (!found && at + 5 <= rest.length) {
+        found = outcomes.includes(rest.readUInt8(at))
+        at += 1 + rest.readUInt32BE(at + 1)
+      }
+      skipped += Math.max(0, at - rest.length)
+      rest = rest.subarray(at)
+    },
+    isMissing: () => !found,
+  }
+}
+
 /** Sentences for the error numbers of WASI, which Emscripten gives alone. */
 const SENTENCES: Record<number, string> = {
   2: 'EACCES: permission denied',

@@ -3,7 +3,14 @@ import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { listExportsOnce, postgisWithRaster } from './postgis.ts'
-import { describeFileError, listenForLastWords, queryMessage, READY_BYTES, readEnding } from './protocol.ts'
+import {
+  awaitOutcome,
+  describeFileError,
+  listenForLastWords,
+  queryMessage,
+  READY_BYTES,
+  readEnding,
+} from './protocol.ts'
 
 /** The log grows by 20 MB a second at most. */
 const LOOK_EVERY_MS = 2000
@@ -66,8 +73,10 @@ async function ask(message: Uint8Array, hear: (bytes: Uint8Array) => void): Prom
 async function answer(message: Uint8Array) {
   let last = new Uint8Array()
   let tail = Buffer.alloc(0)
+  const outcome = awaitOutcome(message)
   const send = (ending?: string) => port?.postMessage({ bytes: last, ending }, [last.buffer])
   await ask(message, (bytes) => {
+    outcome.hear(bytes)
     const isReady = readEnding(tail) !== 'unfinished'
     if (last.length > 0 && !isReady) send()
     last = new Uint8Array(isReady ? Buffer.concat([last, bytes]) : bytes)
@@ -75,7 +84,7 @@ async function answer(message: Uint8Array) {
   })
   // After an error the server says twice that it is ready, which would end the next statement of the client.
   if (readEnding(tail.subarray(0, -READY_BYTES)) !== 'unfinished') last = last.slice(0, -READY_BYTES)
-  const ending = readEnding(tail)
+  const ending = outcome.isMissing() ? 'unfinished' : readEnding(tail)
   send(ending)
   return ending
 }

@@ -154,7 +154,10 @@ const BORDER_SHARE = 0.01
 /** Of the larger area: such areas are the same, drawn twice. */
 const TWIN_SHARE = 0.99
 
-/** Pairs of areas of a stored level that overlap, the largest share of the smaller area first. */
+/**
+ * Pairs of areas of a stored level that overlap, the largest share of the smaller area first. A grid keeps GEOS from
+ * exceptions, which end the embedded database; those of ST_Relate and ST_Overlaps do so too.
+ */
 export async function listOverlaps(trx: Trx, { countryCode, level }: BoundarySet) {
   const { rows } = await sql<{ smaller: string; larger: string; share: number; twins: boolean }>`
     with area as (

@@ -216,7 +216,7 @@ export async function replaceBoundaries(
     if (strict) refuseFindings(`of level ${level + 1} and would lose their parent`, relinked)
     await queries.analyzeBoundaries(trx)
     notes.push(...noteAlike(await queries.listAlikeCodes(trx)))
-    // Approximate areas share no border exactly.
+    // Approximate areas are cells of the nearest seat, which cannot overlap.
     const overlaps = set.approximate ? [] : await queries.listOverlaps(trx, set)
     notes.push(...noteOverlaps(overlaps, allowTwins))
     if (strict && notes[0]) throw new OperatorError(`${notes[0]} --strict does not let that pass.`)
