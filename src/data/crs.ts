@@ -33,12 +33,6 @@ export async function sridOfCode(db: Kysely<Tables>, code: number): Promise<numb
   return rows[0]?.srid
 }
 
-export async function readProjString(db: Kysely<Tables>, srid: number): Promise<string | undefined> {
-  const { rows } = await sql<{ proj: string }>`
-    select proj4text as proj from spatial_ref_sys where srid = ${srid}`.execute(db)
-  return rows[0]?.proj
-}
-
 /** For people: a code, or else a name or a PROJ string. */
 export async function nameOfCrs(db: Kysely<Tables>, srid: number): Promise<string> {
   const { rows } = await sql<{ name: string }>`
@@ -68,10 +62,9 @@ export async function sridOfText(db: Kysely<Tables>, { wkt, proj }: CrsText, nam
   const digest = createHash('sha256').update(`${wkt}\n${proj}`).digest()
   const count = ADDED_SRIDS.last - ADDED_SRIDS.first + 1
   for (let at = digest.readUInt32BE() % count; ; at = (at + 1) % count) {
-    const srid = ADDED_SRIDS.first + at
-    if ((await find(db, { wkt, proj })) === undefined) await add(db, { srid, wkt, proj }, name)
     const found = await find(db, { wkt, proj })
     if (found !== undefined) return found
+    await add(db, { srid: ADDED_SRIDS.first + at, wkt, proj }, name)
   }
 }
 
@@ -112,7 +105,7 @@ export async function listAddedCrs(db: Kysely<Tables>): Promise<AddedCrs[]> {
 /** Adds the CRSs of another database under their ids. */
 export async function addCrs(db: Kysely<Tables>, added: AddedCrs[]): Promise<void> {
   for (const crs of added) {
-    const here = await textOf(db, crs.srid)
+    const here = await readCrsText(db, crs.srid)
     if (!here) await add(db, crs, 'The file')
     else if (here.wkt !== crs.wkt || here.proj !== crs.proj) {
       throw new OperatorError(`spatial_ref_sys has another CRS under the id ${crs.srid} than the file.`)
@@ -120,7 +113,8 @@ export async function addCrs(db: Kysely<Tables>, added: AddedCrs[]): Promise<voi
   }
 }
 
-async function textOf(db: Kysely<Tables>, srid: number): Promise<CrsText | undefined> {
+/** Undefined for an id that PostGIS does not have. */
+export async function readCrsText(db: Kysely<Tables>, srid: number): Promise<CrsText | undefined> {
   const { rows } = await sql<CrsText>`
     select coalesce(srtext, '') as wkt, coalesce(proj4text, '') as proj
     from spatial_ref_sys where srid = ${srid}`.execute(db)

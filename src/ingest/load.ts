@@ -139,15 +139,19 @@ export async function examineRelease(
 
 export async function extentOrRefuse(database: Database, coverage: CoverageSource): Promise<LevelExtent> {
   const { grid, layers } = coverage
-  const extent = await queries.findExtent(database.writer, grid).catch(() => undefined)
-  if (!extent || !liesOnEarth(extent, coverage)) {
-    const crs = await nameOfCrs(database.writer, grid.srid)
-    throw new OperatorError(
-      `${layers[0]?.origin} has a grid that does not lie on the Earth in ${crs}: is that its CRS?`,
-    )
-  }
-  return extent
+  const extent = await queries.findExtent(database.writer, grid).catch((error: Error) => error)
+  if (!(extent instanceof Error) && liesOnEarth(extent, coverage)) return extent
+  const crs = await nameOfCrs(database.writer, grid.srid)
+  const origin = layers[0]?.origin
+  throw new OperatorError(
+    extent instanceof Error && NO_OPERATION.test(extent.message)
+      ? `${origin} is in ${crs}, and PostGIS has no operation from there to WGS 84: warp it with gdalwarp -t_srs EPSG:4326. If its degrees are within metres of those of WGS 84, "srid: 4326" does as well.`
+      : `${origin} has a grid that does not lie on the Earth in ${crs}: is that its CRS?`,
+  )
 }
+
+/** PROJ's errors of an operation that cannot be made or inverted; others are of coordinates. */
+const NO_OPERATION = /\((?:10\d\d|4098)\)$|^could not form projection/
 
 /** Pixels centred on a pole or the 180th meridian reach beyond it. */
 function liesOnEarth({ west, south, east, north }: LevelExtent, { grid }: CoverageSource): boolean {

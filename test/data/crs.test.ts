@@ -2,7 +2,9 @@ import { type Kysely, sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
 import { addCrs, isCrs, listAddedCrs, sridOfCode, sridOfText } from '#src/data/crs.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { findContradiction } from '#src/ingest/geotiff/crs.ts'
 import { ingestManifest, kindFixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
+import { TAGS, writeTiff } from '#test/ingest/tiff.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { openDatabase } from '#test/setup/open-service.ts'
 
@@ -49,6 +51,125 @@ test('a CRS whose id is taken by another gets the next one', async () => {
     db,
   )
   expect(await sridOfText(db, text, 'a.tif')).toBe(956_510)
+})
+
+/** A raster in the projected CRS of a code, with keys beside it: of a short value, and of a double. */
+async function ingestBeside(code: number, shorts: number[][], doubles: number[][] = [], settings = {}) {
+  const folder = await newFolder()
+  const keys = [
+    ...[[1024, 1], ...shorts, [3072, code]].map(([key, value]) => [key, 0, 1, value]),
+    ...doubles.map(([key], index) => [key, TAGS.geoDoubles, 1, index]),
+  ].sort(([a = 0], [b = 0]) => a - b) as number[][]
+  await writeTiff(`${folder}/it.tif`, {
+    width: 20,
+    height: 20,
+    row: () => new Float32Array(20).fill(1),
+    tags: {
+      [TAGS.pixelScale]: ['double', [1000, 1000, 0]],
+      [TAGS.tiepoints]: ['double', [0, 0, 0, 4e5, 1e6, 0]],
+      [TAGS.geoKeys]: ['short', [1, 1, 0, keys.length, ...keys.flat()]],
+      [TAGS.geoDoubles]: ['double', doubles.map(([, value]) => value as number)],
+    },
+  })
+  const manifest = await writeManifest(folder, manifestText([{ file: 'it.tif', ...settings }]))
+  return ingestManifest(opened.database, manifest)
+}
+
+test.each<[what: string, key: string, code: number, shorts: number[][], doubles?: number[][]]>([
+  ['kilometres', 'ProjLinearUnitsGeoKey is 9036, and its CRS EPSG:32637 has 9001', 32637, [[3076, 9036]]],
+  ['feet', 'ProjLinearUnitsGeoKey is 9002, and its CRS EPSG:32637 has 9001', 32637, [[3076, 9002]]],
+  ['other feet', 'ProjLinearUnitsGeoKey is 9002, and its CRS EPSG:2225 has 9003', 2225, [[3076, 9002]]],
+  ['its own unit', 'ProjLinearUnitSizeGeoKey is 1000, and', 32637, [[3076, 32767]], [[3077, 1000]]],
+  ['another CRS', 'GeographicTypeGeoKey is 4201, and its CRS EPSG:32637 has 4326', 32637, [[2048, 4201]]],
+  [
+    'another datum',
+    'GeogGeodeticDatumGeoKey is 6201, and its CRS EPSG:32637 has 6326',
+    32637,
+    [[2050, 6201]],
+  ],
+  [
+    'another ellipsoid',
+    'GeogEllipsoidGeoKey is 7012, and its CRS EPSG:32637 has 7030',
+    32637,
+    [[2056, 7012]],
+  ],
+  ['its own axis', 'GeogSemiMajorAxisGeoKey is 6378249.1', 32637, [[2048, 32767]], [[2057, 6378249.145]]],
+  ['its own flattening', 'GeogInvFlatteningGeoKey is 293.465', 32637, [[2056, 32767]], [[2059, 293.465]]],
+  ['kilometres, the code being of ESRI,', 'gdalwarp -t_srs ESRI:54009', 54009, [[3076, 9036]]],
+])(
+  'a code beside a GeoKey of %s is refused, with both and what to do',
+  async (_, sentence, code, ...keys) => {
+    await expect(ingestBeside(code, ...keys)).rejects.toThrow(sentence)
+    await expect(ingestBeside(code, ...keys)).rejects.toThrow(
+      `If the code is right, give the layer "srid: ${code}".`,
+    )
+  },
+)
+
+test.each<[what: string, shorts: number[][], doubles?: number[][], settings?: object]>([
+  [
+    'say the same',
+    [
+      [2048, 4326],
+      [2050, 6326],
+      [2056, 7030],
+      [3076, 9001],
+    ],
+  ],
+  [
+    'write out the same',
+    [
+      [2048, 32767],
+      [3076, 32767],
+    ],
+    [
+      [2057, 6378137],
+      [2059, 298.2572236],
+      [3077, 1],
+    ],
+  ],
+  [
+    'GDAL does not heed',
+    [
+      [2051, 8903],
+      [2054, 9105],
+      [3074, 16036],
+      [4099, 9002],
+    ],
+    [[2057, 6378249.145]],
+  ],
+  [
+    'the srid of the manifest overrides',
+    [
+      [2048, 4201],
+      [3076, 9036],
+    ],
+    [],
+    { srid: 32637 },
+  ],
+])('a code beside GeoKeys that %s is read as that code', async (_, shorts, doubles, settings) => {
+  const { code } = await ingestBeside(32637, shorts, doubles, settings)
+  const { rows } = await sql`
+    select srid from coverage join release on release.id = release_id where code = ${code}`.execute(db)
+  expect(rows).toEqual([{ srid: 32637 }])
+})
+
+test('every projected CRS of EPSG that PostGIS has is compared with each of the keys', async () => {
+  const { rows } = await sql<{ srid: number; wkt: string }>`
+    select srid, srtext as wkt from spatial_ref_sys where auth_name = 'EPSG' and srtext like 'PROJCS%'`.execute(
+    db,
+  )
+  const own = 32767
+  const others = [
+    ...['ProjLinearUnits', 'GeographicType', 'GeogGeodeticDatum', 'GeogEllipsoid'].map((key) => ({
+      [`${key}GeoKey`]: 1,
+    })),
+    { ProjLinearUnitsGeoKey: own, ProjLinearUnitSizeGeoKey: 2 },
+    { GeographicTypeGeoKey: own, GeogSemiMajorAxisGeoKey: 1 },
+    { GeogEllipsoidGeoKey: own, GeogInvFlatteningGeoKey: 1 },
+  ]
+  expect(rows.length).toBeGreaterThan(4000)
+  expect(rows.filter(({ wkt }) => !others.every((keys) => findContradiction(keys, wkt)))).toEqual([])
 })
 
 test('codes of ESRI are known as those of EPSG are', async () => {

@@ -184,6 +184,9 @@ const RASTERS: Record<string, [options: Options, settings?: Settings]> = {
   'no ellipsoid': [withKeys([1024, 0, 1, 2, 2048, 0, 1, 32767, 2056, 0, 1, 7012])],
   'a code that PostGIS has not': [withKeys([1024, 0, 1, 1, 3072, 0, 1, 20033])],
   'a code of the manifest that PostGIS has not': [{}, { srid: 999999 }],
+  'a geographic CRS that PostGIS cannot transform': [withKeys([1024, 0, 1, 2, 2048, 0, 1, 9000])],
+  'a CRS of another planet': [{}, { srid: 104905 }],
+  'a projection without an inverse': [{}, { srid: 22300 }],
   'metres beyond the Earth': [placed(9e7, 9e7, 0), { srs: SINUSOIDAL }],
   'degrees beyond the Earth': [placed(9, 138, 0)],
   'two bands of one name': [

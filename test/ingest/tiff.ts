@@ -35,6 +35,7 @@ export const TAGS = {
   tiepoints: 33922,
   transformation: 34264,
   geoKeys: 34735,
+  geoDoubles: 34736,
   geoAscii: 34737,
   nodata: 42113,
 }

@@ -31,7 +31,7 @@ export function readCrs(image: GeoTIFFImage): FileCrs {
   const cited = projected === undefined ? citedCrs(keys) : undefined
   if (cited) return cited
   if (model === MODEL_PROJECTED) {
-    return projected ? { kind: 'epsg', code: projected } : readProjection(keys, geographic)
+    return projected ? { kind: 'epsg', code: projected, keys } : readProjection(keys, geographic)
   }
   if (model === MODEL_GEOGRAPHIC) {
     if (geographic) return { kind: 'epsg', code: geographic }
@@ -42,6 +42,37 @@ export function readCrs(image: GeoTIFFImage): FileCrs {
       : { kind: 'unknown', reason: `its geographic CRS${citation(keys)} has no EPSG code and no ellipsoid` }
   }
   return { kind: 'unknown', reason: 'it is neither geographic nor projected' }
+}
+
+const GEODETIC = ['GeographicTypeGeoKey', 'GeogGeodeticDatumGeoKey', 'GeogEllipsoidGeoKey']
+
+/** GDAL heeds these keys beside the code of a projected CRS. Each has the place of the same in WKT 1. */
+const HEEDED: [key: string, same: RegExp, onlyWith?: string[]][] = [
+  ['ProjLinearUnitsGeoKey', /PROJECTION\[.*UNIT\["[^"]*",[^,]+,AUTHORITY\["[A-Z]+","(\d+)"/],
+  ['GeographicTypeGeoKey', /AUTHORITY\["[A-Z]+","(\d+)"\]\],PROJECTION\[/],
+  ['GeogGeodeticDatumGeoKey', /AUTHORITY\["[A-Z]+","(\d+)"\]\],PRIMEM\[/],
+  ['GeogEllipsoidGeoKey', /SPHEROID\["[^"]*",[^,]+,[^,]+,AUTHORITY\["[A-Z]+","(\d+)"/],
+  ['ProjLinearUnitSizeGeoKey', /PROJECTION\[.*UNIT\["[^"]*",([^,\]]+)/, ['ProjLinearUnitsGeoKey']],
+  ['GeogSemiMajorAxisGeoKey', /SPHEROID\["[^"]*",([^,]+)/, GEODETIC],
+  ['GeogInvFlatteningGeoKey', /SPHEROID\["[^"]*",[^,]+,([^,\]]+)/, GEODETIC],
+]
+
+/** Writers round; a foot of the US survey is 2 millionths longer than a foot. Codes differ by more. */
+const ROUNDED = 1e-6
+
+/**
+ * Finds a GeoKey that says another thing than the code of its projected CRS.
+ *
+ * @param wkt of the code in spatial_ref_sys; what it leaves out contradicts nothing
+ */
+export function findContradiction(keys: GeoKeys, wkt: string) {
+  for (const [key, same, onlyWith] of HEEDED) {
+    const [value, expected] = [readCode(keys[key]), same.exec(wkt)?.[1]]
+    const counts = !onlyWith || onlyWith.some((name) => keys[name] === USER_DEFINED)
+    if (!counts || value === undefined || expected === undefined) continue
+    if (Math.abs(value / Number(expected) - 1) > ROUNDED) return { key, value, expected }
+  }
+  return undefined
 }
 
 /** ESRI and GDAL write WKT here if keys cannot express a CRS. */
@@ -79,17 +110,23 @@ function isWgs84(keys: GeoKeys): boolean {
     keys.GeogEllipsoidGeoKey === WGS84.ellipsoid ||
     (near(semiMajor, WGS84.semiMajor, 1e-6) &&
       (near(inverse, WGS84.inverseFlattening, 1e-8) || near(keys.GeogSemiMinorAxisGeoKey, semiMinor, 1e-4)))
-  const datum = readCode(keys.GeogGeodeticDatumGeoKey)
-  const meridian = readCode(keys.GeogPrimeMeridianGeoKey)
-  const shift = (keys as Record<string, unknown>).GeogTOWGS84GeoKey as ArrayLike<number> | undefined
   return (
     ellipsoid &&
-    (datum === undefined || datum === WGS84.datum) &&
-    (meridian === undefined || meridian === GREENWICH) &&
-    (keys.GeogPrimeMeridianLongGeoKey ?? 0) === 0 &&
+    (readCode(keys.GeogGeodeticDatumGeoKey) ?? WGS84.datum) === WGS84.datum &&
+    isFromGreenwich(keys) &&
     (keys.GeogAngularUnitsGeoKey ?? DEGREE) === DEGREE &&
-    (shift === undefined || Array.from(shift).every((parameter) => parameter === 0))
+    shiftIn(keys).every((parameter) => parameter === 0)
   )
+}
+
+function isFromGreenwich(keys: GeoKeys): boolean {
+  const meridian = readCode(keys.GeogPrimeMeridianGeoKey) ?? GREENWICH
+  return meridian === GREENWICH && (keys.GeogPrimeMeridianLongGeoKey ?? 0) === 0
+}
+
+/** Parameters of a shift to WGS 84, if any. */
+function shiftIn(keys: Record<string, unknown>): number[] {
+  return Array.from((keys.GeogTOWGS84GeoKey as ArrayLike<number> | undefined) ?? [])
 }
 
 function near(value: number | string | undefined, expected: number, tolerance: number): boolean {
@@ -132,30 +169,6 @@ const KEYS: Record<Parameter | 'x_0' | 'y_0', string[]> = {
 const MERCATOR = 7
 const MERCATOR_BY_PARALLEL: [name: string, ...Parameter[]] = ['merc', 'lat_ts', 'lon_0']
 
-/** Unsupported methods, with PROJ's names. */
-const UNREAD: Record<number, [name: string, proj: string]> = {
-  2: ['a transverse Mercator of Alaska', 'alsk'],
-  3: ['oblique Mercator', 'omerc'],
-  4: ["Laborde's oblique Mercator", 'labrd'],
-  5: ["Rosenmund's oblique Mercator", 'somerc'],
-  6: ['spherical oblique Mercator', 'omerc'],
-  9: ['Lambert conformal conic of one parallel', 'lcc'],
-  12: ['azimuthal equidistant', 'aeqd'],
-  14: ['stereographic', 'stere'],
-  15: ['polar stereographic', 'stere'],
-  16: ['oblique stereographic', 'sterea'],
-  18: ['Cassini-Soldner', 'cass'],
-  19: ['gnomonic', 'gnom'],
-  20: ['Miller cylindrical', 'mill'],
-  21: ['orthographic', 'ortho'],
-  22: ['polyconic', 'poly'],
-  23: ['Robinson', 'robin'],
-  25: ['Van der Grinten', 'vandg'],
-  26: ['the map grid of New Zealand', 'nzmg'],
-  27: ['south-oriented transverse Mercator', 'tmerc +axis=wsu'],
-  9815: ['oblique Mercator', 'omerc'],
-}
-
 /** ProjectionGeoKey of UTM zones: 160zz north, 161zz south. */
 const UTM = { north: 16_000, south: 16_100, zones: 60 }
 
@@ -168,10 +181,10 @@ function readUncoded(keys: GeoKeys): Projection {
   const byParallel = method === MERCATOR && typeof keys.ProjStdParallel1GeoKey === 'number'
   const [name, ...parameters] = (byParallel ? MERCATOR_BY_PARALLEL : PROJECTIONS[method]) ?? []
   if (!name) {
-    const [unread, proj] = UNREAD[method] ?? []
-    if (unread) return { reason: `is ${unread}, whose keys are not read (PROJ has it as +proj=${proj})` }
     return {
-      reason: Number.isNaN(method) ? 'has no EPSG code' : `is method ${method}, which is not known here`,
+      reason: Number.isNaN(method)
+        ? 'has no EPSG code'
+        : `is method ${method}, whose keys are not read ("gdalsrsinfo -o proj4" may print its srs)`,
     }
   }
   if ((keys.ProjLinearUnitsGeoKey ?? METRE) !== METRE) return { reason: 'is not in metres' }
@@ -193,17 +206,11 @@ function utmZoneIn({ ProjectionGeoKey: key }: GeoKeys): string | undefined {
  * Ellipsoid and shift to WGS 84 for PROJ; undefined without them. A datum with only a name cannot be used, as in GDAL.
  */
 function earthIn(keys: GeoKeys): string | undefined {
-  const meridian = keys.GeogPrimeMeridianGeoKey ?? GREENWICH
-  if (
-    (keys.GeogPrimeMeridianLongGeoKey ?? 0) !== 0 ||
-    ![GREENWICH, USER_DEFINED].includes(Number(meridian))
-  ) {
-    return undefined
-  }
+  if (!isFromGreenwich(keys)) return undefined
   if (keys.GeogGeodeticDatumGeoKey === WGS84.datum) return '+datum=WGS84'
   const ellipsoid = ellipsoidIn(keys)
-  const shift = (keys as Record<string, unknown>).GeogTOWGS84GeoKey as ArrayLike<number> | undefined
-  return ellipsoid && shift ? `${ellipsoid} +towgs84=${Array.from(shift).join()}` : ellipsoid
+  const shift = shiftIn(keys)
+  return ellipsoid && shift.length > 0 ? `${ellipsoid} +towgs84=${shift.join()}` : ellipsoid
 }
 
 function ellipsoidIn(keys: GeoKeys): string | undefined {
@@ -220,8 +227,8 @@ function ellipsoidIn(keys: GeoKeys): string | undefined {
 }
 
 export type FileCrs =
-  /** Of EPSG or ESRI. */
-  | { kind: 'epsg'; code: number }
+  /** Of EPSG or ESRI. A projected one may have keys that contradict it. */
+  | { kind: 'epsg'; code: number; keys?: GeoKeys }
   | ({ kind: 'text' } & CrsText)
   /** A projection without a code, of a coded CRS. */
   | { kind: 'projection'; proj: string; of: number }
@@ -257,6 +264,9 @@ const ESRI_TMERC = new RegExp(
 )
 const PARAMETER = /"(\w+)",(-?[\d.]+)/g
 
+const UTM_PARAMETERS =
+  /^central_meridian=(-?\d+),false_easting=500000,false_northing=(0|10000000),latitude_of_origin=0,scale_factor=0\.9996$/
+
 /** EPSG codes before the UTM zones of WGS 84. */
 const UTM_CODES = { north: 32_600, south: 32_700 }
 
@@ -266,9 +276,8 @@ export function parseCrs(text: string): FileCrs | undefined {
   const code = CODE.exec(trimmed)?.[2] ?? (isWkt(trimmed) ? OUTER_CODE.exec(trimmed)?.[1] : undefined)
   if (code) return { kind: 'epsg', code: Number(code) }
   if (hasRotatedPole(trimmed)) return { kind: 'rotated-pole' }
-  if (WGS84_WKT.test(trimmed)) return { kind: 'epsg', code: 4326 }
-  const utm = findUtmCode(trimmed)
-  if (utm) return { kind: 'epsg', code: utm }
+  const known = WGS84_WKT.test(trimmed) ? 4326 : findUtmCode(trimmed)
+  if (known) return { kind: 'epsg', code: known }
   if (isWkt(trimmed)) return parseWkt(trimmed)
   return /^\+proj=\w/.test(trimmed)
     ? { kind: 'text', wkt: '', proj: trimmed.replace(LONGLAT, '+proj=longlat') }
@@ -277,23 +286,12 @@ export function parseCrs(text: string): FileCrs | undefined {
 
 /** For a UTM zone that is written out. */
 function findUtmCode(wkt: string): number | undefined {
-  const parameters = ESRI_TMERC.exec(wkt)?.[1]
-  if (parameters === undefined) return undefined
-  const found = new Map<string, number>()
-  for (const [, name, value] of parameters.matchAll(PARAMETER))
-    found.set(String(name).toLowerCase(), Number(value))
-  const zone = ((found.get('central_meridian') ?? Number.NaN) + 183) / 6
-  const northing = found.get('false_northing')
-  const isUtm =
-    found.size === 5 &&
-    found.get('scale_factor') === 0.9996 &&
-    found.get('false_easting') === 500_000 &&
-    found.get('latitude_of_origin') === 0 &&
-    (northing === 0 || northing === 10_000_000) &&
-    Number.isInteger(zone) &&
-    zone >= 1 &&
-    zone <= 60
-  return isUtm ? (northing === 0 ? UTM_CODES.north : UTM_CODES.south) + zone : undefined
+  const written = ESRI_TMERC.exec(wkt)?.[1]?.matchAll(PARAMETER) ?? []
+  const sorted = Array.from(written, ([, name, value]) => `${name?.toLowerCase()}=${Number(value)}`).sort()
+  const [, meridian, northing] = UTM_PARAMETERS.exec(sorted.join()) ?? []
+  const zone = (Number(meridian) + 183) / 6
+  if (!Number.isInteger(zone) || zone < 1 || zone > UTM.zones) return undefined
+  return (northing === '0' ? UTM_CODES.north : UTM_CODES.south) + zone
 }
 
 function isWkt(text: string): boolean {

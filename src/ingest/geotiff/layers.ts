@@ -5,7 +5,8 @@ import {
   type CrsText,
   isCrs,
   MAX_CRS_CHARACTERS,
-  readProjString,
+  nameOfCrs,
+  readCrsText,
   sridOfCode,
   sridOfText,
 } from '#src/data/crs.ts'
@@ -26,7 +27,7 @@ import { stemOf } from '../other-formats.ts'
 import { isGeographic } from '../queries.ts'
 import type { LayerSource } from '../source.ts'
 import { type Band, refuseAbsurdGrid } from './bands.ts'
-import { type FileCrs, parseCrs } from './crs.ts'
+import { type FileCrs, findContradiction, parseCrs } from './crs.ts'
 import type { RasterFile } from './file.ts'
 
 /** The smallest common grid. */
@@ -301,12 +302,7 @@ function describeOrigin([first, ...others]: LayerFiles, { band }: ManifestLayer)
 async function findSrid(db: Kysely<Tables>, file: RasterFile, entry: ManifestLayer, notes: Set<string>) {
   const crs = parseEntryCrs(entry) ?? file.crs
   if (crs === file.crs) for (const note of file.notes) notes.add(note)
-  if (
-    crs !== file.crs &&
-    file.crs.kind === 'epsg' &&
-    entry.srid !== undefined &&
-    file.crs.code !== entry.srid
-  ) {
+  if (entry.srid !== undefined && file.crs.kind === 'epsg' && file.crs.code !== entry.srid) {
     notes.add(`${file.path} says EPSG:${file.crs.code}, but the manifest's srid ${entry.srid} is used.`)
   }
   if (crs.kind === 'unknown') {
@@ -322,13 +318,21 @@ async function findSrid(db: Kysely<Tables>, file: RasterFile, entry: ManifestLay
     return 4326
   }
   if (crs.kind === 'text') return findCheckedSrid(db, crs, file.path)
-  const srid = await sridOfCode(db, crs.kind === 'epsg' ? crs.code : crs.of)
+  const code = crs.kind === 'epsg' ? crs.code : crs.of
+  const srid = await sridOfCode(db, code)
   if (srid === undefined) {
-    const code = crs.kind === 'epsg' ? crs.code : crs.of
     throw new OperatorError(`${file.path} has an unknown CRS: PostGIS does not know EPSG:${code}.`)
   }
-  if (crs.kind === 'epsg') return srid
-  const earth = ((await readProjString(db, srid)) ?? '').replace(/\+proj=longlat|\+no_defs/g, '').trim()
+  const { wkt = '', proj = '' } = (await readCrsText(db, srid)) ?? {}
+  if (crs.kind === 'epsg') {
+    const found = findContradiction(crs.keys ?? {}, wkt)
+    if (!found) return srid
+    const name = await nameOfCrs(db, srid)
+    throw new OperatorError(
+      `${file.path} contradicts itself: its ${found.key} is ${found.value}, and its CRS ${name} has ${found.expected}. If the key is right, warp it with gdalwarp -t_srs ${name}. If the code is right, give the layer "srid: ${code}".`,
+    )
+  }
+  const earth = proj.replace(/\+proj=longlat|\+no_defs/g, '').trim()
   return findCheckedSrid(db, { wkt: '', proj: `${crs.proj} ${earth} +no_defs` }, file.path)
 }
 
