@@ -199,7 +199,11 @@ const restore = command({
           : error
       })
       const account = await findCopiedAccount(copy, queries.emailKey(email))
-      if (!account) throw new OperatorError(`The copy has no account ${email}.`, { code: 'NOT_FOUND' })
+      // Different people may have one key: see `emailKey`.
+      if (account?.email.toLowerCase() !== queries.storedEmail(email).toLowerCase()) {
+        const other = account ? `; it has ${account.email}` : ''
+        throw new OperatorError(`The copy has no account ${email}${other}.`, { code: 'NOT_FOUND' })
+      }
       await confirm(`${await tellDeletion(writer, account.id)}: this restores ${account.email}`, consent)
       // The running service removes leftovers, and the embedded database has none now.
       while ((await queries.removePiece(writer)) || (await removeFieldPiece(writer)));

@@ -41,13 +41,24 @@ const IS_OLDER = sql<boolean>`
   application_name like 'agro-advisory%' and application_name not like ${`${APPLICATION}%`}`
 
 /** @throws {OperatorError} where sessions of older versions are open */
-async function refuseBesideOlder(trx: Transaction<Tables>, { name }: Script): Promise<void> {
+async function refuseBesideOlder(trx: Kysely<Tables>, { name }: Script): Promise<void> {
   const older = await listSessions(trx, IS_OLDER)
   if (older.length === 0) return
   throw new OperatorError(
     `Older versions of the service run, and ${name} breaks them: ${older.join('; ')}. Nothing was changed: stop them, or say \`agro migrate --force\`.`,
     { code: 'DATABASE_IN_USE' },
   )
+}
+
+/** A process of 1.1.0 that answers no requests has sessions once a minute. */
+const LOOK_MS = 65_000
+const LOOK_EVERY_MS = 250
+
+/** Where nobody has an account and nothing was loaded, no older version answers. */
+async function isInUse(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ used: boolean }>`
+    select exists (select from app_user) or exists (select from release) as used`.execute(db)
+  return rows[0]?.used ?? false
 }
 
 /** The same arbitrary number in all versions. */
@@ -67,6 +78,8 @@ interface MigrateOptions {
   patienceMs?: number
   /** Goes on where older versions run that a script breaks: else nothing is applied. */
   force?: boolean
+  /** For so long it looks for them before such a script: their sessions come and go. */
+  lookMs?: number
 }
 
 /**
@@ -80,10 +93,23 @@ interface MigrateOptions {
 export async function migrate(
   db: Kysely<Tables>,
   folder = SQL_FOLDER,
-  { progress = () => {}, patienceMs = LOCK_WAIT_MS, force = false }: MigrateOptions = {},
+  { progress = () => {}, patienceMs = LOCK_WAIT_MS, force = false, lookMs = LOOK_MS }: MigrateOptions = {},
 ): Promise<string[]> {
   const scripts = await readScripts(folder)
-  if (listPendingScripts(scripts, await readApplied(db)).length === 0) return []
+  const applied = await readApplied(db)
+  const pending = listPendingScripts(scripts, applied)
+  if (pending.length === 0) return []
+  const breaking = findBreaking(pending, applied.size, force)
+  if (breaking && (await isInUse(db))) {
+    progress(`looking for older versions that run, for ${lookMs / 1000} s: --force goes on without`)
+    for (
+      const until = performance.now() + lookMs;
+      performance.now() < until;
+      await setTimeout(LOOK_EVERY_MS)
+    ) {
+      await refuseBesideOlder(db, breaking)
+    }
+  }
   const begun = performance.now()
   for (let failures = 1; ; failures++) {
     try {
@@ -109,6 +135,10 @@ function isBlocked(error: unknown): boolean {
   return isLockNotAvailable(cause) || isUndone(cause)
 }
 
+function findBreaking(pending: Script[], applied: number, force: boolean): Script | undefined {
+  return force || applied === 0 ? undefined : pending.find(breaksOlder)
+}
+
 async function applyAll(
   trx: Transaction<Tables>,
   scripts: Script[],
@@ -119,7 +149,7 @@ async function applyAll(
   await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(trx)
   const applied = await readApplied(trx)
   const pending = listPendingScripts(scripts, applied)
-  const breaking = force || applied.size === 0 ? undefined : pending.find(breaksOlder)
+  const breaking = findBreaking(pending, applied.size, force)
   if (breaking) await refuseBesideOlder(trx, breaking)
   if (pending.length > 0) await keepAppliedScripts(trx)
   for (const script of pending) await apply(trx, script)

@@ -36,6 +36,10 @@ class LowEnd {
   }
 }
 
+/** Pixels that show whether values are a fill, and the share of them that is one. */
+const ENOUGH = 10_000
+const FILL = 0.9
+
 /** One pass, with two values at each end. */
 export class Tally {
   count = 0
@@ -67,15 +71,20 @@ export class Tally {
     return count
   }
 
-  /** Adds the values where at most so many layers have one, until there are two of them. */
+  /** Adds the values where at most so many layers have one, until they are plainly no fill. */
   addWhere(pixels: Pixels, nodata: number | undefined, present: Uint16Array, most: number): void {
-    for (let index = 0; index < pixels.length && !this.hasSeveral; index++) {
+    for (let index = 0; index < pixels.length && !this.isMixed; index++) {
       if ((present[index] as number) <= most) this.add(pixels, nodata, index, 1, index + 1)
     }
   }
 
-  get hasSeveral(): boolean {
-    return this.#low.second !== Number.POSITIVE_INFINITY
+  get isMixed(): boolean {
+    return this.count > ENOUGH && this.fill === undefined
+  }
+
+  /** The value at an end that most values are; another border of a mask has some others. */
+  get fill(): Extreme | undefined {
+    return [this.low, this.high].find((end) => end !== null && end.count >= FILL * this.count) ?? undefined
   }
 
   get low(): Extreme | null {
@@ -138,7 +147,7 @@ function comparePresence(layers: LayerSource[]) {
   return {
     add(pixels: Pixels[], counts: number[]): void {
       for (const { odd } of groups) {
-        const isSettled = odd.every(({ tallies }) => tallies.every(({ hasSeveral }) => hasSeveral))
+        const isSettled = odd.every(({ tallies }) => tallies.every(({ isMixed }) => isMixed))
         if (isSettled || new Set(odd.map(({ at }) => counts[at])).size === 1) continue
         const present = new Uint16Array(pixels[0]?.length ?? 0)
         for (const { at } of odd) {
@@ -157,7 +166,7 @@ function comparePresence(layers: LayerSource[]) {
     find(layer: number): { value: number; count: number; isOfOne: boolean } | undefined {
       const found = groups.flatMap(({ isOfOne, odd }) => {
         const tallies = odd.find(({ at }) => at === layer)?.tallies ?? []
-        return tallies.flatMap(({ low }) => (low?.next === null ? { ...low, isOfOne } : []))
+        return tallies.flatMap(({ fill }) => (fill ? { ...fill, isOfOne } : []))
       })
       return found.sort((a, b) => Number(b.isOfOne) - Number(a.isOfOne) || b.count - a.count)[0]
     },

@@ -137,6 +137,33 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
       })
     })
 
+    test('is refused beside one that answers no requests, whose sessions come and go', async () => {
+      await withOlder(async ({ cluster, testDatabase }, older) => {
+        await older.query(`
+          insert into release (code, product, country_code, crop_code, forecast_period, version, source, licence, checksum)
+          values ('old', 'yield', 'eth', 'wheat', '2026-07-01', 1, '-', '-', '-')`)
+        await older.end()
+        const idle = new pg.Client({
+          connectionString: testDatabase.config.DATABASE_URL,
+          application_name: 'agro-advisory',
+        })
+        const database = cluster.connectForMaintenance()
+        try {
+          let migrated: Promise<unknown> | undefined
+          const said = await new Promise<string>((progress) => {
+            migrated = migrate(database.writer, undefined, { progress }).catch((error) => error)
+          })
+          expect(said).toMatch(/^looking for older versions that run, for 65 s/)
+          await idle.connect()
+          expect(await migrated).toMatchObject({ code: 'DATABASE_IN_USE' })
+          expect(await appliedAfter0040(idle)).toBe(0)
+        } finally {
+          await database.close()
+          await idle.end()
+        }
+      })
+    })
+
     test('is refused where one connects while it runs, and leaves nothing', async () => {
       await withOlder(async ({ cluster, testDatabase }, older) => {
         await older.end()

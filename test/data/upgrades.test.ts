@@ -171,7 +171,9 @@ describe('a database of a version that has landed', () => {
         await migrate(maintenance.writer, await scriptsUpTo(last, later))
         await fill(maintenance)
         const before = await rowsOf(maintenance)
-        expect((await migrate(maintenance.writer)).length).toBeGreaterThanOrEqual(later.length)
+        expect((await migrate(maintenance.writer, undefined, { lookMs: 0 })).length).toBeGreaterThanOrEqual(
+          later.length,
+        )
         const after = await rowsOf(maintenance)
         const { advisory_history: items, advisory_feedback: feedback, ...others } = before
         const rest = Object.fromEntries(Object.entries(others).filter(([table]) => !CHANGED.includes(table)))

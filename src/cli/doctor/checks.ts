@@ -276,7 +276,7 @@ export const SERVER_CHECKS: Checks<CheckedDatabase> = {
       )
     if (readOnly) {
       const advice =
-        'See whether its disk is full, since hosts set default_transaction_read_only then; after that, `alter database ... reset default_transaction_read_only`.'
+        'See whether its disk is full, since hosts set default_transaction_read_only then; after that, reset it where it was set: `alter database`, `alter role` or `alter system`.'
       return error(`The database is read-only, and ${lost}`, advice)
     }
     const full: string[] = []
@@ -292,7 +292,7 @@ export const SERVER_CHECKS: Checks<CheckedDatabase> = {
     const sentence = `The tablespace ${someNames(full)} has no room: histories are lost, and loads fail.`
     return error(
       sentence,
-      'Make room on its disk. After a load that failed, `vacuum raster_tile` gives its room back.',
+      'Make room on its disk. After a load that failed, `vacuum raster_tile, tile_summary` gives its room back.',
     )
   },
 

@@ -7,13 +7,23 @@ import type { Tables } from '../tables.ts'
 import { listRelations, type Relation, settleText } from './archive.ts'
 import { inPortions, insert, readAsOfNow, readRows, sameRelation } from './copy.ts'
 
+const CHANGES: AuditKind[] = [
+  ...(['role_changed', 'password_changed', 'password_reset', 'keys_ended', 'key_deleted'] as const),
+  ...(['two_factor_on', 'two_factor_off', 'two_factor_reset'] as const),
+]
+const IS_CHANGE = sql<boolean>`kind = any (${CHANGES}::text[])`
+/** Numbers alone begin anew in a database that was itself restored. */
+const RECORD = sql<string>`concat_ws(' ', id, extract(epoch from at))`
+
 /** The account of a copy. */
 interface CopiedAccount {
   id: string
   email: string
   emailKey: string
-  /** The newest audit record of the copy: later ones tell what came after it. */
-  lastRecord: string
+  /** Records of changes that the copy has, each with its number and time. */
+  changes: string[]
+  /** Time of its newest audit record; null without any. */
+  recordedUntil: Date | null
 }
 
 /** Undefined where the copy has none with this key of an e-mail. */
@@ -27,7 +37,10 @@ export async function findCopiedAccount(
       'id',
       'email',
       'email_key as emailKey',
-      sql<string>`(select coalesce(max(id), 0)::text from audit_record)`.as('lastRecord'),
+      sql<
+        string[]
+      >`array(select ${RECORD} from audit_record where user_id = app_user.id and ${IS_CHANGE})`.as('changes'),
+      sql<Date | null>`(select max(at) from audit_record)`.as('recordedUntil'),
     ])
     .where('email_key', '=', emailKey)
     .executeTakeFirst()
@@ -56,10 +69,6 @@ const RESTORED: Partial<Record<keyof Tables, (user: string) => RawBuilder<boolea
 
 /** Not there where a role, a password, a key or a second factor has changed since the copy. */
 const KEYS: (keyof Tables)[] = ['api_key', 'api_key_usage']
-const CHANGES: AuditKind[] = [
-  ...(['role_changed', 'password_changed', 'password_reset', 'keys_ended', 'key_deleted'] as const),
-  ...(['two_factor_on', 'two_factor_off', 'two_factor_reset'] as const),
-]
 
 interface RestoredAccount {
   /** Whether a role, a password, a key or a second factor has changed since the copy: it has the rights of none then. */
@@ -100,15 +109,19 @@ export async function restoreAccount(
 
 /** Refuses what cannot be restored; gives whether rights were changed since the copy. */
 async function lookAt(trx: Transaction<Tables>, account: CopiedAccount): Promise<boolean> {
-  const { id, email, emailKey, lastRecord } = account
+  const { id, email, emailKey, changes, recordedUntil } = account
   const { rows } = await sql<{ taken: string | null; going: boolean; changed: boolean }>`
     select
       (select email from app_user where id = ${id} or email_key = ${emailKey} limit 1) as taken,
       exists (select from account_removal where user_id = ${id})
         or exists (select from field_collection where user_id = ${id}) as going,
       exists (
-        select from audit_record where user_id = ${id} and kind = any (${CHANGES}::text[]) and id > ${lastRecord}
-      ) as changed`.execute(trx)
+        select from audit_record where user_id = ${id} and ${IS_CHANGE} and ${RECORD} <> all (${changes}::text[])
+      )
+        -- Records of the time since the copy may have been deleted.
+        or coalesce((select min(at) from audit_record) > ${recordedUntil}::timestamptz, true) as changed`.execute(
+    trx,
+  )
   const [{ taken, going, changed }] = rows as [(typeof rows)[number]]
   if (taken !== null) {
     const sentence = `${taken} has an account here: nothing is restored over it.`

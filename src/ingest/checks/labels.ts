@@ -100,10 +100,12 @@ function spell(name: string): string {
 /** Words, and what they mean. */
 type Vocabulary = readonly (readonly [words: string, meaning: string | null])[]
 
+const ALTITUDE = / (?:above|below) \d+ m(?:asl)?(?= )/g
+
 /** What a name says. Of words within others only the longer ones count. */
 function readMeanings(name: string, vocabulary: Vocabulary): string[] {
   const said = new Set<string>()
-  let rest = spell(name)
+  let rest = spell(name).replace(ALTITUDE, ' ')
   const forms = vocabulary.flatMap(([words, meaning]) => {
     const spelled = spell(words)
     return [spelled, ` ${spelled.replaceAll(' ', '')} `].map((form) => ({ form, meaning }))
@@ -117,15 +119,18 @@ function readMeanings(name: string, vocabulary: Vocabulary): string[] {
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-const IN_NUMBERS = /(?<= )((?:19|20)\d\d) ?(0[1-9]|1[0-2])(?: ?[0-3]\d)?(?= )/g
-const IN_WORDS = /(?<= )(?:([a-z]{3})[a-z]* ((?:19|20)\d\d)|((?:19|20)\d\d) ([a-z]{3})[a-z]*)(?= )/g
+/** Dates of versions and issues are of no season. */
+const IN_NUMBERS =
+  /(?<=(?<! (?:v|version|issued?|init|run)) )((?:19|20)\d\d) ?(0[1-9]|1[0-2])(?: ?[0-3]\d)?(?= )/g
+const MONTH = `(${['jan(?:uary)?', 'feb(?:ruary)?', 'mar(?:ch)?', 'apr(?:il)?', 'may', 'june?', 'july?', 'aug(?:ust)?', 'sept?(?:ember)?', 'oct(?:ober)?', 'nov(?:ember)?', 'dec(?:ember)?'].join('|')})`
+const IN_WORDS = new RegExp(`(?<= )(?:${MONTH} ((?:19|20)\\d\\d)|((?:19|20)\\d\\d) ${MONTH})(?= )`, 'g')
 
 /** Months such as `2026-07`, from numbers and English names; of a season with `own` within it only that. */
 function readMonths(name: string, own: string): string[] {
   const words = spell(name)
   const months = [...words.matchAll(IN_NUMBERS)].map(([, year, month]) => `${year}-${month}`)
   for (const [, before, year, earlier, after] of words.matchAll(IN_WORDS)) {
-    const month = MONTHS.indexOf(before ?? after ?? '') + 1
+    const month = MONTHS.indexOf((before ?? after ?? '').slice(0, 3)) + 1
     if (month > 0) months.push(`${year ?? earlier}-${String(month).padStart(2, '0')}`)
   }
   const [first = own, ...others] = months.sort()

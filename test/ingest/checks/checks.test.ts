@@ -75,6 +75,10 @@ interface Case {
 
 /** Rasters of one yield. */
 const NAMED = [
+  'novel_2026.tif',
+  'v2026_11.tif',
+  'issued_202605.tif',
+  'above_1500m.tif',
   ...['p_below_202607.tif', 'p_normal_202607.tif', 'p_above_202607.tif', 'Urea_BelowNormal_202607.tif'],
   ...['ke_potato_jul2026.tif', 'below_ground_v202608.tif', 'below_ground_v20260815.tif'],
   ...['season_202607-202609.tif', 'plain.tif'],
@@ -132,6 +136,10 @@ const CASES: Record<string, Case> = {
     valueAt: filled(1300),
     layers: sisters(...SEASONS),
   },
+  'a number in the place of nodata, beside some others where a mask is wider': {
+    valueAt: (row, column) => (row === 0 ? 2222 : filled(1300)(row, column)),
+    layers: sisters(...SEASONS),
+  },
   'a number in the place of nodata in two of three scenarios': {
     valueAt: filled(1300),
     layers: [...sisters(...SEASONS), { file: 'it.tif', scenario: 'Dominant' }],
@@ -169,6 +177,15 @@ const CASES: Record<string, Case> = {
   },
   'files of another country, crop and month by name': {
     layers: [{ file: 'ke_potato_jul2026.tif' }],
+  },
+  'names with a word like a month, a version, an issue and an altitude': {
+    layers: ['novel_2026.tif', 'v2026_11.tif', 'issued_202605.tif', 'above_1500m.tif'].map((file, at) => ({
+      file,
+      input: ['Urea', 'DAP', 'NPS', 'P'][at],
+      scenario: 'Normal',
+      scale: 0.05,
+    })),
+    settings: FERTILIZER,
   },
   'a band whose description contradicts the manifest': { layers: [{ file: 'described.tif', band: 1 }] },
   'names that say nothing of a season': {
