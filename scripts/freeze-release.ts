@@ -41,9 +41,12 @@ function shapeOf(text: string): string {
     .replaceAll(/(\([^()]*\$[^()]*\))(?:, \1)+/g, '$1')
 }
 
-/** Tests send statements of their own: those that a program made have quotation marks, others begin as in a file of `src`. */
+/**
+ * Tests send statements of their own: those that a program made have quotation marks, others begin as in a file of `src`. Of
+ * several statements in one text the first alone would be prepared, and the others run.
+ */
 const isOfSource = (text: string) =>
-  /^\w+ (?:into |from )?"/.test(text) || source.includes(spaced(text).slice(0, 28))
+  !/;\s*\S/.test(text) && (/^\w+ (?:into |from )?"/.test(text) || source.includes(spaced(text).slice(0, 28)))
 
 const shortest = new Map<string, string>()
 for (const text of [...sent].filter(isOfSource).sort((a, b) => b.length - a.length))

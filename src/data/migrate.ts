@@ -54,7 +54,7 @@ async function refuseBesideOlder(trx: Kysely<Tables>, { name }: Script): Promise
 const LOOK_MS = 65_000
 const LOOK_EVERY_MS = 250
 
-/** Where nobody has an account and nothing was loaded, no older version answers. */
+/** Without accounts and releases no older version answers anything. */
 async function isInUse(db: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ used: boolean }>`
     select exists (select from app_user) or exists (select from release) as used`.execute(db)
