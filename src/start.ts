@@ -68,7 +68,10 @@ export async function prepare(
   const database = cluster.connectForMaintenance()
   try {
     if (config.MIGRATE_ON_START) {
-      const applied = await migrate(database.writer, undefined, { progress: say })
+      const applied = await migrate(database.writer, undefined, {
+        progress: say,
+        force: database.kind === 'embedded',
+      })
       const { length: steps } = applied
       if (steps > 0) say(`Database prepared (${steps} ${steps === 1 ? 'step' : 'steps'})`)
     } else {

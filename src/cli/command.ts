@@ -102,7 +102,8 @@ export function changeReference(
 /** @throws {OperatorError} for a database that cannot be reached or has the schema of another version */
 export function withDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
   return onDatabase(async (database, config) => {
-    if (config.MIGRATE_ON_START) await migrate(database.writer, undefined, { progress: tell })
+    if (config.MIGRATE_ON_START)
+      await migrate(database.writer, undefined, { progress: tell, force: database.kind === 'embedded' })
     else await refuseOlderSchema(database.writer)
     return work(database)
   })

@@ -23,7 +23,10 @@ export const migrateCommand = command({
   examples: ['agro migrate', 'agro migrate --force'],
   run: ({ force = false }: Output & { force?: boolean }) =>
     onDatabase(async (database) => {
-      const applied = await migrate(database.writer, undefined, { progress: tell, force })
+      const applied = await migrate(database.writer, undefined, {
+        progress: tell,
+        force: force || database.kind === 'embedded',
+      })
       const { noWayBack: all } = await schemaState(database.writer)
       // A new database has nothing to go back to.
       const noWayBack = all.filter((name) => applied.includes(name) && !applied.includes(REFERENCE_FILE))

@@ -76,7 +76,7 @@ interface MigrateOptions {
   progress?: (message: string) => void
   /** Time of all attempts. */
   patienceMs?: number
-  /** Goes on where older versions run that a script breaks: else nothing is applied. */
+  /** Goes on where older versions run that a script breaks, as none can on the embedded database: else nothing is applied. */
   force?: boolean
   /** For so long it looks for them before such a script: their sessions come and go. */
   lookMs?: number
