@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -85,7 +85,9 @@ describe('the doctor', () => {
 
   test('names each file of a secret that others may read, whichever setting names it', async () => {
     const file = join(await newFolder(), 'sender-key')
-    await writeFile(file, 'what numbers of senders are hashed with', { mode: 0o644 })
+    await writeFile(file, 'what numbers of senders are hashed with')
+    // Whatever mask of modes this process has by now.
+    await chmod(file, 0o644)
     const { of } = await examined({ SENDER_KEY_FILE: file })
     expect(of('secrets files')).toEqual([['warning', `Other users of this machine may read ${file}.`]])
   })
