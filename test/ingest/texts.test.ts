@@ -9,7 +9,10 @@ import { manifestText } from './fixtures.ts'
 
 let path: string
 beforeAll(async () => {
-  path = join(await newFolder(), 'manifest.yaml')
+  const folder = await newFolder()
+  path = join(folder, 'manifest.yaml')
+  // Missing files are named before anything else is.
+  await writeFile(join(folder, 'a.tif'), '')
 })
 
 /** The source that a manifest names, or the sentence that refuses it. */
