@@ -79,54 +79,13 @@ export interface paths {
     /** Forage suitability in many polygons */
     post: operations["forageInPolygons"];
   };
-  "/fields/{collection}": {
-    /** Get a collection of fields */
-    get: operations["getFields"];
-    /** Keep a collection of fields */
-    put: operations["putFields"];
-    /** Delete a collection of fields */
-    delete: operations["deleteFields"];
-  };
-  "/fields/{collection}/advice": {
-    /** Advice on all fields of a collection */
-    get: operations["getAdviceOnFields"];
-  };
-  "/fields/{collection}/changes": {
-    /** Fields whose advice has changed */
-    get: operations["getFieldChanges"];
-  };
-  "/fields": { /** List your collections of fields */ get: operations["listFieldCollections"]; };
-  "/coverage": { /** Coverage of areas, with reasons for gaps */ get: operations["getCoverage"]; };
-  "/subscriptions": {
-    /** List your subscriptions */
-    get: operations["listSubscriptions"];
-    /** Subscribe to changes at a place */
-    post: operations["createSubscription"];
-  };
-  "/subscriptions/{id}": {
-    /** Get a subscription */
-    get: operations["getSubscription"];
-    /** Delete a subscription */
-    delete: operations["deleteSubscription"];
-  };
-  "/subscriptions/{id}/enable": {
-    /** Enable a subscription again */
-    post: operations["enableSubscription"];
-  };
-  "/subscriptions/{id}/secret": {
-    /** Renew the secret of a subscription */
-    post: operations["renewSubscriptionSecret"];
-  };
-  "/subscriptions/{id}/test": {
-    /** Send a test message to a subscriber */
-    post: operations["testSubscription"];
-  };
   "/validate_location": {
     /** The country and areas of a point, and its products */
     post: operations["validateLocation"];
   };
   "/places": { /** Find areas by name */ get: operations["searchPlaces"]; };
   "/admin": { /** Administrative areas of a country */ get: operations["listAdminAreas"]; };
+  "/coverage": { /** Coverage of areas, with reasons for gaps */ get: operations["getCoverage"]; };
   "/catalog": { /** The catalog of offered and published data */ get: operations["getCatalog"]; };
   "/releases": { /** List releases, published and earlier */ get: operations["listReleases"]; };
   "/releases/{release}": { /** Get a release */ get: operations["getRelease"]; };
@@ -175,6 +134,47 @@ export interface paths {
     /** A release as a STAC item */
     get: operations["getStacItem"];
   };
+  "/subscriptions": {
+    /** List your subscriptions */
+    get: operations["listSubscriptions"];
+    /** Subscribe to changes at a place */
+    post: operations["createSubscription"];
+  };
+  "/subscriptions/{id}": {
+    /** Get a subscription */
+    get: operations["getSubscription"];
+    /** Delete a subscription */
+    delete: operations["deleteSubscription"];
+  };
+  "/subscriptions/{id}/enable": {
+    /** Enable a subscription again */
+    post: operations["enableSubscription"];
+  };
+  "/subscriptions/{id}/secret": {
+    /** Renew the secret of a subscription */
+    post: operations["renewSubscriptionSecret"];
+  };
+  "/subscriptions/{id}/test": {
+    /** Send a test message to a subscriber */
+    post: operations["testSubscription"];
+  };
+  "/fields/{collection}": {
+    /** Get a collection of fields */
+    get: operations["getFields"];
+    /** Keep a collection of fields */
+    put: operations["putFields"];
+    /** Delete a collection of fields */
+    delete: operations["deleteFields"];
+  };
+  "/fields/{collection}/advice": {
+    /** Advice on all fields of a collection */
+    get: operations["getAdviceOnFields"];
+  };
+  "/fields/{collection}/changes": {
+    /** Fields whose advice has changed */
+    get: operations["getFieldChanges"];
+  };
+  "/fields": { /** List your collections of fields */ get: operations["listFieldCollections"]; };
   "/history/my": { /** List your history */ get: operations["listHistory"]; };
   "/history/{id}": {
     /** Get an item of your history */
@@ -194,6 +194,9 @@ export interface paths {
   "/history/{id}/feedback": { /** Give feedback on an advisory */ post: operations["giveFeedback"]; };
   "/stats": { /** Usage statistics */ get: operations["getStats"]; };
   "/stats/calls": { /** The slowest recent calls */ get: operations["listSlowCalls"]; };
+  "/": { /** Links to the documentation and the catalog */ get: operations["getServiceLinks"]; };
+  "/health/live": { /** Liveness of the process */ get: operations["getLiveness"]; };
+  "/health/ready": { /** Readiness for requests */ get: operations["getReadiness"]; };
   "/user/profile": {
     /** Get your account */
     get: operations["getProfile"];
@@ -243,9 +246,6 @@ export interface paths {
     post: operations["createKey"];
   };
   "/auth/keys/{id}": { /** Delete a key */ delete: operations["deleteKey"]; };
-  "/": { /** Links to the documentation and the catalog */ get: operations["getServiceLinks"]; };
-  "/health/live": { /** Liveness of the process */ get: operations["getLiveness"]; };
-  "/health/ready": { /** Readiness for requests */ get: operations["getReadiness"]; };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -3970,177 +3970,6 @@ export interface operations {
       default: components["responses"]["AnyError"];
     };
   };
-  getFields: {
-    parameters: {
-      query?: { format?: components["parameters"]["GetFieldsFormat"]; };
-      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
-      path: { collection: components["parameters"]["Collection"]; };
-    };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["CollectionOfFields"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  putFields: {
-    parameters: {
-      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
-      path: { collection: components["parameters"]["Collection"]; };
-    };
-    requestBody: { content: { "application/json": components["schemas"]["FieldFeatures"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["KeptFields"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  deleteFields: {
-    parameters: operations["putFields"]["parameters"];
-    responses: { 204: { content?: never; }; default: components["responses"]["AnyError"]; };
-  };
-  getAdviceOnFields: {
-    parameters: {
-      query: {
-        product: "yield" | "fertilizer" | "isfm" | "forage";
-        crop?: components["parameters"]["Crop"];
-        country_code?: components["parameters"]["CountryCode"];
-        forecast_period?: components["parameters"]["ForecastPeriod"];
-        release?: components["parameters"]["Release"];
-        condition?: components["parameters"]["Condition"];
-        quantiles?: components["parameters"]["Quantiles"];
-        histogram?: components["parameters"]["Histogram"];
-        area?: components["parameters"]["YieldInPolygonArea"];
-        bags?: components["parameters"]["Bags"];
-        prices?: components["parameters"]["Prices"];
-        budget?: components["parameters"]["Budget"];
-        produce_price?: components["parameters"]["ProducePrice"];
-        scenario_weights?: components["parameters"]["ScenarioWeights"];
-        nutrients?: components["parameters"]["Nutrients"];
-        format?: components["parameters"]["YieldInPolygonsFormat"];
-      };
-      header?: {
-        Prefer?: components["parameters"]["Prefer"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-      path: { collection: components["parameters"]["Collection"]; };
-    };
-    responses: {
-      200: {
-        content: {
-          "application/json": components["schemas"]["YieldPolygonsResponse"] | components["schemas"]["FertilizerPolygonsResponse"] | components["schemas"]["IsfmPolygonsResponse"] | components["schemas"]["ForagePolygonsResponse"];
-        };
-      };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  getFieldChanges: {
-    parameters: {
-      query: {
-        format?: components["parameters"]["GetFieldsFormat"];
-        since: string;
-        release?: string;
-        threshold?: number;
-        threshold_kind?: "relative" | "absolute";
-        input?: string;
-        scenario?: string;
-      };
-      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
-      path: { collection: components["parameters"]["Collection"]; };
-    };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["FieldChanges"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  listFieldCollections: {
-    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["FieldCollections"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  getCoverage: {
-    parameters: {
-      query?: {
-        level?: number;
-        country_code?: string;
-        area?: string;
-        product?: components["parameters"]["Product"];
-        crop?: components["parameters"]["GetCoverageCrop"];
-        release?: string;
-        limit?: number;
-        cursor?: components["parameters"]["Cursor"];
-      };
-      header?: {
-        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-    };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["CoverageList"]; }; };
-      304: components["responses"]["NotModified"];
-      default: components["responses"]["AnyError"];
-    };
-  };
-  listSubscriptions: {
-    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["SubscriptionList"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  createSubscription: {
-    parameters: {
-      header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-    };
-    requestBody: { content: { "application/json": components["schemas"]["SubscriptionRequest"]; }; };
-    responses: {
-      201: { content: { "application/json": components["schemas"]["NewSubscription"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  getSubscription: {
-    parameters: {
-      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
-      path: { id: components["parameters"]["Id"]; };
-    };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["Subscription"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  deleteSubscription: {
-    parameters: operations["getSubscription"]["parameters"];
-    responses: { 204: { content?: never; }; default: components["responses"]["AnyError"]; };
-  };
-  enableSubscription: {
-    parameters: operations["getSubscription"]["parameters"];
-    responses: {
-      200: { content: { "application/json": components["schemas"]["Subscription"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  renewSubscriptionSecret: {
-    parameters: {
-      header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-      path: { id: components["parameters"]["Id"]; };
-    };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["WebhookSecret"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  testSubscription: {
-    parameters: operations["getSubscription"]["parameters"];
-    responses: {
-      200: { content: { "application/json": components["schemas"]["WebhookTest"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
   validateLocation: {
     parameters: {
       query?: {
@@ -4189,6 +4018,29 @@ export interface operations {
     };
     responses: {
       200: { content: { "application/json": components["schemas"]["AdminAreaList"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getCoverage: {
+    parameters: {
+      query?: {
+        level?: number;
+        country_code?: string;
+        area?: string;
+        product?: components["parameters"]["Product"];
+        crop?: components["parameters"]["GetCoverageCrop"];
+        release?: string;
+        limit?: number;
+        cursor?: components["parameters"]["Cursor"];
+      };
+      header?: {
+        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["CoverageList"]; }; };
       304: components["responses"]["NotModified"];
       default: components["responses"]["AnyError"];
     };
@@ -4449,6 +4301,154 @@ export interface operations {
       default: components["responses"]["AnyError"];
     };
   };
+  listSubscriptions: {
+    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["SubscriptionList"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  createSubscription: {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+    };
+    requestBody: { content: { "application/json": components["schemas"]["SubscriptionRequest"]; }; };
+    responses: {
+      201: { content: { "application/json": components["schemas"]["NewSubscription"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getSubscription: {
+    parameters: {
+      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
+      path: { id: components["parameters"]["Id"]; };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["Subscription"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  deleteSubscription: {
+    parameters: operations["getSubscription"]["parameters"];
+    responses: { 204: { content?: never; }; default: components["responses"]["AnyError"]; };
+  };
+  enableSubscription: {
+    parameters: operations["getSubscription"]["parameters"];
+    responses: {
+      200: { content: { "application/json": components["schemas"]["Subscription"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  renewSubscriptionSecret: {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+      path: { id: components["parameters"]["Id"]; };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["WebhookSecret"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  testSubscription: {
+    parameters: operations["getSubscription"]["parameters"];
+    responses: {
+      200: { content: { "application/json": components["schemas"]["WebhookTest"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getFields: {
+    parameters: {
+      query?: { format?: components["parameters"]["GetFieldsFormat"]; };
+      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
+      path: { collection: components["parameters"]["Collection"]; };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["CollectionOfFields"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  putFields: {
+    parameters: {
+      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
+      path: { collection: components["parameters"]["Collection"]; };
+    };
+    requestBody: { content: { "application/json": components["schemas"]["FieldFeatures"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["KeptFields"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  deleteFields: {
+    parameters: operations["putFields"]["parameters"];
+    responses: { 204: { content?: never; }; default: components["responses"]["AnyError"]; };
+  };
+  getAdviceOnFields: {
+    parameters: {
+      query: {
+        product: "yield" | "fertilizer" | "isfm" | "forage";
+        crop?: components["parameters"]["Crop"];
+        country_code?: components["parameters"]["CountryCode"];
+        forecast_period?: components["parameters"]["ForecastPeriod"];
+        release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
+        quantiles?: components["parameters"]["Quantiles"];
+        histogram?: components["parameters"]["Histogram"];
+        area?: components["parameters"]["YieldInPolygonArea"];
+        bags?: components["parameters"]["Bags"];
+        prices?: components["parameters"]["Prices"];
+        budget?: components["parameters"]["Budget"];
+        produce_price?: components["parameters"]["ProducePrice"];
+        scenario_weights?: components["parameters"]["ScenarioWeights"];
+        nutrients?: components["parameters"]["Nutrients"];
+        format?: components["parameters"]["YieldInPolygonsFormat"];
+      };
+      header?: {
+        Prefer?: components["parameters"]["Prefer"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+      path: { collection: components["parameters"]["Collection"]; };
+    };
+    responses: {
+      200: {
+        content: {
+          "application/json": components["schemas"]["YieldPolygonsResponse"] | components["schemas"]["FertilizerPolygonsResponse"] | components["schemas"]["IsfmPolygonsResponse"] | components["schemas"]["ForagePolygonsResponse"];
+        };
+      };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getFieldChanges: {
+    parameters: {
+      query: {
+        format?: components["parameters"]["GetFieldsFormat"];
+        since: string;
+        release?: string;
+        threshold?: number;
+        threshold_kind?: "relative" | "absolute";
+        input?: string;
+        scenario?: string;
+      };
+      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
+      path: { collection: components["parameters"]["Collection"]; };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["FieldChanges"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  listFieldCollections: {
+    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["FieldCollections"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
   listHistory: {
     parameters: {
       query?: {
@@ -4542,6 +4542,27 @@ export interface operations {
     parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
     responses: {
       200: { content: { "application/json": components["schemas"]["SlowCalls"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getServiceLinks: {
+    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["ServiceLinks"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getLiveness: {
+    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["Health"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getReadiness: {
+    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["Readiness"]; }; };
       default: components["responses"]["AnyError"];
     };
   };
@@ -4689,26 +4710,5 @@ export interface operations {
   deleteKey: {
     parameters: operations["endSession"]["parameters"];
     responses: { 204: { content?: never; }; default: components["responses"]["AnyError"]; };
-  };
-  getServiceLinks: {
-    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["ServiceLinks"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  getLiveness: {
-    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["Health"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  getReadiness: {
-    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["Readiness"]; }; };
-      default: components["responses"]["AnyError"];
-    };
   };
 }

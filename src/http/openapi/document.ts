@@ -291,11 +291,22 @@ export function makeOpenApiDocument(
     return withStandardFormat(value)
   }
   const served = { ...app.swagger(), servers: [{ url: basePath || '/' }] }
-  const whole = withOperations(JSON.parse(JSON.stringify(served), asDocumented))
+  const whole = withOperations(inOrderOfTags(JSON.parse(JSON.stringify(served), asDocumented)))
   const ofMedia =
     media === 'all' ? whole : JSON.parse(JSON.stringify(withParameterExamples(whole)), withJsonAlone)
   const document = part === undefined ? ofMedia : withPaths(ofMedia, part)
   return shareComponents(withoutUnused(withGroup(document)))
+}
+
+/** Operations in the order of their tags: those of an extension stand among those of the core. */
+function inOrderOfTags(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
+  const tags = document.tags?.map(({ name }) => name) ?? []
+  const rankOf = (operations: object = {}) => {
+    const [{ tags: [tag = ''] = [] } = {}] = Object.values(operations) as { tags?: string[] }[]
+    return tags.indexOf(tag)
+  }
+  const paths = Object.entries(document.paths ?? {}).sort(([, a], [, b]) => rankOf(a) - rankOf(b))
+  return { ...document, paths: Object.fromEntries(paths) }
 }
 
 function withoutUnused(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
