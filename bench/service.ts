@@ -1,3 +1,4 @@
+import '#src/extensions/index.ts'
 import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'

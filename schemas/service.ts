@@ -7,19 +7,28 @@ export const SERVICE_NAME = 'Agricultural advisory service'
 export const SERVICE_DESCRIPTION =
   'Advice for a place, a field or a district: expected yield, fertilizer, organic inputs and forage, on a map and over HTTP.'
 
-export const ServiceLinks = t.component('ServiceLinks', {
-  name: Type.String({ examples: [SERVICE_NAME] }),
-  docs: t.string('The page on which every operation can be tried.', '/docs'),
-  openapi: t.string('The OpenAPI document.', '/openapi.json'),
-  openapi_parts: Type.Record(Type.String(), Type.String(), {
-    description: 'The documents for one purpose: `points`, `fields`, `account` and `operations`.',
-    examples: [{ points: '/openapi/points.json' }],
-  }),
-  catalog: t.string('The published data.', '/catalog'),
-  stac: t.string('The same as a STAC catalog.', '/stac'),
-  ogc: t.string('The OGC API, for GIS.', '/ogc'),
-  mcp: t.string('The tools for AI agents (MCP).', '/mcp'),
-})
+/** A link of an extension: a path below the base path. */
+export interface ServiceLink {
+  path: string
+  description: string
+}
+
+/** @param links of extensions, by name */
+export const defineServiceLinks = (links: Record<string, ServiceLink>) =>
+  t.component('ServiceLinks', {
+    name: Type.String({ examples: [SERVICE_NAME] }),
+    docs: t.string('A page to try each operation on.', '/docs'),
+    openapi: t.string('The OpenAPI document.', '/openapi.json'),
+    openapi_parts: Type.Record(Type.String(), Type.String(), {
+      description: 'The documents for one purpose: `points`, `fields`, `account` and `operations`.',
+      examples: [{ points: '/openapi/points.json' }],
+    }),
+    catalog: t.string('The published data.', '/catalog'),
+    stac: t.string('The same in STAC.', '/stac'),
+    ogc: t.string('The OGC API, for GIS.', '/ogc'),
+    ...mapLinks(links, ({ path, description }) => t.string(description, path)),
+    extensions: Type.Array(Type.String(), { description: 'Those that are on.' }),
+  })
 
 export const Health = t.component('Health', {
   status: Type.Literal('ok', { description: 'Always `ok`; anything else is an error.' }),
@@ -50,4 +59,9 @@ export const Readiness = t.component('Readiness', {
   ),
 })
 
-export const serviceSchemas = [ServiceLinks, Health, Readiness]
+export function mapLinks<Value>(
+  links: Record<string, ServiceLink>,
+  make: (link: ServiceLink) => Value,
+): Record<string, Value> {
+  return Object.fromEntries(Object.entries(links).map(([name, link]) => [name, make(link)]))
+}

@@ -1,7 +1,11 @@
 import type { ErrorBody, ErrorDetail } from '#schemas/common.ts'
 
-/** Each error of the API, and its meaning for an integrator. The `error` of an answer has the sentence of the occurrence. */
-export const ERRORS = {
+interface ErrorRow {
+  status: number
+  meaning: string
+}
+
+const CORE_ERRORS = {
   INVALID_PARAMETERS: { status: 400, meaning: 'A parameter is missing or not valid; see `details`.' },
   MALFORMED_JSON: { status: 400, meaning: 'The body is not JSON, or is nested too deeply.' },
   MALFORMED_BODY: { status: 400, meaning: 'The body does not match its Content-Type.' },
@@ -74,12 +78,20 @@ export const ERRORS = {
     status: 503,
     meaning: 'The database is read-only at present; requests that only read are answered.',
   },
-} as const satisfies Record<string, { status: number; meaning: string }>
+} as const satisfies Record<string, ErrorRow>
 
-export type ErrorCode = keyof typeof ERRORS
+type CoreErrors = typeof CORE_ERRORS
+/** By code. An extension declares its own: `interface Errors extends ...`. */
+export interface Errors extends CoreErrors {}
 
-/** Sentences of errors that have one, and examples of the others. */
-export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
+export type ErrorCode = keyof Errors
+
+const CORE_CODES = Object.keys(CORE_ERRORS) as (keyof CoreErrors)[]
+
+/** Each error of the API, and its meaning for an integrator. The `error` of an answer has the sentence of the occurrence. */
+export const ERRORS = CORE_ERRORS as Record<ErrorCode, ErrorRow>
+
+const CORE_SENTENCES: Record<keyof CoreErrors, string> = {
   INVALID_PARAMETERS: 'lat must be a number from -90 to 90.',
   MALFORMED_JSON: 'The body is not valid JSON.',
   MALFORMED_BODY: 'The body does not match its Content-Encoding.',
@@ -140,6 +152,25 @@ export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
   QUERY_TIMEOUT: 'The answer was not there within 5 seconds: ask for less, or try again.',
   DATABASE_UNAVAILABLE: 'The database does not answer; try again later.',
   DATABASE_READ_ONLY: 'The database stores nothing at present; try again later.',
+}
+
+/** Sentences of errors that have one, and examples of the others. */
+export const EXAMPLE_SENTENCES = CORE_SENTENCES as Record<ErrorCode, string>
+
+/** Errors of an extension, by code. */
+export type ErrorRows = Record<string, ErrorRow & { example: string }>
+
+/** Adds those of an extension, once in a process. */
+export function addErrors(rows: ErrorRows): void {
+  for (const [code, { status, meaning, example }] of Object.entries(rows)) {
+    Object.assign(ERRORS, { [code]: { status, meaning } })
+    Object.assign(EXAMPLE_SENTENCES, { [code]: example })
+  }
+}
+
+/** Codes of the core, and of some extensions. */
+export function listErrorCodes(others: readonly ErrorRows[]): ErrorCode[] {
+  return [...CORE_CODES, ...others.flatMap((rows) => Object.keys(rows) as ErrorCode[])]
 }
 
 /** Stands before paths in messages, until the error handler knows the request. */

@@ -4,15 +4,12 @@ import { auth, createAccounts } from './accounts/index.ts'
 import { addKeyUsage } from './accounts/key-queries.ts'
 import { keys } from './accounts/keys.ts'
 import { user } from './accounts/user.ts'
-import { mcp } from './advice/agents/index.ts'
 import { citations } from './advice/citations.ts'
 import { changes } from './advice/comparison/routes.ts'
 import { advisory, warmUp } from './advice/index.ts'
-import { createPlaces } from './advice/location/place.ts'
 import { location } from './advice/location/routes.ts'
-import { messages } from './advice/messages/doors.ts'
 import { createAdvisors, createRegionStatistics } from './advice/polygon/advisors.ts'
-import { createRuleReader, type ReadRules } from './advice/quantities/compute.ts'
+import { createRuleReader } from './advice/quantities/compute.ts'
 import { subscriptions } from './advice/subscriptions/routes.ts'
 import { admin } from './catalog/areas.ts'
 import { feed } from './catalog/feed.ts'
@@ -21,11 +18,14 @@ import { publishesSynthetic } from './catalog/release-queries.ts'
 import { catalog } from './catalog/routes.ts'
 import { service } from './catalog/service.ts'
 import { createSigner, signingKeys } from './catalog/signing.ts'
-import type { Config } from './config.ts'
+import { type Config, listExtensionsThatAreOn } from './config.ts'
 import type { Database } from './data/client.ts'
 import { serveFiles } from './data/files/serving.ts'
 import { readReference } from './data/reference.ts'
 import { createTileStores } from './data/tiles/stores.ts'
+import { listErrorCodes } from './errors.ts'
+import type { Core, Extension } from './extensions/extension.ts'
+import { EXTENSIONS } from './extensions/index.ts'
 import { feedback, history, startHistoryRecorder } from './history/index.ts'
 import { scorecard } from './history/scorecard.ts'
 import { stats } from './history/stats.ts'
@@ -125,23 +125,24 @@ export async function buildApp(
   await app.register(bodyParser)
   await app.register(unknownPaths)
   await app.register(robots)
-  await registerPages(app)
+  const on = listExtensionsThatAreOn(config)
+  const extensions = EXTENSIONS.filter(({ name }) => on.includes(name))
+  await registerPages(app, extensions)
   const lookup = createLookup(app)
   await app.register(
     async (guarded) => {
       await guarded.register(limitedRate)
       await guarded.register(overload)
-      // Operations stand in the document in this order.
-      const readRules = await registerAdvice(guarded, lookup)
-      await guarded.register(location, { lookup })
+      const core = createCore(guarded, lookup)
+      const { readRules, maps, downloads } = core
+      await guarded.register(advisory, core)
+      await guarded.register(location, core)
       await guarded.register(admin)
       await guarded.register(catalog)
       await guarded.register(signingKeys)
       await guarded.register(changes)
       await guarded.register(feed)
       await guarded.register(scorecard)
-      const maps = createMaps(guarded, lookup)
-      const downloads = config.DOWNLOAD_CACHE_MB > 0 ? createDownloads(guarded) : null
       await guarded.register(map, { maps, downloads })
       await guarded.register(packs, { lookup, maps, downloads })
       await guarded.register(stac, { lookup })
@@ -152,17 +153,20 @@ export async function buildApp(
       await guarded.register(user, { prefix: '/user' })
       await guarded.register(auth, { prefix: '/auth' })
       await guarded.register(keys, { prefix: '/auth' })
+      await registerAdvice(guarded, core)
+      for (const extension of extensions) await registerExtension(guarded, extension, core)
     },
     { prefix: config.BASE_PATH },
   )
-  await app.register(service, { prefix: config.BASE_PATH })
+  const links = Object.assign({}, ...extensions.map((extension) => extension.links))
+  await app.register(service, { prefix: config.BASE_PATH, links, extensions: on })
   publishOnSchedule(app)
   hashReleases(app)
   return app.decorate('warmUp', () => warmUp(app, lookup))
 }
 
 /** Registers the document and the pages. Without a database they have the last values, or defaults. */
-async function registerPages(app: App): Promise<void> {
+async function registerPages(app: App, extensions: readonly Extension[]): Promise<void> {
   const { reader } = app.database
   const ttlMs = app.config.RELEASE_MAX_AGE_MS
   const countries = cacheLastValue('countries of documents', {
@@ -177,31 +181,45 @@ async function registerPages(app: App): Promise<void> {
     ttlMs,
     warn: (error) => app.logFailure(error, 'whether synthetic values are published may be old'),
   })
-  await app.register(openapi, { countries })
+  await app.register(openapi, {
+    countries,
+    codes: listErrorCodes(extensions.map(({ errors = {} }) => errors)),
+    tags: extensions.flatMap(({ tag = [] }) => tag),
+  })
   await app.register(webPages)
   await app.register(docsPage, { synthetic })
 }
 
-/** Registers the endpoints of advice, of standards, of agents and of subscriptions. */
-async function registerAdvice(guarded: App, lookup: Lookup): Promise<ReadRules> {
-  const record = startHistoryRecorder(guarded)
+function createCore(guarded: App, lookup: Lookup): Core {
   const advisors = createAdvisors(guarded, lookup)
-  const readRules = createRuleReader(guarded, lookup)
-  await guarded.register(advisory, { lookup, advisors, record, readRules })
-  const figures = createRegionStatistics(guarded, advisors)
+  return {
+    lookup,
+    advisors,
+    record: startHistoryRecorder(guarded),
+    readRules: createRuleReader(guarded, lookup),
+    figures: createRegionStatistics(guarded, advisors),
+    maps: createMaps(guarded, lookup),
+    downloads: guarded.config.DOWNLOAD_CACHE_MB > 0 ? createDownloads(guarded) : null,
+  }
+}
+
+/** Registers the operations of an extension, which one part of the document has. */
+async function registerExtension(guarded: App, { part, routes }: Extension, core: Core): Promise<void> {
+  await guarded.register(async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      if (part) route.config = { ...route.config, part }
+    })
+    await routes?.(scope, core)
+  })
+}
+
+/** Registers what will be extensions. */
+async function registerAdvice(guarded: App, core: Core): Promise<void> {
+  const { lookup, advisors, figures } = core
   const areas = createAreas(guarded, figures)
   await guarded.register(coverage, { lookup, areas })
   await guarded.register(ogc, { prefix: '/ogc', lookup, figures, areas })
-  await guarded.register(mcp, { prefix: '/mcp', lookup, advisors, readRules })
   await guarded.register(subscriptions, { lookup, advisors })
-  await guarded.register(messages, {
-    app: guarded,
-    lookup,
-    advisors,
-    readRules,
-    places: createPlaces(guarded, lookup),
-  })
-  return readRules
 }
 
 function decorateTiles(app: App): void {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { parseEnv } from 'node:util'
 import { envSchema } from 'env-schema'
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { OperatorError } from './errors.ts'
 import { findNearest, splitList } from './lib/names.ts'
 import { isAddressOrRange, isHost } from './lib/network.ts'
@@ -67,12 +67,6 @@ function sentenceOf(
 /** Segments need no escape, and are no steps up (`..`). */
 export const BASE_PATH_PATTERN = '^(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)*$'
 
-/** It stands in addresses, and Telegram takes these characters alone. */
-const GatewaySecret = Type.String({
-  pattern: '^[A-Za-z0-9_-]{32,256}$',
-  examples: ['5f1c0e7a9b3d4862c1a07e59d2f4b683'],
-})
-
 const DatabaseUrl = Type.Optional(
   Type.String({ pattern: '^postgres(ql)?://', examples: ['postgres://user@host:5432/agro'] }),
 )
@@ -99,6 +93,7 @@ const Operated = Type.Object({
   LOG_FORMAT: Type.Enum(['text', 'json'], { default: 'text' }),
   ACCESS_LOG: Type.Boolean({ default: false }),
   DEMO_DATA: Type.Optional(Type.Boolean()),
+  EXTENSIONS: Type.String({ default: '' }),
   JWT_SECRET: Type.Optional(Type.String()),
   JWT_SECRET_PREVIOUS: Type.Optional(Type.String()),
   SMTP_URL: Type.Optional(
@@ -136,16 +131,6 @@ const Operated = Type.Object({
   AUDIT_MONTHS: Type.Integer({ minimum: 1, maximum: 120, default: 12 }),
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
   SIGNING_KEY: Type.Optional(Type.String()),
-  SENDER_KEY: Type.Optional(Type.String()),
-  SMS_SECRET: Type.Optional(GatewaySecret),
-  SMS_PARAMETERS: Type.String({
-    pattern: '^[\\w.-]+,[\\w.-]+,[\\w.-]+$',
-    examples: ['from,text,id'],
-    default: 'from,text,id',
-  }),
-  USSD_SECRET: Type.Optional(GatewaySecret),
-  TELEGRAM_SECRET: Type.Optional(GatewaySecret),
-  MESSAGES_A_DAY: Type.Integer({ minimum: 1, maximum: 10_000, default: 50 }),
 })
 
 /** Bounds that serve every operator as they are: only tests and trials set them. */
@@ -165,18 +150,63 @@ const Bounds = Type.Object({
   SUBSCRIPTIONS_PER_USER: Type.Integer({ minimum: 0, maximum: 1000, default: 20 }),
 })
 
-const Environment = Type.Object({ ...Operated.properties, ...Bounds.properties })
+const Core = Type.Object({ ...Operated.properties, ...Bounds.properties })
 
-type Settings = Static<typeof Environment>
+type Settings = Static<typeof Core>
 
-/** The settings and bounds of a process. */
-export type Config = Omit<Settings, 'DEMO_DATA' | 'WORKERS' | 'TRUSTED_PROXIES' | 'CORS_ORIGINS'> & {
+type OwnForms = 'DEMO_DATA' | 'WORKERS' | 'TRUSTED_PROXIES' | 'CORS_ORIGINS'
+
+/** The settings and bounds of a process. An extension declares its own: `interface Config extends ...`. */
+export interface Config extends Omit<Settings, OwnForms> {
   DEMO_DATA: boolean
   WORKERS: number
   /** Addresses and CIDR ranges; none is trusted when empty. */
   TRUSTED_PROXIES: string[]
   /** Origins such as `https://app.example.org`, or `*` alone. */
   CORS_ORIGINS: string[]
+}
+
+/** What settings know of an extension. */
+export interface SettingsOwner {
+  name: string
+  /** Other extensions that it cannot be without. */
+  needs?: readonly string[]
+  settings?: OwnSettings
+}
+
+export interface OwnSettings {
+  /** For operators. */
+  operated?: Record<string, TSchema>
+  /** Bounds that serve every operator as they are. */
+  bounds?: Record<string, TSchema>
+  /** Names of settings with a key in them. */
+  secrets?: readonly string[]
+  /** Not asked where the extension is off. @throws {Error} with a sentence without its full stop */
+  refuse?(config: Config): void
+}
+
+const owners: SettingsOwner[] = []
+
+/** Adds the settings of an extension, once in a process. */
+export const addSettings = (owner: SettingsOwner): void => void owners.push(owner)
+
+const LESS = /^-([a-z][a-z0-9-]*)$/
+
+/** Their names, in the order of the list. @throws {Error} for a name that is unknown, or that another one needs */
+export function listExtensionsThatAreOn({ EXTENSIONS = '' }: { EXTENSIONS?: string | undefined }): string[] {
+  const names = owners.map(({ name }) => name)
+  const off = splitList(EXTENSIONS).map((item) => {
+    const [, name = item] = LESS.exec(item) ?? []
+    if (!names.includes(name)) throw new Error(`EXTENSIONS names ${name}, and there are ${names.join(', ')}`)
+    if (name === item) throw new Error(`EXTENSIONS lists what is off: write -${name}, or leave it out`)
+    return name
+  })
+  const on = owners.filter(({ name }) => !off.includes(name))
+  for (const { name, needs = [] } of on) {
+    const missing = needs.find((other) => off.includes(other))
+    if (missing) throw new Error(`EXTENSIONS has -${missing}, which ${name} needs: write -${name} too`)
+  }
+  return on.map(({ name }) => name)
 }
 
 /** HS256 is as strong as its key, up to the 32 bytes of its hash. */
@@ -209,6 +239,7 @@ const OTHER_QUOTE = /^[\u00ab\u2018-\u201f]/
 
 /** A line that is passed over would start the service with another database than its operator has in mind. */
 function refuseOtherLines(text: string): void {
+  const known = listSettings()
   const lines = text.split('\n')
   const seen = new Map<string, { line: number; value: string }>()
   for (let at = 0; at < lines.length; at++) {
@@ -220,13 +251,13 @@ function refuseOtherLines(text: string): void {
     const written = lines[at] as string
     if (/^[ \t]*(#|$)/.test(written)) continue
     const [, name = '', value = ''] = ASSIGNMENT.exec(written) ?? []
-    const own = SETTINGS.includes(name)
+    const own = known.includes(name)
     const word = /[A-Za-z]\w*_\w+|PORT|HOST|WORKERS/.exec(written)?.[0].toUpperCase() ?? ''
-    const step = `write ${SETTINGS.includes(word) ? word : 'NAME'}=value`
+    const step = `write ${known.includes(word) ? word : 'NAME'}=value`
     if (UNSEEN.test(written.split('=')[0] as string))
       refuse(`has a sign in its name that is not seen: ${step}`)
     if (name === '') refuse(`is no setting: ${step}`)
-    if (!own && SETTINGS.includes(name.toUpperCase()))
+    if (!own && known.includes(name.toUpperCase()))
       refuse(`has ${name}: settings are in capitals, so ${step}`)
     if (OTHER_QUOTE.test(value))
       refuse('has a value in signs that are no quotation marks here: write "value"')
@@ -253,17 +284,16 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   try {
     // An empty variable is how compose files and shells say "not set".
     const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-    const data = withSecretsOfFiles(set, SECRETS)
-    const settings = envSchema<Settings>({ schema: Environment, data, env: false })
+    const data = withSecretsOfFiles(set, listSecrets())
+    const settings = envSchema<Settings>({ schema: environmentSchema(), data, env: false })
     refuseOtherDatabase(settings, environment)
     for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL', 'SMTP_URL'] as const) {
       refuseOtherUrl(name, settings[name])
     }
-    for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'SENDER_KEY'] as const) {
+    for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'] as const) {
       refuseShortSecret(name, settings[name])
     }
     refuseOtherKey(settings)
-    refuseDoorsWithoutKey(settings)
     refuseIncompleteMail(settings)
     refuseOtherPublicUrl(settings)
     refuseUrlWithoutToken('PASSWORD_RESET_URL', settings.PASSWORD_RESET_URL)
@@ -271,16 +301,20 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       refuseUrlWithoutToken('EMAIL_CONFIRMATION', settings.EMAIL_CONFIRMATION, 'off, required or ')
     }
     refuseIncompleteBasemap(settings)
-    return {
+    const config = {
       ...settings,
       DEMO_DATA: settings.DEMO_DATA ?? settings.DATABASE_URL === undefined,
       WORKERS: workersOf(settings),
       TRUSTED_PROXIES: splitList(settings.TRUSTED_PROXIES).map(addressOrRange),
       CORS_ORIGINS: splitList(settings.CORS_ORIGINS).map(originOrAll),
-    }
+      // With those of extensions.
+    } as Config
+    const on = listExtensionsThatAreOn(config)
+    for (const { name, settings: own } of owners) if (on.includes(name)) own?.refuse?.(config)
+    return config
   } catch (error) {
     const { errors } = error as { errors?: BrokenRule[] }
-    const broken = errors?.map((rule) => sentenceOf(rule, Environment.properties)).join('; ')
+    const broken = errors?.map((rule) => sentenceOf(rule, environmentSchema().properties)).join('; ')
     throw new OperatorError(`The configuration is not valid: ${broken ?? formatError(error)}.`, {
       code: 'SETTINGS',
     })
@@ -297,23 +331,30 @@ const SECRETS = [
   'S3_SECRET_ACCESS_KEY',
   'SMTP_URL',
   'SIGNING_KEY',
-  'SENDER_KEY',
-  'SMS_SECRET',
-  'USSD_SECRET',
-  'TELEGRAM_SECRET',
 ]
 
-export const SETTINGS: readonly string[] = [
-  ...Object.keys(Operated.properties),
-  ...SECRETS.map((name) => `${name}_FILE`),
-  'ENV_FILE',
-]
+const listSecrets = () => [...SECRETS, ...owners.flatMap(({ settings }) => settings?.secrets ?? [])]
+
+function environmentSchema() {
+  const own = owners.map(({ settings }) => ({ ...settings?.operated, ...settings?.bounds }))
+  return Type.Object(Object.assign({}, Core.properties, ...own))
+}
+
+/** The names of all settings of operators. */
+export function listSettings(): string[] {
+  return [
+    ...Object.keys(Operated.properties),
+    ...owners.flatMap(({ settings }) => Object.keys(settings?.operated ?? {})),
+    ...listSecrets().map((name) => `${name}_FILE`),
+    'ENV_FILE',
+  ]
+}
 
 /** The variables that are no settings, and the settings whose names are nearly theirs. */
 export function mistypedSettings(environment = process.env): { name: string; meant: string }[] {
+  const known = listSettings()
   return Object.entries(environment).flatMap(([name, value]) => {
-    const meant =
-      value === '' || SETTINGS.includes(name) ? undefined : findNearest(name.toUpperCase(), SETTINGS)
+    const meant = value === '' || known.includes(name) ? undefined : findNearest(name.toUpperCase(), known)
     // Signs that are not seen are shown, such as a byte order mark.
     const shown = name.replace(/[^!-~]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
     return meant === undefined ? [] : [{ name: shown, meant }]
@@ -345,7 +386,8 @@ function refuseOtherUrl(name: string, url: string | undefined): void {
   )
 }
 
-function refuseShortSecret(name: string, secret: string | undefined): void {
+/** @throws {Error} for a secret that could be guessed */
+export function refuseShortSecret(name: string, secret: string | undefined): void {
   if (secret === undefined || Buffer.byteLength(secret) >= MINIMUM_SECRET_BYTES) return
   throw new Error(
     `${name} must be at least ${MINIMUM_SECRET_BYTES} bytes long; \`openssl rand -base64 48\` makes one`,
@@ -361,15 +403,6 @@ function refuseOtherKey({ SIGNING_KEY }: Settings): void {
   }
   throw new Error(
     'SIGNING_KEY must be an Ed25519 key as PEM, in a file of SIGNING_KEY_FILE; `agro signing-keys make FILE` makes one',
-  )
-}
-
-/** A number without a key could be found by trying all numbers. */
-function refuseDoorsWithoutKey({ SENDER_KEY, SMS_SECRET, USSD_SECRET, TELEGRAM_SECRET }: Settings): void {
-  const door = Object.entries({ SMS_SECRET, USSD_SECRET, TELEGRAM_SECRET }).find(([, secret]) => secret)
-  if (!door || SENDER_KEY !== undefined) return
-  throw new Error(
-    `${door[0]} needs SENDER_KEY, which the numbers of senders are hashed with; \`openssl rand -base64 48\` makes one`,
   )
 }
 

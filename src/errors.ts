@@ -1,9 +1,18 @@
 import type { TSchema } from 'typebox'
-import { defineErrorCode, ErrorBody, ref } from '#schemas/common.ts'
+import { ErrorBody, ref } from '#schemas/common.ts'
 import { ApiError, ERRORS, type ErrorCode } from './api-error.ts'
 import { decodeText, TextError, type TextSource } from './lib/text.ts'
 
-export { ApiError, BASE, ERRORS, type ErrorCode, EXAMPLE_SENTENCES } from './api-error.ts'
+export {
+  ApiError,
+  addErrors,
+  BASE,
+  ERRORS,
+  type ErrorCode,
+  type ErrorRows,
+  EXAMPLE_SENTENCES,
+  listErrorCodes,
+} from './api-error.ts'
 
 /** Errors of a body before a look at its fields. */
 export const BODY_ERRORS: ErrorCode[] = [
@@ -15,8 +24,6 @@ export const BODY_ERRORS: ErrorCode[] = [
 
 /** The errors that say why a place has no value. */
 export const NO_VALUE_ERRORS: ErrorCode[] = ['NO_RELEASE', 'OUTSIDE_COUNTRY', 'NO_DATA']
-
-export const errorCodeSchema = defineErrorCode(Object.keys(ERRORS))
 
 /** @param field `admin0` may also be a name, and the interface fixes its sentence */
 export function unknownCountry(field: string, codes: string[]): ApiError {

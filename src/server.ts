@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { type Config, loadConfig, loadEnvironmentFile, mistypedSettings } from './config.ts'
 import { openCluster } from './data/client.ts'
 import { OperatorError } from './errors.ts'
+// Opens the lists of the core, before settings are read.
+import './extensions/index.ts'
 import { refuseMissingSecret } from './http/access-tokens.ts'
 import { type Announcer, announcerFor } from './lib/announcer.ts'
 import { failWith } from './process.ts'

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { loadConfig, loadEnvironmentFile, SETTINGS } from '#src/config.ts'
+import { listSettings, loadConfig, loadEnvironmentFile } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
 import { newFolder } from '#test/setup/folders.ts'
 
@@ -89,9 +89,9 @@ test('a refusal shows no pattern, but examples that are valid', () => {
   // Settings that others need.
   const NEEDED = { MAIL_FROM: MAIL.MAIL_FROM, DATABASE_URL: 'postgres://db/agro', SENDER_KEY: 'x'.repeat(32) }
   const refusalOf = (name: string, value: string) => refusal({ ...NEEDED, [name]: value })
-  const refusals = SETTINGS.filter((name) => !name.endsWith('_FILE')).map(
-    (name) => [name, refusalOf(name, '\u0000')] as const,
-  )
+  const refusals = listSettings()
+    .filter((name) => !name.endsWith('_FILE'))
+    .map((name) => [name, refusalOf(name, '\u0000')] as const)
   expect(refusals.filter(([, text]) => text.includes('pattern'))).toEqual([])
   const shown = refusals.flatMap(([name, text]) =>
     (/ must look like (.*)\.$/.exec(text)?.[1]?.split(' or ') ?? []).map(

@@ -10,8 +10,6 @@ const BANNED =
 export interface SourceFigures {
   files: number
   lines: number
-  /** Lines of the file in the middle. */
-  median: number
   exportedTypes: number
   /** Files that one file alone imports. */
   oneImporter: number
@@ -20,20 +18,23 @@ export interface SourceFigures {
   bannedWords: number
 }
 
-/** Counts the files of `src` and `schemas`. */
-export function sourceFigures(): SourceFigures {
-  const files = ['src', 'schemas'].flatMap((folder) =>
+function listSources(): string[] {
+  return ['src', 'schemas'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => join(folder, name)),
   )
+}
+
+/** Counts the files of `src` and `schemas`. */
+export function sourceFigures(): SourceFigures {
+  const files = listSources()
   const texts = files.map((file) => readFileSync(join(ROOT, file), 'utf8'))
   const lengths = texts.map((text) => text.split('\n').length - 1).sort((a, b) => a - b)
   const count = (pattern: RegExp) => texts.reduce((sum, text) => sum + (text.match(pattern)?.length ?? 0), 0)
   return {
     files: files.length,
     lines: lengths.reduce((sum, length) => sum + length, 0),
-    median: lengths[files.length >> 1] as number,
     exportedTypes: count(/^export (?:type|interface) /gm),
     oneImporter: countOneImporter(files, texts),
     ofFunctions: count(/\bfunction \*?\w+Of\b/g),
@@ -53,4 +54,15 @@ function countOneImporter(files: string[], texts: string[]): number {
     }
   })
   return files.filter((file) => importers.get(file)?.size === 1).length
+}
+
+/** Lines by room: folders of `src`, the files beside them, and `schemas`. */
+export function linesOfRooms(): Record<string, number> {
+  const lines: Record<string, number> = {}
+  for (const file of listSources()) {
+    const [top = '', room = ''] = file.split('/')
+    const name = top === 'schemas' ? top : file.split('/').length > 2 ? `src/${room}` : 'src'
+    lines[name] = (lines[name] ?? 0) + readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1
+  }
+  return lines
 }

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import Fastify from 'fastify'
 import { definePointSchemas, listPointComponents } from '#schemas/advisory.ts'
-import { ErrorBody, ErrorDetail, ref } from '#schemas/common.ts'
+import { defineErrorCode, ErrorBody, ErrorDetail, ref } from '#schemas/common.ts'
 import { PointRequest } from '#schemas/point-request.ts'
 import { fertilizer } from '#schemas/products/fertilizer.ts'
-import { errorCodeSchema } from '#src/errors.ts'
+import { listErrorCodes } from '#src/errors.ts'
 import { AJV_OPTIONS } from '#src/http/parameters.ts'
 
 export const PATH = '/advisory/fertilizer/point'
@@ -13,7 +13,12 @@ export const PATH = '/advisory/fertilizer/point'
 export function plainFastify(): { app: FastifyInstance; schema: object } {
   const app = Fastify({ ajv: { customOptions: AJV_OPTIONS } })
   const point = definePointSchemas(fertilizer)
-  const components = [...listPointComponents([point]), errorCodeSchema, ErrorBody, ErrorDetail]
+  const components = [
+    ...listPointComponents([point]),
+    defineErrorCode(listErrorCodes([])),
+    ErrorBody,
+    ErrorDetail,
+  ]
   for (const schema of components) app.addSchema(schema)
   const schema = {
     body: ref(PointRequest),

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import * as sdk from '@modelcontextprotocol/server'
 import { Command } from 'commander'
 import Fastify from 'fastify'
-import { createExchange } from '#src/advice/agents/exchange.ts'
+import { createExchange } from '#src/extensions/agents/exchange.ts'
 import { createFixtureServer } from './fixtures.ts'
 
 /** Newer versions need Node 22. */

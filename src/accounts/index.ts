@@ -9,6 +9,7 @@ import type { App } from '#src/http/app.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
 import type { Accounts, Caller } from '#src/http/plugins/authentication.ts'
 import type { LogFailure } from '#src/http/plugins/logs.ts'
+import { MINUTE_MS } from '#src/lib/dates.ts'
 import { createAccountMail } from './account-mail.ts'
 import { createCredentialService } from './credentials.ts'
 import { createThrottledQueue } from './hashing.ts'
@@ -66,7 +67,11 @@ export async function auth(app: App): Promise<void> {
   if (secrets.length > 1) {
     renewWhenReady(app, seal, createTotpSecretRows(db), 'secrets of second factors', log)
   }
-  app.jobs.add('delete-ended-sessions', (signal) => cleanUp(db, signal))
+  app.jobs.add(
+    'delete-ended-sessions',
+    { everyMs: 10 * MINUTE_MS, atOnce: true, failure: 'expired sessions were not deleted' },
+    (signal) => cleanUp(db, signal),
+  )
 }
 
 /** Undefined without a mail server. */

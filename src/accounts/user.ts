@@ -11,7 +11,11 @@ import { deleteUser, findUser, removePiece, updateUser } from './user-queries.ts
 export async function user(app: App): Promise<void> {
   for (const schema of userSchemas) app.addSchema(schema)
   const db = app.database.writer
-  app.jobs.add('remove-accounts', () => removePiece(db))
+  app.jobs.add(
+    'remove-accounts',
+    { atOnce: true, failure: 'what is left of deleted accounts could not be removed yet' },
+    () => removePiece(db),
+  )
 
   app.get(
     '/profile',

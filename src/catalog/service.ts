@@ -1,14 +1,31 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { ref } from '#schemas/common.ts'
-import { Health, Readiness, SERVICE_NAME, ServiceLinks, serviceSchemas } from '#schemas/service.ts'
+import {
+  defineServiceLinks,
+  Health,
+  mapLinks,
+  Readiness,
+  SERVICE_NAME,
+  type ServiceLink,
+} from '#schemas/service.ts'
 import { ApiError, unlimitedErrorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { DOCUMENT_PARTS } from '#src/http/openapi/document.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { ping } from './published-queries.ts'
 
-function serviceRoutes(app: App): void {
+interface ServiceOptions {
+  /** Of extensions, by the names that `GET /` gives them. */
+  links: Record<string, ServiceLink>
+  /** The names of those that are on. */
+  extensions: string[]
+}
+
+function serviceRoutes(app: App, { links, extensions }: ServiceOptions): void {
+  const Links = defineServiceLinks(links)
+  for (const schema of [Links, Health, Readiness]) app.addSchema(schema)
+
   app.get(
     '/',
     {
@@ -20,7 +37,7 @@ function serviceRoutes(app: App): void {
         tags: ['service'],
         response: {
           200: {
-            ...ref(ServiceLinks),
+            ...ref(Links),
             description: 'The links.',
             headers: {
               Vary: { type: 'string', description: '`Accept`: a browser is answered with a page.' },
@@ -32,7 +49,7 @@ function serviceRoutes(app: App): void {
     },
     async (request, reply) => {
       if (app.frontPage(request, reply)) return reply
-      return linksBelow(request.basePath)
+      return { ...linksBelow(request.basePath, links), extensions }
     },
   )
 
@@ -82,7 +99,7 @@ function serviceRoutes(app: App): void {
   app.get('/health', { ...asked, schema: { hide: true } }, readiness)
 }
 
-function linksBelow(base: string): Static<typeof ServiceLinks> {
+function linksBelow(base: string, links: Record<string, ServiceLink>) {
   return {
     name: SERVICE_NAME,
     docs: `${base}/docs`,
@@ -93,7 +110,7 @@ function linksBelow(base: string): Static<typeof ServiceLinks> {
     catalog: `${base}/catalog`,
     stac: `${base}/stac`,
     ogc: `${base}/ogc`,
-    mcp: `${base}/mcp`,
+    ...mapLinks(links, ({ path }) => base + path),
   }
 }
 
@@ -111,9 +128,8 @@ function filesOf({ files }: App): Pick<Static<typeof Readiness>, 'files'> {
 }
 
 /** The service itself: where to find what, and whether it is well. */
-export async function service(app: App): Promise<void> {
-  for (const schema of serviceSchemas) app.addSchema(schema)
-  serviceRoutes(app)
+export async function service(app: App, options: ServiceOptions): Promise<void> {
+  serviceRoutes(app, options)
   app.database.replica?.onChange(({ name, lagMs, reason }) => {
     const message = name === 'used' ? 'the replica is used again' : 'the replica is not used'
     app.log.warn({ replica: name, lagMs, reason }, message)

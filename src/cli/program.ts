@@ -1,15 +1,18 @@
 import { Command, CommanderError } from 'commander'
-import { loadEnvironmentFile } from '#src/config.ts'
+import { listExtensionsThatAreOn, loadEnvironmentFile } from '#src/config.ts'
 import { isDatabaseUnavailable, isDiskFull } from '#src/data/failures.ts'
 import { StorageUnavailable } from '#src/data/files/store.ts'
 import { type OperatorCode, OperatorError } from '#src/errors.ts'
+import type { Extension } from '#src/extensions/extension.ts'
+import { EXTENSIONS } from '#src/extensions/index.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { VERSION } from '#src/lib/version.ts'
+import type { CheckedDatabase, Checks } from './doctor/finding.ts'
 import { EXIT, ExitWith } from './terminal.ts'
 
 /** In the order of the help. Commands are imported on demand, for a quick start. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
-  ['doctor', async () => (await import('./doctor/index.ts')).doctorCommand],
+  ['doctor', async () => (await import('./doctor/index.ts')).createDoctorCommand(listChecks)],
   ['migrate', async () => (await import('./database-commands.ts')).migrateCommand],
   ['grants', async () => (await import('./database-commands.ts')).grantsCommand],
   ['ingest', async () => (await import('./ingest.ts')).ingestCommand],
@@ -29,10 +32,31 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['import', async () => (await import('./database-commands.ts')).importCommand],
 ])
 
+/** The extensions that are on; all, where the settings cannot be read: a command refuses these itself. */
+function extensionsThatAreOn(): readonly Extension[] {
+  try {
+    loadEnvironmentFile()
+    const on = listExtensionsThatAreOn(process.env)
+    return EXTENSIONS.filter(({ name }) => on.includes(name))
+  } catch {
+    return EXTENSIONS
+  }
+}
+
+/** The checks of the extensions that are on, for `agro doctor`. */
+async function listChecks(): Promise<Checks<CheckedDatabase>> {
+  const checks = await Promise.all(extensionsThatAreOn().map((extension) => extension.checks?.()))
+  return Object.assign({}, ...checks)
+}
+
 /** @param called the only command to load */
 export async function createProgram(called?: string): Promise<Command> {
-  const one = called === undefined ? undefined : COMMANDS.get(called)
-  const commands = await Promise.all((one ? [one] : [...COMMANDS.values()]).map((load) => load()))
+  const all = new Map(COMMANDS)
+  for (const { commands = {} } of extensionsThatAreOn()) {
+    for (const [name, load] of Object.entries(commands)) all.set(name, load)
+  }
+  const one = called === undefined ? undefined : all.get(called)
+  const commands = await Promise.all((one ? [one] : [...all.values()]).map((load) => load()))
   const program = describedProgram()
   for (const command of commands) program.addCommand(command)
   for (const command of commandsBelow(program)) command.exitOverride().showHelpAfterError()

@@ -1,5 +1,4 @@
-/** The kinds of audit records, and their lines in the log. */
-export const AUDIT_KINDS = {
+const CORE_KINDS = {
   login: 'a session was begun',
   login_failed: 'a login failed',
   logout: 'a session was ended',
@@ -45,4 +44,11 @@ export const AUDIT_KINDS = {
   reference_changed: 'countries, crops or plausible ranges were changed',
 } as const
 
-export type AuditKind = keyof typeof AUDIT_KINDS
+type CoreKinds = typeof CORE_KINDS
+/** An extension declares its own: `interface AuditKinds extends ...`. */
+export interface AuditKinds extends CoreKinds {}
+
+export type AuditKind = keyof AuditKinds
+
+/** The kinds of audit records, and their lines in the log. The list of extensions adds theirs. */
+export const AUDIT_KINDS = CORE_KINDS as Record<AuditKind, string>

@@ -5,7 +5,7 @@ import { formatError } from '#src/lib/promises.ts'
 import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
 import { isLockNotAvailable, isUndone } from './failures.ts'
 import { APPLICATION } from './pool.ts'
-import { insertReference, REFERENCE_FILE, readReference, SQL_FOLDER } from './reference.ts'
+import { insertReference, REFERENCE_FILE, readReference } from './reference.ts'
 import { explainRights } from './rights.ts'
 import { breaksOlder, listPendingScripts, readApplied, readScripts, type Script } from './schema-state.ts'
 import type { Tables } from './tables.ts'
@@ -87,15 +87,15 @@ interface MigrateOptions {
  * an advisory lock, so that one of several starting processes migrates. Waits for locks are short; after a pause it begins
  * anew. A current schema takes no lock, and no right but to read.
  *
- * @param folder has the scripts in `migrations` and `functions`, and the reference file
+ * @param folder has all scripts in `migrations` and `functions`, and the reference file: by default those of the core and the extensions
  * @returns the names of the applied scripts
  */
 export async function migrate(
   db: Kysely<Tables>,
-  folder = SQL_FOLDER,
+  folder?: URL,
   { progress = () => {}, patienceMs = LOCK_WAIT_MS, force = false, lookMs = LOOK_MS }: MigrateOptions = {},
 ): Promise<string[]> {
-  const scripts = await readScripts(folder)
+  const scripts = await readScripts(folder && [{ extension: null, url: folder }])
   const applied = await readApplied(db)
   const pending = listPendingScripts(scripts, applied)
   if (pending.length === 0) return []
@@ -142,7 +142,7 @@ function findBreaking(pending: Script[], applied: number, force: boolean): Scrip
 async function applyAll(
   trx: Transaction<Tables>,
   scripts: Script[],
-  folder: URL,
+  folder: URL | undefined,
   force: boolean,
 ): Promise<string[]> {
   await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(trx)
@@ -173,7 +173,8 @@ async function keepAppliedScripts(trx: Transaction<Tables>): Promise<void> {
   await sql`
     alter table applied_script
       add column if not exists replaced text[] not null default '{}',
-      add column if not exists breaks_older boolean not null default false`.execute(trx)
+      add column if not exists breaks_older boolean not null default false,
+      add column if not exists extension text`.execute(trx)
 }
 
 async function apply(trx: Transaction<Tables>, script: Script): Promise<void> {
@@ -183,8 +184,8 @@ async function apply(trx: Transaction<Tables>, script: Script): Promise<void> {
     throw new OperatorError(`${script.name} could not be applied: ${formatError(error)}.`, { cause: error })
   }
   await sql`
-    insert into applied_script (kind, name, checksum, breaks_older)
-    values (${script.kind}, ${script.name}, ${script.checksum}, ${breaksOlder(script)})
+    insert into applied_script (kind, name, checksum, breaks_older, extension)
+    values (${script.kind}, ${script.name}, ${script.checksum}, ${breaksOlder(script)}, ${script.extension})
     on conflict (kind, name) do update set
       replaced = applied_script.replaced || applied_script.checksum,
       checksum = excluded.checksum,

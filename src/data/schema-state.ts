@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { type Kysely, sql } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
@@ -11,9 +12,15 @@ export interface Script {
   name: string
   text: string
   checksum: string
+  /** Null for the core. */
+  extension: string | null
+  /** The name of a migration that this one and others stand for, where that was applied. */
+  replaces?: string | undefined
 }
 
-interface AppliedScript extends Omit<Script, 'text'> {
+interface AppliedScript extends Omit<Script, 'text' | 'extension' | 'replaces'> {
+  /** An older schema lacks it. */
+  extension?: string | null
   /** Checksums of earlier texts of a function. */
   replaced?: string[]
   /** Whether older versions cannot go on after it. An older schema lacks both columns. */
@@ -28,26 +35,51 @@ const BREAKS_OLDER = /^-- breaks: older versions$/m
 
 export const breaksOlder = ({ text }: Script): boolean => BREAKS_OLDER.test(text)
 
-/** Migrations by number, then functions. */
-export async function readScripts(folder: URL): Promise<Script[]> {
-  return [...(await scriptsOf('migration', folder)), ...(await scriptsOf('function', folder))]
+interface ScriptFolder {
+  /** Null for the core. */
+  extension: string | null
+  /** Has the folders `migrations` and `functions`, or one of them. */
+  url: URL
 }
 
-async function scriptsOf(kind: Script['kind'], sqlFolder: URL): Promise<Script[]> {
-  const folder = new URL(`${kind}s/`, sqlFolder)
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+/** The list of extensions adds theirs. */
+const FOLDERS: ScriptFolder[] = [{ extension: null, url: SQL_FOLDER }]
+
+/** Adds the scripts of an extension, once in a process. */
+export const addScripts = (extension: string, url: URL): void => void FOLDERS.push({ extension, url })
+
+/** Migrations by number, then functions. */
+export async function readScripts(folders: readonly ScriptFolder[] = FOLDERS): Promise<Script[]> {
+  return [...(await scriptsOf('migration', folders)), ...(await scriptsOf('function', folders))]
+}
+
+async function scriptsOf(kind: Script['kind'], folders: readonly ScriptFolder[]): Promise<Script[]> {
+  const scripts = await Promise.all(folders.map((folder) => scriptsIn(kind, folder)))
+  return scripts.flat().sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+const REPLACES = /^-- replaces: (\S+)$/m
+
+async function scriptsIn(kind: Script['kind'], { extension, url }: ScriptFolder): Promise<Script[]> {
+  const folder = new URL(`${kind}s/`, url)
+  const names = existsSync(folder) ? await readdir(folder) : []
   return Promise.all(
-    names.map(async (name) => {
-      const text = await readFile(new URL(name, folder), 'utf8')
-      return { kind, name, text, checksum: createHash('sha256').update(text).digest('hex') }
-    }),
+    names
+      .filter((name) => name.endsWith('.sql'))
+      .map(async (name) => {
+        const text = await readFile(new URL(name, folder), 'utf8')
+        const checksum = createHash('sha256').update(text).digest('hex')
+        return { kind, name, text, checksum, extension, replaces: REPLACES.exec(text)?.[1] }
+      }),
   )
 }
 
+const numberOf = (name: string) => Number.parseInt(name, 10) || 0
+
 /** The number of the latest migration. */
-export async function schemaVersion(folder = SQL_FOLDER): Promise<number> {
-  const names = await readdir(new URL('migrations/', folder))
-  return Math.max(...names.map((name) => Number.parseInt(name, 10) || 0))
+export async function schemaVersion(): Promise<number> {
+  const scripts = await scriptsOf('migration', FOLDERS)
+  return Math.max(...scripts.map(({ name }) => numberOf(name)))
 }
 
 /** None without a schema. */
@@ -85,13 +117,24 @@ interface Comparison {
   changed: string[]
 }
 
-/** After a newer version its functions stay, which are right for both. */
+/**
+ * After a newer version its functions stay, which are right for both. A migration that is unknown here, and is of an
+ * extension or has a number among ours, is of an extension that this version lacks.
+ */
 function compareScripts(scripts: Script[], applied: AppliedScripts): Comparison {
-  const known = new Set(scripts.map(keyOf))
-  const newer = migrationsIn(applied, (script) => !known.has(keyOf(script)))
+  const known = new Set(scripts.flatMap(({ name, replaces = name }) => [name, replaces]))
+  const latest = Math.max(
+    0,
+    ...scripts.filter(({ kind }) => kind === 'migration').map((one) => numberOf(one.name)),
+  )
+  const newer = migrationsIn(
+    applied,
+    ({ name, extension }) => !known.has(name) && !extension && numberOf(name) > latest,
+  )
   const isPending = (script: Script) => {
     const found = applied.get(keyOf(script))
-    if (script.kind === 'migration') return !found
+    const { kind, replaces } = script
+    if (kind === 'migration') return !found && !(replaces && applied.has(keyOf({ kind, name: replaces })))
     return newer.length === 0 && ![found?.checksum, ...(found?.replaced ?? [])].includes(script.checksum)
   }
   const isChanged = (script: Script) => {
@@ -132,9 +175,9 @@ export function listPendingScripts(scripts: Script[], applied: AppliedScripts): 
 }
 
 /** @throws {OperatorError} when the schema is older than this version, or breaks it */
-export async function refuseOlderSchema(db: Kysely<Tables>, folder = SQL_FOLDER): Promise<void> {
+export async function refuseOlderSchema(db: Kysely<Tables>): Promise<void> {
   const applied = await readApplied(db)
-  const [first, ...others] = listPendingScripts(await readScripts(folder), applied)
+  const [first, ...others] = listPendingScripts(await readScripts(), applied)
   if (!first) return
   if (applied.size === 0) {
     throw new OperatorError('The database has no schema yet: `agro migrate` makes it.', { code: 'SCHEMA' })
@@ -156,13 +199,13 @@ interface SchemaState extends Comparison {
 
 export async function schemaState(db: Kysely<Tables>): Promise<SchemaState> {
   const applied = await readApplied(db)
-  return { applied: migrationsIn(applied), ...compareScripts(await readScripts(SQL_FOLDER), applied) }
+  return { applied: migrationsIn(applied), ...compareScripts(await readScripts(), applied) }
 }
 
 /** Finds missing tables and functions, and disabled indexes, triggers and constraints, each with its mistake. */
 export async function schemaDefects(db: Kysely<Tables>) {
   const applied = await readApplied(db)
-  const scripts = (await readScripts(SQL_FOLDER)).filter((script) => applied.has(keyOf(script)))
+  const scripts = (await readScripts()).filter((script) => applied.has(keyOf(script)))
   const dropped = namesIn(scripts, /^drop table (\w+)/gm)
   const tables = namesIn(scripts, /^create table (\w+)/gm).filter((table) => !dropped.includes(table))
   const functions = namesIn(scripts, /^create or replace function (\w+)/gm)
@@ -213,7 +256,7 @@ export async function roleRights(db: Kysely<Tables>): Promise<RoleRights> {
     from pg_class
     where relnamespace = current_schema()::regnamespace
       and relkind in ('r', 'p', 'v')
-      and relname = any (${namesIn(await scriptsOf('migration', SQL_FOLDER), /^create table (\w+)/gm)}::text[])
+      and relname = any (${namesIn(await scriptsOf('migration', FOLDERS), /^create table (\w+)/gm)}::text[])
   `.execute(db)
   return rows[0] as RoleRights
 }

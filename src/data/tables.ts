@@ -242,23 +242,6 @@ interface WebhookDeliveryTable {
   delivered: boolean | null
 }
 
-interface MessageTable {
-  id: Buffer
-  sender: Buffer
-  arrived_at: Generated<Date>
-  begun_at: Generated<Date>
-  reply: string | null
-  offer: object | null
-  stopped: Generated<boolean>
-  of_stranger: Generated<boolean>
-  code: string | null
-  releases: string[] | null
-  answer: object | null
-  rating: number | null
-  observed: object | null
-  told_at: Date | null
-}
-
 /**
  * The tables as Kysely sees them; the comments of their columns stand in sql/migrations. A test holds them
  * against the schema: columns, types, what can be null and what has a default.
@@ -333,7 +316,6 @@ export interface Tables {
   usage_of_all: InText
   history_size: { user_id: string; items: number; bytes: number }
   account_removal: { user_id: string; removed_at: Generated<Date>; through: Generated<string> }
-  message: MessageTable
   request_count: InText
   idempotency_record: IdempotencyRecordTable
   audit_record: AuditRecordTable
@@ -347,6 +329,7 @@ interface AppliedScriptTable {
   applied_at: Generated<Date>
   replaced: Generated<string[]>
   breaks_older: Generated<boolean>
+  extension: string | null
 }
 
 interface CountryTable {

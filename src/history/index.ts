@@ -9,7 +9,7 @@ import { ApiError, answers } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { observeBatcher } from '#src/http/metrics/metrics.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { formatDay } from '#src/lib/dates.ts'
+import { DAY_MS, formatDay } from '#src/lib/dates.ts'
 import { createMonthsAhead, putFeedback, type RecordAdvisory } from './queries.ts'
 import { createHistoryRecorder, createHistoryTotal, readQuota, readTotalLimit } from './recorder.ts'
 import { deleteOldest, type HistoryQuota } from './recording-queries.ts'
@@ -28,7 +28,15 @@ export async function history(app: App): Promise<void> {
 export function startHistoryRecorder(app: App): RecordAdvisory {
   const db = app.database.writer
   const quota = readQuota(app.config)
-  app.jobs.add('create-months', () => createMonthsAhead(db))
+  app.jobs.add(
+    'create-months',
+    {
+      everyMs: DAY_MS,
+      atOnce: true,
+      failure: 'the months of the history to come could not be made yet',
+    },
+    () => createMonthsAhead(db),
+  )
   dropOldMonths(app)
   const shorten = createShortener(app, db, quota)
   const limitBytes = readTotalLimit(app.config)
@@ -51,12 +59,15 @@ export function startHistoryRecorder(app: App): RecordAdvisory {
 /** A removal that has begun ends, also after a change of settings. */
 function dropOldMonths(app: App): void {
   const removePiece = createRetention(app.database.writer, app.config.HISTORY_MONTHS)
-  app.jobs.add('remove-old-items', () =>
-    removePiece().catch((error) => {
-      // A dump holds locks for minutes; `agro doctor` names items that stay for longer.
-      if (isLockNotAvailable(error)) return false
-      throw error
-    }),
+  app.jobs.add(
+    'remove-old-items',
+    { atOnce: true, failure: 'what is too old in histories could not be removed yet' },
+    () =>
+      removePiece().catch((error) => {
+        // A dump holds locks for minutes; `agro doctor` names items that stay for longer.
+        if (isLockNotAvailable(error)) return false
+        throw error
+      }),
   )
 }
 
@@ -91,7 +102,7 @@ export function createShortener(
 ): (userId: string) => void {
   const waiting = new Set<string>()
 
-  jobs.add('shorten-histories', async () => {
+  jobs.add('shorten-histories', { failure: 'a history could not be shortened yet' }, async () => {
     const [userId] = waiting
     if (userId === undefined) return false
     waiting.delete(userId)

@@ -2,7 +2,6 @@ import { DAY_MS } from '#src/lib/dates.ts'
 import { type Pauses, pauseAfter } from '#src/lib/retry.ts'
 import { waitInSteps } from '#src/lib/time-budget.ts'
 import type { App } from './app.ts'
-import { MINUTE_MS, type QueueName } from './jobs.ts'
 
 /** Between attempts: 24 hours in all, and no attempt after the last. */
 const PAUSES_MS: Pauses = [5, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800, 29_845].map((s) => s * 1000)
@@ -72,7 +71,7 @@ interface DeliveryState {
 /** Delivers the due items of a queue, as a job; gives the state of this process. */
 export function deliverFrom<Item extends Delivery, Failure extends string>(
   app: App,
-  job: QueueName,
+  job: string,
   queue: DeliveryQueue<Item, Failure>,
 ): () => DeliveryState {
   const running = new Set<Promise<void>>()
@@ -132,7 +131,7 @@ export function deliverFrom<Item extends Delivery, Failure extends string>(
     return nextMs === undefined || nextMs > 0 ? nextMs : SOON_MS
   }
 
-  const schedule = { everyMs: MINUTE_MS, atOnce: true, failure: `${job}: nothing could be delivered yet` }
-  app.jobs.addQueue(job, schedule, deliverSome, async () => void (await Promise.all(running)))
+  const schedule = { atOnce: true, failure: `${job}: nothing could be delivered yet` }
+  app.jobs.add(job, schedule, deliverSome, async () => void (await Promise.all(running)))
   return () => ({ running: running.size, ...counts })
 }

@@ -2,86 +2,20 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
-import { DAY_MS } from '#src/lib/dates.ts'
+import { MINUTE_MS } from '#src/lib/dates.ts'
 import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
 import type { App } from './app.ts'
 
 const SECOND_MS = 1000
-export const MINUTE_MS = 60 * SECOND_MS
 
-interface Schedule {
-  /** The longest pause between two pieces. */
-  everyMs: number
+export interface Schedule {
+  /** The longest pause between two pieces, a minute by default. */
+  everyMs?: number
   /** The first piece begins with the service, and not one pause later. */
   atOnce?: boolean
+  /** What the log says of a piece that failed. */
   failure: string
 }
-
-/**
- * Work in the background beside queues of deliveries. Each process runs all jobs.
- * Their queries take locks (`doAlone`) or lease rows.
- */
-const JOBS = {
-  'publish-scheduled': {
-    everyMs: MINUTE_MS,
-    atOnce: true,
-    failure: 'what is scheduled could not be published yet',
-  },
-  'compare-subscriptions': {
-    everyMs: MINUTE_MS,
-    atOnce: true,
-    failure: 'subscriptions could not be compared yet',
-  },
-  'compare-collections': {
-    everyMs: MINUTE_MS,
-    atOnce: true,
-    failure: 'subscribed collections of fields could not be compared yet',
-  },
-  'compute-areas': {
-    everyMs: MINUTE_MS,
-    failure: 'results of areas could not be looked for yet',
-  },
-  'hash-releases': {
-    everyMs: MINUTE_MS,
-    failure: 'the hashes of releases could not be computed yet',
-  },
-  'remove-accounts': {
-    everyMs: MINUTE_MS,
-    atOnce: true,
-    failure: 'what is left of deleted accounts could not be removed yet',
-  },
-  'remove-fields': {
-    everyMs: MINUTE_MS,
-    atOnce: true,
-    failure: 'fields of deleted collections could not be removed yet',
-  },
-  'remove-old-items': {
-    everyMs: MINUTE_MS,
-    atOnce: true,
-    failure: 'what is too old in histories could not be removed yet',
-  },
-  'shorten-histories': { everyMs: MINUTE_MS, failure: 'a history could not be shortened yet' },
-  'create-months': {
-    everyMs: DAY_MS,
-    atOnce: true,
-    failure: 'the months of the history to come could not be made yet',
-  },
-  'store-request-counts': { everyMs: 10 * SECOND_MS, failure: 'requests could not be counted yet' },
-  'store-key-usage': { everyMs: 10 * SECOND_MS, failure: 'requests with keys could not be counted yet' },
-  'delete-audit-records': { everyMs: 10 * MINUTE_MS, failure: 'old audit records were not deleted' },
-  'delete-stored-answers': { everyMs: 10 * MINUTE_MS, failure: 'old answers were not deleted' },
-  'delete-old-messages': { everyMs: MINUTE_MS, failure: 'old messages were not deleted' },
-  'delete-ended-sessions': {
-    everyMs: 10 * MINUTE_MS,
-    atOnce: true,
-    failure: 'what is over was not deleted',
-  },
-} satisfies Record<string, Schedule>
-
-type JobName = keyof typeof JOBS
-
-/** A queue of deliveries brings its own schedule. */
-export type QueueName = `deliver-${string}`
 
 /** One piece of a job: true while more is left, or the milliseconds until the next one. The close aborts. */
 type Piece = (signal: AbortSignal) => Promise<boolean | number | undefined> | Promise<void>
@@ -106,7 +40,7 @@ interface Loop {
 
 /** Does the pieces of a job, one at a time. */
 export function createLoop(
-  { everyMs, atOnce = false }: Omit<Schedule, 'failure'>,
+  { everyMs = MINUTE_MS, atOnce = false }: Omit<Schedule, 'failure'>,
   piece: Piece,
   failed: (error: unknown, times: number) => void,
 ): Loop {
@@ -168,10 +102,13 @@ export function createLoop(
 }
 
 interface Jobs {
-  /** @param last follows the last piece when the service closes */
-  add(name: JobName, piece: Piece, last?: () => Promise<void>): void
-  addQueue(name: QueueName, schedule: Schedule, piece: Piece, last: () => Promise<void>): void
-  wake(name: JobName | QueueName): void
+  /**
+   * Work in the background. Each process runs all jobs: their queries take locks (`doAlone`) or lease rows.
+   *
+   * @param last follows the last piece when the service closes
+   */
+  add(name: string, schedule: Schedule, piece: Piece, last?: () => Promise<void>): void
+  wake(name: string): void
 }
 
 declare module 'fastify' {
@@ -183,28 +120,18 @@ declare module 'fastify' {
 /** Runs the jobs from the moment when the service listens until it closes. */
 export const jobs = fp(
   async (app: App) => {
-    const loops = new Map<JobName | QueueName, Loop>()
+    const loops = new Map<string, Loop>()
     const lasts: (() => Promise<void>)[] = []
 
-    function add(
-      name: JobName | QueueName,
-      schedule: Schedule,
-      piece: Piece,
-      last?: () => Promise<void>,
-    ): void {
-      const log = (error: unknown) => app.logFailure(error, schedule.failure)
-      const failed = (error: unknown, times: number) => {
-        if (times >= FAILURES_OF_AN_OUTAGE || !isDatabaseUnavailable(error)) log(error)
-      }
-      loops.set(name, createLoop(schedule, piece, failed))
-      if (last) lasts.push(() => last().catch(log))
-    }
-
     app.decorate('jobs', {
-      add: (name, piece, last) => add(name, JOBS[name], piece, last),
-      addQueue(name, ...work) {
+      add(name, schedule, piece, last) {
         if (loops.has(name)) throw new Error(`${name} was added before`)
-        add(name, ...work)
+        const log = (error: unknown) => app.logFailure(error, schedule.failure)
+        const failed = (error: unknown, times: number) => {
+          if (times >= FAILURES_OF_AN_OUTAGE || !isDatabaseUnavailable(error)) log(error)
+        }
+        loops.set(name, createLoop(schedule, piece, failed))
+        if (last) lasts.push(() => last().catch(log))
       },
       wake(name) {
         const loop = loops.get(name)

@@ -50,21 +50,25 @@ export function hashReleases(app: App): void {
     return storeRoot(writer, { id, store }, roots)
   }
 
-  app.jobs.add('hash-releases', async (signal) => {
-    const claimed = await claimUnproven(patientWriter)
-    if (!claimed) return false
-    try {
-      if (await hash(claimed, signal)) {
-        app.log.info({ release: claimed.code }, 'the hashes of a release are computed')
-      } else await giveBackHashing(writer, claimed.id)
-    } catch (error) {
-      // It was deleted meanwhile, and its row says so.
-      if (readErrorCode(error) === FOREIGN_KEY_VIOLATION) return true
-      // Without its claim a release that cannot be read would be the next one again, before all others.
-      if (!signal.aborted) throw error
-      await giveBackHashing(writer, claimed.id).catch(() => {})
-      return false
-    }
-    return true
-  })
+  app.jobs.add(
+    'hash-releases',
+    { failure: 'the hashes of releases could not be computed yet' },
+    async (signal) => {
+      const claimed = await claimUnproven(patientWriter)
+      if (!claimed) return false
+      try {
+        if (await hash(claimed, signal)) {
+          app.log.info({ release: claimed.code }, 'the hashes of a release are computed')
+        } else await giveBackHashing(writer, claimed.id)
+      } catch (error) {
+        // It was deleted meanwhile, and its row says so.
+        if (readErrorCode(error) === FOREIGN_KEY_VIOLATION) return true
+        // Without its claim a release that cannot be read would be the next one again, before all others.
+        if (!signal.aborted) throw error
+        await giveBackHashing(writer, claimed.id).catch(() => {})
+        return false
+      }
+      return true
+    },
+  )
 }

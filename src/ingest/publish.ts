@@ -12,7 +12,7 @@ import type { ReleaseIssue } from '#src/data/rights.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { MINUTE_MS } from '#src/http/jobs.ts'
+import { MINUTE_MS } from '#src/lib/dates.ts'
 import { allowedChecks, inspectAgain, type Leniency, refusalText, refusingChecks } from './checks/index.ts'
 
 export interface Publishing {
@@ -96,7 +96,11 @@ export function publishOnSchedule(app: App): void {
     return true
   }
 
-  app.jobs.add('publish-scheduled', publishNext)
+  app.jobs.add(
+    'publish-scheduled',
+    { atOnce: true, failure: 'what is scheduled could not be published yet' },
+    publishNext,
+  )
 }
 
 function logOutcome({ log }: App, { code, publishAt, scheduledBy }: DueRelease, outcome: DueOutcome): void {

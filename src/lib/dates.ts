@@ -1,3 +1,4 @@
+export const MINUTE_MS = 60_000
 export const DAY_MS = 86_400_000
 
 /** ISO date of a time in milliseconds since 1970, in UTC. */

@@ -21,7 +21,6 @@ import {
 } from '#src/accounts/token-queries.ts'
 import { deleteUser, emailKey, listUsers, removePiece, setRole } from '#src/accounts/user-queries.ts'
 import { findNearestCountries } from '#src/advice/location/queries.ts'
-import { abandonMessage, claimMessage, deleteOldMessages } from '#src/advice/messages/queries.ts'
 import { findSourceOfValues } from '#src/advice/point/provenance-queries.ts'
 import { transformPolygons } from '#src/advice/polygon/queries.ts'
 import { deleteComposition, listCompositions, saveComposition } from '#src/advice/quantities/queries.ts'
@@ -76,6 +75,7 @@ import { deleteOldRecords, listRecords, listReleaseRecords } from '#src/data/aud
 import type { Ask } from '#src/data/cancellable.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { abandonMessage, claimMessage, deleteOldMessages } from '#src/extensions/messages/queries.ts'
 import { createMonths, createMonthsAhead } from '#src/history/queries.ts'
 import { deleteOldest, findAccounts } from '#src/history/recording-queries.ts'
 import {

@@ -1,4 +1,4 @@
-import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
@@ -8,7 +8,7 @@ import { loadConfig } from '#src/config.ts'
 import { type Database, openCluster } from '#src/data/client.ts'
 import { migrate } from '#src/data/migrate.ts'
 import { REFERENCE_FILE } from '#src/data/reference.ts'
-import { refuseOlderSchema } from '#src/data/schema-state.ts'
+import { readScripts, refuseOlderSchema } from '#src/data/schema-state.ts'
 import { OperatorError } from '#src/errors.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { openDatabase } from '#test/setup/open-service.ts'
@@ -159,11 +159,7 @@ describe('migrations', () => {
         Array.from({ length: 8 }, async () => (await openCluster(config)).connectForMaintenance()),
       )
       const applied = await Promise.all(databases.map(({ writer }) => migrate(writer)))
-      const scripts = [
-        ...(await readdir('sql/migrations')).sort(),
-        ...(await readdir('sql/functions')).sort(),
-        REFERENCE_FILE,
-      ]
+      const scripts = [...(await readScripts()).map(({ name }) => name), REFERENCE_FILE]
       expect(applied.filter((names) => names.length > 0)).toEqual([scripts])
       for (const each of databases) await each.close()
       await executeOnServer(server, `drop database ${name}`)
@@ -201,7 +197,8 @@ describe('functions', () => {
         select from pg_depend where classid = catalog and objid = made.oid and deptype = 'e'
       )
       order by name collate "C"`)
-    const names = (await readdir('sql/functions')).map((name) => name.replace('.sql', '')).sort()
+    const scripts = (await readScripts()).filter(({ kind }) => kind === 'function')
+    const names = scripts.map(({ name }) => name.replace('.sql', '')).sort()
     expect(functions).toEqual(
       names.map((name) => ({ name, comment: expect.stringMatching(/^[A-Z].{20,}\.$/) })),
     )

@@ -19,7 +19,7 @@ function deliverAll(due: number, attempt: (item: number) => Promise<'arrived' | 
   let looking = Promise.resolve()
   let look: (signal: AbortSignal) => Promise<unknown>
   const jobs = {
-    addQueue: (_name: string, _schedule: object, piece: typeof look) => {
+    add: (_name: string, _schedule: object, piece: typeof look) => {
       look = piece
     },
     wake() {

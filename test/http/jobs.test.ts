@@ -124,7 +124,7 @@ test('a job says that the database is away when it fails the third time in a row
   await app.register(jobs)
   const errors = ['timeout expired', 'timeout expired', 'timeout expired', 'no']
   const said: number[] = []
-  app.jobs.add('delete-old-messages', async () => {
+  app.jobs.add('delete-old-messages', { failure: 'old messages were not deleted' }, async () => {
     said.push(logFailure.mock.calls.length)
     const message = errors[said.length - 1]
     if (message) throw new Error(message)

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { createLocationValidator } from '#src/advice/location/routes.ts'
+import { createLocationValidator } from '#src/advice/location/validation.ts'
 import { loadConfig } from '#src/config.ts'
 import { createTileStores } from '#src/data/tiles/stores.ts'
 import { EVERYBODY } from '#src/lib/limiter.ts'

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { loadConfig, SETTINGS } from '#src/config.ts'
+import { listSettings, loadConfig } from '#src/config.ts'
 import { MOST_ON_DISK } from '#src/data/files/made-files.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -140,7 +140,7 @@ const NAMES: [string, string[]][] = [
 describe('what installs the service', () => {
   test.each(NAMES)('%s sets what the service knows', (_, names) => {
     expect(names.length).toBeGreaterThan(0)
-    expect(names.filter((name) => !SETTINGS.includes(name) && !OF_NODE.includes(name))).toEqual([])
+    expect(names.filter((name) => !listSettings().includes(name) && !OF_NODE.includes(name))).toEqual([])
   })
 
   test('sets values that the service takes', () => {

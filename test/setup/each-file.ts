@@ -1,5 +1,6 @@
 /** Runs before each test file. Modules are loaded once for many files, this one anew for each. */
 import { afterAll } from 'vitest'
+import '#src/extensions/index.ts'
 import { cpuSecondsSince } from './cpu-time.ts'
 import { removeFolders } from './folders.ts'
 import { recordStatements } from './sent-statements.ts'

@@ -1,3 +1,4 @@
+import '#src/extensions/index.ts'
 import type { Config } from '#src/config.ts'
 import { type Database, openCluster } from '#src/data/client.ts'
 import { migrate } from '#src/data/migrate.ts'

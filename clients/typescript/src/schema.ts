@@ -85,7 +85,6 @@ export interface paths {
   };
   "/places": { /** Find areas by name */ get: operations["searchPlaces"]; };
   "/admin": { /** Administrative areas of a country */ get: operations["listAdminAreas"]; };
-  "/coverage": { /** Coverage of areas, with reasons for gaps */ get: operations["getCoverage"]; };
   "/catalog": { /** The catalog of offered and published data */ get: operations["getCatalog"]; };
   "/releases": { /** List releases, published and earlier */ get: operations["listReleases"]; };
   "/releases/{release}": { /** Get a release */ get: operations["getRelease"]; };
@@ -134,6 +133,7 @@ export interface paths {
     /** A release as a STAC item */
     get: operations["getStacItem"];
   };
+  "/coverage": { /** Coverage of areas, with reasons for gaps */ get: operations["getCoverage"]; };
   "/subscriptions": {
     /** List your subscriptions */
     get: operations["listSubscriptions"];
@@ -1642,177 +1642,6 @@ export interface components {
       /** @description Neighbours follow each other; the order is the same at each call. */
       items: components["schemas"]["KeptField"][];
     };
-    /** @description How much of an area has values of a release. */
-    CoverageOfProduct: {
-      /** @description The subject of the advice. */
-      product: "yield" | "fertilizer" | "isfm" | "forage";
-      crop: components["schemas"]["CoverageOfProductCrop"];
-      /** @description Null where none is published. */
-      release: string | null;
-      /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`. */
-      forecast_period: string | null;
-      /** @description How much of the area has values: of the layer that has most of them. */
-      covered_percent: number;
-      /** @description Why the area has no value at all: nothing is published; the country offers no such crop; the area lies outside the grid of the release; its pixels in the area have no value. */
-      code?: "NO_RELEASE" | "CROP_NOT_AVAILABLE" | "OUTSIDE_GRID" | "NO_DATA";
-      /** @description The same as a sentence. */
-      reason?: string;
-    };
-    /** @description The coverage of an administrative area. */
-    CoverageOfArea: {
-      country_code: string;
-      level: number;
-      code: string;
-      name: string;
-      /** @description By product and crop; the newest month first. */
-      products: components["schemas"]["CoverageOfProduct"][];
-    };
-    CoverageList: {
-      /** @description By country, in the order of their codes. */
-      items: components["schemas"]["CoverageOfArea"][];
-      next_cursor: components["schemas"]["CoverageListNextCursor"];
-    };
-    /** @description Which changes are told. A value that comes or goes always is. */
-    ChangeThreshold: {
-      /** @description `absolute`: in the unit of the product. `relative`: in percent of the value that was told before. */
-      kind: "absolute" | "relative";
-      /** @description By more than so much a value has to change; with 0 by anything. */
-      value: number;
-    };
-    SubscribedPlace: {
-      /** @description The kind of place. */
-      type: "point" | "polygon" | "area" | "fields";
-      /** @description Of a point. */
-      lat?: number;
-      /** @description Of a point. */
-      lng?: number;
-      /** @description Of a polygon, as GeoJSON. */
-      geometry?: { [key: string]: unknown; };
-      /** @description Of an area. */
-      code?: string;
-      /** @description Of an area; null where it was not said. */
-      level?: number | null;
-      /** @description Of saved fields. */
-      collection?: string;
-    };
-    /** @description The last value of a layer that was sent. */
-    WatchedValue: {
-      input: components["schemas"]["FieldChangeInput"];
-      scenario: components["schemas"]["FieldChangeScenario"];
-      condition?: components["schemas"]["EntryCondition"];
-      /** @description Of a polygon or an area it is the mean. */
-      value: number;
-    };
-    /** @description A new secret; deliveries are signed with the one before, too, for a day. */
-    WebhookSecret: { secret: components["schemas"]["Secret"]; };
-    /** @description A place (a point, a polygon, an administrative area or a collection of saved fields), the changes to report, and the address. */
-    SubscriptionRequest: {
-      lat: components["schemas"]["Lat"];
-      lng: components["schemas"]["Lng"];
-      product: components["schemas"]["Product"];
-      crop?: components["schemas"]["Crop"];
-      country_code?: components["schemas"]["PointRequestCountryCode"];
-      forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
-      name?: components["schemas"]["SubscriptionRequestName"];
-      input?: components["schemas"]["Input"];
-      scenario?: components["schemas"]["SubscriptionRequestScenario"];
-      threshold: components["schemas"]["ChangeThreshold"];
-      url: components["schemas"]["Url"];
-    } | {
-      geometry: components["schemas"]["PolygonGeometry"];
-      product: components["schemas"]["Product"];
-      crop?: components["schemas"]["Crop"];
-      country_code?: components["schemas"]["PointRequestCountryCode"];
-      forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
-      name?: components["schemas"]["SubscriptionRequestName"];
-      input?: components["schemas"]["Input"];
-      scenario?: components["schemas"]["SubscriptionRequestScenario"];
-      threshold: components["schemas"]["ChangeThreshold"];
-      url: components["schemas"]["Url"];
-    } | {
-      admin: components["schemas"]["AdminSelection"];
-      product: components["schemas"]["Product"];
-      crop?: components["schemas"]["Crop"];
-      country_code?: components["schemas"]["PointRequestCountryCode"];
-      forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
-      name?: components["schemas"]["SubscriptionRequestName"];
-      input?: components["schemas"]["Input"];
-      scenario?: components["schemas"]["SubscriptionRequestScenario"];
-      threshold: components["schemas"]["ChangeThreshold"];
-      url: components["schemas"]["Url"];
-    } | {
-      fields: components["schemas"]["Fields"];
-      product: components["schemas"]["Product"];
-      crop?: components["schemas"]["Crop"];
-      country_code?: components["schemas"]["PointRequestCountryCode"];
-      forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
-      name?: components["schemas"]["SubscriptionRequestName"];
-      input?: components["schemas"]["Input"];
-      scenario?: components["schemas"]["SubscriptionRequestScenario"];
-      threshold: components["schemas"]["ChangeThreshold"];
-      url: components["schemas"]["Url"];
-    };
-    /** @description A subscription, without its secret. */
-    Subscription: {
-      /** Format: uuid */
-      id: string;
-      name: components["schemas"]["SubscriptionName"];
-      product: components["schemas"]["Product"];
-      country_code: string;
-      crop: components["schemas"]["SubscriptionCrop"];
-      forecast_month: components["schemas"]["SubscriptionForecastMonth"];
-      place: components["schemas"]["SubscribedPlace"];
-      input: components["schemas"]["SubscriptionInput"];
-      scenario: components["schemas"]["SubscriptionInput"];
-      threshold: components["schemas"]["ChangeThreshold"];
-      unit: components["schemas"]["FieldChangesUnit"];
-      url: components["schemas"]["SubscriptionUrl"];
-      status: components["schemas"]["Status"];
-      disabled_reason: components["schemas"]["DisabledReason"];
-      failing_since: components["schemas"]["FailingSince"];
-      delivered_at: components["schemas"]["DeliveredAt"];
-      created_at: components["schemas"]["CreatedAt"];
-      release: components["schemas"]["SubscriptionRelease"];
-      values: components["schemas"]["Values"];
-    };
-    /** @description A subscription that was just made. */
-    NewSubscription: {
-      /** Format: uuid */
-      id: string;
-      name: components["schemas"]["SubscriptionName"];
-      product: components["schemas"]["Product"];
-      country_code: string;
-      crop: components["schemas"]["SubscriptionCrop"];
-      forecast_month: components["schemas"]["SubscriptionForecastMonth"];
-      place: components["schemas"]["SubscribedPlace"];
-      input: components["schemas"]["SubscriptionInput"];
-      scenario: components["schemas"]["SubscriptionInput"];
-      threshold: components["schemas"]["ChangeThreshold"];
-      unit: components["schemas"]["FieldChangesUnit"];
-      url: components["schemas"]["SubscriptionUrl"];
-      status: components["schemas"]["Status"];
-      disabled_reason: components["schemas"]["DisabledReason"];
-      failing_since: components["schemas"]["FailingSince"];
-      delivered_at: components["schemas"]["DeliveredAt"];
-      created_at: components["schemas"]["CreatedAt"];
-      release: components["schemas"]["SubscriptionRelease"];
-      values: components["schemas"]["Values"];
-      secret: components["schemas"]["Secret"];
-    };
-    /** @description List your subscriptions, the newest first. */
-    SubscriptionList: {
-      items: components["schemas"]["Subscription"][];
-      next_cursor: components["schemas"]["SubscriptionListNextCursor"];
-    };
-    /** @description The result of a test delivery. */
-    WebhookTest: {
-      /** Format: uuid @description The `webhook-id` of the test message. */
-      id: string;
-      /** @description `delivered`: the target answered 2xx. `refused`: another status. `unanswered`: no answer within 10 seconds. `secret_lost`: the service cannot read the secret any more: renew it. */
-      outcome: "delivered" | "refused" | "unanswered" | "secret_lost";
-      /** @description The HTTP status that the target answered; null where it did not answer. */
-      status: number | null;
-    };
     /** @description An administrative area by its name. */
     AdminReference: {
       level: components["schemas"]["Level"];
@@ -1963,7 +1792,7 @@ export interface components {
       release: string;
       product: components["schemas"]["CatalogProductProduct"];
       country_code: string;
-      crop: components["schemas"]["CoverageOfProductCrop"];
+      crop: components["schemas"]["CatalogReleaseCrop"];
       /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`, for requests. None for forage. */
       forecast_period: string | null;
       /** @description Counts the releases for the same product, country, crop and month. */
@@ -2051,7 +1880,7 @@ export interface components {
       release: string;
       product: components["schemas"]["ReleaseSummaryProduct"];
       country_code: string;
-      crop: components["schemas"]["CoverageOfProductCrop"];
+      crop: components["schemas"]["CatalogReleaseCrop"];
       forecast_period: components["schemas"]["ReleaseSummaryForecastPeriod"];
       version: components["schemas"]["Version"];
       /** @description `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left. `incomplete`: it is being loaded, or its load was cut off; admins alone see it, where they ask for it. */
@@ -2075,7 +1904,7 @@ export interface components {
       release: string;
       product: components["schemas"]["ReleaseSummaryProduct"];
       country_code: string;
-      crop: components["schemas"]["CoverageOfProductCrop"];
+      crop: components["schemas"]["CatalogReleaseCrop"];
       forecast_period: components["schemas"]["ReleaseSummaryForecastPeriod"];
       version: components["schemas"]["Version"];
       /** @description `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left. */
@@ -2108,7 +1937,7 @@ export interface components {
     ReleaseList: {
       /** @description In the order of their codes. */
       items: components["schemas"]["ReleaseSummary"][];
-      next_cursor: components["schemas"]["CoverageListNextCursor"];
+      next_cursor: components["schemas"]["ReleaseListNextCursor"];
     };
     /** @description Public keys (RFC 7517). */
     KeySet: {
@@ -2872,7 +2701,7 @@ export interface components {
     /** @description The sessions, the one that was used last first. */
     SessionList: {
       items: components["schemas"]["Session"][];
-      next_cursor: components["schemas"]["SubscriptionListNextCursor"];
+      next_cursor: components["schemas"]["SessionListNextCursor"];
     };
     TwoFactorStatus: {
       /** @description Whether a login needs a code. */
@@ -2943,11 +2772,182 @@ export interface components {
     /** @description The keys, the newest first. */
     ApiKeyList: {
       items: components["schemas"]["ApiKey"][];
-      next_cursor: components["schemas"]["SubscriptionListNextCursor"];
+      next_cursor: components["schemas"]["SessionListNextCursor"];
+    };
+    /** @description How much of an area has values of a release. */
+    CoverageOfProduct: {
+      /** @description The subject of the advice. */
+      product: "yield" | "fertilizer" | "isfm" | "forage";
+      crop: components["schemas"]["CatalogReleaseCrop"];
+      /** @description Null where none is published. */
+      release: string | null;
+      /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`. */
+      forecast_period: string | null;
+      /** @description How much of the area has values: of the layer that has most of them. */
+      covered_percent: number;
+      /** @description Why the area has no value at all: nothing is published; the country offers no such crop; the area lies outside the grid of the release; its pixels in the area have no value. */
+      code?: "NO_RELEASE" | "CROP_NOT_AVAILABLE" | "OUTSIDE_GRID" | "NO_DATA";
+      /** @description The same as a sentence. */
+      reason?: string;
+    };
+    /** @description The coverage of an administrative area. */
+    CoverageOfArea: {
+      country_code: string;
+      level: number;
+      code: string;
+      name: string;
+      /** @description By product and crop; the newest month first. */
+      products: components["schemas"]["CoverageOfProduct"][];
+    };
+    CoverageList: {
+      /** @description By country, in the order of their codes. */
+      items: components["schemas"]["CoverageOfArea"][];
+      next_cursor: components["schemas"]["ReleaseListNextCursor"];
+    };
+    /** @description Which changes are told. A value that comes or goes always is. */
+    ChangeThreshold: {
+      /** @description `absolute`: in the unit of the product. `relative`: in percent of the value that was told before. */
+      kind: "absolute" | "relative";
+      /** @description By more than so much a value has to change; with 0 by anything. */
+      value: number;
+    };
+    SubscribedPlace: {
+      /** @description The kind of place. */
+      type: "point" | "polygon" | "area" | "fields";
+      /** @description Of a point. */
+      lat?: number;
+      /** @description Of a point. */
+      lng?: number;
+      /** @description Of a polygon, as GeoJSON. */
+      geometry?: { [key: string]: unknown; };
+      /** @description Of an area. */
+      code?: string;
+      /** @description Of an area; null where it was not said. */
+      level?: number | null;
+      /** @description Of saved fields. */
+      collection?: string;
+    };
+    /** @description The last value of a layer that was sent. */
+    WatchedValue: {
+      input: components["schemas"]["FieldChangeInput"];
+      scenario: components["schemas"]["FieldChangeScenario"];
+      condition?: components["schemas"]["EntryCondition"];
+      /** @description Of a polygon or an area it is the mean. */
+      value: number;
+    };
+    /** @description A new secret; deliveries are signed with the one before, too, for a day. */
+    WebhookSecret: { secret: components["schemas"]["Secret"]; };
+    /** @description A place (a point, a polygon, an administrative area or a collection of saved fields), the changes to report, and the address. */
+    SubscriptionRequest: {
+      lat: components["schemas"]["Lat"];
+      lng: components["schemas"]["Lng"];
+      product: components["schemas"]["Product"];
+      crop?: components["schemas"]["Crop"];
+      country_code?: components["schemas"]["PointRequestCountryCode"];
+      forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
+      name?: components["schemas"]["SubscriptionRequestName"];
+      input?: components["schemas"]["Input"];
+      scenario?: components["schemas"]["SubscriptionRequestScenario"];
+      threshold: components["schemas"]["ChangeThreshold"];
+      url: components["schemas"]["Url"];
+    } | {
+      geometry: components["schemas"]["PolygonGeometry"];
+      product: components["schemas"]["Product"];
+      crop?: components["schemas"]["Crop"];
+      country_code?: components["schemas"]["PointRequestCountryCode"];
+      forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
+      name?: components["schemas"]["SubscriptionRequestName"];
+      input?: components["schemas"]["Input"];
+      scenario?: components["schemas"]["SubscriptionRequestScenario"];
+      threshold: components["schemas"]["ChangeThreshold"];
+      url: components["schemas"]["Url"];
+    } | {
+      admin: components["schemas"]["AdminSelection"];
+      product: components["schemas"]["Product"];
+      crop?: components["schemas"]["Crop"];
+      country_code?: components["schemas"]["PointRequestCountryCode"];
+      forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
+      name?: components["schemas"]["SubscriptionRequestName"];
+      input?: components["schemas"]["Input"];
+      scenario?: components["schemas"]["SubscriptionRequestScenario"];
+      threshold: components["schemas"]["ChangeThreshold"];
+      url: components["schemas"]["Url"];
+    } | {
+      fields: components["schemas"]["Fields"];
+      product: components["schemas"]["Product"];
+      crop?: components["schemas"]["Crop"];
+      country_code?: components["schemas"]["PointRequestCountryCode"];
+      forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
+      name?: components["schemas"]["SubscriptionRequestName"];
+      input?: components["schemas"]["Input"];
+      scenario?: components["schemas"]["SubscriptionRequestScenario"];
+      threshold: components["schemas"]["ChangeThreshold"];
+      url: components["schemas"]["Url"];
+    };
+    /** @description A subscription, without its secret. */
+    Subscription: {
+      /** Format: uuid */
+      id: string;
+      name: components["schemas"]["SubscriptionName"];
+      product: components["schemas"]["Product"];
+      country_code: string;
+      crop: components["schemas"]["SubscriptionCrop"];
+      forecast_month: components["schemas"]["SubscriptionForecastMonth"];
+      place: components["schemas"]["SubscribedPlace"];
+      input: components["schemas"]["SubscriptionInput"];
+      scenario: components["schemas"]["SubscriptionInput"];
+      threshold: components["schemas"]["ChangeThreshold"];
+      unit: components["schemas"]["FieldChangesUnit"];
+      url: components["schemas"]["SubscriptionUrl"];
+      status: components["schemas"]["Status"];
+      disabled_reason: components["schemas"]["DisabledReason"];
+      failing_since: components["schemas"]["FailingSince"];
+      delivered_at: components["schemas"]["DeliveredAt"];
+      created_at: components["schemas"]["CreatedAt"];
+      release: components["schemas"]["SubscriptionRelease"];
+      values: components["schemas"]["Values"];
+    };
+    /** @description A subscription that was just made. */
+    NewSubscription: {
+      /** Format: uuid */
+      id: string;
+      name: components["schemas"]["SubscriptionName"];
+      product: components["schemas"]["Product"];
+      country_code: string;
+      crop: components["schemas"]["SubscriptionCrop"];
+      forecast_month: components["schemas"]["SubscriptionForecastMonth"];
+      place: components["schemas"]["SubscribedPlace"];
+      input: components["schemas"]["SubscriptionInput"];
+      scenario: components["schemas"]["SubscriptionInput"];
+      threshold: components["schemas"]["ChangeThreshold"];
+      unit: components["schemas"]["FieldChangesUnit"];
+      url: components["schemas"]["SubscriptionUrl"];
+      status: components["schemas"]["Status"];
+      disabled_reason: components["schemas"]["DisabledReason"];
+      failing_since: components["schemas"]["FailingSince"];
+      delivered_at: components["schemas"]["DeliveredAt"];
+      created_at: components["schemas"]["CreatedAt"];
+      release: components["schemas"]["SubscriptionRelease"];
+      values: components["schemas"]["Values"];
+      secret: components["schemas"]["Secret"];
+    };
+    /** @description List your subscriptions, the newest first. */
+    SubscriptionList: {
+      items: components["schemas"]["Subscription"][];
+      next_cursor: components["schemas"]["SessionListNextCursor"];
+    };
+    /** @description The result of a test delivery. */
+    WebhookTest: {
+      /** Format: uuid @description The `webhook-id` of the test message. */
+      id: string;
+      /** @description `delivered`: the target answered 2xx. `refused`: another status. `unanswered`: no answer within 10 seconds. `secret_lost`: the service cannot read the secret any more: renew it. */
+      outcome: "delivered" | "refused" | "unanswered" | "secret_lost";
+      /** @description The HTTP status that the target answered; null where it did not answer. */
+      status: number | null;
     };
     ServiceLinks: {
       name: string;
-      /** @description The page on which every operation can be tried. */
+      /** @description A page to try each operation on. */
       docs: string;
       /** @description The OpenAPI document. */
       openapi: string;
@@ -2955,12 +2955,14 @@ export interface components {
       openapi_parts: { [key: string]: string; };
       /** @description The published data. */
       catalog: string;
-      /** @description The same as a STAC catalog. */
+      /** @description The same in STAC. */
       stac: string;
       /** @description The OGC API, for GIS. */
       ogc: string;
       /** @description The tools for AI agents (MCP). */
       mcp: string;
+      /** @description Those that are on. */
+      extensions: string[];
     };
     Health: { status: components["schemas"]["HealthStatus"]; };
     Readiness: {
@@ -3188,7 +3190,7 @@ export interface components {
     /** @description Whether the answer says how well such forecasts have done at the place (`skill`). */
     PointRequestSkill: boolean | null;
     /** @description The `cursor` of the next page; null where this is the last one. */
-    CoverageListNextCursor: string | null;
+    ReleaseListNextCursor: string | null;
     /** Format: date-time @description Accurate to a minute. */
     LastUsedAt: string | null;
     /** @description In the order in which they were asked for. */
@@ -3213,10 +3215,10 @@ export interface components {
     SubscriptionCrop: string | null;
     /** @description Null where the product has none. */
     FieldChangeScenario: string | null;
-    /** @description Of which product values are watched. */
-    Product: "yield" | "fertilizer" | "isfm" | "forage";
     /** @description Counts the releases for the same product, country, crop and month. */
     Version: number;
+    /** @description Of which product values are watched. */
+    Product: "yield" | "fertilizer" | "isfm" | "forage";
     /** @description An ISO 4217 code. Nothing is converted. */
     Currency: string;
     /** @description Latitude in decimal degrees (WGS 84). */
@@ -3327,9 +3329,9 @@ export interface components {
     /** @description The mean of the sizes. */
     AreaSkillMae: number;
     ProvenanceLayerScenario: string | null;
-    CoverageOfProductCrop: string | null;
+    CatalogReleaseCrop: string | null;
     /** @description Always null: there are never more. */
-    SubscriptionListNextCursor: null;
+    SessionListNextCursor: null;
     LayerChangeInput: string | null;
     Links: components["schemas"]["StacLink"][];
     SubscriptionUrl: string;
@@ -3420,7 +3422,7 @@ export interface components {
     /** @description Only this country, in any case. */
     ListReleasesCountryCode: string;
     /** @description Only this crop, in any case. */
-    GetCoverageCrop: string;
+    ListReleasesCrop: string;
     /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
     MaxSegments: number;
     /** @description Whether the answer has the pixels and sources of its values (`provenance`), as with `Prefer: return=provenance`. */
@@ -4022,29 +4024,6 @@ export interface operations {
       default: components["responses"]["AnyError"];
     };
   };
-  getCoverage: {
-    parameters: {
-      query?: {
-        level?: number;
-        country_code?: string;
-        area?: string;
-        product?: components["parameters"]["Product"];
-        crop?: components["parameters"]["GetCoverageCrop"];
-        release?: string;
-        limit?: number;
-        cursor?: components["parameters"]["Cursor"];
-      };
-      header?: {
-        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-    };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["CoverageList"]; }; };
-      304: components["responses"]["NotModified"];
-      default: components["responses"]["AnyError"];
-    };
-  };
   getCatalog: {
     parameters: {
       header?: {
@@ -4063,7 +4042,7 @@ export interface operations {
       query?: {
         product?: components["parameters"]["Product"];
         country_code?: components["parameters"]["ListReleasesCountryCode"];
-        crop?: components["parameters"]["GetCoverageCrop"];
+        crop?: components["parameters"]["ListReleasesCrop"];
         state?: "published" | "replaced" | "unpublished" | "deleted" | "incomplete";
         limit?: number;
         cursor?: components["parameters"]["Cursor"];
@@ -4297,6 +4276,29 @@ export interface operations {
     };
     responses: {
       200: { content: { "application/geo+json": components["schemas"]["StacItem"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getCoverage: {
+    parameters: {
+      query?: {
+        level?: number;
+        country_code?: string;
+        area?: string;
+        product?: components["parameters"]["Product"];
+        crop?: components["parameters"]["ListReleasesCrop"];
+        release?: string;
+        limit?: number;
+        cursor?: components["parameters"]["Cursor"];
+      };
+      header?: {
+        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["CoverageList"]; }; };
       304: components["responses"]["NotModified"];
       default: components["responses"]["AnyError"];
     };

@@ -73,10 +73,12 @@ const described = { tags: ['fields'], params: Params }
  */
 const UPLOADS = { running: 128, runningEach: 1, runningEachNetwork: 64, waiting: 128 }
 
+const REMOVAL = { atOnce: true, failure: 'fields of deleted collections could not be removed yet' }
+
 export async function fields(app: App, options: ManyOptions): Promise<void> {
   for (const schema of fieldComponents) app.addSchema(schema)
   const db = app.database.writer
-  app.jobs.add('remove-fields', () => removeFieldPiece(db))
+  app.jobs.add('remove-fields', REMOVAL, () => removeFieldPiece(db))
   await app.register(uploads, options)
   adviceRoute(app, options)
   changesRoute(app, options)

@@ -89,5 +89,5 @@ export function computeAreas(app: App, advisors: Advisors): void {
     return next
   }
 
-  app.jobs.add('compute-areas', computeSome)
+  app.jobs.add('compute-areas', { failure: 'results of areas could not be looked for yet' }, computeSome)
 }

@@ -7,7 +7,7 @@ import { ApiError } from '#src/errors.ts'
 import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { deliverFrom } from '#src/http/deliveries.ts'
-import { MINUTE_MS } from '#src/http/jobs.ts'
+import { MINUTE_MS } from '#src/lib/dates.ts'
 import { type OutwardRules, postOutward } from '#src/lib/outward-post.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { isReplaced } from '#src/lookup/releases.ts'
@@ -125,8 +125,16 @@ interface SubscriptionWork {
 export function workOnSubscriptions(app: App, { reader, compare, rules, seal }: SubscriptionWork): void {
   const { metrics } = app
   const { writer } = app.database
-  app.jobs.add('compare-subscriptions', comparePlaces(app, reader))
-  app.jobs.add('compare-collections', compareCollections(app, compare))
+  app.jobs.add(
+    'compare-subscriptions',
+    { atOnce: true, failure: 'subscriptions could not be compared yet' },
+    comparePlaces(app, reader),
+  )
+  app.jobs.add(
+    'compare-collections',
+    { atOnce: true, failure: 'subscribed collections of fields could not be compared yet' },
+    compareCollections(app, compare),
+  )
   const state = deliverFrom<Delivery, DisabledReason>(app, 'deliver-changes', {
     claim: (most, shared) => claimDeliveries(writer, most, shared),
     findTimeToNext: () => findTimeToNext(writer),

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { tryMailServer } from '#src/accounts/mailer.ts'
-import { type Config, mistypedSettings, SETTINGS } from '#src/config.ts'
+import { type Config, listSettings, mistypedSettings } from '#src/config.ts'
 import { openToOthers } from '#src/data/embedded/cluster.ts'
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
 import { roleRights, schemaDefects, schemaState } from '#src/data/schema-state.ts'
@@ -63,9 +63,9 @@ export const SETTINGS_CHECKS: Checks<Config> = {
   },
 
   async 'secrets.files'({ DATA_DIR, DATABASE_URL }) {
-    const files = SETTINGS.filter((name) => name.endsWith('_FILE')).map(
-      (name) => process.env[name] || (name === 'ENV_FILE' ? '.env' : ''),
-    )
+    const files = listSettings()
+      .filter((name) => name.endsWith('_FILE'))
+      .map((name) => process.env[name] || (name === 'ENV_FILE' ? '.env' : ''))
     // A supervisor mounts these for the processes of one container, with its own modes.
     const ours = files.filter((path) => path !== '' && !/^(\/var)?\/run\//.test(path))
     const open = [

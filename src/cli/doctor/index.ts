@@ -28,25 +28,29 @@ import {
 /** For an answer of the database, and of the files. */
 const QUESTION_MS = 10_000
 
+/** Those of extensions, of a database with a schema. */
+type ListChecks = () => Promise<Checks<CheckedDatabase>>
+
 type NamedFinding = DoctorReport['findings'][number]
 
-export const doctorCommand = command({
-  usage: 'doctor',
-  description: 'Check the settings, the database and the releases, and say what to do. Changes nothing.',
-  help: `
+export const createDoctorCommand = (listChecks: ListChecks) =>
+  command({
+    usage: 'doctor',
+    description: 'Check the settings, the database and the releases, and say what to do. Changes nothing.',
+    help: `
 Each finding is ok, a note, a warning, an error, or unknown where it could not be looked at. Exit codes, as
 monitoring takes them: 2 there is an error, 1 a warning, 3 something is unknown, 0 none of these.`,
-  examples: ['agro doctor', 'agro doctor --json'],
-  async run(output) {
-    const findings = await whileShown('looking', examineAll())
-    const { status, exitCode } = summarise(findings)
-    const report: DoctorReport = { status, checked_at: new Date().toISOString(), findings }
-    print(output, report, reportText(report, Boolean(process.stdout.isTTY && !process.env.NO_COLOR)))
-    throw new ExitWith(exitCode)
-  },
-})
+    examples: ['agro doctor', 'agro doctor --json'],
+    async run(output) {
+      const findings = await whileShown('looking', examineAll(listChecks))
+      const { status, exitCode } = summarise(findings)
+      const report: DoctorReport = { status, checked_at: new Date().toISOString(), findings }
+      print(output, report, reportText(report, Boolean(process.stdout.isTTY && !process.env.NO_COLOR)))
+      throw new ExitWith(exitCode)
+    },
+  })
 
-async function examineAll(): Promise<NamedFinding[]> {
+async function examineAll(listChecks: ListChecks): Promise<NamedFinding[]> {
   const service = `The service is ${VERSION}, on Node ${process.versions.node}.`
   const program = nameFindings('versions.service', ok(service))
   let config: Config
@@ -57,10 +61,14 @@ async function examineAll(): Promise<NamedFinding[]> {
     const finding = error(formatError(caught), 'Mend this setting: the service does not start before.')
     return [...program, ...nameFindings('settings.configuration', finding)]
   }
-  return [...program, ...(await examine(SETTINGS_CHECKS, config)), ...(await examineDatabase(config))]
+  return [
+    ...program,
+    ...(await examine(SETTINGS_CHECKS, config)),
+    ...(await examineDatabase(config, listChecks)),
+  ]
 }
 
-async function examineDatabase(config: Config): Promise<NamedFinding[]> {
+async function examineDatabase(config: Config, listChecks: ListChecks): Promise<NamedFinding[]> {
   // Opening it would create one.
   if (config.DATABASE_URL === undefined && !existsSync(join(config.DATA_DIR, 'postgres'))) {
     const sentence = `There is no embedded database in ${config.DATA_DIR}.`
@@ -93,7 +101,7 @@ async function examineDatabase(config: Config): Promise<NamedFinding[]> {
   try {
     const found = await examine({ ...SCHEMA_CHECKS, ...ofServer }, patient)
     if (found.some(({ sentence }) => sentence === NO_SCHEMA)) return found
-    return [...found, ...(await examine(DATA_CHECKS, patient))]
+    return [...found, ...(await examine({ ...DATA_CHECKS, ...(await listChecks()) }, patient))]
   } finally {
     await database.close()
     await cluster.close()

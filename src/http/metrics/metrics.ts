@@ -13,12 +13,11 @@ const define =
   (type: MetricDefinition['type']) =>
   (help: string, aggregator: Aggregator = 'sum'): MetricDefinition => ({ type, help, aggregator })
 
-const counter = define('counter')
-const gauge = define('gauge')
+export const counter = define('counter')
+export const gauge = define('gauge')
 const histogram = define('histogram')
 
-/** Metrics beside those of `prom-client` for each process. */
-export const METRICS = {
+const CORE_METRICS = {
   http_request_duration_seconds: histogram('Duration of answers by method, route and status.'),
   http_requests_in_flight: gauge('Connections with an open request.'),
   http_received_bytes_total: counter('Bytes received, headers included.'),
@@ -106,7 +105,14 @@ export const METRICS = {
   agro_build_info: gauge('1, by version, Node version and kind of database.', 'max'),
 } satisfies Record<string, MetricDefinition>
 
-type MetricName = keyof typeof METRICS
+type CoreMetrics = typeof CORE_METRICS
+/** An extension declares its own: `interface MetricDefinitions extends ...`. */
+export interface MetricDefinitions extends CoreMetrics {}
+
+type MetricName = keyof MetricDefinitions
+
+/** Metrics beside those of `prom-client` for each process. The list of extensions adds theirs. */
+export const METRICS = CORE_METRICS as Record<MetricName, MetricDefinition>
 
 export type Labels = Record<string, string>
 

@@ -3,7 +3,7 @@ import { isCollection, type Node, visit, Document as YamlDocument } from 'yaml'
 import { COUNTRY_CODES, COUNTRY_NAMES, DOCUMENTED_AS, EXAMPLE_REQUEST_ID } from '#schemas/common.ts'
 import type { App } from '../app.ts'
 import { withStandardFormat } from '../parameters.ts'
-import { withOperations } from './operations.ts'
+import { ROUTE_FACTS, withOperations } from './operations.ts'
 import {
   type Components,
   type ExampleSchema,
@@ -185,14 +185,24 @@ export const DOCUMENT_PARTS = {
 
 export type DocumentPart = keyof typeof DOCUMENT_PARTS
 
-function findPart(path: string): DocumentPart | undefined {
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Of an operation whose path does not say it. */
+    part?: DocumentPart
+  }
+}
+
+function findPart([path, operations]: [string, object | undefined]): DocumentPart | undefined {
+  const [operation] = Object.values(operations ?? {}) as { [ROUTE_FACTS]?: { part?: DocumentPart } }[]
+  const { part } = operation?.[ROUTE_FACTS] ?? {}
+  if (part) return part
   const parts = Object.entries(DOCUMENT_PARTS) as [DocumentPart, { paths: RegExp }][]
   return parts.find(([, { paths }]) => paths.test(path))?.[0]
 }
 
-function withPaths(document: OpenAPIV3_1.Document, part: DocumentPart): OpenAPIV3_1.Document {
+function ofPart(document: OpenAPIV3_1.Document, part: DocumentPart): OpenAPIV3_1.Document {
   const paths = Object.fromEntries(
-    Object.entries(document.paths ?? {}).filter(([path]) => findPart(path) === part),
+    Object.entries(document.paths ?? {}).filter((one) => findPart(one) === part),
   )
   const used = new Set(
     Object.values(paths).flatMap((path) =>
@@ -291,10 +301,10 @@ export function makeOpenApiDocument(
     return withStandardFormat(value)
   }
   const served = { ...app.swagger(), servers: [{ url: basePath || '/' }] }
-  const whole = withOperations(inOrderOfTags(JSON.parse(JSON.stringify(served), asDocumented)))
-  const ofMedia =
+  const all = inOrderOfTags(JSON.parse(JSON.stringify(served), asDocumented))
+  const whole = withOperations(part === undefined ? all : ofPart(all, part))
+  const document =
     media === 'all' ? whole : JSON.parse(JSON.stringify(withParameterExamples(whole)), withJsonAlone)
-  const document = part === undefined ? ofMedia : withPaths(ofMedia, part)
   return shareComponents(withoutUnused(withGroup(document)))
 }
 

@@ -7,10 +7,10 @@ import { IDEMPOTENCY_ERRORS } from '../plugins/idempotency.ts'
 import { IDEMPOTENCY_KEY } from '../request.ts'
 import {
   type Components,
-  ERROR_EXAMPLES,
   ErrorResponses,
   type ExampleSchema,
   hasExample,
+  listErrorExamples,
   makeExample,
   type Part,
   refTo,
@@ -198,7 +198,7 @@ export function withOperations(document: OpenAPIV3_1.Document): OpenAPIV3_1.Docu
     responses: { ...shared.errors.components, [NOT_MODIFIED]: shared.notModified },
     headers: structuredClone(HEADERS),
     parameters: structuredClone(HEADER_PARAMETERS),
-    examples: ERROR_EXAMPLES,
+    examples: listErrorExamples(),
   })
   return document
 }

@@ -93,14 +93,16 @@ const ANY_ERROR = 'AnyError'
 
 const JSON_TYPE = 'application/json'
 
-const CODES = Object.keys(ERRORS) as ErrorCode[]
-
 const OF_ALL = new Set<ErrorCode>(OF_ALL_REQUESTS)
 
 /** Headers of any error, which the default response lists. */
 const HEADERS_OF_ALL = ['X-Request-Id', 'Retry-After', 'WWW-Authenticate', 'Cache-Control', 'Vary']
 
-export const ERROR_EXAMPLES = Object.fromEntries(CODES.map((code) => [code, { value: errorExample(code) }]))
+/** Those that no operation has are left out later. */
+export function listErrorExamples(): Record<string, object> {
+  const codes = Object.keys(ERRORS) as ErrorCode[]
+  return Object.fromEntries(codes.map((code) => [code, { value: errorExample(code) }]))
+}
 
 function errorExample(code: ErrorCode) {
   const [{ details }] = (ErrorBody as unknown as { examples: [{ details: unknown }] }).examples
@@ -112,7 +114,7 @@ function errorExample(code: ErrorCode) {
 export class ErrorResponses {
   readonly components: Record<string, Part> = {
     [ANY_ERROR]: {
-      ...createResponse(CODES.filter((code) => OF_ALL.has(code))),
+      ...createResponse(OF_ALL_REQUESTS),
       headers: Object.fromEntries(HEADERS_OF_ALL.map((name) => [name, refTo('headers', name)])),
     },
   }
@@ -152,7 +154,7 @@ export class ErrorResponses {
 
 function listCodes({ content }: Part): ErrorCode[] {
   const { examples = {} } = (content as Record<string, { examples?: Part }>)[JSON_TYPE] ?? {}
-  return CODES.filter((code) => code in examples)
+  return Object.keys(ERRORS).filter((code): code is ErrorCode => code in examples)
 }
 
 function createResponse(codes: ErrorCode[]): Part {

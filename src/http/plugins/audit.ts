@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely'
 import { AUDIT_KINDS } from '#src/data/audit-kinds.ts'
 import { type AuditEvent, deleteOldRecords, insertRecord } from '#src/data/audit-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { MINUTE_MS } from '#src/lib/dates.ts'
 import { networkOf } from '#src/lib/network.ts'
 import type { App } from '../app.ts'
 
@@ -51,10 +52,14 @@ export const audit = fp(
       },
     )
 
-    app.jobs.add('delete-audit-records', async () => {
-      const deleted = await deleteOldRecords(database.writer, config.AUDIT_MONTHS, DELETED_AT_ONCE)
-      return deleted === DELETED_AT_ONCE
-    })
+    app.jobs.add(
+      'delete-audit-records',
+      { everyMs: 10 * MINUTE_MS, failure: 'old audit records were not deleted' },
+      async () => {
+        const deleted = await deleteOldRecords(database.writer, config.AUDIT_MONTHS, DELETED_AT_ONCE)
+        return deleted === DELETED_AT_ONCE
+      },
+    )
   },
   { name: 'audit', dependencies: ['authentication', 'jobs'] },
 )

@@ -2,6 +2,7 @@ import { createHash, createHmac, hkdfSync, randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
+import { MINUTE_MS } from '#src/lib/dates.ts'
 import { createWorkTracker } from '#src/lib/promises.ts'
 import { doublingPauses, retry } from '#src/lib/retry.ts'
 import { loadSecrets } from '../access-tokens.ts'
@@ -209,7 +210,11 @@ export const idempotency = fp(
 
     app.decorate('once', once)
 
-    app.jobs.add('delete-stored-answers', records.deleteExpired)
+    app.jobs.add(
+      'delete-stored-answers',
+      { everyMs: 10 * MINUTE_MS, failure: 'old answers were not deleted' },
+      records.deleteExpired,
+    )
     app.addHook('onClose', () => underWay.over(LAST_WORK_MS))
   },
   { name: 'idempotency', dependencies: ['authentication', 'jobs'] },

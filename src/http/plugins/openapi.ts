@@ -4,7 +4,7 @@ import fp from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { AdvisedArea } from '#schemas/areas.ts'
 import { EntryCondition } from '#schemas/certainty.ts'
-import { COUNTRY_NAMES, ErrorBody, ErrorDetail, Picture } from '#schemas/common.ts'
+import { COUNTRY_NAMES, defineErrorCode, ErrorBody, ErrorDetail, Picture } from '#schemas/common.ts'
 import { defineObservedSchema, Feedback } from '#schemas/feedback.ts'
 import { geometrySchemas } from '#schemas/geojson.ts'
 import { AdminSelection, PolygonGeometry } from '#schemas/polygon.ts'
@@ -13,7 +13,7 @@ import type { Products } from '#schemas/products/define.ts'
 import { QuantityParameters } from '#schemas/quantities.ts'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import { UserProfile } from '#schemas/user.ts'
-import { errorCodeSchema } from '#src/errors.ts'
+import type { ErrorCode } from '#src/errors.ts'
 import { Cache } from '#src/lib/cache.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
@@ -72,16 +72,47 @@ const BEARER = 'bearerAuth'
 /** For public operations with an optional token. */
 export const OPTIONAL_TOKEN: Record<string, string[]>[] = [{}, { [BEARER]: [] }]
 
+interface Tag {
+  name: string
+  description: string
+}
+
+/** Of an extension. @property before the tag of the core that it stands before */
+export type ExtensionTag = Tag & { before: string }
+
+/** In the order of the page. */
+const TAGS: readonly Tag[] = [
+  { name: 'advisory', description: ADVISORY },
+  { name: 'places', description: 'Administrative areas, and the areas of a point.' },
+  { name: 'catalog', description: 'The published data.' },
+  { name: 'subscriptions', description: 'Messages to your own address when values change.' },
+  { name: 'fields', description: 'Your own collections of fields.' },
+  { name: 'history', description: 'Earlier answers to callers with a token, and their feedback.' },
+  { name: 'service', description: 'The service itself: its links and its health.' },
+  { name: 'user', description: 'The account of the caller.' },
+  { name: 'auth', description: 'Registration, logins, passwords and keys.' },
+]
+
+function withTags(own: readonly Tag[], others: readonly ExtensionTag[]): Tag[] {
+  return own.flatMap((tag) => [
+    ...others.filter(({ before }) => before === tag.name).map(({ before: _, ...other }) => other),
+    tag,
+  ])
+}
+
 interface OpenapiOptions {
   countries: () => Promise<DocumentCountry[]>
+  /** Of the core and of extensions. */
+  codes: ErrorCode[]
+  tags: readonly ExtensionTag[]
 }
 
 export const openapi = fp(
-  async (app: App, { countries }: OpenapiOptions) => {
+  async (app: App, { countries, codes, tags }: OpenapiOptions) => {
     // Schemas of several rooms.
     const { list: products } = app.products
     const shared = [
-      errorCodeSchema,
+      defineErrorCode(codes),
       ErrorDetail,
       ErrorBody,
       UserProfile,
@@ -98,7 +129,7 @@ export const openapi = fp(
     for (const schema of shared) app.addSchema(schema)
 
     await app.register(swagger, {
-      openapi: createHead(products, app.config.BASE_PATH),
+      openapi: createHead(products, app.config.BASE_PATH, tags),
       refResolver: {
         buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`),
       },
@@ -155,7 +186,11 @@ export const openapi = fp(
   { name: 'openapi', dependencies: ['caching'] },
 )
 
-function createHead(products: Products['list'], basePath: string): Partial<OpenAPIV3_1.Document> {
+function createHead(
+  products: Products['list'],
+  basePath: string,
+  others: readonly ExtensionTag[],
+): Partial<OpenAPIV3_1.Document> {
   return {
     openapi: '3.1.0',
     info: {
@@ -178,18 +213,7 @@ function createHead(products: Products['list'], basePath: string): Partial<OpenA
     },
     // Each operation has its own.
     security: [],
-    // In the order of the page.
-    tags: [
-      { name: 'advisory', description: ADVISORY },
-      { name: 'places', description: 'Administrative areas, and the areas of a point.' },
-      { name: 'catalog', description: 'The published data.' },
-      { name: 'subscriptions', description: 'Messages to your own address when values change.' },
-      { name: 'fields', description: 'Your own collections of fields.' },
-      { name: 'history', description: 'Earlier answers to callers with a token, and their feedback.' },
-      { name: 'service', description: 'The service itself: its links and its health.' },
-      { name: 'user', description: 'The account of the caller.' },
-      { name: 'auth', description: 'Registration, logins, passwords and keys.' },
-    ],
+    tags: withTags(TAGS, others),
   }
 }
 

@@ -5,6 +5,9 @@ import type { App } from '../app.ts'
 import type { Sample } from '../metrics/metrics.ts'
 import { findRoutePattern, type RoutePattern, UNKNOWN_PATH } from '../request.ts'
 
+/** Of what this process counts, into the database. */
+const FLUSH_MS = 10_000
+
 const FIRST_MS = 0.1
 /** Each bucket ends 2^(1/4) times as late as the one before. */
 const BUCKETS_PER_OCTAVE = 4
@@ -366,7 +369,12 @@ export const requestCounts = fp(
       else done()
     })
 
-    app.jobs.add('store-request-counts', flush, flush)
+    app.jobs.add(
+      'store-request-counts',
+      { everyMs: FLUSH_MS, failure: 'requests could not be counted yet' },
+      flush,
+      flush,
+    )
   },
   { name: 'request-counts', dependencies: ['error-handler', 'jobs', 'metrics', 'warm-up-requests'] },
 )
@@ -409,7 +417,12 @@ export const keyUsage = fp(
     })
     app.decorate('countKeyRequest', (keyId: string) => add({ keyId, day: today(), requests: 1 }))
     app.decorate('flushKeyUsage', flush)
-    app.jobs.add('store-key-usage', flush, flush)
+    app.jobs.add(
+      'store-key-usage',
+      { everyMs: FLUSH_MS, failure: 'requests with keys could not be counted yet' },
+      flush,
+      flush,
+    )
   },
   { name: 'key-usage', dependencies: ['jobs'] },
 )

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
+import { createSender, DOORS } from '#test/extensions/messages/gateway.ts'
 import { connectAgent } from '#test/setup/agents.ts'
 import { call, type Sent } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { rectangle } from '#test/setup/square.ts'
-import { createSender, DOORS } from '../messages/gateway.ts'
 import { CODES, CONDITIONS, FOOT, HILL, NOWHERE, slopes } from './releases.ts'
 
 const entry = (fertilizer_type: string, condition: string | null, rate_kg_ha: number) => ({

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSender, DOORS } from '#test/advice/messages/gateway.ts'
 import { collectionOf } from '#test/advice/polygons/ask.ts'
+import { createSender, DOORS } from '#test/extensions/messages/gateway.ts'
 import { type Agent, connectAgent } from '#test/setup/agents.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { call } from '#test/setup/calls.ts'

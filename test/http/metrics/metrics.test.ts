@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
+import { readScripts } from '#src/data/schema-state.ts'
 import { listenForScrapes } from '#src/http/metrics/listener.ts'
 import { METRICS } from '#src/http/metrics/metrics.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
@@ -144,7 +145,8 @@ test('a scrape has every metric of ours, with its type, and what is published', 
   )
   expect(loaded).toBeCloseTo(rows[0].loaded, 2)
   expect(samples.get('agro_snapshot_age_seconds')).toBeLessThan(60)
-  const [latest = ''] = readdirSync('sql/migrations').toSorted().reverse()
+  const migrations = (await readScripts()).filter(({ kind }) => kind === 'migration')
+  const { name: latest = '' } = migrations.at(-1) ?? {}
   expect(samples.get('agro_schema_version')).toBe(Number.parseInt(latest, 10))
 })
 

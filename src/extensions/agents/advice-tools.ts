@@ -1,11 +1,11 @@
 import type { Static } from 'typebox'
-import { defineAreaInput, definePointInput, listProductCodes, QuantitiesInput } from '#schemas/agent-tools.ts'
 import type { ProductDefinition, Products } from '#schemas/products/define.ts'
 import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { wordKey } from '#src/lib/names.ts'
 import type { EntryCertainty } from '#src/lookup/certainty.ts'
 import type { Entry } from '#src/lookup/entries.ts'
+import { defineAreaInput, definePointInput, listProductCodes, QuantitiesInput } from './schemas.ts'
 import {
   type AdviceBody,
   countLeftOut,

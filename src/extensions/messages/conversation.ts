@@ -1,10 +1,10 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
+import { type AskedCondition, composePages, findQuestion, inOneLine } from '#src/advice/texts/compose.ts'
+import { fill, type Texts } from '#src/advice/texts/languages.ts'
+import { countSegments } from '#src/advice/texts/segments.ts'
 import { ApiError } from '#src/errors.ts'
 import { isObservable } from '#src/history/skill-queries.ts'
 import type { NamedArea } from '#src/lookup/gazetteer.ts'
-import { type AskedCondition, composePages, findQuestion, inOneLine } from '../texts/compose.ts'
-import { fill, type Texts } from '../texts/languages.ts'
-import { countSegments } from '../texts/segments.ts'
 import type { Advised, AskedPlace, Question } from './advice.ts'
 import { CODE_DIGITS, CODE_LETTERS, type HarvestUnit, type Parsed, type Subject } from './grammar.ts'
 

@@ -1,8 +1,8 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { AREA_UNIT_NAMES } from '#schemas/quantities.ts'
+import { type Texts, textsIn } from '#src/advice/texts/languages.ts'
 import { findNearest, nameKey } from '#src/lib/names.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import { type Texts, textsIn } from '../texts/languages.ts'
 
 /** The subject of a question: a crop, an input such as Urea, or products. */
 export interface Subject {

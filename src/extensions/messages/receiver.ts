@@ -1,6 +1,9 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { normalizeCountry, type Places, UnknownPlace } from '#src/advice/location/place.ts'
+import type { RegionParts } from '#src/advice/places/advise.ts'
+import { fill, type Texts } from '#src/advice/texts/languages.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
@@ -8,9 +11,6 @@ import { clientKeyOf } from '#src/http/request.ts'
 import { Cache } from '#src/lib/cache.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import { normalizeCountry, type Places, UnknownPlace } from '../location/place.ts'
-import type { RegionParts } from '../places/advise.ts'
-import { fill, type Texts } from '../texts/languages.ts'
 import { advise } from './advice.ts'
 import { converse, type Reply, type Services, type Style, shorten, toPlace } from './conversation.ts'
 import { createVocabulary, isStop, type Parsed, parseMessage, type Vocabulary } from './grammar.ts'
@@ -102,7 +102,11 @@ export function createReceiver(parts: MessageParts) {
   const vocabularyOf = createVocabularies(app)
   const others = createGate(app, MESSAGES)
   const stops = createGate(app, STOPS)
-  app.jobs.add('delete-old-messages', async () => (await deleteOldMessages(writer, PIECE)) > 0)
+  app.jobs.add(
+    'delete-old-messages',
+    { failure: 'old messages were not deleted' },
+    async () => (await deleteOldMessages(writer, PIECE)) > 0,
+  )
   const hash = (...names: string[]) => createHmac('sha256', SENDER_KEY).update(JSON.stringify(names)).digest()
 
   async function answer(incoming: Incoming, door: Door, request: FastifyRequest, reply: FastifyReply) {

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProductDefinition } from '#schemas/products/define.ts'
+import { adviseOnRegion, type RegionParts } from '#src/advice/places/advise.ts'
+import { answerPoint } from '#src/advice/point/answer.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { positionOf } from '#src/lookup/releases.ts'
-import { adviseOnRegion, type RegionParts } from '../places/advise.ts'
-import { answerPoint } from '../point/answer.ts'
 import type { Subject } from './grammar.ts'
 
 /** A place that a message has named: an administrative area, or a position. */

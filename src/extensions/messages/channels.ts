@@ -1,13 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { createPlaces } from '#src/advice/location/place.ts'
+import { LANGUAGES, type Texts, textsIn } from '#src/advice/texts/languages.ts'
+import { isInGsm7 } from '#src/advice/texts/segments.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { decodeBody } from '#src/http/plugins/body-parser.ts'
 import { isObject } from '#src/lib/json.ts'
 import { splitList } from '#src/lib/names.ts'
 import { decodeText } from '#src/lib/text.ts'
-import { LANGUAGES, type Texts, textsIn } from '../texts/languages.ts'
-import { isInGsm7 } from '../texts/segments.ts'
+import type { Core } from '../extension.ts'
 import type { Style } from './conversation.ts'
 import { createReceiver, type Door, type Incoming, type Receiver } from './receiver.ts'
 
@@ -34,7 +36,7 @@ const COMMON = {
 } as const
 
 /** Doors for text messages. Each is off until its secret is set; the document leaves them out, as a gateway is set up by hand. */
-export async function messages(app: App, parts: Parameters<typeof createReceiver>[0]): Promise<void> {
+export async function messages(app: App, core: Core): Promise<void> {
   const { SMS_SECRET, USSD_SECRET, TELEGRAM_SECRET } = app.config
   if (!SMS_SECRET && !USSD_SECRET && !TELEGRAM_SECRET) return
   app.addContentTypeParser<Buffer>(
@@ -42,7 +44,7 @@ export async function messages(app: App, parts: Parameters<typeof createReceiver
     { parseAs: 'buffer' },
     (request, body, done) => done(null, readForm(decodeBody(body, request), request.log)),
   )
-  const receive = createReceiver(parts)
+  const receive = createReceiver({ app, ...core, places: createPlaces(app, core.lookup) })
   if (SMS_SECRET) addSms(app, receive, SMS_SECRET)
   if (USSD_SECRET) addUssd(app, receive, USSD_SECRET)
   if (TELEGRAM_SECRET) addTelegram(app, receive, TELEGRAM_SECRET)

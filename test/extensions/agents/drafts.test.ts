@@ -8,7 +8,7 @@ import {
   MOST_BYTES,
   mergeSources,
   shortenText,
-} from '#src/advice/agents/tool.ts'
+} from '#src/extensions/agents/tool.ts'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 400 })
 

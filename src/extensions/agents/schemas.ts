@@ -1,10 +1,10 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { MAX_LEVEL } from './areas.ts'
-import * as t from './common.ts'
-import { PointRequest } from './point-request.ts'
-import { AdminSelection } from './polygon.ts'
-import type { ProductContract } from './product.ts'
-import { AREA_UNIT_NAMES } from './quantities.ts'
+import { MAX_LEVEL } from '#schemas/areas.ts'
+import * as t from '#schemas/common.ts'
+import { PointRequest } from '#schemas/point-request.ts'
+import { AdminSelection } from '#schemas/polygon.ts'
+import type { ProductContract } from '#schemas/product.ts'
+import { AREA_UNIT_NAMES } from '#schemas/quantities.ts'
 
 /** Input of the agents' tools. Agents read all of it before they begin: it is short. */
 

@@ -1,12 +1,7 @@
-import {
-  CatalogueInput,
-  defineReleasesInput,
-  listProductCodes,
-  PlaceInput,
-  WhereIsInput,
-} from '#schemas/agent-tools.ts'
 import type { LocationValidation } from '#schemas/location.ts'
 import type { Products } from '#schemas/products/define.ts'
+import { normalizeCountry, readPosition, unreadPosition } from '#src/advice/location/place.ts'
+import { isLikePosition } from '#src/advice/location/spellings.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { isoMonth } from '#src/lib/dates.ts'
@@ -15,8 +10,7 @@ import { roundDegrees } from '#src/lib/round.ts'
 import type { NamedArea } from '#src/lookup/gazetteer.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import { normalizeCountry, readPosition, unreadPosition } from '../location/place.ts'
-import { isLikePosition } from '../location/spellings.ts'
+import { CatalogueInput, defineReleasesInput, listProductCodes, PlaceInput, WhereIsInput } from './schemas.ts'
 import {
   type AdviceBody,
   countLeftOut,

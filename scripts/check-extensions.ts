@@ -1,0 +1,141 @@
+/**
+ * Deletes each extension in a scratch copy, with those that need it, and runs what has to go on without: types, lint, the
+ * architecture, the making of the document, and the unit tests that reach the list of extensions. Names choose some:
+ * `npm run check-extensions -- packs`.
+ */
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
+import { dirname, join, relative, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { EXTENSIONS } from '#src/extensions/index.ts'
+import { findTestFiles } from '#test/setup/test-files.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const LIST = 'src/extensions/index.ts'
+
+/** Not of the project, or made from it. */
+const LEFT_OUT = new Set(['.git', 'node_modules', 'data', 'openapi.yaml'])
+
+const run = promisify(execFile)
+
+/** The folders and files of an extension. */
+const placesOf = (name: string): string[] => [
+  ...['src', 'test', 'web'].map((top) => `${top}/extensions/${name}`),
+  `docs/guide/${name}.md`,
+]
+
+/** An extension, and all that cannot be without it. */
+function withDependents(name: string): string[] {
+  const dependents = EXTENSIONS.filter(({ needs = [] }) => needs.includes(name))
+  return [...new Set([name, ...dependents.flatMap((one) => withDependents(one.name))])]
+}
+
+/** The list without the lines of some extensions. */
+function withoutLines(list: string, names: string[]): string {
+  return names.reduce((text, name) => {
+    const [line, exported = ''] =
+      new RegExp(`^import \\{ (\\w+) \\} from '\\./${name}/.*\n`, 'm').exec(text) ?? []
+    if (line === undefined) throw new Error(`${LIST} has no line for ${name}`)
+    return text.replace(line, '').replace(new RegExp(`(?<=[[\\s])${exported}(, ?|(?=\\]))`), '')
+  }, list)
+}
+
+/** Test files without a database that reach the list, through whatever they import. */
+async function findTests(): Promise<string[]> {
+  const known = new Map<string, Promise<boolean>>()
+  const reaches = (file: string): Promise<boolean> => {
+    const found = known.get(file) ?? look(file)
+    known.set(file, found)
+    return found
+  }
+  async function look(file: string): Promise<boolean> {
+    if (file === LIST) return true
+    // Said before the imports are followed, for files that import each other.
+    known.set(file, Promise.resolve(false))
+    const text = await readFile(join(ROOT, file), 'utf8')
+    for (const [, path = ''] of text.matchAll(/(?:from|import)\s*\(?'([#.][^']+)'/g)) {
+      const target = path.startsWith('#') ? path.slice(1) : relative(ROOT, resolve(ROOT, dirname(file), path))
+      if (target.endsWith('.ts') && existsSync(join(ROOT, target)) && (await reaches(target))) return true
+    }
+    return false
+  }
+  const tests: string[] = []
+  for (const file of findTestFiles(false).unit) if (await reaches(file)) tests.push(file)
+  return tests
+}
+
+interface Copy {
+  folder: string
+  run(command: string, ...parameters: string[]): Promise<unknown>
+}
+
+async function copyProject(): Promise<Copy> {
+  const folder = await mkdtemp(join(tmpdir(), 'agro-extensions-'))
+  await cp(ROOT, folder, {
+    recursive: true,
+    filter: (path) => !LEFT_OUT.has(relative(ROOT, path)) && !path.includes('/node_modules'),
+  })
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  return {
+    folder,
+    run: (command, ...parameters) =>
+      run(join('node_modules/.bin', command), parameters, { cwd: folder, maxBuffer: 2 ** 26 }),
+  }
+}
+
+/** The output of the first command that fails without an extension; undefined where all goes on. */
+async function tryWithout(name: string, { folder, run }: Copy, tests: string[]): Promise<string | undefined> {
+  const names = withDependents(name)
+  const list = await readFile(join(folder, LIST), 'utf8')
+  const gone = names.flatMap(placesOf).filter((path) => existsSync(join(folder, path)))
+  await writeFile(join(folder, LIST), withoutLines(list, names))
+  for (const path of gone) await rm(join(folder, path), { recursive: true })
+  try {
+    for (const project of ['.', 'web', 'web/pack', 'test/web/modules']) {
+      if (!existsSync(join(folder, project, 'tsconfig.json'))) continue
+      const built = `${project.replaceAll('/', '-')}.tsbuildinfo`
+      await run('tsc', '-p', project, '--noEmit', '--incremental', '--tsBuildInfoFile', join(folder, built))
+    }
+    await run('biome', 'lint')
+    const left = ['test/architecture.test.ts', ...tests].filter((file) => existsSync(join(folder, file)))
+    await run('vitest', 'run', '--project', 'unit', ...left)
+    await promisify(execFile)('node', ['bin/run.mjs', 'scripts/generate-openapi.ts'], { cwd: folder })
+    return undefined
+  } catch (error) {
+    const {
+      stdout = '',
+      stderr = '',
+      message,
+    } = error as { stdout?: string; stderr?: string; message: string }
+    return `${message.split('\n')[0]}\n${stdout}${stderr}`
+  } finally {
+    await writeFile(join(folder, LIST), list)
+    for (const path of gone) await cp(join(ROOT, path), join(folder, path), { recursive: true })
+  }
+}
+
+const named = process.argv.slice(2)
+const waiting = EXTENSIONS.map(({ name }) => name).filter(
+  (name) => named.length === 0 || named.includes(name),
+)
+const tests = await findTests()
+
+async function work(): Promise<void> {
+  const copy = await copyProject()
+  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+    const began = performance.now()
+    const failure = await tryWithout(name, copy, tests)
+    const seconds = ((performance.now() - began) / 1000).toFixed(0)
+    console.log(
+      `${failure === undefined ? 'goes on' : 'FAILS'} without ${withDependents(name).join(', ')} (${seconds} s)`,
+    )
+    if (failure === undefined) continue
+    console.log(failure)
+    process.exitCode = 1
+  }
+  await rm(copy.folder, { recursive: true })
+}
+
+await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work))

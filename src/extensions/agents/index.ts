@@ -1,0 +1,11 @@
+import type { Extension } from '../extension.ts'
+
+/** Tools for AI agents over the Model Context Protocol. */
+export const agents: Extension = {
+  name: 'agents',
+  links: { mcp: { path: '/mcp', description: 'The tools for AI agents (MCP).' } },
+  async routes(app, core) {
+    const { mcp } = await import('./routes.ts')
+    await app.register(mcp, { prefix: '/mcp', ...core })
+  },
+}

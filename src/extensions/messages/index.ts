@@ -1,0 +1,37 @@
+import type { Generated } from 'kysely'
+import type { Extension } from '../extension.ts'
+import { settings } from './settings.ts'
+
+interface MessageTable {
+  id: Buffer
+  sender: Buffer
+  arrived_at: Generated<Date>
+  begun_at: Generated<Date>
+  reply: string | null
+  offer: object | null
+  stopped: Generated<boolean>
+  of_stranger: Generated<boolean>
+  code: string | null
+  releases: string[] | null
+  answer: object | null
+  rating: number | null
+  observed: object | null
+  told_at: Date | null
+}
+
+declare module '#src/data/tables.ts' {
+  interface Tables {
+    message: MessageTable
+  }
+}
+
+/** Text messages by SMS, USSD and Telegram. */
+export const messages: Extension = {
+  name: 'messages',
+  settings,
+  sql: new URL('sql/', import.meta.url),
+  async routes(app, core) {
+    const { messages } = await import('./channels.ts')
+    await app.register(messages, core)
+  },
+}
