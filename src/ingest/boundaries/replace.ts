@@ -187,7 +187,6 @@ export async function replaceBoundaries(
   const { level } = set
   const { country, strict, dryRun, codes, allowLost, allowTwins, dropped, notes, stored = () => {} } = options
   return database.writer.transaction().execute(async (trx) => {
-    if (dryRun) await queries.beginTrial(trx)
     const staged = await queries.stageAreas(trx, areas)
     const repaired = await queries.repairStaged(trx)
     if (strict) refuseFindings('not valid', repaired)
