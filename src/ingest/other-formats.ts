@@ -100,8 +100,36 @@ function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
+/**
+ * A shell command of GDAL that makes a GeoPackage.
+ *
+ * @param file its name; of one in an archive, behind the archive's and a slash
+ * @param options of ogr2ogr
+ * @param layer of several; left out, all are converted
+ */
+export function convertAreas(file: string, options = '-t_srs EPSG:4326', layer?: string): string {
+  const packed = /\.gz$/i.test(file)
+  const [stem, store] = [stemOf(basename(packed ? stemOf(file) : file)), packed ? '/vsigzip/' : '/vsizip/']
+  const made = quoted(`${stem}${/\.gpkg$/i.test(file) ? '-wgs84' : ''}.gpkg`)
+  const read = quoted(packed || file.includes('/') ? store + file : file)
+  return `\`ogr2ogr ${options} ${made} ${read}${layer === undefined ? '' : ` ${quoted(layer)}`}\``
+}
+
 export const TOPOJSON = 'TopoJSON'
+export const ESRI_JSON = 'JSON of Esri'
 const LINES = 'GeoJSON of one feature a line'
+
+/** What differs in the command of a kind, and what must hold for it. */
+const CONVERSIONS: Record<string, [options: string | undefined, condition: string, layer?: string]> = {
+  // TopoJSON and CSV state no CRS to convert from.
+  [TOPOJSON]: ['-a_srs EPSG:4326', ''],
+  CSV: [
+    "-a_srs EPSG:4326 -oo 'GEOM_POSSIBLE_NAMES=*wkt*,*geom*' -oo KEEP_GEOM_COLUMNS=NO",
+    ', if a column such as WKT or geometry has polygons in WKT; points are no areas',
+  ],
+  GPX: ['-nlt MULTIPOLYGON', ', of closed tracks alone; other lines and points are no areas', 'tracks'],
+  GeoParquet: [undefined, ', with a GDAL that has the driver Parquet, which that of Debian lacks'],
+}
 
 /** Unsupported boundary files, by ending. */
 export const KINDS: Record<string, string> = {
@@ -118,15 +146,17 @@ export const KINDS: Record<string, string> = {
   '.tab': 'MapInfo TAB',
   '.mif': 'MapInfo MIF',
   '.sqlite': 'SpatiaLite',
+  '.gdb': 'a file geodatabase',
+  '.csv': 'CSV',
+  '.tsv': 'CSV',
+  '.gpx': 'GPX',
 }
 
-/** Names the command that converts all layers. */
+/** Names the command that converts it. */
 export function refuseOtherKind(name: string, kind: string): never {
-  const made = quoted(`${stemOf(name)}.gpkg`)
-  // TopoJSON states no CRS to convert from.
-  const crs = `${kind === TOPOJSON ? '-a_srs' : '-t_srs'} EPSG:4326`
+  const [options, condition, layer] = CONVERSIONS[kind] ?? [undefined, '']
   throw new OperatorError(
-    `${name} is ${kind}, which is not read: \`ogr2ogr ${crs} ${made} ${quoted(name)}\` makes a GeoPackage of it.`,
+    `${name} is ${kind}, which is not read: ${convertAreas(name, options, layer)} makes a GeoPackage of it${condition}.`,
   )
 }
 

@@ -4,6 +4,7 @@ import type { Encoding } from '#src/lib/text.ts'
 import { type Bounds, measureBounds } from '#src/raster/rings.ts'
 import { encodeMultiPolygon } from '#src/raster/tiles.ts'
 import { hasRotatedPole } from '../geotiff/crs.ts'
+import { convertAreas } from '../other-formats.ts'
 
 /**
  * Memory holds one feature. The finest outlines of countries have some hundred thousand positions; `ogr2ogr -simplify`
@@ -12,6 +13,8 @@ import { hasRotatedPole } from '../geotiff/crs.ts'
 export const MAX_POSITIONS = 500_000
 
 export interface RawFeature {
+  /** Of an archive, with the path in it. */
+  file: string
   /** From 1. */
   number: number
   /** The share of the file so far, from 0 to 1. */
@@ -90,6 +93,9 @@ export interface Shape {
   bounds: Bounds
 }
 
+/** GDAL makes polygons of these. */
+const SURFACES = /^(Curve|Compound|MultiS|Poly|MultiPatch|TIN|Tri)/
+
 /** Numbers of the smallest closed ring, two a position. */
 const SMALLEST_RING = 8
 
@@ -99,10 +105,16 @@ const SMALLEST_RING = 8
  * @returns the reason without a shape
  * @throws {RangeError} for coordinates that are no finite numbers
  */
-export function readShape(geometry: unknown): Shape | string {
+export function readShape(geometry: unknown, file = ''): Shape | string {
   if (geometry === null || geometry === undefined) return 'it has no geometry'
   const polygons = polygonsIn(geometry)
-  if (!polygons) return `its geometry is a ${String((geometry as { type?: unknown }).type)}`
+  if (!polygons) {
+    const { type } = geometry as { type?: unknown }
+    const mend = SURFACES.test(String(type))
+      ? `: ${convertAreas(file, '-nlt MULTIPOLYGON')} makes polygons`
+      : ''
+    return `its geometry is a ${String(type)}${mend}`
+  }
   const usable = polygons.flatMap((rings): [Float64Array, ...Float64Array[]][] => {
     const [outer, ...holes] = rings.map(closed)
     // Holes without an outer ring lie in nothing.

@@ -4,6 +4,7 @@ import type { Database } from 'sql.js'
 import initSqlJs from 'sql.js'
 import { OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
+import { convertAreas } from '../other-formats.ts'
 import {
   chooseLayer,
   type FeatureFile,
@@ -209,6 +210,7 @@ function* readFeatures(name: string, file: SqliteFile, reading: FeatureReading):
     number++
     if (geometry === undefined) throw new Error(`its table ${table} has no column ${column}`)
     yield {
+      file: name,
       number,
       read,
       properties,
@@ -247,7 +249,7 @@ function refuseOtherSrs(name: string, file: SqliteFile, table: string, srsId: nu
     if ((isEpsg && row.organization_coordsys_id === 4326) || isWgs84Wkt(String(row.definition))) return
     const crs = String(row.srs_name).slice(0, 50)
     throw new OperatorError(
-      `Layer ${table} of ${name} is in the CRS ${crs}, not in WGS 84: convert it with \`ogr2ogr -t_srs EPSG:4326 OUT.geojson ${name} "${table}"\`.`,
+      `Layer ${table} of ${name} is in the CRS ${crs}, not in WGS 84: convert it with ${convertAreas(name, undefined, table)}.`,
     )
   }
   throw new Error(`its layer ${table} has a CRS that it does not have`)
@@ -262,8 +264,6 @@ const MAX_MISSING_VALUES = 5_000_000
 
 /** Versions of the format for writers and readers: 2 would need a log beside the file. */
 const VERSIONS = [18, 19]
-
-const ENCODINGS: Record<string, string> = { 'UTF-8': 'utf-8', 'UTF-16le': 'utf-16le', 'UTF-16be': 'utf-16be' }
 
 /** SQLite's replacement for bytes that are no text. */
 const NO_TEXT = '\uFFFD'
@@ -333,7 +333,7 @@ function measured(database: Database, table: string, columns: string[], maxBytes
 /** Texts may hold the replacement character itself. */
 function refuseNoText(database: Database, table: string, column: string): void {
   const [pragma] = query(database, 'PRAGMA encoding')
-  const decoder = new TextDecoder(ENCODINGS[String(pragma?.encoding)], { fatal: true })
+  const decoder = new TextDecoder(String(pragma?.encoding), { fatal: true })
   const texts = `SELECT CAST(${quoted(column)} AS BLOB) AS bytes FROM ${quoted(table)} WHERE typeof(${quoted(column)}) = 'text'`
   for (const { bytes } of query(database, texts)) decoder.decode(bytes as Buffer)
 }

@@ -49,7 +49,7 @@ export async function loadBoundaries(
   database: Database,
   request: LoadRequest,
 ): Promise<{ country: string; report: FileReport | undefined }> {
-  const { level, files, strict } = request
+  const { level, files } = request
   const target = await findTarget(database, request)
   const { country } = target
   const sets = await findBoundarySets(database.writer, country.code)
@@ -76,8 +76,7 @@ export async function loadBoundaries(
     licence: request.licence ?? otherwise.licence,
   }
   const areas = readAreas(request, target, found)
-  const all = strict ? refusingOthers(areas, found) : areas
-  const report = await replaceBoundaries(database, set, all, { ...request, ...found, country })
+  const report = await replaceBoundaries(database, set, areas, { ...request, ...found, country })
   return { country: country.name, report: { ...report, elsewhere: found.elsewhere } }
 }
 
@@ -85,15 +84,6 @@ interface Found {
   dropped: AreaIssue[]
   notes: string[]
   elsewhere: number
-}
-
-async function* refusingOthers(areas: AsyncIterable<StagedArea>, found: Found) {
-  yield* areas
-  const { elsewhere: count } = found
-  if (count === 0) return
-  const features =
-    count === 1 ? 'One feature is of another country' : `${count} features are of other countries`
-  throw new OperatorError(`${features}: rejected by --strict.`)
 }
 
 async function findTarget({ writer }: Database, request: LoadRequest) {
@@ -146,7 +136,7 @@ function refuseMissingParents(country: CountryBounds, level: number, sets: Map<n
 
 type Target = Awaited<ReturnType<typeof findTarget>>
 
-async function* readAreas({ files, read = () => {} }: LoadRequest, target: Target, found: Found) {
+async function* readAreas({ files, strict, read = () => {} }: LoadRequest, target: Target, found: Found) {
   const { country, countries, level } = target
   for (const [index, file] of files.entries()) {
     let known: RecognizedProperties | undefined
@@ -154,7 +144,7 @@ async function* readAreas({ files, read = () => {} }: LoadRequest, target: Targe
     let some = false
     for await (const feature of file.features((note) => found.notes.push(note))) {
       read((index + feature.read) / files.length)
-      const origin = `feature ${feature.number} of ${file.name}`
+      const origin = `feature ${feature.number} of ${feature.file}`
       const { properties } = feature
       known ??= recognizeProperties(file.name, level, properties, target.properties)
       const { names, source } = known
@@ -165,14 +155,17 @@ async function* readAreas({ files, read = () => {} }: LoadRequest, target: Targe
         continue
       }
       some = true
-      refuseOtherLevel(file.name, properties, source, target)
+      // An operator who names the code's property knows its level.
+      const is = target.properties.code ? undefined : findLevel(properties, source)
+      if (is !== undefined && is !== level) throw otherLevel(file.name, is, level)
       const code = readCode(properties, names.code, source?.noCode) ?? null
       const shape = usableShape(origin, feature)
       if (typeof shape === 'string') {
         found.dropped.push({ area: code ?? origin, reason: shape })
         continue
       }
-      refuseOutsideCountry(code ? `${code} (${origin})` : origin, shape.bounds, country, countries)
+      const subject = code ? `${code} (${origin})` : origin
+      refuseOutsideCountry(subject, feature.file, shape.bounds, country, countries)
       const name = readText(properties, names.name) ?? null
       yield {
         origin,
@@ -187,28 +180,21 @@ async function* readAreas({ files, read = () => {} }: LoadRequest, target: Targe
     if (foreign && !some) throw foreign
   }
   read(1)
+  if (!strict || found.elsewhere === 0) return
+  const [one, others] = [
+    'One feature is of another country',
+    `${found.elsewhere} features are of other countries`,
+  ]
+  throw new OperatorError(`${found.elsewhere === 1 ? one : others}: rejected by --strict.`)
 }
 
 function usableShape(origin: string, feature: RawFeature): Shape | string {
   try {
-    return readShape(feature.geometry)
+    return readShape(feature.geometry, feature.file)
   } catch (error) {
     if (error instanceof RangeError) throw new OperatorError(`${origin}: ${error.message}.`)
     throw error
   }
-}
-
-function refuseOtherLevel(
-  file: string,
-  properties: Record<string, unknown>,
-  source: PropertyLayout | undefined,
-  target: Target,
-): void {
-  // An operator who names the code's property knows its level.
-  if (target.properties.code) return
-  const level = findLevel(properties, source)
-  if (level === undefined || level === target.level) return
-  throw otherLevel(file, level, target.level)
 }
 
 function otherCountry(

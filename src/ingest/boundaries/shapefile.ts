@@ -15,7 +15,7 @@ import {
   withoutCutCharacter,
 } from '#src/lib/text.ts'
 import { measureBounds } from '#src/raster/rings.ts'
-import { stemOf } from '../other-formats.ts'
+import { convertAreas, stemOf } from '../other-formats.ts'
 import {
   type FeatureFile,
   type FeatureReading,
@@ -248,7 +248,7 @@ async function* sideBySide(
       )
     }
     const { shape, read } = found.value
-    yield { number, read, geometry: shape, properties: record.value as Record<string, unknown> }
+    yield { file: name, number, read, geometry: shape, properties: record.value as Record<string, unknown> }
   }
 }
 
@@ -334,7 +334,7 @@ function refuseOtherCrs(name: string, wkt: string): void {
   if (isWgs84Wkt(wkt)) return
   const crs = /^\s*\w+\s*\[\s*"([^"]*)"/.exec(wkt)?.[1] ?? wkt.slice(0, 50)
   throw new OperatorError(
-    `${name} is in the CRS ${crs}, not in WGS 84: convert it with \`ogr2ogr -t_srs EPSG:4326 OUT.geojson IN.shp\`.`,
+    `${name} is in the CRS ${crs}, not in WGS 84: convert it with ${convertAreas(name)}.`,
   )
 }
 
@@ -358,18 +358,12 @@ const RECORD_HEADER_BYTES = 8
 const MAX_RECORD_BYTES = 48 * MAX_POSITIONS
 
 const POLYGONS = [5, 15, 25]
-const OTHER_TYPES: Record<number, string> = {
-  1: 'Point',
-  11: 'Point',
-  21: 'Point',
-  3: 'LineString',
-  13: 'LineString',
-  23: 'LineString',
-  8: 'MultiPoint',
-  18: 'MultiPoint',
-  28: 'MultiPoint',
-  31: 'MultiPatch',
-}
+const OTHER_TYPES: [name: string, types: number[]][] = [
+  ['Point', [1, 11, 21]],
+  ['LineString', [3, 13, 23]],
+  ['MultiPoint', [8, 18, 28]],
+  ['MultiPatch', [31]],
+]
 
 /**
  * ESRI Shapefile Technical Description, 1998.
@@ -402,7 +396,7 @@ function readGeometry(record: Buffer, number: number): object | null {
   const type = record.length < 4 ? 0 : record.readInt32LE(0)
   if (type === 0) return null
   if (!POLYGONS.includes(type)) {
-    const other = OTHER_TYPES[type]
+    const [other] = OTHER_TYPES.find(([, types]) => types.includes(type)) ?? []
     if (other) return { type: other }
     throw new Error(`shape ${number} is of type ${type}, which there is not`)
   }

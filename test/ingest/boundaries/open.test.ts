@@ -92,6 +92,10 @@ const OTHER_FORMATS = [
   'tab',
   'mif',
   'sqlite',
+  'csv',
+  'TSV',
+  'gpx',
+  'gdb',
   'dxf',
 ]
 
@@ -127,6 +131,9 @@ const REFUSED: Record<string, [path: Promise<string>, reading?: Partial<FeatureR
     { layer: 'AREAS' },
   ],
   'an archive of a GeoPackage': [archive({ 'a.gpkg': 'x' })],
+  'an archive of KML beside a text': [archive({ 'a b/License.txt': '', 'a b/areas.kml': '' })],
+  'an archive of a file geodatabase': [archive({ 'a.gdb/gdb': '', 'a.gdb/a00000001.gdbtable': '' })],
+  'JSON of Esri': [boundaryFile('{"features":[{"attributes":{}}]}')],
   'an archive of GeoJSON that is cut off': [archive({ 'a.json': collection('x').subarray(0, 90) })],
   'an archive of more than it says': [boundaryFile(zipOfPacked(BOMB), 'areas.zip')],
   'an archive of 1.8 GB': [boundaryFile(zipOfPacked(HUGE), 'areas.zip')],

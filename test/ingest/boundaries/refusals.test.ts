@@ -73,6 +73,8 @@ const CASES: Record<string, Case> = {
   },
   'swapped axes': { content: [region('A', SWAPPED)] },
   metres: { content: [region('A', PROJECTED)] },
+  'longitudes from 0 to 360': { content: [region('A', rectangle(358, 8, 359, 9))], country: 'gha' },
+  'longitudes beyond 360': { content: [region('A', rectangle(359, 8, 361, 9))], country: 'gha' },
   'a CRS of metres': { content: collection([region('A', PROJECTED)], byName('urn:ogc:def:crs:EPSG::32637')) },
   'a place in another country': { content: [region('A', rectangle(36, -2, 37, -1))] },
   'an area that says it is of another country': { content: [region('A', WEST, { iso3: 'KEN' })] },
