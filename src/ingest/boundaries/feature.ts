@@ -21,6 +21,8 @@ export interface RawFeature {
   read: number
   properties: Record<string, unknown>
   geometry: unknown
+  /** Mends letters of its file that were read in a wrong encoding. */
+  remedy?: string | undefined
 }
 
 export interface FeatureReading {

@@ -5,6 +5,7 @@ import { COUNTRIES, findKeys, listCountryExtents } from '#src/catalog/reference-
 import type { Database } from '#src/data/client.ts'
 import { OperatorError } from '#src/errors.ts'
 import { nameKey } from '#src/lib/names.ts'
+import { mendName } from '#src/lib/text.ts'
 import { type FeatureFile, type RawFeature, readShape, type Shape } from './feature.ts'
 import {
   findCountry,
@@ -80,6 +81,9 @@ export async function loadBoundaries(
   return { country: country.name, report: { ...report, elsewhere: found.elsewhere } }
 }
 
+/** Of names that look damaged. */
+const NAMED = 5
+
 interface Found {
   dropped: AreaIssue[]
   notes: string[]
@@ -142,6 +146,8 @@ async function* readAreas({ files, strict, read = () => {} }: LoadRequest, targe
     let known: RecognizedProperties | undefined
     let foreign: OperatorError | undefined
     let some = false
+    let remedy = 'The file has them so: make it anew from its source, read as UTF-8.'
+    const misread = new Set<string>()
     for await (const feature of file.features((note) => found.notes.push(note))) {
       read((index + feature.read) / files.length)
       const origin = `feature ${feature.number} of ${feature.file}`
@@ -167,6 +173,9 @@ async function* readAreas({ files, strict, read = () => {} }: LoadRequest, targe
       const subject = code ? `${code} (${origin})` : origin
       refuseOutsideCountry(subject, feature.file, shape.bounds, country, countries)
       const name = readText(properties, names.name) ?? null
+      const meant = name && mendName(name)
+      if (meant !== name && misread.size < NAMED) misread.add(`${name} (${meant}?)`)
+      remedy = feature.remedy ?? remedy
       yield {
         origin,
         code: code ?? (names.code.length === 0 ? country.code.toUpperCase() : null),
@@ -178,6 +187,11 @@ async function* readAreas({ files, strict, read = () => {} }: LoadRequest, targe
     }
     // Files of the world serve one country; a file without it is a mistake.
     if (foreign && !some) throw foreign
+    const examples = [...misread].join(', ')
+    if (examples)
+      found.notes.push(
+        `Names of ${file.name} look like UTF-8 that was read as Windows-1252: ${examples}. ${remedy}`,
+      )
   }
   read(1)
   if (!strict || found.elsewhere === 0) return

@@ -201,15 +201,14 @@ export async function* shapefileFeatures(
     if (crs === '') noted(`${name} has no CRS (.prj): its coordinates are taken for degrees of WGS 84.`)
     else refuseOtherCrs(name, crs)
     const label = cpg && (await readSmallText(await open(cpg), cpg, noted))
-    const { encoding, note } = chooseEncoding(
-      name,
-      await surveyTexts(await open(dbf)),
-      label,
-      reading.encoding,
-    )
+    const survey = await surveyTexts(await open(dbf))
+    const { encoding, note } = chooseEncoding(name, survey, label, reading.encoding)
     if (note) noted(note)
+    const isMisread = survey.texts === 'UTF-8' && encoding !== UTF_8
+    const remedy = isMisread ? 'Give --encoding utf-8, or write UTF-8 into its .cpg.' : undefined
     const decode: Decode = (bytes) => decodeField(bytes, encoding)
-    yield* sideBySide(name, readShapes(await open(shp)), readRecords(await open(dbf), decode), noted)
+    const pairs = sideBySide(name, readShapes(await open(shp)), readRecords(await open(dbf), decode), noted)
+    for await (const feature of pairs) yield { ...feature, remedy }
   } catch (error) {
     if (error instanceof OperatorError) throw error
     const reason = formatError(error)
@@ -289,8 +288,12 @@ function chooseEncoding(
   if (!label && !given) return unlabelled(name, texts)
   const encoding = given ?? label?.encoding
   if (!encoding) {
+    const others = /^utf-?16/i.test(String(label?.says))
+      ? 'make it anew in UTF-8'
+      : `give --encoding, such as ${EXAMPLES}`
+    const way = texts === 'UTF-8' ? 'give --encoding utf-8' : others
     throw new OperatorError(
-      `${name} says in its ${label?.where} that its texts are in ${label?.says}, which is not known: give --encoding, such as ${EXAMPLES}.`,
+      `${name} says in its ${label?.where} that its texts are in ${label?.says}, which is not read: ${way}.`,
     )
   }
   if (encoding === UTF_8 && texts === 'other') {

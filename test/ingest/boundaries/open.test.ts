@@ -188,6 +188,14 @@ const REFUSED: Record<string, [path: Promise<string>, reading?: Partial<FeatureR
   ...Object.fromEntries(OTHER_FORMATS.map((ending) => [ending, [boundaryFile('x', `areas.${ending}`)]])),
 }
 
+test('signs that are not seen are dropped from names, but for those that join letters', () => {
+  const unseen = '\u200b\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff\0'
+  const name = ['\u202eSe\u0301', unseen, 'gou ', unseen].join('')
+  expect(readText({ name }, ['name'])).toBe('Ségou')
+  expect(readText({ name: ` ${unseen} ` }, ['name'])).toBeUndefined()
+  expect(readText({ name: 'ක්\u200dෂ می\u200cخ' }, ['name'])).toBe('ක්\u200dෂ می\u200cخ')
+})
+
 test('a collection that is packed with gzip is read as it would be unpacked', async () => {
   const path = await boundaryFile(gzipSync(collection('Tigré')), 'areas.geojson.gz')
   expect(await namesIn(path)).toBe('Tigré')
