@@ -115,46 +115,39 @@ export function convertAreas(file: string, options = '-t_srs EPSG:4326', layer?:
   return `\`ogr2ogr ${options} ${made} ${read}${layer === undefined ? '' : ` ${quoted(layer)}`}\``
 }
 
-export const TOPOJSON = 'TopoJSON'
-export const ESRI_JSON = 'JSON of Esri'
-const LINES = 'GeoJSON of one feature a line'
+/** What GDAL converts: a name, what differs in the command, and what must hold for it. */
+type Kind = [endings: string, name: string, options?: string, condition?: string, layer?: string]
 
-/** What differs in the command of a kind, and what must hold for it. */
-const CONVERSIONS: Record<string, [options: string | undefined, condition: string, layer?: string]> = {
-  // TopoJSON and CSV state no CRS to convert from.
-  [TOPOJSON]: ['-a_srs EPSG:4326', ''],
-  CSV: [
-    "-a_srs EPSG:4326 -oo 'GEOM_POSSIBLE_NAMES=*wkt*,*geom*' -oo KEEP_GEOM_COLUMNS=NO",
-    ', if a column such as WKT or geometry has polygons in WKT; points are no areas',
-  ],
-  GPX: ['-nlt MULTIPOLYGON', ', of closed tracks alone; other lines and points are no areas', 'tracks'],
-  GeoParquet: [undefined, ', with a GDAL that has the driver Parquet, which that of Debian lacks'],
-}
+// TopoJSON and CSV state no CRS to convert from.
+export const TOPOJSON: Kind = ['topojson', 'TopoJSON', '-a_srs EPSG:4326']
+export const ESRI_JSON: Kind = ['', 'JSON of Esri']
+const OF_CSV = "-a_srs EPSG:4326 -oo 'GEOM_POSSIBLE_NAMES=*wkt*,*geom*' -oo KEEP_GEOM_COLUMNS=NO"
+const IF_CSV = ', if a column such as WKT or geometry has polygons in WKT; points are no areas'
+const IF_GPX = ', of closed tracks alone; other lines and points are no areas'
+const IF_PARQUET = ', with a GDAL that has the driver Parquet, which that of Debian lacks'
 
-/** Unsupported boundary files, by ending. */
-export const KINDS: Record<string, string> = {
-  '.kml': 'KML',
-  '.kmz': 'KML',
-  '.fgb': 'FlatGeobuf',
-  '.topojson': TOPOJSON,
-  '.parquet': 'GeoParquet',
-  '.geoparquet': 'GeoParquet',
-  '.geojsonl': LINES,
-  '.geojsons': LINES,
-  '.ndjson': LINES,
-  '.gml': 'GML',
-  '.tab': 'MapInfo TAB',
-  '.mif': 'MapInfo MIF',
-  '.sqlite': 'SpatiaLite',
-  '.gdb': 'a file geodatabase',
-  '.csv': 'CSV',
-  '.tsv': 'CSV',
-  '.gpx': 'GPX',
+const KINDS: Kind[] = [
+  TOPOJSON,
+  ['kml|kmz', 'KML'],
+  ['fgb', 'FlatGeobuf'],
+  ['parquet|geoparquet', 'GeoParquet', undefined, IF_PARQUET],
+  ['geojsonl|geojsons|ndjson', 'GeoJSON of one feature a line'],
+  ['gml', 'GML'],
+  ['tab', 'MapInfo TAB'],
+  ['mif', 'MapInfo MIF'],
+  ['sqlite', 'SpatiaLite'],
+  ['gdb', 'a file geodatabase'],
+  ['csv|tsv', 'CSV', OF_CSV, IF_CSV],
+  ['gpx', 'GPX', '-nlt MULTIPOLYGON', IF_GPX, 'tracks'],
+]
+
+/** By the ending. */
+export function findKind(name: string): Kind | undefined {
+  return KINDS.find(([endings]) => new RegExp(`\\.(${endings})/?$`, 'i').test(name))
 }
 
 /** Names the command that converts it. */
-export function refuseOtherKind(name: string, kind: string): never {
-  const [options, condition, layer] = CONVERSIONS[kind] ?? [undefined, '']
+export function refuseOtherKind(name: string, [, kind, options, condition = '', layer]: Kind): never {
   throw new OperatorError(
     `${name} is ${kind}, which is not read: ${convertAreas(name, options, layer)} makes a GeoPackage of it${condition}.`,
   )

@@ -105,20 +105,21 @@ const SMALLEST_RING = 8
  * Drops heights, closes open rings, and drops rings with fewer than three corners. PostGIS finds other faults.
  *
  * @returns the reason without a shape
- * @throws {RangeError} for coordinates that are no finite numbers
+ * @param of names it in errors
+ * @throws {OperatorError} for coordinates that are no finite numbers
  */
-export function readShape(geometry: unknown, file = ''): Shape | string {
+export function readShape(geometry: unknown, of = { number: 1, file: 'the outline' }): Shape | string {
   if (geometry === null || geometry === undefined) return 'it has no geometry'
   const polygons = polygonsIn(geometry)
   if (!polygons) {
     const { type } = geometry as { type?: unknown }
     const mend = SURFACES.test(String(type))
-      ? `: ${convertAreas(file, '-nlt MULTIPOLYGON')} makes polygons`
+      ? `: ${convertAreas(of.file, '-nlt MULTIPOLYGON')} makes polygons`
       : ''
     return `its geometry is a ${String(type)}${mend}`
   }
   const usable = polygons.flatMap((rings): [Float64Array, ...Float64Array[]][] => {
-    const [outer, ...holes] = rings.map(closed)
+    const [outer, ...holes] = rings.map((ring) => closed(ring, of))
     // Holes without an outer ring lie in nothing.
     if (!outer || outer.length < SMALLEST_RING) return []
     return [[outer, ...holes.filter((hole) => hole.length >= SMALLEST_RING)]]
@@ -140,11 +141,13 @@ function asArray(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-function closed(positions: unknown): Float64Array {
+function closed(positions: unknown, { number, file }: { number: number; file: string }): Float64Array {
   const ring = asArray(positions).flatMap((position) => {
     const [x, y] = asArray(position)
     if (Number.isFinite(x) && Number.isFinite(y)) return [x, y] as number[]
-    throw new RangeError(`the coordinates ${JSON.stringify(position)} are not two numbers`)
+    throw new OperatorError(
+      `feature ${number} of ${file}: the coordinates ${JSON.stringify(position)} are not two numbers.`,
+    )
   })
   const isOpen = ring[0] !== ring.at(-2) || ring[1] !== ring.at(-1)
   return Float64Array.from(isOpen ? [...ring, ...ring.slice(0, 2)] : ring)

@@ -21,24 +21,11 @@ const HEADER_BYTES = 8
 /** By the envelope code of the flags. */
 const ENVELOPE_BYTES = [0, 32, 48, 48, 64]
 
-/** Types of well-known binary, by their numbers. */
-const TYPES: Record<number, string> = {
-  1: 'Point',
-  2: 'LineString',
-  3: 'Polygon',
-  4: 'MultiPoint',
-  5: 'MultiLineString',
-  6: 'MultiPolygon',
-  7: 'GeometryCollection',
-  8: 'CircularString',
-  9: 'CompoundCurve',
-  10: 'CurvePolygon',
-  11: 'MultiCurve',
-  12: 'MultiSurface',
-  15: 'PolyhedralSurface',
-  16: 'TIN',
-  17: 'Triangle',
-}
+/** Types of well-known binary, by their numbers: ISO 13249-3. */
+const TYPES =
+  'Geometry Point LineString Polygon MultiPoint MultiLineString MultiPolygon GeometryCollection CircularString CompoundCurve CurvePolygon MultiCurve MultiSurface Curve Surface PolyhedralSurface TIN Triangle'.split(
+    ' ',
+  )
 
 /** Real files nest no collections. */
 const MAX_DEPTH = 8

@@ -6,7 +6,7 @@ import type { Database } from '#src/data/client.ts'
 import { OperatorError } from '#src/errors.ts'
 import { nameKey } from '#src/lib/names.ts'
 import { mendName } from '#src/lib/text.ts'
-import { type FeatureFile, type RawFeature, readShape, type Shape } from './feature.ts'
+import { type FeatureFile, readShape } from './feature.ts'
 import {
   findCountry,
   findLevel,
@@ -165,7 +165,7 @@ async function* readAreas({ files, strict, read = () => {} }: LoadRequest, targe
       const is = target.properties.code ? undefined : findLevel(properties, source)
       if (is !== undefined && is !== level) throw otherLevel(file.name, is, level)
       const code = readCode(properties, names.code, source?.noCode) ?? null
-      const shape = usableShape(origin, feature)
+      const shape = readShape(feature.geometry, feature)
       if (typeof shape === 'string') {
         found.dropped.push({ area: code ?? origin, reason: shape })
         continue
@@ -200,15 +200,6 @@ async function* readAreas({ files, strict, read = () => {} }: LoadRequest, targe
     `${found.elsewhere} features are of other countries`,
   ]
   throw new OperatorError(`${found.elsewhere === 1 ? one : others}: rejected by --strict.`)
-}
-
-function usableShape(origin: string, feature: RawFeature): Shape | string {
-  try {
-    return readShape(feature.geometry, feature.file)
-  } catch (error) {
-    if (error instanceof RangeError) throw new OperatorError(`${origin}: ${error.message}.`)
-    throw error
-  }
 }
 
 function otherCountry(

@@ -11,7 +11,7 @@ import { gunzip, isGzipped, openZipArchive } from '../archive.ts'
 import {
   convertAreas,
   ESRI_JSON,
-  KINDS,
+  findKind,
   refuseOtherKind,
   refuseOtherPath,
   refusePacked,
@@ -164,7 +164,8 @@ const ENCODED = ['.shp', '.zip']
 export async function openBoundaryFile(path: string, reading: FeatureReading): Promise<FeatureFile> {
   refuseOtherPath(path)
   const found = await stat(path).catch((error) => refuseUnreadable(path, error))
-  if (!found.isFile() && !/\.gdb\/?$/i.test(path)) throw new OperatorError(`${path} is not a file.`)
+  const kind = findKind(path)
+  if (!found.isFile() && !kind) throw new OperatorError(`${path} is not a file.`)
   if (found.size === 0) throw new OperatorError(`${path} is empty.`)
   const unpacked = /\.(?:geo)?json\.gz$/i.test(path) ? stemOf(path) : path
   const ending = extname(unpacked).toLowerCase()
@@ -184,7 +185,7 @@ export async function openBoundaryFile(path: string, reading: FeatureReading): P
       return geoPackage(path, reading)
     default:
       refusePacked(path)
-      if (ending in KINDS) refuseOtherKind(basename(path), KINDS[ending] as string)
+      if (kind) refuseOtherKind(basename(path), kind)
       throw new OperatorError(
         `${path} is neither GeoJSON (.geojson, .json), nor a shapefile (.shp), nor one of them in an archive (.zip), nor a GeoPackage (.gpkg).`,
       )
@@ -240,8 +241,10 @@ function chooseEntry(name: string, entries: string[], reading: FeatureReading): 
     )
   }
   const others = usable.map((entry) => entry.replace(/(?<=\.gdb)\/.*/i, ''))
-  const other = others.find((entry) => extname(entry).toLowerCase() in KINDS)
-  if (other) refuseOtherKind(`${name}/${other}`, KINDS[extname(other).toLowerCase()] as string)
+  for (const other of others) {
+    const kind = findKind(other)
+    if (kind) refuseOtherKind(`${name}/${other}`, kind)
+  }
   throw new OperatorError(`${name} holds no shapefile and no GeoJSON.`)
 }
 

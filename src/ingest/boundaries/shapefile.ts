@@ -285,7 +285,11 @@ function chooseEncoding(
 ): { encoding: Encoding; note?: string } {
   if (texts === 'ASCII') return { encoding: UTF_8 }
   const label = readLabel(cpg.trim(), languageDriver)
-  if (!label && !given) return unlabelled(name, texts)
+  if (!label && !given) {
+    if (texts === 'UTF-8') return { encoding: UTF_8 }
+    const note = `${name} does not say what its texts are in, and they are not UTF-8: they are read as Windows-1252. If names look damaged, give --encoding.`
+    return { encoding: encodingNamed('windows-1252') as Encoding, note }
+  }
   const encoding = given ?? label?.encoding
   if (!encoding) {
     const others = /^utf-?16/i.test(String(label?.says))
@@ -316,14 +320,6 @@ function readLabel(cpg: string, driver: number) {
   const page = findDriverPage(driver)
   const says = page === undefined ? `language driver ${driver}` : `code page ${page}`
   return { where: '.dbf', says, encoding: encodingOfPage(page) }
-}
-
-function unlabelled(name: string, texts: Texts): { encoding: Encoding; note?: string } {
-  if (texts === 'UTF-8') return { encoding: UTF_8 }
-  return {
-    encoding: encodingNamed('windows-1252') as Encoding,
-    note: `${name} does not say what its texts are in, and they are not UTF-8: they are read as Windows-1252. If names look damaged, give --encoding.`,
-  }
 }
 
 /** A .prj or .cpg has a few lines. */
