@@ -100,33 +100,56 @@ function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
-export const TOPOJSON = 'TopoJSON'
-const LINES = 'GeoJSON of one feature a line'
-
-/** Unsupported boundary files, by ending. */
-export const KINDS: Record<string, string> = {
-  '.kml': 'KML',
-  '.kmz': 'KML',
-  '.fgb': 'FlatGeobuf',
-  '.topojson': TOPOJSON,
-  '.parquet': 'GeoParquet',
-  '.geoparquet': 'GeoParquet',
-  '.geojsonl': LINES,
-  '.geojsons': LINES,
-  '.ndjson': LINES,
-  '.gml': 'GML',
-  '.tab': 'MapInfo TAB',
-  '.mif': 'MapInfo MIF',
-  '.sqlite': 'SpatiaLite',
+/**
+ * A shell command of GDAL that makes a GeoPackage.
+ *
+ * @param file its name; of one in an archive, behind the archive's and a slash
+ * @param options of ogr2ogr
+ * @param layer of several; left out, all are converted
+ */
+export function convertAreas(file: string, options = '-t_srs EPSG:4326', layer?: string): string {
+  const packed = /\.gz$/i.test(file)
+  const [stem, store] = [stemOf(basename(packed ? stemOf(file) : file)), packed ? '/vsigzip/' : '/vsizip/']
+  const made = quoted(`${stem}${/\.gpkg$/i.test(file) ? '-wgs84' : ''}.gpkg`)
+  const read = quoted(packed || file.includes('/') ? store + file : file)
+  return `\`ogr2ogr ${options} ${made} ${read}${layer === undefined ? '' : ` ${quoted(layer)}`}\``
 }
 
-/** Names the command that converts all layers. */
-export function refuseOtherKind(name: string, kind: string): never {
-  const made = quoted(`${stemOf(name)}.gpkg`)
-  // TopoJSON states no CRS to convert from.
-  const crs = `${kind === TOPOJSON ? '-a_srs' : '-t_srs'} EPSG:4326`
+/** What GDAL converts: a name, what differs in the command, and what must hold for it. */
+type Kind = [endings: string, name: string, options?: string, condition?: string, layer?: string]
+
+// TopoJSON and CSV state no CRS to convert from.
+export const TOPOJSON: Kind = ['topojson', 'TopoJSON', '-a_srs EPSG:4326']
+export const ESRI_JSON: Kind = ['', 'JSON of Esri']
+const OF_CSV = "-a_srs EPSG:4326 -oo 'GEOM_POSSIBLE_NAMES=*wkt*,*geom*' -oo KEEP_GEOM_COLUMNS=NO"
+const IF_CSV = ', if a column such as WKT or geometry has polygons in WKT; points are no areas'
+const IF_GPX = ', of closed tracks alone; other lines and points are no areas'
+const IF_PARQUET = ', with a GDAL that has the driver Parquet, which that of Debian lacks'
+
+const KINDS: Kind[] = [
+  TOPOJSON,
+  ['kml|kmz', 'KML'],
+  ['fgb', 'FlatGeobuf'],
+  ['parquet|geoparquet', 'GeoParquet', undefined, IF_PARQUET],
+  ['geojsonl|geojsons|ndjson', 'GeoJSON of one feature a line'],
+  ['gml', 'GML'],
+  ['tab', 'MapInfo TAB'],
+  ['mif', 'MapInfo MIF'],
+  ['sqlite', 'SpatiaLite'],
+  ['gdb', 'a file geodatabase'],
+  ['csv|tsv', 'CSV', OF_CSV, IF_CSV],
+  ['gpx', 'GPX', '-nlt MULTIPOLYGON', IF_GPX, 'tracks'],
+]
+
+/** By the ending. */
+export function findKind(name: string): Kind | undefined {
+  return KINDS.find(([endings]) => new RegExp(`\\.(${endings})/?$`, 'i').test(name))
+}
+
+/** Names the command that converts it. */
+export function refuseOtherKind(name: string, [, kind, options, condition = '', layer]: Kind): never {
   throw new OperatorError(
-    `${name} is ${kind}, which is not read: \`ogr2ogr ${crs} ${made} ${quoted(name)}\` makes a GeoPackage of it.`,
+    `${name} is ${kind}, which is not read: ${convertAreas(name, options, layer)} makes a GeoPackage of it${condition}.`,
   )
 }
 
