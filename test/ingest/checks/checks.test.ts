@@ -82,6 +82,8 @@ const NAMED = [
   ...['p_below_202607.tif', 'p_normal_202607.tif', 'p_above_202607.tif', 'Urea_BelowNormal_202607.tif'],
   ...['ke_potato_jul2026.tif', 'below_ground_v202608.tif', 'below_ground_v20260815.tif'],
   ...['season_202607-202609.tif', 'plain.tif'],
+  ...['p_an_072026.tif', 'p_NN_072026.tif', 'p_bn_072026.tif', 'Yield_of_an_area.tif'],
+  ...['an_202608_nn.tif', 'bn.tif', 'p_20260815_102026.tif', 'p_v102026.tif', 'tile_01_2026.tif'],
 ]
 
 /** Values in a circle about the middle of the grid. */
@@ -186,6 +188,25 @@ const CASES: Record<string, Case> = {
       scale: 0.05,
     })),
     settings: FERTILIZER,
+  },
+  'files named by the letters of a season, and a month before its year': {
+    layers: [
+      { file: 'p_an_072026.tif', scenario: 'Below Normal' },
+      { file: 'p_NN_072026.tif', scenario: 'Normal' },
+      { file: 'p_bn_072026.tif', scenario: 'Above Normal' },
+      { file: 'Yield_of_an_area.tif', scenario: 'Dominant' },
+    ],
+  },
+  'names with letters of no season, and numbers like a month': {
+    layers: [
+      { file: 'an_202608_nn.tif', scenario: 'Below Normal' },
+      { file: 'bn.tif', scenario: 'Above Normal' },
+      { file: 'Yield_of_an_area.tif', scenario: 'Normal' },
+      ...['p_20260815_102026.tif', 'p_v102026.tif', 'tile_01_2026.tif'].map((file) => ({
+        file,
+        scenario: file,
+      })),
+    ],
   },
   'a band whose description contradicts the manifest': { layers: [{ file: 'described.tif', band: 1 }] },
   'names that say nothing of a season': {
