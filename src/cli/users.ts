@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { Option } from 'commander'
@@ -16,7 +16,7 @@ import { listRecords, recordOperation } from '#src/data/audit-queries.ts'
 import { refuseOlderSchema } from '#src/data/schema-state.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { findCopiedAccount, restoreAccount } from '#src/data/transfer/account.ts'
+import { areSameDatabase, findCopiedAccount, restoreAccount } from '#src/data/transfer/account.ts'
 import { ApiError, OperatorError } from '#src/errors.ts'
 import { AJV_OPTIONS, validationError } from '#src/http/parameters.ts'
 import {
@@ -154,11 +154,21 @@ const remove = command({
 
 const SERVER = /^postgres(ql)?:/
 
+// An address may have a password.
+const OWN =
+  '--from is the database of this service, which has nothing to restore: name a copy, such as a backup.'
+
 /** The settings of a copy: a server's URL, or the folder of an embedded database, which is there already. */
 function configOfCopy(from: string): Config {
   if (SERVER.test(from)) return loadConfig({ DATABASE_URL: from })
   const folder = pathNamed(from)
-  if (existsSync(join(folder, 'postgres'))) return loadConfig({ DATA_DIR: folder })
+  const { DATABASE_URL, DATA_DIR } = loadConfig()
+  if (existsSync(join(folder, 'postgres'))) {
+    // One process alone opens it.
+    const isOwn = !DATABASE_URL && existsSync(DATA_DIR) && realpathSync(folder) === realpathSync(DATA_DIR)
+    if (isOwn) throw new OperatorError(OWN)
+    return loadConfig({ DATA_DIR: folder })
+  }
   throw new OperatorError(`${from} is no folder of an embedded database, and no URL such as postgres://...`, {
     code: 'NOT_FOUND',
   })
@@ -191,35 +201,40 @@ const restore = command({
     'agro users restore amina@example.org --from postgres://postgres@127.0.0.1/agro_copy',
     'agro users restore amina@example.org --from /srv/backups/data-2026-11-28 --yes',
   ],
-  change: ({ writer }, { from, ...consent }: Output & Consent & { from: string }, email: string) =>
-    onDatabase(async ({ writer: copy }) => {
-      await refuseOlderSchema(copy).catch((error) => {
-        throw error instanceof OperatorError
-          ? new OperatorError(`This is about the copy: ${error.message}`, { code: error.code })
-          : error
-      })
-      const account = await findCopiedAccount(copy, queries.emailKey(email))
-      // Different people may have one key: see `emailKey`.
-      if (account?.email.toLowerCase() !== queries.storedEmail(email).toLowerCase()) {
-        const other = account ? `; it has ${account.email}` : ''
-        throw new OperatorError(`The copy has no account ${email}${other}.`, { code: 'NOT_FOUND' })
-      }
-      await confirm(`${await tellDeletion(writer, account.id)}: this restores ${account.email}`, consent)
-      // The running service removes leftovers, and the embedded database has none now.
-      while ((await queries.removePiece(writer)) || (await removeFieldPiece(writer)));
-      const lockedHash = await hashPassword(randomBytes(32).toString('base64url'))
-      const restoring = restoreAccount(writer, copy, account, lockedHash)
-      const { changed, rows } = await whileShown(`restoring ${email}`, restoring)
-      const counts = Object.entries(rows).map(([table, count]) => `${table} ${count}`)
-      const login = changed
-        ? `Its role, password, keys or second factor have changed since the copy: it is a plain user without keys, and \`agro users reset ${account.email}\` makes a token for a password.`
-        : 'Its owner logs in with the password of the copy.'
-      const { id } = account
-      return [
-        { id, email: account.email, changed, rows },
-        `${account.email} is restored: ${counts.join(', ')}. ${login}`,
-      ]
-    }, configOfCopy(from)),
+  async run({ from, ...consent }: Output & Consent & { from: string }, email: string) {
+    const copied = configOfCopy(from)
+    return withDatabase(({ writer }) =>
+      onDatabase(async ({ writer: copy }) => {
+        if (SERVER.test(from) && (await areSameDatabase(writer, copy))) throw new OperatorError(OWN)
+        await refuseOlderSchema(copy).catch((error) => {
+          throw error instanceof OperatorError
+            ? new OperatorError(`This is about the copy: ${error.message}`, { code: error.code })
+            : error
+        })
+        const account = await findCopiedAccount(copy, queries.emailKey(email))
+        // Different people may have one key: see `emailKey`.
+        if (account?.email.toLowerCase() !== queries.storedEmail(email).toLowerCase()) {
+          const other = account ? `; it has ${account.email}` : ''
+          throw new OperatorError(`The copy has no account ${email}${other}.`, { code: 'NOT_FOUND' })
+        }
+        await confirm(`${await tellDeletion(writer, account.id)}: this restores ${account.email}`, consent)
+        // The running service removes leftovers, and the embedded database has none now.
+        while ((await queries.removePiece(writer)) || (await removeFieldPiece(writer)));
+        const lockedHash = await hashPassword(randomBytes(32).toString('base64url'))
+        const restoring = restoreAccount(writer, copy, account, lockedHash)
+        const { changed, rows } = await whileShown(`restoring ${email}`, restoring)
+        const counts = Object.entries(rows).map(([table, count]) => `${table} ${count}`)
+        const login = changed
+          ? `Its role, password, keys or second factor have changed since the copy: it is a plain user without keys, and \`agro users reset ${account.email}\` makes a token for a password.`
+          : 'Its owner logs in with the password of the copy.'
+        const { id } = account
+        return [
+          { id, email: account.email, changed, rows },
+          `${account.email} is restored: ${counts.join(', ')}. ${login}`,
+        ]
+      }, copied),
+    )
+  },
 })
 
 const roleCommands = (
