@@ -16,7 +16,7 @@ import { listRecords, recordOperation } from '#src/data/audit-queries.ts'
 import { refuseOlderSchema } from '#src/data/schema-state.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { areSameDatabase, findCopiedAccount, restoreAccount } from '#src/data/transfer/account.ts'
+import { findCopiedAccount, restoreAccount } from '#src/data/transfer/account.ts'
 import { ApiError, OperatorError } from '#src/errors.ts'
 import { AJV_OPTIONS, validationError } from '#src/http/parameters.ts'
 import {
@@ -154,24 +154,21 @@ const remove = command({
 
 const SERVER = /^postgres(ql)?:/
 
-// An address may have a password.
-const OWN =
-  '--from is the database of this service, which has nothing to restore: name a copy, such as a backup.'
-
 /** The settings of a copy: a server's URL, or the folder of an embedded database, which is there already. */
 function configOfCopy(from: string): Config {
-  if (SERVER.test(from)) return loadConfig({ DATABASE_URL: from })
-  const folder = pathNamed(from)
   const { DATABASE_URL, DATA_DIR } = loadConfig()
-  if (existsSync(join(folder, 'postgres'))) {
-    // One process alone opens it.
-    const isOwn = !DATABASE_URL && existsSync(DATA_DIR) && realpathSync(folder) === realpathSync(DATA_DIR)
-    if (isOwn) throw new OperatorError(OWN)
-    return loadConfig({ DATA_DIR: folder })
+  const isServer = SERVER.test(from)
+  const folder = pathNamed(from)
+  if (!isServer && !existsSync(join(folder, 'postgres'))) {
+    const sentence = `${from} is no folder of an embedded database, and no URL such as postgres://...`
+    throw new OperatorError(sentence, { code: 'NOT_FOUND' })
   }
-  throw new OperatorError(`${from} is no folder of an embedded database, and no URL such as postgres://...`, {
-    code: 'NOT_FOUND',
-  })
+  const isOwnFolder = () => existsSync(DATA_DIR) && realpathSync(folder) === realpathSync(DATA_DIR)
+  if (isServer ? from === DATABASE_URL : !DATABASE_URL && isOwnFolder()) {
+    // An address may have a password.
+    throw new OperatorError('--from is the database of this service: name a copy, such as a restored backup.')
+  }
+  return loadConfig(isServer ? { DATABASE_URL: from } : { DATA_DIR: folder })
 }
 
 /** The beginning of a sentence. A person who asked to be forgotten must not come back by mistake. */
@@ -205,7 +202,6 @@ const restore = command({
     const copied = configOfCopy(from)
     return withDatabase(({ writer }) =>
       onDatabase(async ({ writer: copy }) => {
-        if (SERVER.test(from) && (await areSameDatabase(writer, copy))) throw new OperatorError(OWN)
         await refuseOlderSchema(copy).catch((error) => {
           throw error instanceof OperatorError
             ? new OperatorError(`This is about the copy: ${error.message}`, { code: error.code })

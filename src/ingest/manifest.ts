@@ -94,12 +94,12 @@ export type Manifest = Omit<ManifestFile, 'layers' | 'conditions'> & {
  * @param folder the base of relative paths
  * @throws {OperatorError} for what is not there
  */
-async function findPaths(folder: string, name: string, archives: Archives): Promise<string[]> {
+async function findPaths(folder: string, name: string): Promise<string[]> {
   if (isAddress(name)) return [name]
   refuseOtherRaster(name)
   const path = resolve(folder, name)
-  if (basename(path).includes('*')) return findAll(path, archives)
-  await refuseMissing(path, archives)
+  if (basename(path).includes('*')) return findAll(path)
+  await refuseMissing(path)
   return [path]
 }
 
@@ -107,45 +107,33 @@ export function isAddress(name: string): boolean {
   return /^https?:/i.test(name)
 }
 
-async function findAll(pattern: string, archives: Archives): Promise<string[]> {
+async function findAll(pattern: string): Promise<string[]> {
   const folder = dirname(pattern)
   const archive = await archiveIn(folder)
+  if (archive === undefined) await refuseMissing(folder)
   const names =
     archive === undefined
-      ? await readdir(folder).catch((error) =>
-          refuseMissing(folder, archives).then(() => refuseUnreadable(folder, error)),
-        )
-      : (await archives(archive))
-          .filter((name) => join(archive, dirname(name)) === folder)
-          .map((name) => basename(name))
-  const found = names.filter((name) => fits(name, basename(pattern).split('*')))
+      ? await readdir(folder).catch((error) => refuseUnreadable(folder, error))
+      : (await namesIn(archive)).filter((name) => join(archive, dirname(name)) === folder)
+  const found = names.map((name) => basename(name)).filter((name) => fits(name, basename(pattern).split('*')))
   if (found.length === 0) throw new OperatorError(`${pattern} fits no file.`, { code: 'NOT_FOUND' })
   return found.toSorted().map((name) => join(folder, name))
 }
 
-/** Names in an archive, which is opened once. */
-type Archives = (path: string) => Promise<string[]>
-
-function createArchives(): Archives {
-  const known = new Map<string, string[]>()
-  return async (path) => {
-    const names = known.get(path)
-    if (names) return names
-    const archive = await openZipArchive(path, path)
-    archive.close()
-    known.set(path, archive.names)
-    return archive.names
-  }
+async function namesIn(archivePath: string): Promise<string[]> {
+  const { names, close } = await openZipArchive(archivePath, archivePath)
+  close()
+  return names
 }
 
 /** @throws {OperatorError} for a file that is not there, with its nearest name */
-async function refuseMissing(path: string, archives: Archives): Promise<void> {
+async function refuseMissing(path: string): Promise<void> {
   const archive = await archiveIn(path)
   if (archive !== undefined)
-    return void rasterIn(await archives(archive), archive, path.slice(archive.length + 1))
+    return void rasterIn(await namesIn(archive), archive, path.slice(archive.length + 1))
   if (await isThere(path)) return
   const folder = dirname(path)
-  await refuseMissing(folder, archives)
+  await refuseMissing(folder)
   const slashed = path.replaceAll('\\', '/')
   const near = nearestName(basename(path), await readdir(folder).catch(() => []))
   const step =
@@ -229,7 +217,6 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
   const { decimals } = products.of(rest.product)
   const found: ManifestLayer[] = []
   const faults = new Map<string, OperatorCode>()
-  const archives = createArchives()
   const withPaths = async <Band extends Pick<LayerText, 'file' | 'files'> & { line?: number }>({
     file,
     files = [file as string],
@@ -237,7 +224,7 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
   }: Band) => {
     const paths: string[] = []
     for (const name of files) {
-      const found = findPaths(dirname(path), name, archives).catch((error) => {
+      const found = findPaths(dirname(path), name).catch((error) => {
         if (!(error instanceof OperatorError)) throw error
         const line = band.line ?? findLine(['conditions', 'raster'])
         faults.set(`${path}:${line}: ${error.message}`, error.code)

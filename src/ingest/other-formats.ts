@@ -80,7 +80,6 @@ const NO_MANIFESTS: [start: string, ending: RegExp, name: string][] = [
   ['PK\x03\x04', /\.(?:xls[xmb]|ods)$/i, 'a workbook'],
   ['PK\x03\x04', /$/, 'a zip archive'],
   ['\xd0\xcf\x11\xe0', /$/, 'a workbook or another file of Office'],
-  ['%PDF', /$/, 'a PDF'],
 ]
 
 export const BEGIN_MANIFEST =

@@ -105,7 +105,7 @@ const NO_MANIFESTS: Record<string, string> = {
   ...{ 'rain.tif': 'II*\0', 'big.tif': `MM\0+${'\0'.repeat(300_000)}`, 'rain.nc': 'CDF\x01' },
   ...{ 'season.zip': 'PK\x03\x04', 'season.xlsx': 'PK\x03\x04', 'season.xls': '\xd0\xcf\x11\xe0' },
   ...{ 'season.ods': 'PK\x03\x04', 'season.yaml.gz': '\x1f\x8b', 'season.7z': '7z\xbc\xaf' },
-  ...{ 'manifest.pdf': '%PDF-1.4\n\xe2\xe3', 'areas.gpkg': 'SQLite format 3\0', 'a.yaml': 'yield: \xff' },
+  ...{ 'areas.gpkg': 'SQLite format 3\0', 'a.yaml': 'yield: \xff' },
 }
 
 test('what is no manifest is refused, with what to give: what is not there, folders, rasters, archives, workbooks', async () => {

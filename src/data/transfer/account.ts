@@ -26,14 +26,6 @@ interface CopiedAccount {
   recordedUntil: Date | null
 }
 
-/** Whether two connections lead to one database of one server, by whatever addresses. */
-export async function areSameDatabase(...both: [Kysely<Tables>, Kysely<Tables>]): Promise<boolean> {
-  const of = sql<{ database: string }>`
-    select concat_ws(' ', current_database(), pg_postmaster_start_time()) as database`
-  const [own, other] = await Promise.all(both.map(async (db) => (await of.execute(db)).rows[0]?.database))
-  return own === other
-}
-
 /** Undefined where the copy has none with this key of an e-mail. */
 export async function findCopiedAccount(
   copy: Kysely<Tables>,

@@ -149,7 +149,7 @@ async function follow(address: URL, { at, tag }: Progress, signal: AbortSignal):
 
 /** What sentences print for a shell, with the words of `quoted`. */
 const GDAL_LINE =
-  /(gdal_translate -co \S+|gdalinfo) ((?:'[^']*'|\\'|[\w@%+=:,./-])+)(?: ((?:'[^']*'|\\'|[\w@%+=:,./-])+)(?= makes))?/g
+  /(gdal_translate -co \S+|gdalinfo) ((?:'[^']*'|\\'|[^' ])+)(?: ((?:'[^']*'|\\'|[^' ])+)(?= makes))?/g
 
 /** Their block offsets stay in memory during a load. */
 const MAX_FILES = 256
@@ -208,27 +208,22 @@ export class OpenFiles {
     for (const folder of this.#folders.values()) await rm(dirname(folder), { recursive: true, force: true })
   }
 
-  /** A text with what the manifest names in the place of temporary files. */
+  /** A text with what the manifest names in the place of temporary files. GDAL writes neither into these nor beside them. */
   shown(text: string): string {
     const lines = text.replace(GDAL_LINE, (line, command, from, made) => {
-      const path = this.#inGdal(unquoted(from))
-      if (path === unquoted(from)) return line
-      return `${command} ${quoted(path)}${made ? ` ${quoted(basename(unquoted(made)))}` : ''}`
+      const path = this.#named(unquoted(from), true).replace(/(?<=^\/vsigzip\/.*\.gz)\/[^/]+$/i, '')
+      const target = made ? ` ${quoted(basename(unquoted(made)))}` : ''
+      return path === unquoted(from) ? line : `${command} ${quoted(path)}${target}`
     })
-    return [...this.#folders].reduceRight((before, [source, folder]) => {
-      const from = isAddress(source) ? dirname(shown(new URL(source))) : source
-      return before.replaceAll(folder, () => from)
-    }, lines)
+    return this.#named(lines)
   }
 
-  /** GDAL has names of its own for files that are packed or elsewhere, and writes beside neither. */
-  #inGdal(path: string): string {
+  #named(text: string, inGdal = false): string {
     return [...this.#folders].reduceRight((before, [source, folder]) => {
-      if (!before.includes(folder)) return before
-      if (isAddress(source))
-        return before.replace(folder, () => `/vsicurl/${dirname(shown(new URL(source)))}`)
-      return isGzipped(source) ? `/vsigzip/${source}` : before.replace(folder, () => `/vsizip/${source}`)
-    }, path)
+      const from = isAddress(source) ? dirname(shown(new URL(source))) : source
+      const store = isAddress(source) ? '/vsicurl/' : isGzipped(source) ? '/vsigzip/' : '/vsizip/'
+      return before.replaceAll(folder, () => `${inGdal ? store : ''}${from}`)
+    }, text)
   }
 
   /** @throws the error, without temporary files */
