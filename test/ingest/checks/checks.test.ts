@@ -1,6 +1,7 @@
 // Runs on a server alone: statements.test.ts tries the statements on the embedded database.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { zipSync } from 'fflate'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ReleaseIssue } from '#src/data/rights.ts'
 import { type LayerText, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
@@ -24,6 +25,17 @@ beforeAll(async () => {
       `inside-${at}.tif`,
       (...place) => inside(...place) + Number(inside(...place) !== -1) * at,
     )
+  await writeField(folder, 'filled.tif', filled(1300))
+  await writeField(folder, 'land.tif', (_, column) => 1 + Number(column > 75))
+  for (const [odds, part] of Object.entries(ODDS))
+    await writeField(folder, odds, (...place) =>
+      inside(...place) === -1 ? (odds === 'odds-above.tif' ? 0 : -1) : part,
+    )
+  const packed = ['filled.tif', 'inside-1.tif', 'inside-2.tif'].map(async (name) => [
+    `a season/${name}`,
+    await readFile(join(folder, name)),
+  ])
+  await writeFile(join(folder, 'season.zip'), zipSync(Object.fromEntries(await Promise.all(packed))))
   for (const [at, name] of NAMED.entries())
     await writeField(folder, name, (...place) => smooth(...place) + at)
   await writeField(folder, 'described.tif', smooth, {
@@ -72,6 +84,9 @@ interface Case {
   layers?: LayerText[]
   settings?: Record<string, unknown>
 }
+
+/** Rasters of odds; the first has 0 where the others have none. */
+const ODDS = { 'odds-above.tif': 0.3, 'odds-normal.tif': 0.45, 'odds-below.tif': 0.25 }
 
 /** Rasters of one yield. */
 const NAMED = [
@@ -159,6 +174,37 @@ const CASES: Record<string, Case> = {
   'a number in the place of nodata in a band of a range': {
     valueAt: filled(1300),
     layers: [{ file: 'inside-1.tif', low: { file: 'it.tif' }, high: { file: 'inside-2.tif' } }],
+  },
+  'a number in the place of nodata in a scenario of a condition, with a landscape': {
+    valueAt: filled(1300),
+    layers: ['hill', 'plain'].flatMap((condition, of) =>
+      SEASONS.map((season, at) => ({
+        file: of + at === 0 ? 'it.tif' : `inside-${1 + ((of + at) % 2)}.tif`,
+        ...{ ...season, condition, scale: 1 + of / 10 + at / 100 },
+      })),
+    ),
+    settings: {
+      conditions: {
+        question: 'Where?',
+        titles: { hill: 'Hill', plain: 'Plain' },
+        default: 'hill',
+        raster: { file: 'land.tif', codes: { 1: 'hill', 2: 'plain' } },
+      },
+    },
+  },
+  'a number in the place of nodata in rasters of odds': {
+    layers: Object.keys(ODDS).map((file, at) => ({
+      ...{ file: 'inside-1.tif', scale: 1.2 - at / 10, probability: { file }, ...SEASONS[at] },
+    })),
+  },
+  'a number in the place of nodata in a raster of an archive': {
+    layers: ['filled.tif', 'inside-1.tif', 'inside-2.tif'].map((name, at) => ({
+      ...{ file: `season.zip/a season/${name}`, ...SEASONS[at] },
+    })),
+  },
+  'a number in less than nine tenths of the pixels where others have none': {
+    valueAt: (row, column) => (row < 15 ? smooth(row, column) : filled(1300)(row, column)),
+    layers: sisters(...SEASONS),
   },
   'values in less of the grid than in other scenarios': {
     valueAt: only((row, column) => Math.hypot(row - 57, column - 75) < 40),
