@@ -177,6 +177,13 @@ const FORMS: Record<string, string> = {
   question: 'a question of at most 100 characters without spaces around it',
 }
 
+const BOUNDS: Record<string, string> = {
+  minItems: 'at least',
+  minProperties: 'at least',
+  maxItems: 'at most',
+  maxProperties: 'at most',
+}
+
 /** By the parser's codes. */
 const YAML_STEPS: Partial<Record<string, string>> = {
   BLOCK_AS_IMPLICIT_KEY:
@@ -333,8 +340,11 @@ function describe(error: ErrorObject): Problem {
   if (keyword === 'enum') return { path, message: `must be one of ${params.allowedValues.join(', ')}` }
   if (keyword === 'pattern' || (FORMS[field] && keyword === 'type'))
     return { path, message: `must be ${FORMS[field]}` }
-  if (keyword === 'minItems') return { path, message: 'must have at least one entry' }
-  if (keyword === 'maxItems') return { path, message: `must have at most ${params.limit} entries` }
+  const bound = BOUNDS[keyword]
+  if (bound) {
+    const entries = params.limit === 1 ? 'one entry' : `${params.limit} entries`
+    return { path, message: `must have ${bound} ${entries}` }
+  }
   if (keyword === 'minLength') return { path, message: 'must not be empty' }
   if (keyword === 'type' && params.type === 'array') {
     return { path, message: 'must be a list: a line each, which begins with a hyphen and a space' }
@@ -344,12 +354,6 @@ function describe(error: ErrorObject): Problem {
   }
   if (keyword === 'type' && params.type === 'boolean') return { path, message: 'must be true or false' }
   if (field === 'probability') return { path, message: 'must be a number from 0 to 1, or a band' }
-  if (keyword === 'minProperties' || keyword === 'maxProperties') {
-    return {
-      path,
-      message: `must have ${keyword === 'minProperties' ? 'at least' : 'at most'} ${params.limit} entries`,
-    }
-  }
   if (field === 'band') return { path, message: 'must be a number from 1, or the name of a band' }
   if (field === 'nodata') return { path, message: 'must be a number, nan or none' }
   if (keyword === 'const') return { path, message: `must be ${params.allowedValue}` }

@@ -85,7 +85,7 @@ const NO_MANIFESTS: [start: string, ending: RegExp, name: string][] = [
 export const BEGIN_MANIFEST =
   'Begin one with a copy of examples/rwanda/potato-2026-08.yaml; docs/manifest.md has its fields.'
 
-/** @throws {OperatorError} for what is no text @param beginning one character a byte */
+/** @throws {OperatorError} for a file that is no text @param beginning one character a byte */
 export function refuseNoManifest(path: string, beginning: string): void {
   const known = NO_MANIFESTS.find(([start, ending]) => beginning.startsWith(start) && ending.test(path))
   const name = known?.[2] ?? nameFormat(beginning)

@@ -39,10 +39,8 @@ const SCENARIO_LETTERS: Vocabulary = [
 function findLettered(names: readonly string[]): Set<string> {
   const others = new Map<string, string[]>()
   for (const name of new Set(names)) {
-    for (const [letters] of SCENARIO_LETTERS) {
-      const other = spell(name).replace(` ${letters} `, ' * ')
-      if (other.includes('*')) others.set(other, [...(others.get(other) ?? []), name])
-    }
+    const other = spell(name).replace(/ (?:an|nn|bn)(?= )/, ' *')
+    if (other.includes('*')) others.set(other, [...(others.get(other) ?? []), name])
   }
   return new Set([...others.values()].filter(({ length }) => length > 1).flat())
 }
@@ -171,16 +169,15 @@ interface Labelling {
 function listLabellings(release: ReleaseFacts, { words, names: published }: Surroundings): Labelling[] {
   const layers = listLayers(release)
   const { countryCode, cropCode, forecastPeriod } = release.series
+  const lettered = findLettered(layers.flatMap(({ about }) => about?.names ?? []))
   const ofLayers = (['scenario', 'input', 'condition', 'role'] as const).map((kind): Labelling => {
     const own = [...layers.flatMap((layer) => layer[kind] ?? []), ...(OTHERS[kind]?.(published) ?? [])]
     const vocabulary: Vocabulary = own.map((label) => [label, meaningOf(label)])
     if (kind !== 'scenario')
       return { kind, labelOf: (layer) => layer[kind], read: (name) => readMeanings(name, vocabulary) }
-    const lettered = findLettered(layers.flatMap(({ about }) => about?.names ?? []))
     const all = [...vocabulary, ...SCENARIO_WORDS]
-    const read = (name: string) =>
-      readMeanings(name, lettered.has(name) ? [...all, ...SCENARIO_LETTERS] : all)
-    return { kind, labelOf: (layer) => layer[kind], read }
+    const wordsOf = (name: string) => (lettered.has(name) ? [...all, ...SCENARIO_LETTERS] : all)
+    return { kind, labelOf: (layer) => layer[kind], read: (name) => readMeanings(name, wordsOf(name)) }
   })
   return [
     ...ofLayers,
