@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs'
 import { basename, extname, sep } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 
@@ -41,7 +42,10 @@ export function refusePacked(path: string, beginning = ''): void {
   const isOne = ([ending, start]: (typeof PACKED)[number]) =>
     ending.test(path) || (start !== '' && beginning.startsWith(start))
   const unpack = PACKED.find(isOne)?.[2]
-  if (unpack) throw new OperatorError(`${path} is packed: \`${unpack} ${quoted(path)}\` unpacks it.`)
+  if (!unpack) return
+  const [, archive, entry = path] = /^(.*\.zip)\/(.+)$/i.exec(path) ?? []
+  const first = archive ? `unzip ${quoted(basename(archive))} && ` : ''
+  throw new OperatorError(`${path} is packed: \`${first}${unpack} ${quoted(entry)}\` unpacks it.`)
 }
 
 /** Files with several rasters. */
@@ -57,19 +61,49 @@ export const FORMAT_BYTES = 64
  */
 export function refuseOtherFormat(path: string, beginning: string): never {
   refusePacked(path, beginning)
-  const name = Object.keys(FORMATS).find((name) =>
-    FORMATS[name]?.some((start) => folded(beginning).startsWith(folded(start))),
-  )
+  const name = nameFormat(beginning)
   const [, described, ending = ''] = DESCRIBED.find(([ending]) => ending.test(path)) ?? []
   if (name !== undefined) refuseFormat(path, name)
   if (described !== undefined) refuseFormat(path, described, ending === '' ? path : stemOf(path) + ending)
   throw new OperatorError(`${path} is not a TIFF file.`)
 }
 
-/** @throws {OperatorError} for a folder */
-export function refuseNoFile(path: string): never {
+function nameFormat(beginning: string): string | undefined {
+  return Object.keys(FORMATS).find((name) =>
+    FORMATS[name]?.some((start) => folded(beginning).startsWith(folded(start))),
+  )
+}
+
+/** Byte order and version of classic TIFF and BigTIFF. */
+export const TIFF_SIGNATURES = ['II*\0', 'MM\0*', 'II+\0', 'MM\0+']
+
+/** Other files that are given in the place of a manifest: by their first bytes and their endings. */
+const NO_MANIFESTS: [start: string, ending: RegExp, name: string][] = [
+  ...TIFF_SIGNATURES.map((start): [string, RegExp, string] => [start, /$/, 'a raster (GeoTIFF)']),
+  ['PK\x03\x04', /\.(?:xls[xmb]|ods)$/i, 'a workbook'],
+  ['PK\x03\x04', /$/, 'a zip archive'],
+  ['\xd0\xcf\x11\xe0', /$/, 'a workbook or another file of Office'],
+]
+
+export const BEGIN_MANIFEST =
+  'Begin one with a copy of examples/rwanda/potato-2026-08.yaml; docs/manifest.md has its fields.'
+
+/** @throws {OperatorError} for a file that is no text @param beginning one character a byte */
+export function refuseNoManifest(path: string, beginning: string): void {
+  const known = NO_MANIFESTS.find(([start, ending]) => beginning.startsWith(start) && ending.test(path))
+  const name = known?.[2] ?? nameFormat(beginning)
+  if (name !== undefined) throw new OperatorError(`${path} is ${name}, not a manifest. ${BEGIN_MANIFEST}`)
+  refusePacked(path, beginning)
+}
+
+/** @throws {OperatorError} for a folder, or what else is no file */
+export function refuseNoFile(path: string, found: Stats): never {
   if (/\.zarr$/i.test(path)) refuseFormat(path, 'Zarr')
-  throw new OperatorError(`${path} is not a file.`)
+  throw new OperatorError(
+    found.isDirectory()
+      ? `${path} is a folder: give a raster in it, or those of one layer, as in "files: [${path}/*.tif]".`
+      : `${path} is not a file.`,
+  )
 }
 
 function refuseFormat(path: string, name: string, read = path): never {
@@ -96,8 +130,13 @@ function folded(text: string): string {
 }
 
 /** For a shell. */
-function quoted(path: string): string {
+export function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+}
+
+/** What a shell makes of {@link quoted}. */
+export function unquoted(word: string): string {
+  return word.replace(/'([^']*)'|\\(')/g, '$1$2')
 }
 
 /**
@@ -199,6 +238,8 @@ export function refuseOtherRaster(name: string): void {
 
 /** Of a failed look at a file or folder. */
 export function refuseUnreadable(path: string, error: NodeJS.ErrnoException): never {
-  if (error.code === 'ENOENT') throw new OperatorError(`${path} does not exist.`, { code: 'NOT_FOUND' })
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+    throw new OperatorError(`${path} does not exist.`, { code: 'NOT_FOUND' })
+  if (error.code === 'EACCES' || error.code === 'EPERM') throw new OperatorError(`${path} may not be read.`)
   throw new OperatorError(`${path} cannot be read: ${error.message}.`)
 }

@@ -4,7 +4,7 @@ import type { Database } from 'sql.js'
 import initSqlJs from 'sql.js'
 import { OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
-import { convertAreas } from '../other-formats.ts'
+import { convertAreas, quoted as quotedWord } from '../other-formats.ts'
 import {
   chooseLayer,
   type FeatureFile,
@@ -171,7 +171,7 @@ async function refuseUnmerged(path: string, name: string): Promise<void> {
     const beside = await stat(path + ending).catch(() => undefined)
     if (!beside || beside.size === 0) continue
     throw new OperatorError(
-      `${name} is not complete without ${name}${ending}: close the programs that have it open, or copy it with \`ogr2ogr OUT.gpkg ${name}\`.`,
+      `${name} is not complete without ${name}${ending}: close the programs that have it open, or copy it with \`ogr2ogr OUT.gpkg ${quotedWord(name)}\`.`,
     )
   }
 }
@@ -180,7 +180,7 @@ async function refuseLarge(path: string, name: string): Promise<void> {
   const { size } = await stat(path)
   if (size <= MAX_FILE_BYTES) return
   throw new OperatorError(
-    `${name} has ${Math.ceil(size / 2 ** 20)} MB; GeoPackages of at most 256 MB are read: \`ogr2ogr -t_srs EPSG:4326 areas.geojson ${name} LAYER\` makes a file of any size of one layer.`,
+    `${name} has ${Math.ceil(size / 2 ** 20)} MB; GeoPackages of at most 256 MB are read: \`ogr2ogr -t_srs EPSG:4326 areas.geojson ${quotedWord(name)} LAYER\` makes a file of any size of one layer.`,
   )
 }
 

@@ -12,6 +12,7 @@ import {
   convertAreas,
   ESRI_JSON,
   findKind,
+  quoted,
   refuseOtherKind,
   refuseOtherPath,
   refusePacked,
@@ -237,7 +238,7 @@ function chooseEntry(name: string, entries: string[], reading: FeatureReading): 
   }
   if (named(['.gpkg']).length > 0) {
     throw new OperatorError(
-      `${name} holds a GeoPackage, which is read once it is unpacked: \`unzip ${name}\`.`,
+      `${name} holds a GeoPackage, which is read once it is unpacked: \`unzip ${quoted(name)}\`.`,
     )
   }
   const others = usable.map((entry) => entry.replace(/(?<=\.gdb)\/.*/i, ''))

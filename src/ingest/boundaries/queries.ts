@@ -137,12 +137,13 @@ export async function listLost(trx: Trx, { countryCode, level }: BoundarySet, dr
   return rows.map(({ code }) => code)
 }
 
-/** Codes that are one for people: they differ by case, width, blanks or zeros in front of numbers. */
+/** Codes that are one for people: they differ by case, width, zeros in front of numbers, and what parts but no digits. */
 export async function listAlikeCodes(trx: Trx): Promise<string[]> {
   const { rows } = await sql<{ codes: string }>`
     select string_agg(code, ' and ' order by code) as codes
     from staged_area
-    cross join lateral replace(lower(normalize(code, nfkc)), ' ', '') as plain
+    cross join lateral regexp_replace(lower(normalize(code, nfkc)), '[-_ ]+', '-', 'g') as parted
+    cross join lateral regexp_replace(parted, '(?<![0-9])-|-(?![0-9])', '', 'g') as plain
     group by regexp_replace(plain, '(^|[^0-9])0+(?=[0-9])', '\\1', 'g')
     having count(*) > 1
     order by codes`.execute(trx)

@@ -214,10 +214,11 @@ test('areas that overlap, have codes alike or would be lost are noted or refused
   await say('one geometry twice', [...four, square('E', 37, 8)])
   await say('almost one geometry', [...four, square('E', 37, 8, 1.001)])
   await say('one geometry twice, which may be', [...four, square('E', 37, 8)], 1, { allowTwins: true })
-  await say(
-    'codes alike',
-    ['a1', 'A1', 'A 01', 'A10', '\uff211'].map((code, at) => square(code, 37 + at, 8)),
-  )
+  const codes = ['a1', 'A1', 'A 01', 'A10', '\uff211', 'A-1', 'a_01', '2-12', '22-2', '2_12']
+  const alike = codes.map((code, at) => square(code, 37 + (at % 5), 8 + Math.floor(at / 5)))
+  await say('codes alike', alike)
+  await say('codes alike that are loaded already', alike)
+  await say('codes alike that are loaded already, strictly', alike, 1, { strict: true })
   await say('four again', four)
   const without = [...four.slice(1), area('A', { type: 'Point', coordinates: [37.5, 8.5] })]
   await say('a point in the place of an area', without)
