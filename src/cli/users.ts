@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { Option } from 'commander'
@@ -156,12 +156,19 @@ const SERVER = /^postgres(ql)?:/
 
 /** The settings of a copy: a server's URL, or the folder of an embedded database, which is there already. */
 function configOfCopy(from: string): Config {
-  if (SERVER.test(from)) return loadConfig({ DATABASE_URL: from })
+  const { DATABASE_URL, DATA_DIR } = loadConfig()
+  const isServer = SERVER.test(from)
   const folder = pathNamed(from)
-  if (existsSync(join(folder, 'postgres'))) return loadConfig({ DATA_DIR: folder })
-  throw new OperatorError(`${from} is no folder of an embedded database, and no URL such as postgres://...`, {
-    code: 'NOT_FOUND',
-  })
+  if (!isServer && !existsSync(join(folder, 'postgres'))) {
+    const sentence = `${from} is no folder of an embedded database, and no URL such as postgres://...`
+    throw new OperatorError(sentence, { code: 'NOT_FOUND' })
+  }
+  const isOwnFolder = () => existsSync(DATA_DIR) && realpathSync(folder) === realpathSync(DATA_DIR)
+  if (isServer ? from === DATABASE_URL : !DATABASE_URL && isOwnFolder()) {
+    // An address may have a password.
+    throw new OperatorError('--from is the database of this service: name a copy, such as a restored backup.')
+  }
+  return loadConfig(isServer ? { DATABASE_URL: from } : { DATA_DIR: folder })
 }
 
 /** The beginning of a sentence. A person who asked to be forgotten must not come back by mistake. */
@@ -191,35 +198,39 @@ const restore = command({
     'agro users restore amina@example.org --from postgres://postgres@127.0.0.1/agro_copy',
     'agro users restore amina@example.org --from /srv/backups/data-2026-11-28 --yes',
   ],
-  change: ({ writer }, { from, ...consent }: Output & Consent & { from: string }, email: string) =>
-    onDatabase(async ({ writer: copy }) => {
-      await refuseOlderSchema(copy).catch((error) => {
-        throw error instanceof OperatorError
-          ? new OperatorError(`This is about the copy: ${error.message}`, { code: error.code })
-          : error
-      })
-      const account = await findCopiedAccount(copy, queries.emailKey(email))
-      // Different people may have one key: see `emailKey`.
-      if (account?.email.toLowerCase() !== queries.storedEmail(email).toLowerCase()) {
-        const other = account ? `; it has ${account.email}` : ''
-        throw new OperatorError(`The copy has no account ${email}${other}.`, { code: 'NOT_FOUND' })
-      }
-      await confirm(`${await tellDeletion(writer, account.id)}: this restores ${account.email}`, consent)
-      // The running service removes leftovers, and the embedded database has none now.
-      while ((await queries.removePiece(writer)) || (await removeFieldPiece(writer)));
-      const lockedHash = await hashPassword(randomBytes(32).toString('base64url'))
-      const restoring = restoreAccount(writer, copy, account, lockedHash)
-      const { changed, rows } = await whileShown(`restoring ${email}`, restoring)
-      const counts = Object.entries(rows).map(([table, count]) => `${table} ${count}`)
-      const login = changed
-        ? `Its role, password, keys or second factor have changed since the copy: it is a plain user without keys, and \`agro users reset ${account.email}\` makes a token for a password.`
-        : 'Its owner logs in with the password of the copy.'
-      const { id } = account
-      return [
-        { id, email: account.email, changed, rows },
-        `${account.email} is restored: ${counts.join(', ')}. ${login}`,
-      ]
-    }, configOfCopy(from)),
+  async run({ from, ...consent }: Output & Consent & { from: string }, email: string) {
+    const copied = configOfCopy(from)
+    return withDatabase(({ writer }) =>
+      onDatabase(async ({ writer: copy }) => {
+        await refuseOlderSchema(copy).catch((error) => {
+          throw error instanceof OperatorError
+            ? new OperatorError(`This is about the copy: ${error.message}`, { code: error.code })
+            : error
+        })
+        const account = await findCopiedAccount(copy, queries.emailKey(email))
+        // Different people may have one key: see `emailKey`.
+        if (account?.email.toLowerCase() !== queries.storedEmail(email).toLowerCase()) {
+          const other = account ? `; it has ${account.email}` : ''
+          throw new OperatorError(`The copy has no account ${email}${other}.`, { code: 'NOT_FOUND' })
+        }
+        await confirm(`${await tellDeletion(writer, account.id)}: this restores ${account.email}`, consent)
+        // The running service removes leftovers, and the embedded database has none now.
+        while ((await queries.removePiece(writer)) || (await removeFieldPiece(writer)));
+        const lockedHash = await hashPassword(randomBytes(32).toString('base64url'))
+        const restoring = restoreAccount(writer, copy, account, lockedHash)
+        const { changed, rows } = await whileShown(`restoring ${email}`, restoring)
+        const counts = Object.entries(rows).map(([table, count]) => `${table} ${count}`)
+        const login = changed
+          ? `Its role, password, keys or second factor have changed since the copy: it is a plain user without keys, and \`agro users reset ${account.email}\` makes a token for a password.`
+          : 'Its owner logs in with the password of the copy.'
+        const { id } = account
+        return [
+          { id, email: account.email, changed, rows },
+          `${account.email} is restored: ${counts.join(', ')}. ${login}`,
+        ]
+      }, copied),
+    )
+  },
 })
 
 const roleCommands = (

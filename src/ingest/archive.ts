@@ -1,9 +1,11 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { basename, sep } from 'node:path'
 import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl'
 import { OperatorError } from '#src/errors.ts'
+import { findNearest, nameKey } from '#src/lib/names.ts'
 import { formatError } from '#src/lib/promises.ts'
 
 const MAX_ENTRIES = 10_000
@@ -22,6 +24,44 @@ export interface Archive {
 
 export function isArchive(path: string): boolean {
   return /\.zip$/i.test(path)
+}
+
+/** The part of a path that is an archive. */
+export async function archiveIn(path: string): Promise<string | undefined> {
+  const parts = path.split(sep)
+  for (const [index, part] of parts.entries()) {
+    if (!isArchive(part)) continue
+    const candidate = parts.slice(0, index + 1).join(sep)
+    const status = await stat(candidate).catch(() => undefined)
+    if (status?.isFile()) return candidate
+  }
+  return undefined
+}
+
+export const RASTER = /\.tiff?$/i
+const LISTED = 10
+
+/** @param named empty for the only raster @throws {OperatorError} with the nearest name, for one that is not there */
+export function rasterIn(names: string[], archivePath: string, named: string): string {
+  if (names.includes(named)) return named
+  const rasters = names.filter((name) => RASTER.test(name))
+  const [only] = rasters
+  if (named === '' && only !== undefined && rasters.length === 1) return only
+  const listed = rasters.slice(0, LISTED).join(', ') + (rasters.length > LISTED ? ' ...' : '')
+  if (named === '' && only !== undefined) {
+    throw new OperatorError(
+      `${archivePath} has ${rasters.length} rasters; say which, behind a slash: ${listed}.`,
+    )
+  }
+  const near = nearestName(named, rasters)
+  const step = near === undefined ? `; it has ${listed || 'no rasters'}.` : `: is it ${near}?`
+  throw new OperatorError(`${archivePath} has no ${named || 'GeoTIFF'}${step}`, { code: 'NOT_FOUND' })
+}
+
+/** Of files: the same but for case, accents and folders, or else almost the same. */
+export function nearestName(name: string, others: string[]): string | undefined {
+  const same = others.filter((other) => nameKey(basename(other)) === nameKey(basename(name)))
+  return findNearest(name, same) ?? same[0] ?? findNearest(name, others)
 }
 
 /** A file that is packed alone with gzip, and not an archive of several. */

@@ -1,4 +1,5 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { type Static, Type } from 'typebox'
@@ -8,11 +9,11 @@ import { productSchema } from '#schemas/product.ts'
 import type { ProductDefinition, Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { CHECK_NAMES } from '#src/data/rights.ts'
-import { decodeFile, OperatorError } from '#src/errors.ts'
+import { decodeFile, type OperatorCode, OperatorError } from '#src/errors.ts'
 import { isDay } from '#src/lib/dates.ts'
-import { findNearest, findSimilarName, nameKey } from '#src/lib/names.ts'
+import { findSimilarName } from '#src/lib/names.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
-import { isArchive, openZipArchive } from './archive.ts'
+import { archiveIn, nearestName, openZipArchive, rasterIn } from './archive.ts'
 import {
   BAND,
   COMPANION_DECIMALS,
@@ -25,7 +26,13 @@ import {
   type Problem,
   readAttributes,
 } from './companions.ts'
-import { refuseOtherRaster, refuseUnreadable } from './other-formats.ts'
+import {
+  BEGIN_MANIFEST,
+  FORMAT_BYTES,
+  refuseNoManifest,
+  refuseOtherRaster,
+  refuseUnreadable,
+} from './other-formats.ts'
 import type { LayerSource } from './source.ts'
 
 const LayerEntry = Type.Object(
@@ -85,19 +92,15 @@ export type Manifest = Omit<ManifestFile, 'layers' | 'conditions'> & {
  * `*` stands for any part of a name; matches are sorted.
  *
  * @param folder the base of relative paths
+ * @throws {OperatorError} for missing files
  */
-async function findPaths(folder: string, names: string[]): Promise<[string, ...string[]]> {
-  const paths: string[] = []
-  for (const name of names) {
-    if (isAddress(name)) {
-      paths.push(name)
-      continue
-    }
-    refuseOtherRaster(name)
-    const path = resolve(folder, name)
-    paths.push(...(basename(path).includes('*') ? await findAll(path) : [path]))
-  }
-  return [...new Set(paths)] as [string, ...string[]]
+async function findPaths(folder: string, name: string): Promise<string[]> {
+  if (isAddress(name)) return [name]
+  refuseOtherRaster(name)
+  const path = resolve(folder, name)
+  if (basename(path).includes('*')) return findAll(path)
+  await refuseMissing(path)
+  return [path]
 }
 
 export function isAddress(name: string): boolean {
@@ -106,43 +109,44 @@ export function isAddress(name: string): boolean {
 
 async function findAll(pattern: string): Promise<string[]> {
   const folder = dirname(pattern)
-  const names = await readdir(folder).catch((error) => {
-    if (readErrorCode(error) === 'ENOTDIR' && isArchive(folder)) return namesIn(folder)
-    return refuseUnreadable(folder, error)
-  })
-  const found = names.filter((name) => fits(name, basename(pattern).split('*')))
-  if (found.length === 0) throw new OperatorError(`${pattern} fits no file.`)
+  const archive = await archiveIn(folder)
+  if (archive === undefined) await refuseMissing(folder)
+  const names =
+    archive === undefined
+      ? await readdir(folder).catch((error) => refuseUnreadable(folder, error))
+      : (await namesIn(archive)).filter((name) => join(archive, dirname(name)) === folder)
+  const found = names.map((name) => basename(name)).filter((name) => fits(name, basename(pattern).split('*')))
+  if (found.length === 0) throw new OperatorError(`${pattern} fits no file.`, { code: 'NOT_FOUND' })
   return found.toSorted().map((name) => join(folder, name))
 }
 
-async function namesIn(path: string): Promise<string[]> {
-  const { names, close } = await openZipArchive(path, path)
+async function namesIn(archivePath: string): Promise<string[]> {
+  const { names, close } = await openZipArchive(archivePath, archivePath)
   close()
-  return names.filter((name) => !name.includes('/'))
+  return names
 }
 
-/** Files that are not there, each with its nearest name. */
-async function findMissing(paths: string[]): Promise<string[]> {
-  const sentences: string[] = []
-  for (const path of paths) {
-    // Files within archives are looked for when they are unpacked.
-    if (isAddress(path) || isArchive(dirname(path)) || (await isThere(path))) continue
-    const [folder, name] = [dirname(path), basename(path)]
-    const slashed = path.replaceAll('\\', '/')
-    const beside = await readdir(folder).catch(() => [])
-    const near = beside.find((other) => nameKey(other) === nameKey(name)) ?? findNearest(name, beside)
-    const step =
-      slashed !== path && (await isThere(slashed)) ? 'write / in the place of \\' : near && `is it ${near}?`
-    sentences.push(`${path} does not exist${step ? `: ${step}` : ''}${step?.endsWith('?') ? '' : '.'}`)
-  }
-  return sentences
+/** @throws {OperatorError} for a file that is not there, with its nearest name */
+async function refuseMissing(path: string): Promise<void> {
+  const archive = await archiveIn(path)
+  if (archive !== undefined)
+    return void rasterIn(await namesIn(archive), archive, path.slice(archive.length + 1))
+  if (await isThere(path)) return
+  const folder = dirname(path)
+  await refuseMissing(folder)
+  const slashed = path.replaceAll('\\', '/')
+  const near = nearestName(basename(path), await readdir(folder).catch(() => []))
+  const step =
+    slashed !== path && (await isThere(slashed)) ? 'write / in the place of \\' : near && `is it ${near}?`
+  const end = `${step ? `: ${step}` : ''}${step?.endsWith('?') ? '' : '.'}`
+  throw new OperatorError(`${path} does not exist${end}`, { code: 'NOT_FOUND' })
 }
 
 async function isThere(path: string): Promise<boolean> {
   // Other faults have sentences of their own.
   return stat(path).then(
     () => true,
-    (error) => readErrorCode(error) !== 'ENOENT',
+    (error) => !['ENOENT', 'ENOTDIR'].includes(String(readErrorCode(error))),
   )
 }
 
@@ -171,6 +175,13 @@ const FORMS: Record<string, string> = {
   scenario: 'a name of at most 100 characters without spaces around it',
   condition: 'a name of at most 100 characters without spaces around it',
   question: 'a question of at most 100 characters without spaces around it',
+}
+
+const BOUNDS: Record<string, string> = {
+  minItems: 'at least',
+  minProperties: 'at least',
+  maxItems: 'at most',
+  maxProperties: 'at most',
 }
 
 /** By the parser's codes. */
@@ -212,19 +223,26 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
   const layers = entries.map((layer, index) => ({ ...layer, line: findLine(['layers', index]) }))
   const { decimals } = products.of(rest.product)
   const found: ManifestLayer[] = []
-  const missing = new Set<string>()
+  const faults = new Map<string, OperatorCode>()
   const withPaths = async <Band extends Pick<LayerText, 'file' | 'files'> & { line?: number }>({
     file,
     files = [file as string],
     ...band
   }: Band) => {
-    const paths = await findPaths(dirname(path), files)
-    for (const sentence of await findMissing(paths))
-      missing.add(`${path}:${band.line ?? findLine(['conditions', 'raster'])}: ${sentence}`)
+    const paths: string[] = []
+    for (const name of files) {
+      const found = findPaths(dirname(path), name).catch((error) => {
+        if (!(error instanceof OperatorError)) throw error
+        const line = band.line ?? findLine(['conditions', 'raster'])
+        faults.set(`${path}:${line}: ${error.message}`, error.code)
+        return []
+      })
+      paths.push(...(await found))
+    }
     return {
       ...band,
       names: files.map((name) => (isAbsolute(name) || isAddress(name) ? basename(name) : name)),
-      files: paths,
+      files: [...new Set(paths)] as [string, ...string[]],
     }
   }
   for (const layer of layers) {
@@ -235,7 +253,8 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
     const own = COMPANION_DECIMALS[companion.role] ?? companion.decimals ?? decimals
     found.push({ ...(await withPaths(companion)), decimals: own })
   }
-  if (missing.size > 0) throw new OperatorError([...missing].join('\n'), { code: 'NOT_FOUND' })
+  const [code] = faults.values()
+  if (code) throw new OperatorError([...faults.keys()].join('\n'), { code })
   return { ...rest, layers: found, conditions: describeConditions(conditions) }
 
   /** Of the value, or of its nearest existing parent. */
@@ -256,22 +275,23 @@ const MAX_BYTES = 256 * 1024
 const LISTED_PROBLEMS = 50
 
 async function readManifestText(path: string): Promise<string> {
-  const refuse = (error: NodeJS.ErrnoException) => refuseUnreadable(path, error)
-  const found = await stat(path).catch(refuse)
-  if (found.isDirectory()) await refuseFolder(path)
-  const { size } = found
-  if (size > MAX_BYTES) {
-    throw new OperatorError(`${path} has ${size} bytes; a manifest has at most ${MAX_BYTES}.`)
-  }
-  return decodeFile(await readFile(path).catch(refuse), { source: path })
+  const read = createReadStream(path, { end: MAX_BYTES }).toArray()
+  const bytes = Buffer.concat(
+    await read.catch((error) =>
+      readErrorCode(error) === 'EISDIR' ? refuseFolder(path) : refuseUnreadable(path, error),
+    ),
+  )
+  refuseNoManifest(path, bytes.toString('latin1', 0, FORMAT_BYTES))
+  if (bytes.length > MAX_BYTES)
+    throw new OperatorError(`${path} has more than the ${MAX_BYTES} bytes of a manifest.`)
+  return decodeFile(bytes, { source: path })
 }
 
 async function refuseFolder(path: string): Promise<never> {
   const manifests = (await readdir(path)).filter((name) => /\.ya?ml$/i.test(name)).sort()
   const listed = manifests.slice(0, LISTED_PROBLEMS).map((name) => join(path, name))
-  throw new OperatorError(
-    `${path} is a folder; give a manifest: ${listed.length > 0 ? `it has ${listed.join(', ')}` : 'it has no .yaml file'}.`,
-  )
+  const step = listed.length > 0 ? `it has ${listed.join(', ')}.` : `it has no .yaml file. ${BEGIN_MANIFEST}`
+  throw new OperatorError(`${path} is a folder; give a manifest: ${step}`)
 }
 
 /** As the parser counts; manifests have less than ten. */
@@ -314,14 +334,17 @@ function describe(error: ErrorObject): Problem {
     const meant = findSimilarName(params.additionalProperty, allowed)
     return {
       path: [...path, params.additionalProperty],
-      message: `is not known${meant ? `: is it ${meant}?` : ''}; allowed here: ${allowed.join(', ')}`,
+      message: `is not known${meant ? `: is it ${meant}? Allowed` : '; allowed'} here: ${allowed.join(', ')}`,
     }
   }
   if (keyword === 'enum') return { path, message: `must be one of ${params.allowedValues.join(', ')}` }
   if (keyword === 'pattern' || (FORMS[field] && keyword === 'type'))
     return { path, message: `must be ${FORMS[field]}` }
-  if (keyword === 'minItems') return { path, message: 'must have at least one entry' }
-  if (keyword === 'maxItems') return { path, message: `must have at most ${params.limit} entries` }
+  const bound = BOUNDS[keyword]
+  if (bound) {
+    const entries = params.limit === 1 ? 'one entry' : `${params.limit} entries`
+    return { path, message: `must have ${bound} ${entries}` }
+  }
   if (keyword === 'minLength') return { path, message: 'must not be empty' }
   if (keyword === 'type' && params.type === 'array') {
     return { path, message: 'must be a list: a line each, which begins with a hyphen and a space' }
@@ -331,12 +354,6 @@ function describe(error: ErrorObject): Problem {
   }
   if (keyword === 'type' && params.type === 'boolean') return { path, message: 'must be true or false' }
   if (field === 'probability') return { path, message: 'must be a number from 0 to 1, or a band' }
-  if (keyword === 'minProperties' || keyword === 'maxProperties') {
-    return {
-      path,
-      message: `must have ${keyword === 'minProperties' ? 'at least' : 'at most'} ${params.limit} entries`,
-    }
-  }
   if (field === 'band') return { path, message: 'must be a number from 1, or the name of a band' }
   if (field === 'nodata') return { path, message: 'must be a number, nan or none' }
   if (keyword === 'const') return { path, message: `must be ${params.allowedValue}` }

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs'
 import { basename, extname, sep } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 
@@ -41,7 +42,10 @@ export function refusePacked(path: string, beginning = ''): void {
   const isOne = ([ending, start]: (typeof PACKED)[number]) =>
     ending.test(path) || (start !== '' && beginning.startsWith(start))
   const unpack = PACKED.find(isOne)?.[2]
-  if (unpack) throw new OperatorError(`${path} is packed: \`${unpack} ${quoted(path)}\` unpacks it.`)
+  if (!unpack) return
+  const [, archive, entry = path] = /^(.*\.zip)\/(.+)$/i.exec(path) ?? []
+  const first = archive ? `unzip ${quoted(basename(archive))} && ` : ''
+  throw new OperatorError(`${path} is packed: \`${first}${unpack} ${quoted(entry)}\` unpacks it.`)
 }
 
 /** Files with several rasters. */
@@ -57,19 +61,49 @@ export const FORMAT_BYTES = 64
  */
 export function refuseOtherFormat(path: string, beginning: string): never {
   refusePacked(path, beginning)
-  const name = Object.keys(FORMATS).find((name) =>
-    FORMATS[name]?.some((start) => folded(beginning).startsWith(folded(start))),
-  )
+  const name = nameFormat(beginning)
   const [, described, ending = ''] = DESCRIBED.find(([ending]) => ending.test(path)) ?? []
   if (name !== undefined) refuseFormat(path, name)
   if (described !== undefined) refuseFormat(path, described, ending === '' ? path : stemOf(path) + ending)
   throw new OperatorError(`${path} is not a TIFF file.`)
 }
 
-/** @throws {OperatorError} for a folder */
-export function refuseNoFile(path: string): never {
+function nameFormat(beginning: string): string | undefined {
+  return Object.keys(FORMATS).find((name) =>
+    FORMATS[name]?.some((start) => folded(beginning).startsWith(folded(start))),
+  )
+}
+
+/** Byte order and version of classic TIFF and BigTIFF. */
+export const TIFF_SIGNATURES = ['II*\0', 'MM\0*', 'II+\0', 'MM\0+']
+
+/** Other files that are given in the place of a manifest: by their first bytes and their endings. */
+const NO_MANIFESTS: [start: string, ending: RegExp, name: string][] = [
+  ...TIFF_SIGNATURES.map((start): [string, RegExp, string] => [start, /$/, 'a raster (GeoTIFF)']),
+  ['PK\x03\x04', /\.(?:xls[xmb]|ods)$/i, 'a workbook'],
+  ['PK\x03\x04', /$/, 'a zip archive'],
+  ['\xd0\xcf\x11\xe0', /$/, 'a workbook or another file of Office'],
+]
+
+export const BEGIN_MANIFEST =
+  'Begin one with a copy of examples/rwanda/potato-2026-08.yaml; docs/manifest.md has its fields.'
+
+/** @throws {OperatorError} for a file that is no text @param beginning one character a byte */
+export function refuseNoManifest(path: string, beginning: string): void {
+  const known = NO_MANIFESTS.find(([start, ending]) => beginning.startsWith(start) && ending.test(path))
+  const name = known?.[2] ?? nameFormat(beginning)
+  if (name !== undefined) throw new OperatorError(`${path} is ${name}, not a manifest. ${BEGIN_MANIFEST}`)
+  refusePacked(path, beginning)
+}
+
+/** @throws {OperatorError} for a folder, or what else is no file */
+export function refuseNoFile(path: string, found: Stats): never {
   if (/\.zarr$/i.test(path)) refuseFormat(path, 'Zarr')
-  throw new OperatorError(`${path} is not a file.`)
+  throw new OperatorError(
+    found.isDirectory()
+      ? `${path} is a folder: give a raster in it, or those of one layer, as in "files: [${path}/*.tif]".`
+      : `${path} is not a file.`,
+  )
 }
 
 function refuseFormat(path: string, name: string, read = path): never {
@@ -96,37 +130,65 @@ function folded(text: string): string {
 }
 
 /** For a shell. */
-function quoted(path: string): string {
+export function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
-export const TOPOJSON = 'TopoJSON'
-const LINES = 'GeoJSON of one feature a line'
-
-/** Unsupported boundary files, by ending. */
-export const KINDS: Record<string, string> = {
-  '.kml': 'KML',
-  '.kmz': 'KML',
-  '.fgb': 'FlatGeobuf',
-  '.topojson': TOPOJSON,
-  '.parquet': 'GeoParquet',
-  '.geoparquet': 'GeoParquet',
-  '.geojsonl': LINES,
-  '.geojsons': LINES,
-  '.ndjson': LINES,
-  '.gml': 'GML',
-  '.tab': 'MapInfo TAB',
-  '.mif': 'MapInfo MIF',
-  '.sqlite': 'SpatiaLite',
+/** What a shell makes of {@link quoted}. */
+export function unquoted(word: string): string {
+  return word.replace(/'([^']*)'|\\(')/g, '$1$2')
 }
 
-/** Names the command that converts all layers. */
-export function refuseOtherKind(name: string, kind: string): never {
-  const made = quoted(`${stemOf(name)}.gpkg`)
-  // TopoJSON states no CRS to convert from.
-  const crs = `${kind === TOPOJSON ? '-a_srs' : '-t_srs'} EPSG:4326`
+/**
+ * A shell command of GDAL that makes a GeoPackage.
+ *
+ * @param file its name; of one in an archive, behind the archive's and a slash
+ * @param options of ogr2ogr
+ * @param layer of several; left out, all are converted
+ */
+export function convertAreas(file: string, options = '-t_srs EPSG:4326', layer?: string): string {
+  const packed = /\.gz$/i.test(file)
+  const [stem, store] = [stemOf(basename(packed ? stemOf(file) : file)), packed ? '/vsigzip/' : '/vsizip/']
+  const made = quoted(`${stem}${/\.gpkg$/i.test(file) ? '-wgs84' : ''}.gpkg`)
+  const read = quoted(packed || file.includes('/') ? store + file : file)
+  return `\`ogr2ogr ${options} ${made} ${read}${layer === undefined ? '' : ` ${quoted(layer)}`}\``
+}
+
+/** What GDAL converts: a name, what differs in the command, and what must hold for it. */
+type Kind = [endings: string, name: string, options?: string, condition?: string, layer?: string]
+
+// TopoJSON and CSV state no CRS to convert from.
+export const TOPOJSON: Kind = ['topojson', 'TopoJSON', '-a_srs EPSG:4326']
+export const ESRI_JSON: Kind = ['', 'JSON of Esri']
+const OF_CSV = "-a_srs EPSG:4326 -oo 'GEOM_POSSIBLE_NAMES=*wkt*,*geom*' -oo KEEP_GEOM_COLUMNS=NO"
+const IF_CSV = ', if a column such as WKT or geometry has polygons in WKT; points are no areas'
+const IF_GPX = ', of closed tracks alone; other lines and points are no areas'
+const IF_PARQUET = ', with a GDAL that has the driver Parquet, which that of Debian lacks'
+
+const KINDS: Kind[] = [
+  TOPOJSON,
+  ['kml|kmz', 'KML'],
+  ['fgb', 'FlatGeobuf'],
+  ['parquet|geoparquet', 'GeoParquet', undefined, IF_PARQUET],
+  ['geojsonl|geojsons|ndjson', 'GeoJSON of one feature a line'],
+  ['gml', 'GML'],
+  ['tab', 'MapInfo TAB'],
+  ['mif', 'MapInfo MIF'],
+  ['sqlite', 'SpatiaLite'],
+  ['gdb', 'a file geodatabase'],
+  ['csv|tsv', 'CSV', OF_CSV, IF_CSV],
+  ['gpx', 'GPX', '-nlt MULTIPOLYGON', IF_GPX, 'tracks'],
+]
+
+/** By the ending. */
+export function findKind(name: string): Kind | undefined {
+  return KINDS.find(([endings]) => new RegExp(`\\.(${endings})/?$`, 'i').test(name))
+}
+
+/** Names the command that converts it. */
+export function refuseOtherKind(name: string, [, kind, options, condition = '', layer]: Kind): never {
   throw new OperatorError(
-    `${name} is ${kind}, which is not read: \`ogr2ogr ${crs} ${made} ${quoted(name)}\` makes a GeoPackage of it.`,
+    `${name} is ${kind}, which is not read: ${convertAreas(name, options, layer)} makes a GeoPackage of it${condition}.`,
   )
 }
 
@@ -176,6 +238,8 @@ export function refuseOtherRaster(name: string): void {
 
 /** Of a failed look at a file or folder. */
 export function refuseUnreadable(path: string, error: NodeJS.ErrnoException): never {
-  if (error.code === 'ENOENT') throw new OperatorError(`${path} does not exist.`, { code: 'NOT_FOUND' })
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+    throw new OperatorError(`${path} does not exist.`, { code: 'NOT_FOUND' })
+  if (error.code === 'EACCES' || error.code === 'EPERM') throw new OperatorError(`${path} may not be read.`)
   throw new OperatorError(`${path} cannot be read: ${error.message}.`)
 }

@@ -218,6 +218,32 @@ function readDeclared(encoding: Encoding, { source }: TextSource, notes: string[
   }
 }
 
+const UNSEEN = /[\0\u200b\ufeff\p{Bidi_Control}]/gu
+
+/** Without NUL, which PostgreSQL refuses, and signs that are not seen; those that join letters stay. */
+export function cleanName(text: string): string {
+  return text.replace(UNSEEN, '').trim().normalize('NFC')
+}
+
+/** Bytes that go on with a character of UTF-8, as Windows-1252 has them. */
+const TAIL = '[\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]'
+const MISREAD = new RegExp(`[Â-ß]${TAIL}|[à-ï]${TAIL}{2}|[ð-ô]${TAIL}{3}`, 'g')
+/** Behind letters of real names there are such marks, but no letter follows a closing one. */
+const PROPER = /^[Ä-ô][–—‘’‚“”„…‹›«»·\xa0\xad]+$/
+
+/** A name with the letters that it had before UTF-8 was read as Windows-1252; others stay. */
+export function mendName(name: string): string {
+  return name.replace(MISREAD, (signs, at: number) => {
+    const isInside = /[”›]$/.test(signs) && /^\p{L}/u.test(name.slice(at + signs.length))
+    const bytes = [...signs].map((sign) =>
+      sign > '\xff' ? iconv.encode(sign, 'cp1252') : [sign.charCodeAt(0)],
+    )
+    const meant = Buffer.from(bytes.flatMap((some) => [...some]))
+    const isMisread = isUtf8(meant) && (isInside || !PROPER.test(signs)) && !/\p{Cc}/u.test(meant.toString())
+    return isMisread ? meant.toString() : signs
+  })
+}
+
 function countLines(text: string): number {
   let count = 0
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === LINE_END) count++

@@ -1,7 +1,7 @@
 // Runs on both databases: a copy is a restored dump of the one, and a folder of the other.
 import { execFile } from 'node:child_process'
 import { cp } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { App } from '#src/http/app.ts'
@@ -22,6 +22,7 @@ let usage: Usage
 /** Answers of before the deletion, by request. */
 let before: Record<string, string>
 let share: string
+const SHARP = 'åssa@straße.example.org'
 /** What has changed since the copy, of others. */
 let changed: { email: string; id: string; key: string }
 let taken: string
@@ -102,12 +103,14 @@ beforeAll(async () => {
     taken = await register(app)
   })
   await runAgro(database, 'users', 'promote', changed.email)
+  await runAgro(database, 'users', 'create', SHARP, '--name', 'A')
   copy = await copyOf(database)
   // Somebody looks at the copy: its records get numbers that the database gives to other ones.
   for (const change of ['promote', 'demote', 'promote', 'demote']) await runAgro(copy, 'users', change, taken)
   await runAgro(database, 'users', 'demote', changed.email)
   await runAgro(database, 'users', 'delete', changed.email, '--yes')
   await runAgro(database, 'users', 'delete', taken, '--yes')
+  await runAgro(database, 'users', 'delete', SHARP, '--yes')
   await withService(database.config, async (app) => {
     await register(app, taken)
     const { status } = await call(app, 'DELETE /user/profile', { by: usage.person })
@@ -217,6 +220,31 @@ test('each table with rows of an account is restored, or is left for a reason', 
     const known = new Set([...LEFT, ...restored])
     expect(rows.map(({ name }) => name).filter((name) => !known.has(name))).toEqual([])
   })
+})
+
+test('an address is found in any case and form; one of another person with the same key is named, and not restored', async () => {
+  const written = SHARP.replace('åssa', 'ÅSSA').normalize('NFD')
+  const others = [SHARP.toUpperCase(), SHARP.replace('ß', 'ss')]
+  for (const other of others) {
+    expect((await restore(other, '--yes')).stderr).toBe(
+      `The copy has no account ${other}; it has ${SHARP}.\n`,
+    )
+  }
+  const found = await restore(written, '--yes', '--json')
+  expect([found.code, found.stderr, JSON.parse(found.stdout).email]).toEqual([0, '', SHARP])
+})
+
+test('the own database of the service is no copy, in whatever way it is written', async () => {
+  const { environment } = database
+  const { DATABASE_URL, DATA_DIR } = environment
+  const ways = DATABASE_URL ? [DATABASE_URL] : [`${DATA_DIR}`, `${DATA_DIR}/../${basename(`${DATA_DIR}`)}/`]
+  for (const way of ways) {
+    const { code, stderr } = await runAgro(database, 'users', 'restore', SHARP, '--from', way, '--yes')
+    expect([code, stderr]).toEqual([
+      1,
+      '--from is the database of this service: name a copy, such as a restored backup.\n',
+    ])
+  }
 })
 
 test('what cannot be restored is refused with a reason, and leaves nothing', async () => {

@@ -80,6 +80,12 @@ test.each<[what: string, key: string, code: number, shorts: number[][], doubles?
   ['feet', 'ProjLinearUnitsGeoKey is 9002, and its CRS EPSG:32637 has 9001', 32637, [[3076, 9002]]],
   ['other feet', 'ProjLinearUnitsGeoKey is 9002, and its CRS EPSG:2225 has 9003', 2225, [[3076, 9002]]],
   ['its own unit', 'ProjLinearUnitSizeGeoKey is 1000, and', 32637, [[3076, 32767]], [[3077, 1000]]],
+  [
+    'the ellipsoid of WGS 84',
+    'GeographicTypeGeoKey is 4030, and its CRS EPSG:20137 has 4201',
+    20137,
+    [[2048, 4030]],
+  ],
   ['another CRS', 'GeographicTypeGeoKey is 4201, and its CRS EPSG:32637 has 4326', 32637, [[2048, 4201]]],
   [
     'another datum',
@@ -116,6 +122,8 @@ test.each<[what: string, shorts: number[][], doubles?: number[][], settings?: ob
       [3076, 9001],
     ],
   ],
+  ['say that it is on the ellipsoid of WGS 84', [[2048, 4030]]],
+  ['say so of the datum', [[2050, 6030]]],
   [
     'write out the same',
     [

@@ -1,7 +1,8 @@
 // Runs on a server alone: what is stored of a raster is the same on both; rasters.test.ts tries each type of pixel.
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -9,10 +10,17 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { zipSync } from 'fflate'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { download } from '#src/ingest/geotiff/open-files.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import { ingestManifest, kindFixture, manifestText, writeManifest } from './fixtures.ts'
+import {
+  fixture,
+  ingestManifest,
+  kindFixture,
+  type LayerText,
+  manifestText,
+  writeManifest,
+} from './fixtures.ts'
 import { createRefusingIngest, type RefusingIngest, refusalsOf } from './refusals.ts'
 
 /** What the server does at other paths than those of fixtures. */
@@ -251,7 +259,7 @@ test('packed files that are not read, and paths of another kind, are refused wit
   ).toMatchFileSnapshot('refused/packed.txt')
 })
 
-test('an archive is refused that lacks the raster, names none of several, is cut off, or lies', async () => {
+test('archives are refused that lack rasters, all at once, and one that names none of several, is cut off, or lies', async () => {
   const archive = await zip('two.zip', { 'a.tif': 'int64.tif', 'b.tif': 'int64.tif' })
   const bytes = await readFile(join(ingest.folder, archive))
   await zip('none.zip', { 'readme.txt': 'expected.json' })
@@ -269,7 +277,68 @@ test('an archive is refused that lacks the raster, names none of several, is cut
     'one that is none': { file: 'text.zip' },
     'one that is not there': { file: 'gone.zip' },
     'one that lies': { file: 'lie.zip/a.tif' },
+    'all that are not there, in archives and beside them': [
+      ...['two.zip/A.TIF', 'two.zip/2026/b.tif', 'two.zip/nothing-like-it.tif', 'two.zip', 'none.zip'],
+      ...['towr.zip/a.tif', 'tow.zip/a.tif', 'nothing.tif'],
+    ].map((file, at) => ({ file, scenario: `${at}` })),
+    'stars that fit nothing, in archives and beside them': [
+      ...['two.zip/c*.tif', 'two.zip/2026/*.tif', 'nowhere/*.tif', 'gone.zip/*.tif', '*.TIFF'],
+    ].map((file, at) => ({ files: [file], scenario: `${at}` })),
   }
-  const refusals = await refusalsOf(cases, (layer) => ingest.refusalOf(manifestText([layer])))
+  const refusals = await refusalsOf<LayerText | LayerText[]>(cases, (layers) =>
+    ingest.refusalOf(manifestText([layers].flat())),
+  )
   await expect(refusals).toMatchFileSnapshot('refused/archives.txt')
+})
+
+const hasGdal = (() => {
+  try {
+    return execFileSync('gdal_translate', ['--version']).length > 0
+  } catch {
+    return false
+  }
+})()
+
+describe.skipIf(!hasGdal)('the line in a refusal makes a file that is loaded (Debian: gdal-bin)', () => {
+  const IN_ZIP = ['rain.zip', 'Rain of July.zip', "wheat's $HOME.zip"]
+  test.each<[format: string, name: string, options: string[], packed?: string]>([
+    ['netCDF', "wheat's yield.nc", []],
+    ['AAIGrid', 'yield.asc', ['-a_nodata', '-1']],
+    ['GTiff', 'lzma.tif', ['-co', 'COMPRESS=LZMA']],
+    ...IN_ZIP.map((packed): [string, string, string[], string] => [
+      'AAIGrid',
+      'yield.tif',
+      ['-a_nodata', '-1'],
+      packed,
+    ]),
+    ['GTiff', 'a `b` $c\'s "d".tif', ['-co', 'COMPRESS=LZMA'], 'Rain.ZIP'],
+    ['GPKG', 'yield.gpkg', ['-ot', 'Byte'], "it's.zip"],
+    ['AAIGrid', 'of $(July).tif', ['-a_nodata', '-1'], 'of $(July).tif.gz'],
+  ])('%s: %s %j %s', async (format, name, options, packed) => {
+    const path = join(ingest.folder, name)
+    execFileSync('gdal_translate', ['-q', '-of', format, ...options, fixture('zeros.tif'), path])
+    const load = async (file: string) => {
+      const text = manifestText([{ file, srid: 4326 }], { forecast_period: '2024-01' })
+      return ingestManifest(ingest.database, await writeManifest(ingest.folder, text))
+    }
+    const bytes = await readFile(path)
+    const isZip = /zip$/i.test(packed ?? '')
+    if (packed) {
+      await writeFile(
+        join(ingest.folder, packed),
+        isZip ? zipSync({ [`in/${name}`]: bytes }) : gzipSync(bytes),
+      )
+      await rm(path)
+    }
+    const refusal = await load(isZip ? `${packed}/in/${name}` : (packed ?? name)).catch(String)
+    const line = /gdal_translate .+?(?= makes)/.exec(String(refusal))?.[0] as string
+    const before = await readdir(ingest.folder)
+    execFileSync('sh', ['-c', line], { cwd: ingest.folder, stdio: 'pipe' })
+    const after = await readdir(ingest.folder)
+    const made = after.find((other) => /\.tif$/.test(other) && !before.includes(other)) as string
+    expect(await load(made)).toMatchObject({ published: true })
+    for (const other of after) if (!before.includes(other)) await rm(join(ingest.folder, other))
+    const several = /gdalinfo .+?(?= lists)/.exec(String(refusal))?.[0]
+    if (several) execFileSync('sh', ['-c', several], { cwd: ingest.folder, stdio: 'pipe' })
+  })
 })

@@ -118,8 +118,8 @@ test('files are refused of which one has not the band, or is not there, or there
 test('a name with stars fits names with its parts in their order', async () => {
   await raster('stars-a-b.tif', 50)
   await writeFile(join(ingest.folder, 'stars-a-b.tif.aux'), 'not a raster')
-  expect(await refusalOf(['stars-b*a*.tif'])).toBe('stars-b*a*.tif fits no file.')
-  expect(await refusalOf(['stars-a-b.tif*b.tif'])).toBe('stars-a-b.tif*b.tif fits no file.')
+  expect(await refusalOf(['stars-b*a*.tif'])).toBe('manifest.yaml:8: stars-b*a*.tif fits no file.')
+  expect(await refusalOf(['stars-a-b.tif*b.tif'])).toBe('manifest.yaml:8: stars-a-b.tif*b.tif fits no file.')
   const code = await load({ files: ['st*-*b.tif'] }, '2024-05')
   expect(await tilesOf(code)).toHaveLength(4)
 })

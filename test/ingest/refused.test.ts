@@ -1,8 +1,7 @@
 // Runs on a server alone: what is refused never gets to the database.
-import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { zlibZeros } from './bombs.ts'
 import { fixture, ingestManifest, kindFixture, manifestText, writeManifest } from './fixtures.ts'
 import { createRefusingIngest, type RefusingIngest, refusalsOf } from './refusals.ts'
@@ -101,18 +100,26 @@ test.each<[refusal: RegExp, manifest: string]>([
   expect(await ingest.refusalOf(manifest)).toMatch(refusal)
 })
 
-test('a manifest that is not there, or is a folder, is refused', async () => {
-  const path = join(ingest.folder, 'missing.yaml')
-  await expect(ingestManifest(ingest.database, path)).rejects.toThrow(`${path} does not exist.`)
-  const [empty, full] = [join(ingest.folder, 'empty'), join(ingest.folder, 'full')]
-  for (const folder of [empty, full]) await mkdir(folder)
-  for (const name of ['b.yml', 'a.yaml', 'c.tif']) await writeManifest(full, HEAD, name)
-  await expect(ingestManifest(ingest.database, empty)).rejects.toThrow(
-    `${empty} is a folder; give a manifest: it has no .yaml file.`,
+/** By name, what files begin with that are given as a manifest. */
+const NO_MANIFESTS: Record<string, string> = {
+  ...{ 'rain.tif': 'II*\0', 'big.tif': `MM\0+${'\0'.repeat(300_000)}`, 'rain.nc': 'CDF\x01' },
+  ...{ 'season.zip': 'PK\x03\x04', 'season.xlsx': 'PK\x03\x04', 'season.xls': '\xd0\xcf\x11\xe0' },
+  ...{ 'season.ods': 'PK\x03\x04', 'season.yaml.gz': '\x1f\x8b', 'season.7z': '7z\xbc\xaf' },
+  ...{ 'areas.gpkg': 'SQLite format 3\0', 'a.yaml': 'yield: \xff' },
+}
+
+test('what is no manifest is refused, with what to give: what is not there, folders, rasters, archives, workbooks', async () => {
+  const [empty, full, rasters] = ['empty', 'full', 'rasters'].map((name) => join(ingest.folder, name))
+  for (const folder of [empty, full, rasters]) await mkdir(folder as string)
+  for (const name of ['b.yml', 'a.yaml', 'c.tif']) await writeManifest(full as string, HEAD, name)
+  for (const name of ['a.tif', 'b.TIFF', 'c.txt']) await writeManifest(rasters as string, '', name)
+  for (const [name, content] of Object.entries(NO_MANIFESTS)) await ingest.write(name, content)
+  const names = ['missing.yaml', 'empty', 'full', 'rasters', ...Object.keys(NO_MANIFESTS)]
+  const refusals = await refusalsOf(Object.fromEntries(names.map((name) => [name, name])), (name) =>
+    ingestManifest(ingest.database, join(ingest.folder, name)).then(String, String),
   )
-  await expect(ingestManifest(ingest.database, full)).rejects.toThrow(
-    `${full} is a folder; give a manifest: it has ${full}/a.yaml, ${full}/b.yml.`,
-  )
+  for (const name of Object.keys(NO_MANIFESTS)) await ingest.remove(name)
+  await expect(refusals.replaceAll(`${ingest.folder}/`, '')).toMatchFileSnapshot('refused/no-manifests.txt')
 })
 
 const short = (...values: number[]): Tag => ['short', values]
@@ -257,7 +264,9 @@ test('layers are refused that their rasters do not fit', async () => {
 
 test('a raster that is a folder, or may not be read, is refused', async () => {
   await mkdir(join(ingest.folder, 'folder.tif'))
-  expect(await ingest.refusalOfFile('folder.tif')).toBe('folder.tif is not a file.')
+  expect(await ingest.refusalOfFile('folder.tif')).toBe(
+    'folder.tif is a folder: give a raster in it, or those of one layer, as in "files: [folder.tif/*.tif]".',
+  )
   if (process.getuid?.() === 0) return
   await chmod(join(ingest.folder, await ingest.write('secret.tif', 'II')), 0)
   expect(await ingest.refusalOfFile('secret.tif')).toBe('secret.tif may not be read.')
@@ -467,34 +476,4 @@ test('files of other formats are refused, with the line that makes a GeoTIFF of 
     ingest.refusalOfFile(await ingest.write(file, beginning)),
   )
   await expect(refusals).toMatchFileSnapshot('refused/formats.txt')
-})
-
-const hasGdal = (() => {
-  try {
-    return execFileSync('gdal_translate', ['--version']).length > 0
-  } catch {
-    return false
-  }
-})()
-
-describe.skipIf(!hasGdal)('the line in a refusal makes a file that is loaded (Debian: gdal-bin)', () => {
-  test.each([
-    ['netCDF', "wheat's yield.nc", []],
-    ['AAIGrid', 'yield.asc', ['-a_nodata', '-1']],
-    ['GTiff', 'lzma.tif', ['-co', 'COMPRESS=LZMA']],
-  ])('%s', async (format, name, options) => {
-    const path = join(ingest.folder, name)
-    execFileSync('gdal_translate', ['-q', '-of', format, ...options, fixture('zeros.tif'), path])
-    const load = async (file: string) => {
-      const text = manifestText([{ file }], { forecast_period: '2024-01' })
-      return ingestManifest(ingest.database, await writeManifest(ingest.folder, text))
-    }
-    const refusal = await load(path).catch((error: Error) => error.message)
-    const line = /gdal_translate .+?(?= makes)/.exec(String(refusal))?.[0] as string
-    execFileSync('sh', ['-c', line], { stdio: 'pipe' })
-    const made = line
-      .replace(/.* (\/|')/, '$1')
-      .replace(/^'(.*)'$/, (_, quoted) => quoted.replaceAll("'\\''", "'"))
-    expect(await load(made)).toMatchObject({ published: true })
-  })
 })

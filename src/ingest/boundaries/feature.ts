@@ -4,6 +4,7 @@ import type { Encoding } from '#src/lib/text.ts'
 import { type Bounds, measureBounds } from '#src/raster/rings.ts'
 import { encodeMultiPolygon } from '#src/raster/tiles.ts'
 import { hasRotatedPole } from '../geotiff/crs.ts'
+import { convertAreas } from '../other-formats.ts'
 
 /**
  * Memory holds one feature. The finest outlines of countries have some hundred thousand positions; `ogr2ogr -simplify`
@@ -12,12 +13,16 @@ import { hasRotatedPole } from '../geotiff/crs.ts'
 export const MAX_POSITIONS = 500_000
 
 export interface RawFeature {
+  /** Of an archive, with the path in it. */
+  file: string
   /** From 1. */
   number: number
   /** The share of the file so far, from 0 to 1. */
   read: number
   properties: Record<string, unknown>
   geometry: unknown
+  /** Mends letters of its file that were read in a wrong encoding. */
+  remedy?: string | undefined
 }
 
 export interface FeatureReading {
@@ -90,6 +95,9 @@ export interface Shape {
   bounds: Bounds
 }
 
+/** GDAL makes polygons of these. */
+const SURFACES = /^(Curve|Compound|MultiS|Poly|MultiPatch|TIN|Tri)/
+
 /** Numbers of the smallest closed ring, two a position. */
 const SMALLEST_RING = 8
 
@@ -97,14 +105,21 @@ const SMALLEST_RING = 8
  * Drops heights, closes open rings, and drops rings with fewer than three corners. PostGIS finds other faults.
  *
  * @returns the reason without a shape
- * @throws {RangeError} for coordinates that are no finite numbers
+ * @param of names it in errors
+ * @throws {OperatorError} for coordinates that are no finite numbers
  */
-export function readShape(geometry: unknown): Shape | string {
+export function readShape(geometry: unknown, of = { number: 1, file: 'the outline' }): Shape | string {
   if (geometry === null || geometry === undefined) return 'it has no geometry'
   const polygons = polygonsIn(geometry)
-  if (!polygons) return `its geometry is a ${String((geometry as { type?: unknown }).type)}`
+  if (!polygons) {
+    const { type } = geometry as { type?: unknown }
+    const mend = SURFACES.test(String(type))
+      ? `: ${convertAreas(of.file, '-nlt MULTIPOLYGON')} makes polygons`
+      : ''
+    return `its geometry is a ${String(type)}${mend}`
+  }
   const usable = polygons.flatMap((rings): [Float64Array, ...Float64Array[]][] => {
-    const [outer, ...holes] = rings.map(closed)
+    const [outer, ...holes] = rings.map((ring) => closed(ring, of))
     // Holes without an outer ring lie in nothing.
     if (!outer || outer.length < SMALLEST_RING) return []
     return [[outer, ...holes.filter((hole) => hole.length >= SMALLEST_RING)]]
@@ -126,11 +141,13 @@ function asArray(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-function closed(positions: unknown): Float64Array {
+function closed(positions: unknown, { number, file }: { number: number; file: string }): Float64Array {
   const ring = asArray(positions).flatMap((position) => {
     const [x, y] = asArray(position)
     if (Number.isFinite(x) && Number.isFinite(y)) return [x, y] as number[]
-    throw new RangeError(`the coordinates ${JSON.stringify(position)} are not two numbers`)
+    throw new OperatorError(
+      `feature ${number} of ${file}: the coordinates ${JSON.stringify(position)} are not two numbers.`,
+    )
   })
   const isOpen = ring[0] !== ring.at(-2) || ring[1] !== ring.at(-1)
   return Float64Array.from(isOpen ? [...ring, ...ring.slice(0, 2)] : ring)

@@ -4,6 +4,7 @@ import type { Database } from 'sql.js'
 import initSqlJs from 'sql.js'
 import { OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
+import { convertAreas, quoted as quotedWord } from '../other-formats.ts'
 import {
   chooseLayer,
   type FeatureFile,
@@ -20,24 +21,11 @@ const HEADER_BYTES = 8
 /** By the envelope code of the flags. */
 const ENVELOPE_BYTES = [0, 32, 48, 48, 64]
 
-/** Types of well-known binary, by their numbers. */
-const TYPES: Record<number, string> = {
-  1: 'Point',
-  2: 'LineString',
-  3: 'Polygon',
-  4: 'MultiPoint',
-  5: 'MultiLineString',
-  6: 'MultiPolygon',
-  7: 'GeometryCollection',
-  8: 'CircularString',
-  9: 'CompoundCurve',
-  10: 'CurvePolygon',
-  11: 'MultiCurve',
-  12: 'MultiSurface',
-  15: 'PolyhedralSurface',
-  16: 'TIN',
-  17: 'Triangle',
-}
+/** Types of well-known binary, by their numbers: ISO 13249-3. */
+const TYPES =
+  'Geometry Point LineString Polygon MultiPoint MultiLineString MultiPolygon GeometryCollection CircularString CompoundCurve CurvePolygon MultiCurve MultiSurface Curve Surface PolyhedralSurface TIN Triangle'.split(
+    ' ',
+  )
 
 /** Real files nest no collections. */
 const MAX_DEPTH = 8
@@ -183,7 +171,7 @@ async function refuseUnmerged(path: string, name: string): Promise<void> {
     const beside = await stat(path + ending).catch(() => undefined)
     if (!beside || beside.size === 0) continue
     throw new OperatorError(
-      `${name} is not complete without ${name}${ending}: close the programs that have it open, or copy it with \`ogr2ogr OUT.gpkg ${name}\`.`,
+      `${name} is not complete without ${name}${ending}: close the programs that have it open, or copy it with \`ogr2ogr OUT.gpkg ${quotedWord(name)}\`.`,
     )
   }
 }
@@ -192,7 +180,7 @@ async function refuseLarge(path: string, name: string): Promise<void> {
   const { size } = await stat(path)
   if (size <= MAX_FILE_BYTES) return
   throw new OperatorError(
-    `${name} has ${Math.ceil(size / 2 ** 20)} MB; GeoPackages of at most 256 MB are read: \`ogr2ogr -t_srs EPSG:4326 areas.geojson ${name} LAYER\` makes a file of any size of one layer.`,
+    `${name} has ${Math.ceil(size / 2 ** 20)} MB; GeoPackages of at most 256 MB are read: \`ogr2ogr -t_srs EPSG:4326 areas.geojson ${quotedWord(name)} LAYER\` makes a file of any size of one layer.`,
   )
 }
 
@@ -209,6 +197,7 @@ function* readFeatures(name: string, file: SqliteFile, reading: FeatureReading):
     number++
     if (geometry === undefined) throw new Error(`its table ${table} has no column ${column}`)
     yield {
+      file: name,
       number,
       read,
       properties,
@@ -247,7 +236,7 @@ function refuseOtherSrs(name: string, file: SqliteFile, table: string, srsId: nu
     if ((isEpsg && row.organization_coordsys_id === 4326) || isWgs84Wkt(String(row.definition))) return
     const crs = String(row.srs_name).slice(0, 50)
     throw new OperatorError(
-      `Layer ${table} of ${name} is in the CRS ${crs}, not in WGS 84: convert it with \`ogr2ogr -t_srs EPSG:4326 OUT.geojson ${name} "${table}"\`.`,
+      `Layer ${table} of ${name} is in the CRS ${crs}, not in WGS 84: convert it with ${convertAreas(name, undefined, table)}.`,
     )
   }
   throw new Error(`its layer ${table} has a CRS that it does not have`)
@@ -262,8 +251,6 @@ const MAX_MISSING_VALUES = 5_000_000
 
 /** Versions of the format for writers and readers: 2 would need a log beside the file. */
 const VERSIONS = [18, 19]
-
-const ENCODINGS: Record<string, string> = { 'UTF-8': 'utf-8', 'UTF-16le': 'utf-16le', 'UTF-16be': 'utf-16be' }
 
 /** SQLite's replacement for bytes that are no text. */
 const NO_TEXT = '\uFFFD'
@@ -333,7 +320,7 @@ function measured(database: Database, table: string, columns: string[], maxBytes
 /** Texts may hold the replacement character itself. */
 function refuseNoText(database: Database, table: string, column: string): void {
   const [pragma] = query(database, 'PRAGMA encoding')
-  const decoder = new TextDecoder(ENCODINGS[String(pragma?.encoding)], { fatal: true })
+  const decoder = new TextDecoder(String(pragma?.encoding), { fatal: true })
   const texts = `SELECT CAST(${quoted(column)} AS BLOB) AS bytes FROM ${quoted(table)} WHERE typeof(${quoted(column)}) = 'text'`
   for (const { bytes } of query(database, texts)) decoder.decode(bytes as Buffer)
 }

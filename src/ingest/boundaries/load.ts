@@ -5,7 +5,8 @@ import { COUNTRIES, findKeys, listCountryExtents } from '#src/catalog/reference-
 import type { Database } from '#src/data/client.ts'
 import { OperatorError } from '#src/errors.ts'
 import { nameKey } from '#src/lib/names.ts'
-import { type FeatureFile, type RawFeature, readShape, type Shape } from './feature.ts'
+import { mendName } from '#src/lib/text.ts'
+import { type FeatureFile, readShape } from './feature.ts'
 import {
   findCountry,
   findLevel,
@@ -49,7 +50,7 @@ export async function loadBoundaries(
   database: Database,
   request: LoadRequest,
 ): Promise<{ country: string; report: FileReport | undefined }> {
-  const { level, files, strict } = request
+  const { level, files } = request
   const target = await findTarget(database, request)
   const { country } = target
   const sets = await findBoundarySets(database.writer, country.code)
@@ -76,24 +77,17 @@ export async function loadBoundaries(
     licence: request.licence ?? otherwise.licence,
   }
   const areas = readAreas(request, target, found)
-  const all = strict ? refusingOthers(areas, found) : areas
-  const report = await replaceBoundaries(database, set, all, { ...request, ...found, country })
+  const report = await replaceBoundaries(database, set, areas, { ...request, ...found, country })
   return { country: country.name, report: { ...report, elsewhere: found.elsewhere } }
 }
+
+/** Of names that look damaged. */
+const NAMED = 5
 
 interface Found {
   dropped: AreaIssue[]
   notes: string[]
   elsewhere: number
-}
-
-async function* refusingOthers(areas: AsyncIterable<StagedArea>, found: Found) {
-  yield* areas
-  const { elsewhere: count } = found
-  if (count === 0) return
-  const features =
-    count === 1 ? 'One feature is of another country' : `${count} features are of other countries`
-  throw new OperatorError(`${features}: rejected by --strict.`)
 }
 
 async function findTarget({ writer }: Database, request: LoadRequest) {
@@ -146,15 +140,17 @@ function refuseMissingParents(country: CountryBounds, level: number, sets: Map<n
 
 type Target = Awaited<ReturnType<typeof findTarget>>
 
-async function* readAreas({ files, read = () => {} }: LoadRequest, target: Target, found: Found) {
+async function* readAreas({ files, strict, read = () => {} }: LoadRequest, target: Target, found: Found) {
   const { country, countries, level } = target
   for (const [index, file] of files.entries()) {
     let known: RecognizedProperties | undefined
     let foreign: OperatorError | undefined
     let some = false
+    let remedy = 'The file has them so: make it anew from its source, read as UTF-8.'
+    const misread = new Set<string>()
     for await (const feature of file.features((note) => found.notes.push(note))) {
       read((index + feature.read) / files.length)
-      const origin = `feature ${feature.number} of ${file.name}`
+      const origin = `feature ${feature.number} of ${feature.file}`
       const { properties } = feature
       known ??= recognizeProperties(file.name, level, properties, target.properties)
       const { names, source } = known
@@ -165,15 +161,21 @@ async function* readAreas({ files, read = () => {} }: LoadRequest, target: Targe
         continue
       }
       some = true
-      refuseOtherLevel(file.name, properties, source, target)
+      // An operator who names the code's property knows its level.
+      const is = target.properties.code ? undefined : findLevel(properties, source)
+      if (is !== undefined && is !== level) throw otherLevel(file.name, is, level)
       const code = readCode(properties, names.code, source?.noCode) ?? null
-      const shape = usableShape(origin, feature)
+      const shape = readShape(feature.geometry, feature)
       if (typeof shape === 'string') {
         found.dropped.push({ area: code ?? origin, reason: shape })
         continue
       }
-      refuseOutsideCountry(code ? `${code} (${origin})` : origin, shape.bounds, country, countries)
+      const subject = code ? `${code} (${origin})` : origin
+      refuseOutsideCountry(subject, feature.file, shape.bounds, country, countries)
       const name = readText(properties, names.name) ?? null
+      const meant = name && mendName(name)
+      if (meant !== name && misread.size < NAMED) misread.add(`${name} (${meant}?)`)
+      remedy = feature.remedy ?? remedy
       yield {
         origin,
         code: code ?? (names.code.length === 0 ? country.code.toUpperCase() : null),
@@ -185,30 +187,19 @@ async function* readAreas({ files, read = () => {} }: LoadRequest, target: Targe
     }
     // Files of the world serve one country; a file without it is a mistake.
     if (foreign && !some) throw foreign
+    const examples = [...misread].join(', ')
+    if (examples)
+      found.notes.push(
+        `Names of ${file.name} look like UTF-8 that was read as Windows-1252: ${examples}. ${remedy}`,
+      )
   }
   read(1)
-}
-
-function usableShape(origin: string, feature: RawFeature): Shape | string {
-  try {
-    return readShape(feature.geometry)
-  } catch (error) {
-    if (error instanceof RangeError) throw new OperatorError(`${origin}: ${error.message}.`)
-    throw error
-  }
-}
-
-function refuseOtherLevel(
-  file: string,
-  properties: Record<string, unknown>,
-  source: PropertyLayout | undefined,
-  target: Target,
-): void {
-  // An operator who names the code's property knows its level.
-  if (target.properties.code) return
-  const level = findLevel(properties, source)
-  if (level === undefined || level === target.level) return
-  throw otherLevel(file, level, target.level)
+  if (!strict || found.elsewhere === 0) return
+  const [one, others] = [
+    'One feature is of another country',
+    `${found.elsewhere} features are of other countries`,
+  ]
+  throw new OperatorError(`${found.elsewhere === 1 ? one : others}: rejected by --strict.`)
 }
 
 function otherCountry(

@@ -9,7 +9,10 @@ import { formatError } from '#src/lib/promises.ts'
 import { createTextReader, TextError } from '#src/lib/text.ts'
 import { gunzip, isGzipped, openZipArchive } from '../archive.ts'
 import {
-  KINDS,
+  convertAreas,
+  ESRI_JSON,
+  findKind,
+  quoted,
   refuseOtherKind,
   refuseOtherPath,
   refusePacked,
@@ -75,7 +78,7 @@ async function* geoJsonFeatures(
   Object.assign(parser['tokenizer' as keyof JSONParser] as object, { parseNumber: readNumber })
   parser.onValue = ({ value, key, stack }) => {
     if (stack.length > 1) {
-      features.push({ ...rawFeature(name, ++count, key, value), read: position / size })
+      features.push({ ...rawFeature(name, ++count, key, value), file: name, read: position / size })
       characters = 0
       lists = 0
     } else if (key === 'type') type = value
@@ -128,10 +131,11 @@ function refuseLarge(name: string, count: number, limit: string): never {
   )
 }
 
-function rawFeature(name: string, number: number, key: unknown, value: unknown): Omit<RawFeature, 'read'> {
+function rawFeature(name: string, number: number, key: unknown, value: unknown) {
   if (typeof key !== 'number') throw new OperatorError(`${name} is not GeoJSON: its features are not a list.`)
-  const { type, crs, properties, geometry } = (value ?? {}) as Record<string, unknown>
+  const { type, crs, properties, geometry, attributes } = (value ?? {}) as Record<string, unknown>
   if (type !== 'Feature') {
+    if (attributes !== undefined) refuseOtherKind(name, ESRI_JSON)
     throw new OperatorError(`${name} is not GeoJSON: entry ${number} of its features is not a Feature.`)
   }
   refuseOtherCrs(name, { crs })
@@ -150,7 +154,7 @@ function refuseOtherCrs(name: string, object: { crs?: unknown }): void {
   const other = findOtherCrs(object)
   if (other === undefined) return
   throw new OperatorError(
-    `${name} is in ${other ? `the CRS ${other}` : 'a CRS without a name'}, not in WGS 84: convert it with \`ogr2ogr -t_srs EPSG:4326 OUT.geojson ${name}\`.`,
+    `${name} is in ${other ? `the CRS ${other}` : 'a CRS without a name'}, not in WGS 84: convert it with ${convertAreas(name)}.`,
   )
 }
 
@@ -161,7 +165,8 @@ const ENCODED = ['.shp', '.zip']
 export async function openBoundaryFile(path: string, reading: FeatureReading): Promise<FeatureFile> {
   refuseOtherPath(path)
   const found = await stat(path).catch((error) => refuseUnreadable(path, error))
-  if (!found.isFile()) throw new OperatorError(`${path} is not a file.`)
+  const kind = findKind(path)
+  if (!found.isFile() && !kind) throw new OperatorError(`${path} is not a file.`)
   if (found.size === 0) throw new OperatorError(`${path} is empty.`)
   const unpacked = /\.(?:geo)?json\.gz$/i.test(path) ? stemOf(path) : path
   const ending = extname(unpacked).toLowerCase()
@@ -181,7 +186,7 @@ export async function openBoundaryFile(path: string, reading: FeatureReading): P
       return geoPackage(path, reading)
     default:
       refusePacked(path)
-      if (ending in KINDS) refuseOtherKind(basename(path), KINDS[ending] as string)
+      if (kind) refuseOtherKind(basename(path), kind)
       throw new OperatorError(
         `${path} is neither GeoJSON (.geojson, .json), nor a shapefile (.shp), nor one of them in an archive (.zip), nor a GeoPackage (.gpkg).`,
       )
@@ -202,7 +207,7 @@ function zippedFile(path: string, reading: FeatureReading): FeatureFile {
       const archive = await openZipArchive(path, name)
       try {
         const chosen = chooseEntry(name, archive.names, reading)
-        const entry = `${name}/${basename(chosen)}`
+        const entry = `${name}/${chosen}`
         if (findPart(chosen) === 'shp') {
           const files = archive.names.filter((other) => stemOf(other) === stemOf(chosen))
           yield* shapefileFeatures(entry, files, archive.open, reading, noted)
@@ -233,8 +238,13 @@ function chooseEntry(name: string, entries: string[], reading: FeatureReading): 
   }
   if (named(['.gpkg']).length > 0) {
     throw new OperatorError(
-      `${name} holds a GeoPackage, which is read once it is unpacked: \`unzip ${name}\`.`,
+      `${name} holds a GeoPackage, which is read once it is unpacked: \`unzip ${quoted(name)}\`.`,
     )
+  }
+  const others = usable.map((entry) => entry.replace(/(?<=\.gdb)\/.*/i, ''))
+  for (const other of others) {
+    const kind = findKind(other)
+    if (kind) refuseOtherKind(`${name}/${other}`, kind)
   }
   throw new OperatorError(`${name} holds no shapefile and no GeoJSON.`)
 }

@@ -1,4 +1,5 @@
 import { OperatorError } from '#src/errors.ts'
+import { cleanName } from '#src/lib/text.ts'
 import type { FeatureFile, Noted } from './feature.ts'
 
 export type GivenProperties = Partial<Record<keyof PropertyNames, string>>
@@ -111,8 +112,7 @@ export function readText(properties: Record<string, unknown>, names: string[]): 
     const value = properties[name]
     // A blank number column of a .dbf is NaN.
     if (typeof value !== 'string' && !Number.isFinite(value)) continue
-    // PostgreSQL's text cannot hold NUL, which fixed-width files pad with.
-    const text = String(value).replaceAll('\0', '').trim().normalize('NFC')
+    const text = cleanName(String(value))
     if (text !== '') return text
   }
   return undefined

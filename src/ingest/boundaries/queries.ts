@@ -137,12 +137,13 @@ export async function listLost(trx: Trx, { countryCode, level }: BoundarySet, dr
   return rows.map(({ code }) => code)
 }
 
-/** Codes that are one for people: they differ by case, width, blanks or zeros in front of numbers. */
+/** Codes that are one for people: they differ by case, width, zeros in front of numbers, and what parts but no digits. */
 export async function listAlikeCodes(trx: Trx): Promise<string[]> {
   const { rows } = await sql<{ codes: string }>`
     select string_agg(code, ' and ' order by code) as codes
     from staged_area
-    cross join lateral replace(lower(normalize(code, nfkc)), ' ', '') as plain
+    cross join lateral regexp_replace(lower(normalize(code, nfkc)), '[-_ ]+', '-', 'g') as parted
+    cross join lateral regexp_replace(parted, '(?<![0-9])-|-(?![0-9])', '', 'g') as plain
     group by regexp_replace(plain, '(^|[^0-9])0+(?=[0-9])', '\\1', 'g')
     having count(*) > 1
     order by codes`.execute(trx)
@@ -230,8 +231,9 @@ export async function linkByCode(trx: Trx, countryCode: string, level: number) {
 }
 
 /**
- * Gives areas without a parent the one of `level` with the largest overlap: staged areas, or stored ones that have lost
- * theirs.
+ * Gives areas without a parent the one of `level` with the largest overlap, by its pieces: staged areas, or stored ones
+ * that have lost theirs. The function behind `&&` replaces the operator: PostGIS 3.6 refuses to plan its join on tables
+ * of a row or two ("invalid join selectivity").
  *
  * @returns null for areas without one
  */
@@ -253,7 +255,16 @@ export async function linkByOverlap(
       join admin_area as parent
         on parent.country_code = ${countryCode} and parent.level = ${level}
         and geometry_overlaps(parent.geom, child.geom)
-      cross join lateral (${overlap('child.geom', 'parent.id')}) as overlap
+      cross join lateral (
+        select sum(
+          case
+            when st_covers(child.geom, piece.geom) then st_area(piece.geom)
+            else st_area(st_intersection(child.geom, piece.geom))
+          end
+        ) as area
+        from admin_area_piece as piece
+        where piece.admin_area_id = parent.id and geometry_overlaps(piece.geom, child.geom)
+      ) as overlap
       where overlap.area > 0
       order by child.id, overlap.area desc, parent.code
     ),
@@ -265,23 +276,6 @@ export async function linkByOverlap(
     left join best on best.id = child.id
     order by child.code`.execute(trx)
   return rows
-}
-
-/**
- * The share of an area in a stored one, by the latter's pieces. The function behind `&&` replaces the operator:
- * PostGIS 3.6 refuses to plan its join on tables of a row or two ("invalid join selectivity").
- */
-function overlap(geom: string, areaId: string) {
-  const [shape, id] = [sql.ref(geom), sql.ref(areaId)]
-  return sql`
-    select sum(
-      case
-        when st_covers(${shape}, piece.geom) then st_area(piece.geom)
-        else st_area(st_intersection(${shape}, piece.geom))
-      end
-    ) as area
-    from admin_area_piece as piece
-    where piece.admin_area_id = ${id} and geometry_overlaps(piece.geom, ${shape})`
 }
 
 const SHARED = sql`select code from staged_area where code is not null group by code having count(*) > 1`
@@ -367,19 +361,13 @@ export interface BoundarySet {
 }
 
 export async function findBoundarySets(db: Kysely<Tables>, countryCode: string) {
-  const rows = await db
-    .selectFrom('boundary_set')
-    .select(['country_code as countryCode', 'level', 'checksum', 'approximate', 'source', 'licence'])
-    .where('country_code', '=', countryCode)
-    // An operator may have deleted the areas by SQL.
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('admin_area')
-          .whereRef('admin_area.country_code', '=', 'boundary_set.country_code')
-          .whereRef('admin_area.level', '=', 'boundary_set.level'),
-      ),
-    )
-    .execute()
+  const { rows } = await sql<BoundarySet>`
+    select country_code as "countryCode", level, checksum, approximate, source, licence
+    from boundary_set as loaded
+    where country_code = ${countryCode}
+      -- An operator may have deleted the areas by SQL.
+      and exists (select from admin_area where country_code = ${countryCode} and level = loaded.level)
+  `.execute(db)
   return new Map(rows.map((row) => [row.level, row]))
 }
 
@@ -388,12 +376,9 @@ export async function lockBoundaries(trx: Trx): Promise<void> {
   await sql`lock table boundary_set in share row exclusive mode`.execute(trx)
 }
 
-export async function beginTrial(trx: Trx): Promise<void> {
-  await sql`savepoint before_loading`.execute(trx)
-}
-
+/** Undoes the whole transaction; the caller commits the empty one that follows. */
 export async function undoTrial(trx: Trx): Promise<void> {
-  await sql`rollback to savepoint before_loading`.execute(trx)
+  await sql`rollback and chain`.execute(trx)
 }
 
 /**
@@ -422,13 +407,10 @@ export async function replaceLevel(trx: Trx, set: BoundarySet, stored: (part: nu
     where admin_area_id in (
       select id from admin_area where country_code = ${countryCode} and level = ${level}
     )`.execute(trx)
-  const { vertices, slices } = await slicesOfStaged(trx)
   const counts = { added: 0, updated: 0 }
-  let written = 0
-  for (const slice of slices) {
-    for (const isNew of await storeSlice(trx, set, slice)) counts[isNew ? 'added' : 'updated']++
-    written += slice.vertices
-    stored(written / vertices)
+  for (const slice of await slicesOfStaged(trx)) {
+    for (const { added } of await storeSlice(trx, set, slice)) counts[added ? 'added' : 'updated']++
+    stored(slice.share)
   }
   return { ...counts, removed: Number(removed.numAffectedRows ?? 0) }
 }
@@ -436,61 +418,56 @@ export async function replaceLevel(trx: Trx, set: BoundarySet, stored: (part: nu
 /** A statement of this size takes about a second. */
 const SLICE_VERTICES = 100_000
 
-interface Slice {
-  first: number
-  last: number
-  vertices: number
-}
-
-async function slicesOfStaged(trx: Trx): Promise<{ vertices: number; slices: Slice[] }> {
-  const { rows } = await sql<Slice>`
+/** `share`: of all vertices, up to its last area. */
+async function slicesOfStaged(trx: Trx) {
+  const { rows } = await sql<{ first: number; last: number; share: number }>`
     with measured as (
-      select id, st_npoints(geom) as vertices, sum(st_npoints(geom)) over (order by id) as upto
+      select
+        id, st_npoints(geom) as vertices, sum(st_npoints(geom)) over (order by id) as upto,
+        sum(st_npoints(geom)) over () as total
       from staged_area
     )
-    select min(id) as first, max(id) as last, sum(vertices)::float8 as vertices
+    select min(id) as first, max(id) as last, max(upto::float8 / total) as share
     from measured
     group by (upto - vertices) / ${SLICE_VERTICES}::bigint
     order by first`.execute(trx)
-  return { slices: rows, vertices: rows.reduce((sum, slice) => sum + slice.vertices, 0) }
+  return rows
 }
 
-async function storeSlice(trx: Trx, { countryCode, level }: BoundarySet, { first, last }: Slice) {
+async function storeSlice(
+  trx: Trx,
+  { countryCode, level }: BoundarySet,
+  { first, last }: { first: number; last: number },
+) {
   const { rows } = await sql<{ added: boolean }>`
-    insert into admin_area (
-      country_code, level, code, name, parent_id, geom, area_km2,
-      west, south, east, north, centroid_lng, centroid_lat, positions, simplified
+    with stored as (
+      insert into admin_area (
+        country_code, level, code, name, parent_id, geom, area_km2,
+        west, south, east, north, centroid_lng, centroid_lat, positions, simplified
+      )
+      select
+        ${countryCode}, ${level}, code, name, parent_id, geom, st_area(geom::geography) / 1e6,
+        st_xmin(geom), st_ymin(geom), st_xmax(geom), st_ymax(geom), st_x(st_centroid(geom)),
+        st_y(st_centroid(geom)), st_npoints(geom),
+        st_multi(st_simplifypreservetopology(geom, sqrt(st_area(geom)) / 200))
+      from staged_area
+      where id between ${first} and ${last}
+      on conflict (country_code, level, code) do update set
+        (name, parent_id, geom, area_km2, simplified, positions) = row(
+          excluded.name, excluded.parent_id, excluded.geom, excluded.area_km2, excluded.simplified,
+          excluded.positions),
+        (west, south, east, north, centroid_lng, centroid_lat) = row(
+          excluded.west, excluded.south, excluded.east, excluded.north, excluded.centroid_lng,
+          excluded.centroid_lat)
+      -- A row that was inserted has never been locked or updated.
+      returning id, geom, xmax = 0 as added
+    ),
+    pieces as (
+      insert into admin_area_piece (admin_area_id, geom)
+      select id, st_subdivide(geom, ${PIECE_VERTICES}) from stored
     )
-    select
-      ${countryCode}, ${level}, code, name, parent_id, geom, st_area(geom::geography) / 1e6,
-      st_xmin(geom), st_ymin(geom), st_xmax(geom), st_ymax(geom), st_x(st_centroid(geom)),
-      st_y(st_centroid(geom)), st_npoints(geom),
-      st_multi(st_simplifypreservetopology(geom, sqrt(st_area(geom)) / 200))
-    from staged_area
-    where id between ${first} and ${last}
-    on conflict (country_code, level, code) do update set
-      name = excluded.name,
-      parent_id = excluded.parent_id,
-      geom = excluded.geom,
-      area_km2 = excluded.area_km2,
-      west = excluded.west,
-      south = excluded.south,
-      east = excluded.east,
-      north = excluded.north,
-      centroid_lng = excluded.centroid_lng,
-      centroid_lat = excluded.centroid_lat,
-      positions = excluded.positions,
-      simplified = excluded.simplified
-    -- A row that was inserted has never been locked or updated.
-    returning xmax = 0 as added`.execute(trx)
-  await sql`
-    insert into admin_area_piece (admin_area_id, geom)
-    select area.id, st_subdivide(area.geom, ${PIECE_VERTICES})
-    from admin_area as area
-    join staged_area as staged on staged.code = area.code
-    where area.country_code = ${countryCode} and area.level = ${level}
-      and staged.id between ${first} and ${last}`.execute(trx)
-  return rows.map(({ added }) => added)
+    select added from stored`.execute(trx)
+  return rows
 }
 
 /** With 64 a value stays below 2 kB, so that PostgreSQL stores it with its row. */
@@ -503,15 +480,16 @@ const PIECE_VERTICES = 64
  */
 export async function deleteApproximateBelow(trx: Trx, countryCode: string, level: number) {
   const { rows } = await sql<{ level: number }>`
-    delete from boundary_set
-    where country_code = ${countryCode} and level > ${level} and approximate
-    returning level`.execute(trx)
-  const levels = rows.map((row) => row.level).sort()
-  await sql`
-    delete from admin_area where country_code = ${countryCode} and level = any(${levels}::integer[])`.execute(
-    trx,
-  )
-  return levels
+    with gone as (
+      delete from boundary_set
+      where country_code = ${countryCode} and level > ${level} and approximate
+      returning level
+    ),
+    areas as (
+      delete from admin_area where country_code = ${countryCode} and level in (select level from gone)
+    )
+    select level from gone order by level`.execute(trx)
+  return rows.map((row) => row.level)
 }
 
 /** The embedded database never gathers statistics itself, a server only later. */

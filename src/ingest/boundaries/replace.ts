@@ -5,6 +5,7 @@ import type { Tables } from '#src/data/tables.ts'
 import { listSome, OperatorError } from '#src/errors.ts'
 import { percentText, round } from '#src/lib/round.ts'
 import type { Bounds } from '#src/raster/rings.ts'
+import { convertAreas } from '../other-formats.ts'
 import * as queries from './queries.ts'
 
 /** Areas without a code get one from their name, or are left out. */
@@ -48,10 +49,6 @@ function refuseLost(lost: string[], dropped: queries.AreaIssue[]): void {
   )
 }
 
-function noteAlike(alike: string[]): string[] {
-  return alike.length === 0 ? [] : [`Codes of several areas are alike: ${listSome(alike)}.`]
-}
-
 const NAMED_PAIRS = 5
 
 function noteOverlaps(pairs: Awaited<ReturnType<typeof queries.listOverlaps>>, allowTwins = false): string[] {
@@ -82,6 +79,7 @@ const MARGIN = 1
 /** A country without bounds accepts any place. */
 export function refuseOutsideCountry(
   subject: string,
+  file: string,
   bounds: Bounds,
   country: CountryBounds,
   countries: CountryBounds[],
@@ -89,21 +87,26 @@ export function refuseOutsideCountry(
   const [west, south, east, north] = bounds
   const onEarth = west >= -180 && south >= -90 && east <= 180 && north <= 90
   if (country.bounds === null ? onEarth : within(bounds, country.bounds)) return
-  const corner = `${rounded(west)}, ${rounded(south)}`
+  const corner = `${round(west, 4)}, ${round(south, 4)}`
   if (within([south, west, north, east], country.bounds)) {
     throw new OperatorError(
       `${subject} begins at ${corner}, which lies in ${country.name} only with the coordinates swapped: did you mean lng, lat?`,
     )
   }
   if (!onEarth) {
+    // Beyond 360 GDAL would drop land.
+    const goesRound = west >= -180 && east <= 360 && south >= -90 && north <= 90
+    const [fault, crs, known] = goesRound
+      ? ['in degrees from 0 to 360, not from -180 to 180', '-wrapdateline -s_srs EPSG:4326', '']
+      : ['not in degrees of WGS 84', '-s_srs EPSG:CODE', ', with the CODE of its CRS']
     throw new OperatorError(
-      `${subject} begins at ${corner}, which are not degrees: convert the file to WGS 84 with \`ogr2ogr -t_srs EPSG:4326\`.`,
+      `${subject} begins at ${corner}, ${fault}: convert it with ${convertAreas(file, `${crs} -t_srs EPSG:4326`)}${known}.`,
     )
   }
   const other = countries.find((candidate) => within(bounds, candidate.bounds))
   const guess = other ? ` It seems to be of ${other.name}.` : ''
   throw new OperatorError(
-    `${subject} does not lie in ${country.name}: it reaches from ${corner} to ${rounded(east)}, ${rounded(north)}.${guess}`,
+    `${subject} does not lie in ${country.name}: it reaches from ${corner} to ${round(east, 4)}, ${round(north, 4)}.${guess}`,
   )
 }
 
@@ -115,10 +118,6 @@ function within([west, south, east, north]: Bounds, outer: Bounds | null): boole
     east <= outer[2] + MARGIN &&
     north <= outer[3] + MARGIN
   )
-}
-
-function rounded(degrees: number): string {
-  return String(Number(degrees.toFixed(4)))
 }
 
 /** Some areas were split, renamed or redrawn; with a larger share the levels do not belong together. */
@@ -187,7 +186,6 @@ export async function replaceBoundaries(
   const { level } = set
   const { country, strict, dryRun, codes, allowLost, allowTwins, dropped, notes, stored = () => {} } = options
   return database.writer.transaction().execute(async (trx) => {
-    if (dryRun) await queries.beginTrial(trx)
     const staged = await queries.stageAreas(trx, areas)
     const repaired = await queries.repairStaged(trx)
     if (strict) refuseFindings('not valid', repaired)
@@ -215,7 +213,8 @@ export async function replaceBoundaries(
     }))
     if (strict) refuseFindings(`of level ${level + 1} and would lose their parent`, relinked)
     await queries.analyzeBoundaries(trx)
-    notes.push(...noteAlike(await queries.listAlikeCodes(trx)))
+    const alike = await queries.listAlikeCodes(trx)
+    if (alike.length > 0) notes.push(`Codes of several areas are alike: ${listSome(alike)}.`)
     // Approximate areas are cells of the nearest seat, which cannot overlap.
     const overlaps = set.approximate ? [] : await queries.listOverlaps(trx, set)
     notes.push(...noteOverlaps(overlaps, allowTwins))

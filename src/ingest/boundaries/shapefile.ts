@@ -15,7 +15,7 @@ import {
   withoutCutCharacter,
 } from '#src/lib/text.ts'
 import { measureBounds } from '#src/raster/rings.ts'
-import { stemOf } from '../other-formats.ts'
+import { convertAreas, stemOf } from '../other-formats.ts'
 import {
   type FeatureFile,
   type FeatureReading,
@@ -201,15 +201,14 @@ export async function* shapefileFeatures(
     if (crs === '') noted(`${name} has no CRS (.prj): its coordinates are taken for degrees of WGS 84.`)
     else refuseOtherCrs(name, crs)
     const label = cpg && (await readSmallText(await open(cpg), cpg, noted))
-    const { encoding, note } = chooseEncoding(
-      name,
-      await surveyTexts(await open(dbf)),
-      label,
-      reading.encoding,
-    )
+    const survey = await surveyTexts(await open(dbf))
+    const { encoding, note } = chooseEncoding(name, survey, label, reading.encoding)
     if (note) noted(note)
+    const isMisread = survey.texts === 'UTF-8' && encoding !== UTF_8
+    const remedy = isMisread ? 'Give --encoding utf-8, or write UTF-8 into its .cpg.' : undefined
     const decode: Decode = (bytes) => decodeField(bytes, encoding)
-    yield* sideBySide(name, readShapes(await open(shp)), readRecords(await open(dbf), decode), noted)
+    const pairs = sideBySide(name, readShapes(await open(shp)), readRecords(await open(dbf), decode), noted)
+    for await (const feature of pairs) yield { ...feature, remedy }
   } catch (error) {
     if (error instanceof OperatorError) throw error
     const reason = formatError(error)
@@ -248,7 +247,7 @@ async function* sideBySide(
       )
     }
     const { shape, read } = found.value
-    yield { number, read, geometry: shape, properties: record.value as Record<string, unknown> }
+    yield { file: name, number, read, geometry: shape, properties: record.value as Record<string, unknown> }
   }
 }
 
@@ -286,11 +285,19 @@ function chooseEncoding(
 ): { encoding: Encoding; note?: string } {
   if (texts === 'ASCII') return { encoding: UTF_8 }
   const label = readLabel(cpg.trim(), languageDriver)
-  if (!label && !given) return unlabelled(name, texts)
+  if (!label && !given) {
+    if (texts === 'UTF-8') return { encoding: UTF_8 }
+    const note = `${name} does not say what its texts are in, and they are not UTF-8: they are read as Windows-1252. If names look damaged, give --encoding.`
+    return { encoding: encodingNamed('windows-1252') as Encoding, note }
+  }
   const encoding = given ?? label?.encoding
   if (!encoding) {
+    const others = /^utf-?16/i.test(String(label?.says))
+      ? 'make it anew in UTF-8'
+      : `give --encoding, such as ${EXAMPLES}`
+    const way = texts === 'UTF-8' ? 'give --encoding utf-8' : others
     throw new OperatorError(
-      `${name} says in its ${label?.where} that its texts are in ${label?.says}, which is not known: give --encoding, such as ${EXAMPLES}.`,
+      `${name} says in its ${label?.where} that its texts are in ${label?.says}, which is not read: ${way}.`,
     )
   }
   if (encoding === UTF_8 && texts === 'other') {
@@ -315,14 +322,6 @@ function readLabel(cpg: string, driver: number) {
   return { where: '.dbf', says, encoding: encodingOfPage(page) }
 }
 
-function unlabelled(name: string, texts: Texts): { encoding: Encoding; note?: string } {
-  if (texts === 'UTF-8') return { encoding: UTF_8 }
-  return {
-    encoding: encodingNamed('windows-1252') as Encoding,
-    note: `${name} does not say what its texts are in, and they are not UTF-8: they are read as Windows-1252. If names look damaged, give --encoding.`,
-  }
-}
-
 /** A .prj or .cpg has a few lines. */
 const MAX_TEXT_BYTES = 64 * 1024
 
@@ -334,7 +333,7 @@ function refuseOtherCrs(name: string, wkt: string): void {
   if (isWgs84Wkt(wkt)) return
   const crs = /^\s*\w+\s*\[\s*"([^"]*)"/.exec(wkt)?.[1] ?? wkt.slice(0, 50)
   throw new OperatorError(
-    `${name} is in the CRS ${crs}, not in WGS 84: convert it with \`ogr2ogr -t_srs EPSG:4326 OUT.geojson IN.shp\`.`,
+    `${name} is in the CRS ${crs}, not in WGS 84: convert it with ${convertAreas(name)}.`,
   )
 }
 
@@ -358,18 +357,12 @@ const RECORD_HEADER_BYTES = 8
 const MAX_RECORD_BYTES = 48 * MAX_POSITIONS
 
 const POLYGONS = [5, 15, 25]
-const OTHER_TYPES: Record<number, string> = {
-  1: 'Point',
-  11: 'Point',
-  21: 'Point',
-  3: 'LineString',
-  13: 'LineString',
-  23: 'LineString',
-  8: 'MultiPoint',
-  18: 'MultiPoint',
-  28: 'MultiPoint',
-  31: 'MultiPatch',
-}
+const OTHER_TYPES: [name: string, types: number[]][] = [
+  ['Point', [1, 11, 21]],
+  ['LineString', [3, 13, 23]],
+  ['MultiPoint', [8, 18, 28]],
+  ['MultiPatch', [31]],
+]
 
 /**
  * ESRI Shapefile Technical Description, 1998.
@@ -402,7 +395,7 @@ function readGeometry(record: Buffer, number: number): object | null {
   const type = record.length < 4 ? 0 : record.readInt32LE(0)
   if (type === 0) return null
   if (!POLYGONS.includes(type)) {
-    const other = OTHER_TYPES[type]
+    const [other] = OTHER_TYPES.find(([, types]) => types.includes(type)) ?? []
     if (other) return { type: other }
     throw new Error(`shape ${number} is of type ${type}, which there is not`)
   }

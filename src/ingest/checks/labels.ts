@@ -28,6 +28,23 @@ const SCENARIO_WORDS: readonly [words: string, scenario: string | null][] = [
   }),
 ]
 
+/** Letters of terciles. Alone they are words, such as "an", fertilizers or methods. */
+const SCENARIO_LETTERS: Vocabulary = [
+  ['an', 'Above Normal'],
+  ['nn', 'Normal'],
+  ['bn', 'Below Normal'],
+]
+
+/** Names that are another one but for these letters. */
+function findLettered(names: readonly string[]): Set<string> {
+  const others = new Map<string, string[]>()
+  for (const name of new Set(names)) {
+    const other = spell(name).replace(/ (?:an|nn|bn)(?= )/, ' *')
+    if (other.includes('*')) others.set(other, [...(others.get(other) ?? []), name])
+  }
+  return new Set([...others.values()].filter(({ length }) => length > 1).flat())
+}
+
 /** @returns undefined for a name of its own */
 function findScenario(name: string): string | null | undefined {
   return SCENARIO_WORDS.find(([words]) => sameLetters(words, name))?.[1]
@@ -120,8 +137,10 @@ function readMeanings(name: string, vocabulary: Vocabulary): string[] {
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 /** Dates of versions and issues are of no season. */
-const IN_NUMBERS =
-  /(?<=(?<! (?:v|version|issued?|init|run)) )((?:19|20)\d\d) ?(0[1-9]|1[0-2])(?: ?[0-3]\d)?(?= )/g
+const OF_SEASON = '(?<=(?<! (?:v|version|issued?|init|run)) )'
+const IN_NUMBERS = new RegExp(`${OF_SEASON}((?:19|20)\\d\\d) ?(0[1-9]|1[0-2])(?: ?[0-3]\\d)?(?= )`, 'g')
+/** Apart, both may be other numbers. */
+const MONTH_FIRST = new RegExp(`${OF_SEASON}(0[1-9]|1[0-2])((?:19|20)\\d\\d)(?= )`, 'g')
 const MONTH = `(${['jan(?:uary)?', 'feb(?:ruary)?', 'mar(?:ch)?', 'apr(?:il)?', 'may', 'june?', 'july?', 'aug(?:ust)?', 'sept?(?:ember)?', 'oct(?:ober)?', 'nov(?:ember)?', 'dec(?:ember)?'].join('|')})`
 const IN_WORDS = new RegExp(`(?<= )(?:${MONTH} ((?:19|20)\\d\\d)|((?:19|20)\\d\\d) ${MONTH})(?= )`, 'g')
 
@@ -133,6 +152,9 @@ function readMonths(name: string, own: string): string[] {
     const month = MONTHS.indexOf((before ?? after ?? '').slice(0, 3)) + 1
     if (month > 0) months.push(`${year ?? earlier}-${String(month).padStart(2, '0')}`)
   }
+  // Behind a date, six digits are a time of day.
+  if (months.length === 0)
+    for (const [, month, year] of words.matchAll(MONTH_FIRST)) months.push(`${year}-${month}`)
   const [first = own, ...others] = months.sort()
   return first <= own && own <= (others.at(-1) ?? first) ? [own] : months
 }
@@ -147,11 +169,15 @@ interface Labelling {
 function listLabellings(release: ReleaseFacts, { words, names: published }: Surroundings): Labelling[] {
   const layers = listLayers(release)
   const { countryCode, cropCode, forecastPeriod } = release.series
+  const lettered = findLettered(layers.flatMap(({ about }) => about?.names ?? []))
   const ofLayers = (['scenario', 'input', 'condition', 'role'] as const).map((kind): Labelling => {
     const own = [...layers.flatMap((layer) => layer[kind] ?? []), ...(OTHERS[kind]?.(published) ?? [])]
     const vocabulary: Vocabulary = own.map((label) => [label, meaningOf(label)])
-    const all = kind === 'scenario' ? [...vocabulary, ...SCENARIO_WORDS] : vocabulary
-    return { kind, labelOf: (layer) => layer[kind], read: (name) => readMeanings(name, all) }
+    if (kind !== 'scenario')
+      return { kind, labelOf: (layer) => layer[kind], read: (name) => readMeanings(name, vocabulary) }
+    const all = [...vocabulary, ...SCENARIO_WORDS]
+    const wordsOf = (name: string) => (lettered.has(name) ? [...all, ...SCENARIO_LETTERS] : all)
+    return { kind, labelOf: (layer) => layer[kind], read: (name) => readMeanings(name, wordsOf(name)) }
   })
   return [
     ...ofLayers,

@@ -345,7 +345,7 @@ const presence: Check = ({ coverages }) =>
     }
     return [
       ...layers.flatMap((layer) =>
-        isFilled(layer) && !findApart(layer) ? describeFilled(layer, pixels) : [],
+        isFilled(layer) && !(isOfProduct(layer) && findApart(layer)) ? describeFilled(layer, pixels) : [],
       ),
       ...[...groups.values()].flatMap((ofOne) => describeDifference(ofOne, least, pixels)),
     ]

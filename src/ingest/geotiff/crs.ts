@@ -57,6 +57,9 @@ const HEEDED: [key: string, same: RegExp, onlyWith?: string[]][] = [
   ['GeogInvFlatteningGeoKey', /SPHEROID\["[^"]*",[^,]+,([^,\]]+)/, GEODETIC],
 ]
 
+/** "Unknown, based on the WGS 84 ellipsoid", as a CRS and as a datum: for GDAL the same place as WGS 84. */
+const UNKNOWN_ON_WGS84: Partial<Record<number, number>> = { 4030: 4326, 6030: 6326 }
+
 /** Writers round; a foot of the US survey is 2 millionths longer than a foot. Codes differ by more. */
 const ROUNDED = 1e-6
 
@@ -68,6 +71,7 @@ const ROUNDED = 1e-6
 export function findContradiction(keys: GeoKeys, wkt: string) {
   for (const [key, same, onlyWith] of HEEDED) {
     const [value, expected] = [readCode(keys[key]), same.exec(wkt)?.[1]]
+    if (value !== undefined && Number(expected) === UNKNOWN_ON_WGS84[value]) continue
     const counts = !onlyWith || onlyWith.some((name) => keys[name] === USER_DEFINED)
     if (!counts || value === undefined || expected === undefined) continue
     if (Math.abs(value / Number(expected) - 1) > ROUNDED) return { key, value, expected }

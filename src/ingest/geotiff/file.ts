@@ -4,7 +4,14 @@ import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { PixelGrid, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
-import { FORMAT_BYTES, refuseNoFile, refuseOtherFormat, stemOf } from '../other-formats.ts'
+import {
+  FORMAT_BYTES,
+  refuseNoFile,
+  refuseOtherFormat,
+  refuseUnreadable,
+  stemOf,
+  TIFF_SIGNATURES,
+} from '../other-formats.ts'
 import {
   type Affine,
   type MeantBand,
@@ -213,17 +220,15 @@ function readingOnce(blocks: Blocks, band: number): Mask['read'] {
 
 export type RasterFile = Awaited<ReturnType<typeof openImage>>
 
-/** Byte order and version of classic TIFF and BigTIFF. */
-const SIGNATURES = ['II*\0', 'MM\0*', 'II+\0', 'MM\0+']
-
 export async function openRaster(path: string): Promise<RasterFile> {
-  const refuse = (error: NodeJS.ErrnoException) => refuseUnopened(path, error)
-  if (!(await stat(path).catch(refuse)).isFile()) refuseNoFile(path)
+  const refuse = (error: NodeJS.ErrnoException) => refuseUnreadable(path, error)
+  const found = await stat(path).catch(refuse)
+  if (!found.isFile()) refuseNoFile(path, found)
   const file = await FileBytes.open(path).catch(refuse)
   try {
     const { data } = await file.fetchSlice({ offset: 0, length: FORMAT_BYTES })
     const beginning = Buffer.from(data).toString('latin1')
-    if (!SIGNATURES.includes(beginning.slice(0, 4))) refuseOtherFormat(path, beginning)
+    if (!TIFF_SIGNATURES.includes(beginning.slice(0, 4))) refuseOtherFormat(path, beginning)
     return await openImage(file, path)
   } catch (error) {
     await file.close()
@@ -283,13 +288,6 @@ async function readPlace(image: GeoTIFFImage, path: string, side: SideMetadata |
   return found
     ? { crs: found, notes: [`${path} names no CRS: that of the .prj beside it is used.`] }
     : { crs, notes: [] }
-}
-
-function refuseUnopened(path: string, error: NodeJS.ErrnoException): never {
-  if (error.code === 'ENOENT' || error.code === 'ENOTDIR')
-    throw new OperatorError(`${path} does not exist.`, { code: 'NOT_FOUND' })
-  if (error.code === 'EACCES' || error.code === 'EPERM') throw new OperatorError(`${path} may not be read.`)
-  throw new OperatorError(`${path} cannot be opened: ${error.message}.`)
 }
 
 function refuseDamaged(path: string, error: unknown, fileSize: number): never {

@@ -7,9 +7,18 @@ import { OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { type Pauses, retry } from '#src/lib/retry.ts'
 import { createDeadline } from '#src/lib/time-budget.ts'
-import { type Archive, gunzip, isArchive, isGzipped, openZipArchive } from '../archive.ts'
+import {
+  type Archive,
+  archiveIn,
+  gunzip,
+  isArchive,
+  isGzipped,
+  openZipArchive,
+  RASTER,
+  rasterIn,
+} from '../archive.ts'
 import { isAddress } from '../manifest.ts'
-import { refuseUnreadable, stemOf } from '../other-formats.ts'
+import { quoted, refuseUnreadable, stemOf, unquoted } from '../other-formats.ts'
 import { openRaster, type RasterFile } from './file.ts'
 import type { LayerFiles } from './layers.ts'
 
@@ -138,6 +147,10 @@ async function follow(address: URL, { at, tag }: Progress, signal: AbortSignal):
   throw new OperatorError(`${shown(address)} leads elsewhere more than ${MAX_REDIRECTS} times.`)
 }
 
+/** What sentences print for a shell, with the words of `quoted`. */
+const GDAL_LINE =
+  /(gdal_translate -co \S+|gdalinfo) ((?:'[^']*'|\\'|[^' ])+)(?: ((?:'[^']*'|\\'|[^' ])+)(?= makes))?/g
+
 /** Their block offsets stay in memory during a load. */
 const MAX_FILES = 256
 
@@ -195,16 +208,22 @@ export class OpenFiles {
     for (const folder of this.#folders.values()) await rm(dirname(folder), { recursive: true, force: true })
   }
 
-  /** A text with what the manifest names in the place of temporary files. */
+  /** A text with what the manifest names in the place of temporary files. GDAL writes neither into these nor beside them. */
   shown(text: string): string {
-    const named = [...this.#folders].reduceRight((before, [source, folder]) => {
+    const lines = text.replace(GDAL_LINE, (line, command, from, made) => {
+      const path = this.#named(unquoted(from), true).replace(/(?<=^\/vsigzip\/.*\.gz)\/[^/]+$/i, '')
+      const target = made ? ` ${quoted(basename(unquoted(made)))}` : ''
+      return path === unquoted(from) ? line : `${command} ${quoted(path)}${target}`
+    })
+    return this.#named(lines)
+  }
+
+  #named(text: string, inGdal = false): string {
+    return [...this.#folders].reduceRight((before, [source, folder]) => {
       const from = isAddress(source) ? dirname(shown(new URL(source))) : source
-      return before.replaceAll(folder, from)
+      const store = isAddress(source) ? '/vsicurl/' : isGzipped(source) ? '/vsigzip/' : '/vsizip/'
+      return before.replaceAll(folder, () => `${inGdal ? store : ''}${from}`)
     }, text)
-    // GDAL has names of its own for files in archives, and writes beside them.
-    return named
-      .replace(/(?<=gdal_translate -co \S+ )(\S+\.zip\/\S+) \S+\/(?=\S)/, '/vsizip/$1 ')
-      .replace(/(?<=gdalinfo )(?=\S+\.zip\/)/, '/vsizip/')
   }
 
   /** @throws the error, without temporary files */
@@ -249,7 +268,7 @@ export class OpenFiles {
   async #inArchive(archivePath: string, path: string): Promise<string> {
     const archive = await openZipArchive(archivePath, archivePath)
     try {
-      const raster = rasterIn(archive, archivePath, path.slice(archivePath.length + 1))
+      const raster = rasterIn(archive.names, archivePath, path.slice(archivePath.length + 1))
       const folder = await this.#folderOf(archivePath, basename(archivePath))
       const stem = raster.replace(RASTER, '.')
       for (const name of archive.names) if (name.startsWith(stem)) await this.#unpack(archive, name, folder)
@@ -315,35 +334,4 @@ function namesBeside(pathname: string, target: string): { pathname: string; file
     ...BESIDE.behind.map((end) => ({ pathname: pathname + end, file: target + end })),
     ...instead.map((end) => ({ pathname: stemOf(pathname) + end, file: stemOf(target) + end })),
   ]
-}
-
-const RASTER = /\.tiff?$/i
-
-/** The part of a path that is an archive. */
-async function archiveIn(path: string): Promise<string | undefined> {
-  const parts = path.split(sep)
-  for (const [index, part] of parts.entries()) {
-    if (!isArchive(part)) continue
-    const candidate = parts.slice(0, index + 1).join(sep)
-    const status = await stat(candidate).catch(() => undefined)
-    if (status?.isFile()) return candidate
-  }
-  return undefined
-}
-
-const LISTED = 10
-
-/** @param named empty for the only raster */
-function rasterIn({ names }: Archive, archivePath: string, named: string): string {
-  if (names.includes(named)) return named
-  const rasters = names.filter((name) => RASTER.test(name))
-  const [only] = rasters
-  if (named === '' && only !== undefined && rasters.length === 1) return only
-  const listed = rasters.slice(0, LISTED).join(', ') + (rasters.length > LISTED ? ' ...' : '')
-  if (named === '' && only !== undefined) {
-    throw new OperatorError(
-      `${archivePath} has ${rasters.length} rasters; say which, behind a slash: ${listed}.`,
-    )
-  }
-  throw new OperatorError(`${archivePath} has no ${named || 'GeoTIFF'}; it has ${listed || 'no rasters'}.`)
 }

@@ -5,7 +5,7 @@ import iconv from 'iconv-lite'
 import { expect, test } from 'vitest'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import { givenEncoding } from '#src/ingest/boundaries/shapefile.ts'
-import { decodeField, type Encoding, encodingNamed, withoutCutCharacter } from '#src/lib/text.ts'
+import { decodeField, type Encoding, encodingNamed, mendName, withoutCutCharacter } from '#src/lib/text.ts'
 import { boundaryFile } from '#test/setup/boundaries.ts'
 import { shapefileParts, zipOf } from './shapefile.ts'
 
@@ -53,16 +53,31 @@ test.each<Case>([
 )
 
 /** A shapefile whose texts fill their fields, as these bytes. */
-async function filled(texts: Buffer[], cpg?: string) {
+async function filled(texts: Buffer[], cpg?: string | Buffer) {
   const { shp, dbf, prj } = shapefileParts(
     texts.map(() => ({ properties: { NAME: '' }, ring: null })),
   ) as Record<'shp' | 'dbf' | 'prj', Buffer>
   for (const [index, text] of texts.entries()) {
     text.copy(dbf, dbf.readUInt16LE(8) + 41 * index + 1 + 40 - text.length)
   }
-  const parts = { shp, dbf, prj, ...(cpg !== undefined && { cpg: Buffer.from(cpg) }) }
+  const parts = { shp, dbf, prj, ...(cpg !== undefined && { cpg: Buffer.from(cpg as string) }) }
   return read(await boundaryFile(zipOf({ areas: parts }), 'areas.zip'))
 }
+
+test('a shapefile that says UTF-16 is read by its bytes, and refused where they are not ASCII', async () => {
+  const utf16 = (text: string) => iconv.encode(text, 'utf-16le', { addBOM: true })
+  expect(await filled([Buffer.from('Segou')], 'UTF-16')).toEqual({ names: ['Segou'], notes: [] })
+  expect(await filled([SEGOU], utf16('UTF-8'))).toEqual({ names: ['Ségou'], notes: [] })
+  for (const [text, cpg] of [
+    [SEGOU, 'UTF-16'],
+    [MALE, 'UTF-16LE'],
+    [iconv.encode('አዲስ', 'utf-16be'), 'UTF-16BE'],
+  ] as const) {
+    await expect(filled([text], cpg)).rejects.toThrow(
+      /^areas\.zip\/areas\.shp .*UTF-16.*: (give --encoding utf-8|make it anew in UTF-8)/,
+    )
+  }
+})
 
 const MALE = Buffer.from('Malé', 'latin1')
 const SEGOU = Buffer.from('Ségou')
@@ -86,6 +101,39 @@ test.each<[what: string, texts: Buffer[], cpg: string | undefined, names: string
     expect(await filled(texts, cpg)).toEqual({ names, notes })
   },
 )
+
+test.each<[damaged: string, meant: string]>([
+  ['SÃ©gou', 'Ségou'],
+  ['Nâ€™Tillit', 'N’Tillit'],
+  ['SÃO TOMÃ\u2030', 'SÃO TOMÉ'],
+  ['CÃ”TE', 'CÔTE'],
+  ['NkÉ”ranza', 'Nkɔranza'],
+  ['Ã\u00a0 la', 'à la'],
+  ['áŠ\u00a0á‹²áˆµ', 'አዲስ'],
+  ['ÐšÐ¸ÐµÐ²', 'Киев'],
+  ['HÃ¡ Ná»™i', 'Há Nội'],
+])('the name %s looks like %s, as Windows-1252 has its bytes', (damaged, meant) => {
+  expect(mendName(damaged)).toBe(meant)
+})
+
+test.each([
+  ...['São Tomé', 'Ãbidjan', 'PARANÃ', 'Ségou', 'አዲስ አበባ', 'Åland', 'Đà Nẵng', 'Côte d’Ivoire', 'MAÇÃ', 'À'],
+  ...[
+    '“CAFÉ”',
+    '«CITÉ»',
+    'PRÉ–SAINT',
+    'CITÉ’S',
+    'Café…”',
+    'Nº 5',
+    'ANDRÉ\u00a0II',
+    'Weiß–Blau',
+    'É…',
+    '5°',
+    'Gbɛ̃',
+  ],
+])('the name %s is as it should be', (name) => {
+  expect(mendName(name)).toBe(name)
+})
 
 test('Windows-1252 is not Latin-1, whatever Node says', () => {
   for (const label of ['1252', 'ANSI 1252', 'windows-1252', 'latin1', 'ISO-8859-1', '88591', 'LDID/87a']) {

@@ -92,6 +92,10 @@ const OTHER_FORMATS = [
   'tab',
   'mif',
   'sqlite',
+  'csv',
+  'TSV',
+  'gpx',
+  'gdb',
   'dxf',
 ]
 
@@ -127,6 +131,9 @@ const REFUSED: Record<string, [path: Promise<string>, reading?: Partial<FeatureR
     { layer: 'AREAS' },
   ],
   'an archive of a GeoPackage': [archive({ 'a.gpkg': 'x' })],
+  'an archive of KML beside a text': [archive({ 'a b/License.txt': '', 'a b/areas.kml': '' })],
+  'an archive of a file geodatabase': [archive({ 'a.gdb/gdb': '', 'a.gdb/a00000001.gdbtable': '' })],
+  'JSON of Esri': [boundaryFile('{"features":[{"attributes":{}}]}')],
   'an archive of GeoJSON that is cut off': [archive({ 'a.json': collection('x').subarray(0, 90) })],
   'an archive of more than it says': [boundaryFile(zipOfPacked(BOMB), 'areas.zip')],
   'an archive of 1.8 GB': [boundaryFile(zipOfPacked(HUGE), 'areas.zip')],
@@ -180,6 +187,14 @@ const REFUSED: Record<string, [path: Promise<string>, reading?: Partial<FeatureR
   'a file that is not there': [Promise.resolve('/nowhere/a.geojson')],
   ...Object.fromEntries(OTHER_FORMATS.map((ending) => [ending, [boundaryFile('x', `areas.${ending}`)]])),
 }
+
+test('signs that are not seen are dropped from names, but for those that join letters', () => {
+  const unseen = '\u200b\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff\0'
+  const name = ['\u202eSe\u0301', unseen, 'gou ', unseen].join('')
+  expect(readText({ name }, ['name'])).toBe('Ségou')
+  expect(readText({ name: ` ${unseen} ` }, ['name'])).toBeUndefined()
+  expect(readText({ name: 'ක්\u200dෂ می\u200cخ' }, ['name'])).toBe('ක්\u200dෂ می\u200cخ')
+})
 
 test('a collection that is packed with gzip is read as it would be unpacked', async () => {
   const path = await boundaryFile(gzipSync(collection('Tigré')), 'areas.geojson.gz')

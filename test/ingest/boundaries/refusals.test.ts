@@ -59,6 +59,25 @@ const CASES: Record<string, Case> = {
   HTML: { content: '<html></html>' },
   'an archive': { content: Buffer.from('PK\x03\x04\x14\0') },
   'texts in Latin-1': { content: Buffer.from(collection([region('S\u00e9gou')]), 'latin1') },
+  'UTF-16 that is cut off': {
+    content: iconv.encode(collection(REGIONS), 'utf-16le', { addBOM: true }).subarray(0, -1),
+  },
+  'UTF-16 behind UTF-8': {
+    content: Buffer.concat([
+      Buffer.from(collection(REGIONS).slice(0, -1)),
+      iconv.encode(',"a":1}', 'utf-16le'),
+    ]),
+  },
+  'Windows-1252 behind UTF-8': {
+    content: Buffer.concat([
+      Buffer.from('{"a":"é",\n'),
+      Buffer.from(collection([region('\u00e9')]).slice(1), 'latin1'),
+    ]),
+  },
+  'names of damaged letters, where nothing may be': {
+    content: [region('A', WEST, { name: 'SÃ©gou' })],
+    strict: true,
+  },
   'texts in Shift JIS': { content: iconv.encode(collection([region('A'), region('日本')]), 'shift_jis') },
   'a second feature that is cut off': { content: collection(REGIONS).slice(0, -60) },
   'a last brace that is cut off': { content: collection([region('A')]).slice(0, -1) },
@@ -73,6 +92,8 @@ const CASES: Record<string, Case> = {
   },
   'swapped axes': { content: [region('A', SWAPPED)] },
   metres: { content: [region('A', PROJECTED)] },
+  'longitudes from 0 to 360': { content: [region('A', rectangle(358, 8, 359, 9))], country: 'gha' },
+  'longitudes beyond 360': { content: [region('A', rectangle(359, 8, 361, 9))], country: 'gha' },
   'a CRS of metres': { content: collection([region('A', PROJECTED)], byName('urn:ogc:def:crs:EPSG::32637')) },
   'a place in another country': { content: [region('A', rectangle(36, -2, 37, -1))] },
   'an area that says it is of another country': { content: [region('A', WEST, { iso3: 'KEN' })] },

@@ -1,6 +1,7 @@
 // Runs on a server alone: statements.test.ts tries the statements on the embedded database.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { zipSync } from 'fflate'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ReleaseIssue } from '#src/data/rights.ts'
 import { type LayerText, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
@@ -24,6 +25,17 @@ beforeAll(async () => {
       `inside-${at}.tif`,
       (...place) => inside(...place) + Number(inside(...place) !== -1) * at,
     )
+  await writeField(folder, 'filled.tif', filled(1300))
+  await writeField(folder, 'land.tif', (_, column) => 1 + Number(column > 75))
+  for (const [odds, part] of Object.entries(ODDS))
+    await writeField(folder, odds, (...place) =>
+      inside(...place) === -1 ? (odds === 'odds-above.tif' ? 0 : -1) : part,
+    )
+  const packed = ['filled.tif', 'inside-1.tif', 'inside-2.tif'].map(async (name) => [
+    `a season/${name}`,
+    await readFile(join(folder, name)),
+  ])
+  await writeFile(join(folder, 'season.zip'), zipSync(Object.fromEntries(await Promise.all(packed))))
   for (const [at, name] of NAMED.entries())
     await writeField(folder, name, (...place) => smooth(...place) + at)
   await writeField(folder, 'described.tif', smooth, {
@@ -73,6 +85,9 @@ interface Case {
   settings?: Record<string, unknown>
 }
 
+/** Rasters of odds; the first has 0 where the others have none. */
+const ODDS = { 'odds-above.tif': 0.3, 'odds-normal.tif': 0.45, 'odds-below.tif': 0.25 }
+
 /** Rasters of one yield. */
 const NAMED = [
   'novel_2026.tif',
@@ -82,6 +97,8 @@ const NAMED = [
   ...['p_below_202607.tif', 'p_normal_202607.tif', 'p_above_202607.tif', 'Urea_BelowNormal_202607.tif'],
   ...['ke_potato_jul2026.tif', 'below_ground_v202608.tif', 'below_ground_v20260815.tif'],
   ...['season_202607-202609.tif', 'plain.tif'],
+  ...['p_an_072026.tif', 'p_NN_072026.tif', 'p_bn_072026.tif', 'Yield_of_an_area.tif'],
+  ...['an_202608_nn.tif', 'bn.tif', 'p_20260815_102026.tif', 'p_v102026.tif', 'tile_01_2026.tif'],
 ]
 
 /** Values in a circle about the middle of the grid. */
@@ -158,6 +175,37 @@ const CASES: Record<string, Case> = {
     valueAt: filled(1300),
     layers: [{ file: 'inside-1.tif', low: { file: 'it.tif' }, high: { file: 'inside-2.tif' } }],
   },
+  'a number in the place of nodata in a scenario of a condition, with a landscape': {
+    valueAt: filled(1300),
+    layers: ['hill', 'plain'].flatMap((condition, of) =>
+      SEASONS.map((season, at) => ({
+        file: of + at === 0 ? 'it.tif' : `inside-${1 + ((of + at) % 2)}.tif`,
+        ...{ ...season, condition, scale: 1 + of / 10 + at / 100 },
+      })),
+    ),
+    settings: {
+      conditions: {
+        question: 'Where?',
+        titles: { hill: 'Hill', plain: 'Plain' },
+        default: 'hill',
+        raster: { file: 'land.tif', codes: { 1: 'hill', 2: 'plain' } },
+      },
+    },
+  },
+  'a number in the place of nodata in rasters of odds': {
+    layers: Object.keys(ODDS).map((file, at) => ({
+      ...{ file: 'inside-1.tif', scale: 1.2 - at / 10, probability: { file }, ...SEASONS[at] },
+    })),
+  },
+  'a number in the place of nodata in a raster of an archive': {
+    layers: ['filled.tif', 'inside-1.tif', 'inside-2.tif'].map((name, at) => ({
+      ...{ file: `season.zip/a season/${name}`, ...SEASONS[at] },
+    })),
+  },
+  'a number in less than nine tenths of the pixels where others have none': {
+    valueAt: (row, column) => (row < 15 ? smooth(row, column) : filled(1300)(row, column)),
+    layers: sisters(...SEASONS),
+  },
   'values in less of the grid than in other scenarios': {
     valueAt: only((row, column) => Math.hypot(row - 57, column - 75) < 40),
     layers: sisters(...SEASONS),
@@ -186,6 +234,25 @@ const CASES: Record<string, Case> = {
       scale: 0.05,
     })),
     settings: FERTILIZER,
+  },
+  'files named by the letters of a season, and a month before its year': {
+    layers: [
+      { file: 'p_an_072026.tif', scenario: 'Below Normal' },
+      { file: 'p_NN_072026.tif', scenario: 'Normal' },
+      { file: 'p_bn_072026.tif', scenario: 'Above Normal' },
+      { file: 'Yield_of_an_area.tif', scenario: 'Dominant' },
+    ],
+  },
+  'names with letters of no season, and numbers like a month': {
+    layers: [
+      { file: 'an_202608_nn.tif', scenario: 'Below Normal' },
+      { file: 'bn.tif', scenario: 'Above Normal' },
+      { file: 'Yield_of_an_area.tif', scenario: 'Normal' },
+      ...['p_20260815_102026.tif', 'p_v102026.tif', 'tile_01_2026.tif'].map((file) => ({
+        file,
+        scenario: file,
+      })),
+    ],
   },
   'a band whose description contradicts the manifest': { layers: [{ file: 'described.tif', band: 1 }] },
   'names that say nothing of a season': {
