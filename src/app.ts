@@ -187,7 +187,10 @@ async function registerPages(app: App, extensions: readonly Extension[]): Promis
     tags: extensions.flatMap(({ tag = [] }) => tag),
   })
   await app.register(webPages)
-  await app.register(docsPage, { synthetic })
+  const guides = extensions.flatMap(({ name, guide }) =>
+    guide ? [{ ...guide, file: `guide/${name}.md` }] : [],
+  )
+  await app.register(docsPage, { synthetic, guides })
 }
 
 function createCore(guarded: App, lookup: Lookup): Core {
