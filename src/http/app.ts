@@ -12,7 +12,6 @@ import type { Database } from '#src/data/client.ts'
 import type { ServedFiles } from '#src/data/files/serving.ts'
 import type { TileStores } from '#src/data/tiles/stores.ts'
 import type { SliceQueue } from '#src/lib/limiter.ts'
-import type { Metrics } from './metrics/metrics.ts'
 
 /** The Fastify instance of plugins and rooms. */
 export type App = FastifyInstance<
@@ -33,7 +32,6 @@ declare module 'fastify' {
     files: ServedFiles | null
     products: Products
     turns: SliceQueue
-    metrics: Metrics
   }
   interface FastifySchema {
     operationId?: string

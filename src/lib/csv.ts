@@ -1,4 +1,4 @@
-// One rule of tables for all doors: RFC 4180, as people have it. `web/points/csv.ts` is held to it.
+// One rule of tables everywhere: RFC 4180, as people have it. `web/parts/csv.ts` is held to it.
 
 /** The most columns: the reader stops within an endless line. */
 const MOST_COLUMNS = 1000

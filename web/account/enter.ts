@@ -1,8 +1,8 @@
 import { type Field, formOf } from '../parts/form.ts'
+import { newName, type Session } from '../parts/session.ts'
 import { send } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
 import { account } from '../texts/en.ts'
-import { newName, type Session } from './session.ts'
 
 const EMAIL = {
   name: 'email',

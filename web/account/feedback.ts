@@ -2,9 +2,9 @@ import type { Feedback } from '#schemas/feedback.ts'
 import type { HistoryItem } from '#schemas/history.ts'
 import type { Catalog } from '../api-types.ts'
 import { formOf } from '../parts/form.ts'
+import { newName, type Session } from '../parts/session.ts'
 import { element } from '../shell/element.ts'
 import { feedback } from '../texts/en.ts'
-import { newName, type Session } from './session.ts'
 
 const RATINGS = ['1', '2', '3', '4', '5']
 

@@ -1,15 +1,15 @@
 import type { HistoryItem, HistoryList } from '#schemas/history.ts'
 import type { Catalog } from '../api-types.ts'
+import { type Feature, featuresMap } from '../map/features-map.ts'
 import { loaded, save, timeText, workButton } from '../parts/blocks.ts'
-import { type Feature, featuresMap } from '../parts/features-map.ts'
 import { formOf } from '../parts/form.ts'
+import type { Session } from '../parts/session.ts'
 import { type Page, startPage } from '../parts/start.ts'
 import { valuesText } from '../parts/values.ts'
 import { element } from '../shell/element.ts'
 import { history, TEXTS } from '../texts/en.ts'
 import { entrance } from './enter.ts'
 import { feedbackForm } from './feedback.ts'
-import type { Session } from './session.ts'
 
 const FILTERS = ['product', 'kind', 'country_code', 'from', 'to']
 const ITEMS_A_PAGE = 20

@@ -1,10 +1,10 @@
 import type { ApiKey, ApiKeyList, NewApiKey } from '#schemas/keys.ts'
 import { loaded, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
+import { newName, type Session } from '../parts/session.ts'
 import { element } from '../shell/element.ts'
 import { keys } from '../texts/en.ts'
 import { withFreshLogin } from './enter.ts'
-import { newName, type Session } from './session.ts'
 
 /** The keys for servers: made here, shown once, deleted. */
 export function keysSection(session: Session) {

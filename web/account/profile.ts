@@ -7,10 +7,10 @@ import type {
 } from '#schemas/auth.ts'
 import { loaded, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
+import type { Session } from '../parts/session.ts'
 import { element } from '../shell/element.ts'
 import { account, factor, profile } from '../texts/en.ts'
 import { codeOf, newPasswordField, withFreshLogin } from './enter.ts'
-import type { Session } from './session.ts'
 
 export function profileSection(session: Session) {
   const user = session.user()

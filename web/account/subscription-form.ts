@@ -1,13 +1,13 @@
 import type { AdminArea } from '#schemas/areas.ts'
 import type { SubscriptionAnswer } from '#schemas/subscriptions.ts'
 import type { Catalog, CatalogRelease, FieldCollection } from '../api-types.ts'
-import { readOrSay } from '../field/shape.ts'
 import { type Field, formOf, mark } from '../parts/form.ts'
 import { type Series, seriesChoosers, seriesIn } from '../parts/series.ts'
+import { allItems, newName, type Session } from '../parts/session.ts'
+import { readOrSay } from '../parts/shape.ts'
 import type { Page } from '../parts/start.ts'
 import { element } from '../shell/element.ts'
 import { field, subscriptions, TEXTS } from '../texts/en.ts'
-import { allItems, newName, type Session } from './session.ts'
 
 type NewSubscription = SubscriptionAnswer & { secret: string }
 

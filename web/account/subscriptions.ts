@@ -1,11 +1,11 @@
 import type { SubscriptionAnswer } from '#schemas/subscriptions.ts'
 import type { Catalog } from '../api-types.ts'
 import { loaded, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
+import { newName } from '../parts/session.ts'
 import type { Page } from '../parts/start.ts'
 import { element } from '../shell/element.ts'
 import { subscriptions } from '../texts/en.ts'
 import { nameOfMonth, nameOfProduct } from '../texts/names.ts'
-import { newName } from './session.ts'
 import { subscriptionForm } from './subscription-form.ts'
 
 /**

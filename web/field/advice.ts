@@ -1,8 +1,8 @@
-import type { Session } from '../account/session.ts'
 import type { Catalog, CatalogProduct as Product } from '../api-types.ts'
+import type { Session } from '../parts/session.ts'
+import type { Shape } from '../parts/shape.ts'
 import type { Entry } from '../parts/values.ts'
 import { TEXTS } from '../texts/en.ts'
-import type { Shape } from './shape.ts'
 
 export interface FieldAnswer {
   location: { name: string; lat: number; lng: number; area_ha: number }

@@ -1,10 +1,10 @@
 import type { Map as MapLibreMap } from 'maplibre-gl'
+import type { FeaturesMap } from '../map/features-map.ts'
 import { workButton } from '../parts/blocks.ts'
-import type { FeaturesMap } from '../parts/features-map.ts'
+import type { Shape } from '../parts/shape.ts'
 import { element } from '../shell/element.ts'
 import { field } from '../texts/en.ts'
 import { wholeText } from '../texts/names.ts'
-import type { Shape } from './shape.ts'
 
 /** A device that has just been switched on takes half a minute outside. */
 const LONGEST_MS = 30_000

@@ -1,9 +1,10 @@
 import { loginFirst } from '../account/enter.ts'
 import type { Catalog } from '../api-types.ts'
+import { type Feature, featuresMap } from '../map/features-map.ts'
 import { watchLink } from '../parts/blocks.ts'
-import { type Feature, featuresMap } from '../parts/features-map.ts'
 import { formOf } from '../parts/form.ts'
 import { placeChoosers, type Series, seriesIn } from '../parts/series.ts'
+import { type Field, fieldText, readField, readOrSay, swappedInto } from '../parts/shape.ts'
 import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
 import { textZone } from '../parts/text-file.ts'
@@ -12,7 +13,6 @@ import { field } from '../texts/en.ts'
 import { adviceUnder, fieldAdvice } from './advice.ts'
 import { drawer, mapCard } from './drawing.ts'
 import { fieldReport } from './report.ts'
-import { type Field, fieldText, readField, readOrSay, swappedInto } from './shape.ts'
 
 /** A longer outline is not put into the address. */
 const LONGEST_LINK = 2000

@@ -2,6 +2,7 @@ import type { Catalog, CatalogProduct } from '../api-types.ts'
 import { short } from '../geo/areas.ts'
 import { syntheticNotice } from '../parts/blocks.ts'
 import { sourceText } from '../parts/series.ts'
+import { boundsOf, type Shape } from '../parts/shape.ts'
 import {
   amountFormat,
   areaText,
@@ -21,7 +22,6 @@ import { element, labelled, select } from '../shell/element.ts'
 import { field, TEXTS } from '../texts/en.ts'
 import { nameOfProduct, percentText, yearsTexts } from '../texts/names.ts'
 import type { Alternative, FieldAnswer, ProductAdvice } from './advice.ts'
-import { boundsOf, type Shape } from './shape.ts'
 
 /** How the total of an entry is called, and its unit. */
 const TOTALS = { total_kg: 'kg', total_tons: 't' }

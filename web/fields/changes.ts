@@ -1,5 +1,5 @@
-import { allItems } from '../account/session.ts'
 import { formOf } from '../parts/form.ts'
+import { allItems } from '../parts/session.ts'
 import { tableOf } from '../parts/table.ts'
 import { valueFormat } from '../parts/values.ts'
 import { element } from '../shell/element.ts'

@@ -1,10 +1,10 @@
 import type * as MapLibre from 'maplibre-gl'
 import type { Bounds, Place } from '../api-types.ts'
+import type { Camera } from '../parts/view.ts'
 import { element } from '../shell/element.ts'
 import { onThemeChange } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
 import { createPane, type Pane, type Shown } from './pane.ts'
-import type { Camera } from './view.ts'
 
 /** Whether this browser can draw the map. */
 export function canDraw() {

@@ -1,7 +1,9 @@
 import type { Cut } from '#schemas/map.ts'
 import type { Catalog, CatalogRelease, Conditions, Tileset } from '../api-types.ts'
 import { syntheticNotice } from '../parts/blocks.ts'
+import { type Choices, type Layers, nameOdds } from '../parts/choices.ts'
 import { seasonNote } from '../parts/values.ts'
+import type { View } from '../parts/view.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import {
@@ -13,8 +15,6 @@ import {
   numberText,
   titleOfCondition,
 } from '../texts/names.ts'
-import { type Choices, type Layers, nameOdds } from './choices.ts'
-import type { View } from './view.ts'
 
 /** Narrower ones show the map first, and what to choose below it. */
 const WIDE = '(min-width: 60rem)'

@@ -1,10 +1,5 @@
 import type { Area, Catalog, FoundArea, FoundAreas, Place } from '../api-types.ts'
 import { type AreasOf, areaItself, boundsOf, createAreas, shortPlace } from '../geo/areas.ts'
-import { createPlaceRoom } from '../place/room.ts'
-import { get } from '../shell/api.ts'
-import { element } from '../shell/element.ts'
-import { frame } from '../shell/frame.ts'
-import { TEXTS } from '../texts/en.ts'
 import {
   type Compared,
   choicesOf,
@@ -14,11 +9,16 @@ import {
   layerOf,
   nameOdds,
   releaseIn,
-} from './choices.ts'
+} from '../parts/choices.ts'
+import { readView, type View, writeView } from '../parts/view.ts'
+import { get } from '../shell/api.ts'
+import { element } from '../shell/element.ts'
+import { frame } from '../shell/frame.ts'
+import { TEXTS } from '../texts/en.ts'
 import { choosers, layout, legend, modeChooser, type Offered, replaceControls } from './controls.ts'
+import { createPlaceRoom } from './room.ts'
 import { searchForm } from './search.ts'
 import { createStage } from './stage.ts'
-import { readView, type View, writeView } from './view.ts'
 
 /** The page with the map: the address says what it shows, and follows what is chosen. */
 async function createMapPage(main: HTMLElement, catalog: Catalog) {

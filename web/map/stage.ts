@@ -1,11 +1,11 @@
 import type { Area, Bounds, Catalog, CatalogRelease, Place } from '../api-types.ts'
 import { type AreasOf, orNone, pixelAt } from '../geo/areas.ts'
+import type { Compared, Layers } from '../parts/choices.ts'
+import type { Camera, View } from '../parts/view.ts'
 import { showTable } from '../table/table.ts'
 import { TEXTS } from '../texts/en.ts'
 import { canDraw, createCanvas } from './canvas.ts'
-import type { Compared, Layers } from './choices.ts'
 import type { Shown } from './pane.ts'
-import type { Camera, View } from './view.ts'
 
 interface Actions {
   camera: Camera | null

@@ -1,6 +1,6 @@
 import type { ReleaseLayer, ReleasePeriod } from '#schemas/catalog.ts'
-import { allItems, type Session } from '../account/session.ts'
 import { loaded, section, timeText } from '../parts/blocks.ts'
+import { allItems, type Session } from '../parts/session.ts'
 import { tableOf } from '../parts/table.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { loads, releases } from '../texts/en.ts'

@@ -1,8 +1,8 @@
 import type { Catalog, CatalogRelease } from '../api-types.ts'
-import { choicesOf, placeChoicesOf } from '../map/choices.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfMonth, nameOfProduct, nameOfSource } from '../texts/names.ts'
+import { choicesOf, placeChoicesOf } from './choices.ts'
 
 /** An address has it, so it is no interface: those are not indexed by names. */
 export type Series = Record<'product' | 'country' | 'crop' | 'month', string | null>

@@ -1,8 +1,8 @@
-import { createSession, type Session, tabStorage } from '../account/session.ts'
 import { element } from '../shell/element.ts'
 import { frame } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
 import { problem } from './blocks.ts'
+import { createSession, type Session, tabStorage } from './session.ts'
 
 /** The state of a page in its address; null is left out. */
 type Shown = { [name: string]: string | null }

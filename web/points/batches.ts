@@ -1,13 +1,7 @@
 // Thousands of points, sent in calls that the service takes from anybody.
 
+import type { Point } from '../parts/csv.ts'
 import { withRetries } from '../shell/api.ts'
-
-export interface Point {
-  id: string
-  name?: string
-  lat: number | string | null
-  lng: number | string | null
-}
 
 /** An item of the service, for one point. */
 export interface Answer {

@@ -1,12 +1,12 @@
 import type { Area, Catalog } from '../api-types.ts'
 import { boundsOf, contains, createAreas, orNone } from '../geo/areas.ts'
-import { releaseIn } from '../map/choices.ts'
+import { releaseIn } from '../parts/choices.ts'
+import type { Point } from '../parts/csv.ts'
+import { pauses } from '../parts/csv.ts'
 import type { Series } from '../parts/series.ts'
 import { element } from '../shell/element.ts'
 import { points } from '../texts/en.ts'
 import { nameOfProduct } from '../texts/names.ts'
-import type { Point } from './batches.ts'
-import { pauses } from './csv.ts'
 
 const { where } = points
 

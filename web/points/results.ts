@@ -1,14 +1,15 @@
 import type { Catalog, CatalogProduct } from '../api-types.ts'
 import { short } from '../geo/areas.ts'
+import type { FeaturesMap } from '../map/features-map.ts'
+import { classesOf, colorOf, NO_VALUE } from '../map/features-map.ts'
 import { save, syntheticNotice } from '../parts/blocks.ts'
-import type { FeaturesMap } from '../parts/features-map.ts'
-import { classesOf, colorOf, NO_VALUE } from '../parts/features-map.ts'
+import type { Point } from '../parts/csv.ts'
+import { csvText, type Writing } from '../parts/csv.ts'
 import { tableOf } from '../parts/table.ts'
 import { seasonNote, valueColumns, valueFormat } from '../parts/values.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { points } from '../texts/en.ts'
-import type { Answer, Point } from './batches.ts'
-import { csvText, type Writing } from './csv.ts'
+import type { Answer } from './batches.ts'
 
 /** A row that is answered. */
 export interface Done {

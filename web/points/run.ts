@@ -1,14 +1,14 @@
-import type { Session } from '../account/session.ts'
 import type { Catalog } from '../api-types.ts'
+import type { FeaturesMap } from '../map/features-map.ts'
 import { progressBar } from '../parts/blocks.ts'
-import type { FeaturesMap } from '../parts/features-map.ts'
+import type { Columns } from '../parts/csv.ts'
+import { pointOf, type Table, writingOf } from '../parts/csv.ts'
 import type { Series } from '../parts/series.ts'
+import type { Session } from '../parts/session.ts'
 import { valuesOf } from '../parts/values.ts'
 import { element } from '../shell/element.ts'
 import { points } from '../texts/en.ts'
 import { adviseAll } from './batches.ts'
-import type { Columns } from './csv.ts'
-import { pointOf, type Table, writingOf } from './csv.ts'
 import { type Done, resultsOf } from './results.ts'
 
 interface Surroundings {

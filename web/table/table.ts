@@ -1,7 +1,7 @@
 import type { Area, Catalog, CatalogProduct, CatalogRelease } from '../api-types.ts'
 import type { AreasOf } from '../geo/areas.ts'
-import type { Layers } from '../map/choices.ts'
 import { save } from '../parts/blocks.ts'
+import type { Layers } from '../parts/choices.ts'
 import { seasonNote } from '../parts/values.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'

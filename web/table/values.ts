@@ -1,7 +1,7 @@
 import type { Area, CatalogRelease, Place } from '../api-types.ts'
 import { placeInside, ROUGH_DEGREES, short } from '../geo/areas.ts'
+import { csvText } from '../parts/csv.ts'
 import { valueFormat } from '../parts/values.ts'
-import { csvText } from '../points/csv.ts'
 import { get } from '../shell/api.ts'
 
 /** As many as a page may have. */

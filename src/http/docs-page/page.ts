@@ -5,7 +5,6 @@ import { Cache } from '#src/lib/cache.ts'
 import type { App } from '../app.ts'
 import { DOCUMENT_PARTS } from '../openapi/document.ts'
 import { escaped, renderHtml } from '../plain-page.ts'
-import { DOCS_SCRIPT } from '../plugins/web-pages.ts'
 import type { Chapter, RenderedMarkdown } from './markdown.ts'
 
 interface PageContent {
@@ -23,6 +22,8 @@ const NOTICE = `
       <strong>The data are synthetic.</strong> A formula has made what is published here; it is not advice.
       Answers that come of it say <code>"synthetic": true</code>.
     </p>`
+
+const DOCS_SCRIPT = 'docs/main.bundle.js'
 
 export function renderHead(app: App, root: string): string {
   const file = (name: string) => root + app.webFile(name)

@@ -2,8 +2,6 @@ import type { FastifyContextConfig } from 'fastify'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { EXAMPLE_REQUEST_ID } from '#schemas/common.ts'
 import { BODY_ERRORS, ERRORS, type ErrorCode } from '#src/errors.ts'
-import type { Deprecated } from '../plugins/deprecation.ts'
-import { IDEMPOTENCY_ERRORS } from '../plugins/idempotency.ts'
 import { IDEMPOTENCY_KEY } from '../request.ts'
 import {
   type Components,
@@ -96,12 +94,14 @@ const HEADER_PARAMETERS = {
 
 type RouteFacts = FastifyContextConfig
 
+const OF_IDEMPOTENCY: ErrorCode[] = ['REQUEST_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED']
+
 function listErrors(method: string, { public: open, login, idempotent }: RouteFacts): ErrorCode[] {
   const ofCaller: ErrorCode[] = open ? [] : ['UNAUTHORIZED', login ? 'LOGIN_REQUIRED' : 'INSUFFICIENT_SCOPE']
   return [
     ...ofCaller,
     ...(login === 'fresh' ? (['REAUTHENTICATION_REQUIRED'] as const) : []),
-    ...(idempotent ? IDEMPOTENCY_ERRORS : []),
+    ...(idempotent ? OF_IDEMPOTENCY : []),
     ...(method === 'get' ? [] : BODY_ERRORS),
   ]
 }
@@ -259,6 +259,16 @@ function addError(responses: Operation['responses'], code: ErrorCode): void {
   responses[ERRORS[code].status] = answer
   const media = answer.content?.['application/json']
   if (media) media.examples = { ...media.examples, [code]: { value: {} } }
+}
+
+/** Dates such as 2027-01-31 are midnight UTC. */
+export interface Deprecated {
+  since: string
+  sunset?: string
+  /** URL of a page with the reason and the changes. */
+  page?: string
+  /** Path without BASE_PATH. */
+  successor?: string
 }
 
 function describeDeprecation({ since, sunset, successor }: Deprecated): string {

@@ -1,22 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { App } from '../app.ts'
+import type { Deprecated } from '../openapi/operations.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** See docs/versioning.md. */
     deprecated?: Deprecated
   }
-}
-
-/** Dates such as 2027-01-31 are midnight UTC. */
-export interface Deprecated {
-  since: string
-  sunset?: string
-  /** URL of a page with the reason and the changes. */
-  page?: string
-  /** Path without BASE_PATH. */
-  successor?: string
 }
 
 /** Headers of deprecated routes: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and links (RFC 8288). */

@@ -1,7 +1,7 @@
 import { createHash, createHmac, hkdfSync, randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { ApiError, type ErrorCode } from '#src/errors.ts'
+import { ApiError } from '#src/errors.ts'
 import { MINUTE_MS } from '#src/lib/dates.ts'
 import { createWorkTracker } from '#src/lib/promises.ts'
 import { doublingPauses, retry } from '#src/lib/retry.ts'
@@ -138,8 +138,6 @@ const STORED_HEADERS = /^(advisory-(history|ignored|release)|location|preference
 
 /** Wait of a process that ends for work after its deadline. */
 const LAST_WORK_MS = 2500
-
-export const IDEMPOTENCY_ERRORS: ErrorCode[] = ['REQUEST_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED']
 
 /** Requests that name themselves (draft-ietf-httpapi-idempotency-key-header). */
 export const idempotency = fp(

@@ -6,6 +6,12 @@ import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
 import { createMetrics, type Metrics } from '../metrics/metrics.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    metrics: Metrics
+  }
+}
+
 function observeFiles(metrics: Metrics, { files, tiles }: Pick<App, 'files' | 'tiles'>): void {
   const disk = () => files?.disk()
   const store = () => files?.store()

@@ -92,8 +92,6 @@ export const WEB_PAGES = [
   ).map(([path, script, needsCatalog]) => ({ path, script, styles: STYLES, needsCatalog })),
 ] as const satisfies readonly WebPage[]
 
-export const DOCS_SCRIPT = 'docs/main.bundle.js'
-
 /** Libraries by the names that modules import them by. */
 const IMPORTS: Readonly<Record<string, string>> = {
   'maplibre-gl': 'lib/maplibre-gl/maplibre-gl.mjs',

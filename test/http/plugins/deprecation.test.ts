@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import type { Deprecated } from '#src/http/plugins/deprecation.ts'
+import type { Deprecated } from '#src/http/openapi/operations.ts'
 import { openApp } from '#test/setup/open-service.ts'
 
 const OLD: Deprecated = {

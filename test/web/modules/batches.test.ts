@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { adviseAll, type Point } from '../../../web/points/batches.ts'
+import type { Point } from '../../../web/parts/csv.ts'
+import { adviseAll } from '../../../web/points/batches.ts'
 import { ApiFailure } from '../../../web/shell/api.ts'
 
 const POINTS: Point[] = Array.from({ length: 2500 }, (_, index) => ({ id: String(index), lat: 9, lng: 38 }))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { choicesOf, layerOf, placeChoicesOf, releaseIn } from '../../../web/map/choices.ts'
+import { choicesOf, layerOf, placeChoicesOf, releaseIn } from '../../../web/parts/choices.ts'
 import { catalogOf, releaseOf, tilesetOf } from './catalog.ts'
 
 const NOTHING = { product: null, country: null, crop: null, month: null }

@@ -11,7 +11,7 @@ import {
   pointOf,
   readTable,
   recordsOf,
-} from '../../../web/points/csv.ts'
+} from '../../../web/parts/csv.ts'
 
 const cell = fc.string({ unit: fc.constantFrom('a', '1', '"', ',', ';', '\t', '\n', '\r\n', 'é', ' ') })
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { UserProfile } from '#schemas/user.ts'
-import { createSession } from '../../../web/account/session.ts'
+import { createSession } from '../../../web/parts/session.ts'
 
 const USER = { id: '1', name: 'Amina', role: 'user' } as UserProfile
 

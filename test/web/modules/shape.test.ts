@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { findOtherCrs } from '#src/lib/geojson.ts'
-import { boundsOf, fieldText, NoShape, readField, swappedInto } from '../../../web/field/shape.ts'
+import { boundsOf, fieldText, NoShape, readField, swappedInto } from '../../../web/parts/shape.ts'
 
 const RING = [
   [38.5, 9.5],

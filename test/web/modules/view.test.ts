@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readView, writeView } from '../../../web/map/view.ts'
+import { readView, writeView } from '../../../web/parts/view.ts'
 
 test('the address says all that is shown', () => {
   const view = {

@@ -7,11 +7,11 @@ import type {
 } from 'maplibre-gl'
 import type { Area, Bounds, Catalog, Place } from '../api-types.ts'
 import { createAreas } from '../geo/areas.ts'
-import { canDraw } from '../map/canvas.ts'
-import type { Pane, Shown } from '../map/pane.ts'
-import { ABOVE_SHAPES, ABOVE_VALUES } from '../map/style.ts'
 import { element } from '../shell/element.ts'
 import { onThemeChange } from '../shell/frame.ts'
+import { canDraw } from './canvas.ts'
+import type { Pane, Shown } from './pane.ts'
+import { ABOVE_SHAPES, ABOVE_VALUES } from './style.ts'
 
 /** Its property `color` is its colour. A point with `far` stands for a shape where that is too small to be seen. */
 export interface Feature {
@@ -52,7 +52,7 @@ export function featuresMap(
   }
 
   async function load() {
-    const [maplibre, { createPane }] = await Promise.all([import('maplibre-gl'), import('../map/pane.ts')])
+    const [maplibre, { createPane }] = await Promise.all([import('maplibre-gl'), import('./pane.ts')])
     left.throwIfAborted()
     addStyles()
     const made = createPane(maplibre, place, { center: [30, 3], zoom: 3 })

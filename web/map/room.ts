@@ -1,13 +1,13 @@
 import type { Area, Catalog, Place } from '../api-types.ts'
 import { type AreasOf, contains, listLevels, orNone } from '../geo/areas.ts'
-import { createConditions } from '../map/choices.ts'
-import { replaceControls } from '../map/controls.ts'
-import type { View } from '../map/view.ts'
+import { createConditions } from '../parts/choices.ts'
+import type { View } from '../parts/view.ts'
+import { emptyPanel, type PlaceActions, placePanel } from '../place/panel.ts'
+import { createTyped, readAmount } from '../place/quantities.ts'
+import { askAt } from '../place/sections.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { emptyPanel, type PlaceActions, placePanel } from './panel.ts'
-import { createTyped, readAmount } from './quantities.ts'
-import { askAt } from './sections.ts'
+import { replaceControls } from './controls.ts'
 
 interface Source {
   catalog: Catalog

@@ -1,8 +1,8 @@
 import type { Cut } from '#schemas/map.ts'
 import type { Catalog, CatalogRelease, Conditions, Tileset } from '../api-types.ts'
-import { normalFirst } from '../parts/values.ts'
 import { cacheOf, get } from '../shell/api.ts'
 import { MOST_LIKELY, nameOfMonth, nameOfOdds } from '../texts/names.ts'
+import { normalFirst } from './values.ts'
 import type { View } from './view.ts'
 
 /** The options of each kind, and the chosen release: the view's option where it exists, else the first. */

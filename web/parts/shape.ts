@@ -1,6 +1,6 @@
 import type { Bounds } from '../api-types.ts'
 import { field } from '../texts/en.ts'
-import { type Outlines, readGeoshape, readWkt, readXml } from './formats.ts'
+import { type Outlines, readGeoshape, readWkt, readXml } from './shape-formats.ts'
 
 // The shape of a field, as a visitor pastes or drops it.
 

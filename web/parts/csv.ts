@@ -1,4 +1,9 @@
-import type { Point } from './batches.ts'
+export interface Point {
+  id: string
+  name?: string
+  lat: number | string | null
+  lng: number | string | null
+}
 
 // Tables as people have them: commas, semicolons or tabs, with or without quotes.
 
