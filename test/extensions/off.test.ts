@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { loadConfig } from '#src/config.ts'
+import { EXTENSIONS } from '#src/extensions/index.ts'
+import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
+
+const NAMES = EXTENSIONS.map(({ name }) => name)
+
+/** The setting that switches off an extension and all that need it. */
+function without(name: string): string[] {
+  const dependents = EXTENSIONS.filter(({ needs = [] }) => needs.includes(name))
+  return [...new Set([name, ...dependents.flatMap((one) => without(one.name))])]
+}
+
+const settingOf = (names: string[]) => names.map((name) => `-${name}`).join()
+
+describe('EXTENSIONS', () => {
+  test.each(NAMES)('-%s is taken with those that need it, and refused without', (name) => {
+    const [, ...dependents] = without(name)
+    expect(() => loadConfig({ EXTENSIONS: settingOf(without(name)) })).not.toThrow()
+    if (dependents.length === 0) return
+    expect(() => loadConfig({ EXTENSIONS: `-${name}` })).toThrow(
+      new RegExp(`EXTENSIONS has -${name}, which (${dependents.join('|')}) needs: write -\\1 too`),
+    )
+  })
+
+  test('refuses a name that is unknown, and one without its sign', () => {
+    expect(() => loadConfig({ EXTENSIONS: '-nothing' })).toThrow('EXTENSIONS names nothing, and there are ')
+    expect(() => loadConfig({ EXTENSIONS: 'agents' })).toThrow(
+      'EXTENSIONS lists what is off: write -agents, or leave it out',
+    )
+  })
+})
+
+describe('without any extension', () => {
+  const service = openService({ settings: { EXTENSIONS: settingOf(NAMES) } })
+
+  test('points are answered, and the service lists none', async () => {
+    const point = await call(
+      service.app,
+      'GET /advisory/fertilizer/point?lat=9.5&lng=38.5&crop=wheat&country_code=eth',
+    )
+    expect(point.status).toBe(200)
+    const { body } = await call(service.app, 'GET /')
+    expect(body.extensions).toEqual([])
+    for (const { links = {} } of EXTENSIONS)
+      for (const name of Object.keys(links)) expect(body).not.toHaveProperty(name)
+  })
+
+  test('the document has no tag, error or operation of one', async () => {
+    const { body } = await call(service.app, 'GET /openapi.json')
+    const codes: string[] = body.components.schemas.ErrorCode.enum
+    const tags: string[] = body.tags.map(({ name }: { name: string }) => name)
+    for (const { errors = {}, tag } of EXTENSIONS) {
+      for (const code of Object.keys(errors)) expect(codes).not.toContain(code)
+      if (tag) expect(tags).not.toContain(tag.name)
+    }
+  })
+})
