@@ -15,15 +15,20 @@ import { ref } from '#schemas/common.ts'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { ApiError, answers, noContent } from '#src/errors.ts'
+import {
+  newRecoveryCodes,
+  recoveryHash,
+  type SecondFactor,
+  WRONG_CODE,
+} from '#src/extensions/second-factor/factor.ts'
+import { base32, otpauthUri, SECRET_BYTES } from '#src/extensions/second-factor/totp.ts'
 import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { requireCaller, requireSession } from '#src/http/plugins/authentication.ts'
 import { accountDeleted } from '#src/http/plugins/error-handler.ts'
-import { base32, otpauthUri, SECRET_BYTES } from '#src/lib/totp.ts'
 import type { CredentialService } from './credentials.ts'
 import * as queries from './queries.ts'
 import { type Sent, THROTTLED_ERRORS } from './routes.ts'
-import { newRecoveryCodes, recoveryHash, type SecondFactor, WRONG_CODE } from './second-factor.ts'
 import { makeContext } from './throttle.ts'
 import { findUser, holdAccount } from './user-queries.ts'
 

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Kysely } from 'kysely'
+import { findTwoFactor, spendRecoveryCode, spendStep } from '#src/accounts/queries.ts'
+import { type AccountRequest, addressSubjects, codeSubject, type Throttle } from '#src/accounts/throttle.ts'
+import { tokenHash } from '#src/accounts/token-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { EXAMPLE_SENTENCES } from '#src/errors.ts'
 import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
-import { base32, stepOfCode } from '#src/lib/totp.ts'
-import { findTwoFactor, spendRecoveryCode, spendStep } from './queries.ts'
-import { type AccountRequest, addressSubjects, codeSubject, type Throttle } from './throttle.ts'
-import { tokenHash } from './token-queries.ts'
+import { base32, stepOfCode } from './totp.ts'
 
 export const WRONG_CODE = EXAMPLE_SENTENCES.INVALID_CODE
 
