@@ -20,7 +20,7 @@ type Limits = Omit<Subject, 'hash'>
 
 const HOUR = 3600
 
-const LIMITS = {
+export const LIMITS = {
   account: { freeFailures: 5, delaySeconds: [1, 900], forgottenAfter: { seconds: HOUR, since: 'last' } },
   // Guesses are only slowed down (see the credential service): they must not keep the owner out.
   everywhere: { freeFailures: 100, delaySeconds: [0, 0], forgottenAfter: { seconds: HOUR, since: 'first' } },
@@ -66,7 +66,7 @@ export const registrationSubjects = subjectsAt('registration', LIMITS.office)
 export const takenSubjects = subjectsAt('taken', LIMITS.taken)
 export const mailingSubjects = subjectsAt('mailing', LIMITS.mailing)
 
-const subjectNamed = (kind: string, limits: Limits) => (name: string) =>
+export const subjectNamed = (kind: string, limits: Limits) => (name: string) =>
   createSubject(`${kind} ${name}`, limits)
 
 /** By the key of an e-mail. */
@@ -74,8 +74,6 @@ export const everywhereSubject = subjectNamed('everywhere', LIMITS.everywhere)
 /** By the key of an e-mail, with or without an account. */
 export const mailboxSubject = subjectNamed('mailbox', LIMITS.mailbox)
 export const refreshSubject = subjectNamed('refresh', LIMITS.refresh)
-/** Codes of a second factor from everywhere: there are a million. An owner who has to wait has recovery codes. */
-export const codeSubject = subjectNamed('code', LIMITS.account)
 
 /** Test deliveries of webhooks of one account, and at one host. */
 export const webhookTestSubjects = (userId: string, host: string): Subject[] => [
