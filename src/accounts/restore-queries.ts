@@ -1,11 +1,17 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import type { AuditKind } from '#src/data/audit-kinds.ts'
+import { recordOperation } from '#src/data/audit-queries.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import type { AuditKind } from '../audit-kinds.ts'
-import { recordOperation } from '../audit-queries.ts'
-import { inTransaction } from '../sql.ts'
-import type { Tables } from '../tables.ts'
-import { listRelations, type Relation, settleText } from './archive.ts'
-import { inPortions, insert, readAsOfNow, readRows, sameRelation } from './copy.ts'
+import { listRelations, type Relation, settleText } from '#src/extensions/transfer/archive-queries.ts'
+import {
+  inPortions,
+  insert,
+  readAsOfNow,
+  readRows,
+  sameRelation,
+} from '#src/extensions/transfer/copy-queries.ts'
 
 /** Changes of rights. */
 const CHANGES: AuditKind[] = [

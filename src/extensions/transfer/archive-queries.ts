@@ -5,11 +5,11 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { type Kysely, sql } from 'kysely'
+import type { listAddedCrs } from '#src/data/crs.ts'
+import { isOurs, isWhole } from '#src/data/rights.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
-import type { listAddedCrs } from '../crs.ts'
-import { isOurs, isWhole } from '../rights.ts'
-import type { Tables } from '../tables.ts'
 
 const LINE_FEED = 0x0a
 

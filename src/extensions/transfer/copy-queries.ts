@@ -1,9 +1,9 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { addCrs, listAddedCrs } from '#src/data/crs.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { VERSION } from '#src/lib/version.ts'
-import { addCrs, listAddedCrs } from '../crs.ts'
-import { inTransaction } from '../sql.ts'
-import type { Tables } from '../tables.ts'
 import {
   ARCHIVE_FORMAT,
   type ArchiveHead,
@@ -20,7 +20,7 @@ import {
   setSequence,
   settleText,
   writeArchive,
-} from './archive.ts'
+} from './archive-queries.ts'
 
 /** By table. */
 type Digests = Record<string, Digest>
