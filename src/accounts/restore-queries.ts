@@ -1,17 +1,19 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
-import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
-import { OperatorError } from '#src/errors.ts'
-import { listRelations, type Relation, settleText } from '#src/extensions/transfer/archive-queries.ts'
 import {
   inPortions,
   insert,
+  listRelations,
+  type Relation,
   readAsOfNow,
   readRows,
   sameRelation,
-} from '#src/extensions/transfer/copy-queries.ts'
+  settleText,
+} from '#src/data/relations.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { OperatorError } from '#src/errors.ts'
 
 /** Changes of rights. */
 const CHANGES: AuditKind[] = [

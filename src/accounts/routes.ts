@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Static, TSchema } from 'typebox'
 import {
   EmailConfirmation,
   LoginRequest,
@@ -12,7 +11,7 @@ import {
 } from '#schemas/auth.ts'
 import { ref } from '#schemas/common.ts'
 import { UserProfile } from '#schemas/user.ts'
-import { ApiError, answers, type ErrorCode, errorResponses, noContent } from '#src/errors.ts'
+import { ApiError, answers, errorResponses, noContent } from '#src/errors.ts'
 import type { AccessTokens } from '#src/http/access-tokens.ts'
 import type { App } from '#src/http/app.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
@@ -24,13 +23,16 @@ import type { SessionUse } from './queries.ts'
 import type { RegistrationService, TokenService } from './registration.ts'
 import { continueSession, type SignedInSession, startSession } from './sessions.ts'
 import { passSteps } from './steps.ts'
-import { makeContext, type Throttle, tokenSubjects, tooMany } from './throttle.ts'
+import {
+  makeContext,
+  type Sent,
+  THROTTLED_ERRORS,
+  type Throttle,
+  tokenSubjects,
+  tooMany,
+} from './throttle.ts'
 import type { TokenPurpose } from './token-queries.ts'
 import { findUser } from './user-queries.ts'
-
-export type Sent<Schema extends TSchema> = FastifyRequest<{ Body: Static<Schema> }>
-
-export const THROTTLED_ERRORS: ErrorCode[] = ['INVALID_PARAMETERS', 'TOO_MANY_REQUESTS']
 
 const USER_AGENT_LENGTH = 200
 

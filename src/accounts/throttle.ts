@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
+import type { Static, TSchema } from 'typebox'
 import type { Tables } from '#src/data/tables.ts'
-import { ApiError } from '#src/errors.ts'
+import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
@@ -85,6 +86,10 @@ export const webhookTestSubjects = (userId: string, host: string): Subject[] => 
 function createSubject(text: string, limits: Limits): Subject {
   return { ...limits, hash: createHash('sha256').update(text).digest() }
 }
+
+export type Sent<Schema extends TSchema> = FastifyRequest<{ Body: Static<Schema> }>
+
+export const THROTTLED_ERRORS: ErrorCode[] = ['INVALID_PARAMETERS', 'TOO_MANY_REQUESTS']
 
 export interface AccountRequest {
   address: string

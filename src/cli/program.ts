@@ -28,8 +28,6 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['signing-keys', async () => (await import('./signing-keys.ts')).signingKeysCommand],
   ['users', async () => (await import('./users.ts')).usersCommand],
   ['audit', async () => (await import('./audit.ts')).auditCommand],
-  ['export', async () => (await import('./database-commands.ts')).exportCommand],
-  ['import', async () => (await import('./database-commands.ts')).importCommand],
 ])
 
 /** The extensions that are on; all, where the settings cannot be read: a command refuses these itself. */

@@ -1,4 +1,5 @@
 import type { LoginStep } from '#src/accounts/steps.ts'
+import { BY_ANYBODY } from '#src/data/audit-queries.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { createSecondFactor, type SecondFactor } from './factor.ts'
@@ -19,6 +20,7 @@ const refuseAdmin = () =>
 
 /** A code of an app, or a recovery code, beside the password. */
 export async function createStep(app: App): Promise<LoginStep> {
+  BY_ANYBODY.add('code_refused')
   app.decorate('secondFactor', await createSecondFactor(app))
   return {
     members,
