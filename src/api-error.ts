@@ -19,13 +19,10 @@ const CORE_ERRORS = {
   INVALID_TOKEN: { status: 400, meaning: 'The token of a mail is not valid, has been used or has expired.' },
   UNAUTHORIZED: { status: 401, meaning: 'A token is needed, or the one sent is not valid or has ended.' },
   INVALID_CREDENTIALS: { status: 401, meaning: 'The e-mail or the password is wrong, or not confirmed yet.' },
-  TWO_FACTOR_REQUIRED: { status: 401, meaning: 'The password is right; a code is needed as well.' },
-  INVALID_CODE: { status: 401, meaning: 'The password is right, but the code is wrong or used.' },
   FORBIDDEN: { status: 403, meaning: 'The caller has no right to do this.' },
   INSUFFICIENT_SCOPE: { status: 403, meaning: 'The key lacks the scope for this.' },
   LOGIN_REQUIRED: { status: 403, meaning: 'This needs a login: keys are refused.' },
   REAUTHENTICATION_REQUIRED: { status: 403, meaning: 'Give the password again, then send this again.' },
-  TWO_FACTOR_SETUP_REQUIRED: { status: 403, meaning: 'Admins need a second factor on this service.' },
   EMAIL_NOT_CONFIRMED: {
     status: 403,
     meaning: 'The password is right; the e-mail has to be confirmed first.',
@@ -50,7 +47,6 @@ const CORE_ERRORS = {
     meaning:
       'A request with this `Idempotency-Key` is being worked on; try again after `Retry-After` seconds.',
   },
-  TWO_FACTOR_ON: { status: 409, meaning: 'The account has a second factor already.' },
   TOO_MANY_SUBSCRIPTIONS: { status: 409, meaning: 'The user has the maximum number of subscriptions.' },
   TOO_MANY_KEYS: { status: 409, meaning: 'The user has the maximum number of keys.' },
   TOO_MANY_SHARES: { status: 409, meaning: 'The user has shared the maximum number of advisories.' },
@@ -124,10 +120,6 @@ const CORE_SENTENCES: Record<keyof CoreErrors, string> = {
   LOGIN_REQUIRED: 'No key may do this: it takes the token of a login.',
   REAUTHENTICATION_REQUIRED:
     'This takes a password that was given within the last ten minutes: send it to POST /auth/reauthenticate.',
-  TWO_FACTOR_REQUIRED: 'The password is right: send it again, with totp or recovery_code.',
-  INVALID_CODE: 'The code is wrong, or has been used: wait for the next one.',
-  TWO_FACTOR_SETUP_REQUIRED: 'Admins need a second factor: set one up with POST /auth/two-factor.',
-  TWO_FACTOR_ON: 'The account has a second factor: turn it off before you set up another one.',
   INVALID_TOKEN: 'The token is not valid, has been used or has expired: ask for another.',
   EMAIL_NOT_CONFIRMED:
     'The e-mail has to be confirmed first, with the token that was sent to it: POST /auth/confirm/resend sends another one.',
@@ -157,12 +149,16 @@ const CORE_SENTENCES: Record<keyof CoreErrors, string> = {
 /** Sentences of errors that have one, and examples of the others. */
 export const EXAMPLE_SENTENCES = CORE_SENTENCES as Record<ErrorCode, string>
 
+/** Where the rights of admins are needed. */
+export const ADMIN_ERRORS: ErrorCode[] = ['FORBIDDEN']
+
 /** Errors of an extension, by code. */
-export type ErrorRows = Record<string, ErrorRow & { example: string }>
+export type ErrorRows = Record<string, ErrorRow & { example: string; refusesAdmins?: true }>
 
 /** Adds those of an extension, once in a process. */
 export function addErrors(rows: ErrorRows): void {
-  for (const [code, { status, meaning, example }] of Object.entries(rows)) {
+  for (const [code, { status, meaning, example, refusesAdmins }] of Object.entries(rows)) {
+    if (refusesAdmins) ADMIN_ERRORS.push(code as ErrorCode)
     Object.assign(ERRORS, { [code]: { status, meaning } })
     Object.assign(EXAMPLE_SENTENCES, { [code]: example })
   }

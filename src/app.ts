@@ -1,8 +1,10 @@
 import type { Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
+import { createPasswords } from './accounts/credentials.ts'
 import { auth, createAccounts } from './accounts/index.ts'
 import { addKeyUsage } from './accounts/key-queries.ts'
 import { keys } from './accounts/keys.ts'
+import type { LoginSteps } from './accounts/steps.ts'
 import { user } from './accounts/user.ts'
 import { citations } from './advice/citations.ts'
 import { changes } from './advice/comparison/routes.ts'
@@ -113,8 +115,11 @@ export async function buildApp(
   await app.register(securityHeaders)
   await app.register(hostHeader)
   await app.register(trailingSlashes)
+  const on = listExtensionsThatAreOn(config)
+  const extensions = EXTENSIONS.filter(({ name }) => on.includes(name))
+  const steps = await Promise.all(extensions.flatMap(({ loginStep }) => loginStep?.(app) ?? []))
   await app.register(authentication, {
-    accounts: createAccounts(database.writer, config.ADMIN_2FA, app.logFailure),
+    accounts: createAccounts(database.writer, steps, app.logFailure),
   })
   await app.register(audit)
   await app.register(idempotency)
@@ -126,16 +131,14 @@ export async function buildApp(
   await app.register(bodyParser)
   await app.register(unknownPaths)
   await app.register(robots)
-  const on = listExtensionsThatAreOn(config)
-  const extensions = EXTENSIONS.filter(({ name }) => on.includes(name))
   await registerPages(app, extensions)
   const lookup = createLookup(app)
   await app.register(
     async (guarded) => {
       await guarded.register(limitedRate)
       await guarded.register(overload)
-      const core = createCore(guarded, lookup)
-      const { readRules, maps, downloads } = core
+      const core = createCore(guarded, lookup, steps)
+      const { readRules, passwords, maps, downloads } = core
       await guarded.register(advisory, core)
       await guarded.register(location, core)
       await guarded.register(admin)
@@ -152,7 +155,7 @@ export async function buildApp(
       await guarded.register(feedback, { prefix: '/history' })
       await guarded.register(stats)
       await guarded.register(user, { prefix: '/user' })
-      await guarded.register(auth, { prefix: '/auth' })
+      await guarded.register(auth, { prefix: '/auth', passwords })
       await guarded.register(keys, { prefix: '/auth' })
       await registerAdvice(guarded, core)
       for (const extension of extensions) await registerExtension(guarded, extension, core)
@@ -194,13 +197,14 @@ async function registerPages(app: App, extensions: readonly Extension[]): Promis
   await app.register(docsPage, { synthetic, guides })
 }
 
-function createCore(guarded: App, lookup: Lookup): Core {
+function createCore(guarded: App, lookup: Lookup, steps: LoginSteps): Core {
   const advisors = createAdvisors(guarded, lookup)
   return {
     lookup,
     advisors,
     record: startHistoryRecorder(guarded),
     readRules: createRuleReader(guarded, lookup),
+    passwords: createPasswords(guarded, steps),
     figures: createRegionStatistics(guarded, advisors),
     maps: createMaps(guarded, lookup),
     downloads: guarded.config.DOWNLOAD_CACHE_MB > 0 ? createDownloads(guarded) : null,

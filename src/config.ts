@@ -126,7 +126,6 @@ const Operated = Type.Object({
   HISTORY_FULL: Type.Enum(['oldest', 'refuse'], { default: 'oldest' }),
   HISTORY_TOTAL_MB: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
   HISTORY_MONTHS: Type.Optional(Type.Integer({ minimum: 1, maximum: 1200 })),
-  ADMIN_2FA: Type.Boolean({ default: false }),
   WEBHOOK_ALLOW_PRIVATE: Type.Boolean({ default: false }),
   AUDIT_MONTHS: Type.Integer({ minimum: 1, maximum: 120, default: 12 }),
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),

@@ -4,6 +4,7 @@ import { ApiError, ERRORS, type ErrorCode } from './api-error.ts'
 import { decodeText, TextError, type TextSource } from './lib/text.ts'
 
 export {
+  ADMIN_ERRORS,
   ApiError,
   addErrors,
   BASE,

@@ -8,15 +8,19 @@ import type { AuditEvent } from '#src/data/audit-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, BASE } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { cacheValue } from '#src/lib/cache.ts'
 import { networkOf } from '#src/lib/network.ts'
-import type { RunThrottled, WithPermit } from './hashing.ts'
+import { createThrottledQueue, type RunThrottled, type WithPermit } from './hashing.ts'
 import { deleteApiKeys } from './key-queries.ts'
-import { endOtherSessions, freshenSession, hasTwoFactor, hasUsedNetwork } from './queries.ts'
+import { endOtherSessions, freshenSession, hasUsedNetwork } from './queries.ts'
+import { findStepOn, type LoginSteps } from './steps.ts'
 import {
   type AccountRequest,
   accountSubjects,
   addressSubjects,
+  createThrottle,
   everywhereSubject,
   type Throttle,
 } from './throttle.ts'
@@ -114,6 +118,19 @@ export async function refuseGuessable(
 
 type Account = Credentials & { emailConfirmed: boolean }
 
+/** Compares passwords, in one queue of the process. */
+export function createPasswords({ config, database, metrics }: App, steps: LoginSteps) {
+  const db = database.writer
+  const throttle = createThrottle(db)
+  const { run: inTurn, state } = createThrottledQueue(throttle)
+  observeQueue(metrics, 'passwords', state)
+  const confirms = config.EMAIL_CONFIRMATION !== 'off'
+  const service = createCredentialService(db, throttle, inTurn, { confirms, steps })
+  return { steps, throttle, inTurn, confirms, service }
+}
+
+export type Passwords = ReturnType<typeof createPasswords>
+
 export type CredentialService = ReturnType<typeof createCredentialService>
 
 /** @param confirms whether an account needs a confirmed e-mail */
@@ -121,7 +138,7 @@ export function createCredentialService(
   db: Kysely<Tables>,
   throttle: Throttle,
   inTurn: RunThrottled,
-  confirms: boolean,
+  { confirms, steps }: { confirms: boolean; steps: LoginSteps },
 ) {
   const compareInTurn = createComparison(db, throttle, inTurn)
 
@@ -166,8 +183,8 @@ export function createCredentialService(
         inTransaction(db, async (trx) => {
           if (!(await replacePasswordHash(trx, credentials, replacement))) return false
           await endOtherSessions(trx, id, sessionId)
-          // Where there is a second factor, a password alone makes no session fresh.
-          if (sessionId !== null && !(await hasTwoFactor(trx, id))) await freshenSession(trx, sessionId)
+          // Where a login has another step, a password alone makes no session fresh.
+          if (sessionId !== null && !(await findStepOn(steps, trx, id))) await freshenSession(trx, sessionId)
           await deleteAccountToken(trx, 'password_reset', id)
           const keys = end_keys ? await deleteApiKeys(trx, id) : 0
           await audit(trx, { kind: 'password_changed' })

@@ -1,34 +1,27 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Kysely } from 'kysely'
-import { authSchemas, sessionSchemas, twoFactorSchemas } from '#schemas/auth.ts'
+import { authSchemas, LoginRequest, Reauthentication, sessionSchemas } from '#schemas/auth.ts'
 import { SCOPES } from '#schemas/keys.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { loadSecrets } from '#src/http/access-tokens.ts'
-import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
-import { observeQueue } from '#src/http/metrics/metrics.ts'
 import type { Accounts, Caller } from '#src/http/plugins/authentication.ts'
 import type { LogFailure } from '#src/http/plugins/logs.ts'
 import { MINUTE_MS } from '#src/lib/dates.ts'
 import { createAccountMail } from './account-mail.ts'
-import { createCredentialService } from './credentials.ts'
-import { createThrottledQueue } from './hashing.ts'
+import type { Passwords } from './credentials.ts'
 import { deleteOldUsage, findKeyUser, touchKey } from './key-queries.ts'
 import type { Mailer } from './mailer.ts'
 import {
-  createTotpSecretRows,
   deleteEndedSessions,
   deleteOldFailures,
   endExpiredSessions,
   findSessionUser,
-  hasTwoFactor,
   isFreshSession,
 } from './queries.ts'
 import { createRegistrationService, createTokenService } from './registration.ts'
 import { authRoutes, mailRoutes } from './routes.ts'
-import { createSecondFactor } from './second-factor.ts'
-import { sessionRoutes, twoFactorRoutes } from './session-routes.ts'
-import { createThrottle } from './throttle.ts'
+import { sessionRoutes } from './session-routes.ts'
+import { type LoginSteps, withMembers } from './steps.ts'
 import { deleteExpiredRegistrations, tokenHash } from './token-queries.ts'
 
 export async function cleanUp(db: Kysely<Tables>, stop?: AbortSignal): Promise<void> {
@@ -40,33 +33,19 @@ export async function cleanUp(db: Kysely<Tables>, stop?: AbortSignal): Promise<v
   await deleteOldUsage(db)
 }
 
-export async function auth(app: App): Promise<void> {
-  for (const schema of [...authSchemas, ...sessionSchemas, ...twoFactorSchemas]) app.addSchema(schema)
+export async function auth(app: App, { passwords }: { passwords: Passwords }): Promise<void> {
+  const { steps, throttle, inTurn, confirms } = passwords
+  const withSteps: object[] = [LoginRequest, Reauthentication]
+  for (const schema of [...authSchemas, ...sessionSchemas]) {
+    app.addSchema(withSteps.includes(schema) ? withMembers(schema, steps) : schema)
+  }
   const { config, database } = app
   const db = database.writer
   const log = app.log.child({ module: 'auth' })
-  const throttle = createThrottle(db)
-  const { run: inTurn, state } = createThrottledQueue(throttle)
-  observeQueue(app.metrics, 'passwords', state)
   const mail = createAccountMail(db, throttle, config, await mailerOf(app, log))
-  const confirms = config.EMAIL_CONFIRMATION !== 'off'
-  const service = createCredentialService(db, throttle, inTurn, confirms)
-  const secrets = await loadSecrets(config)
-  const seal = createAccountSeal(secrets, 'two-factor secret')
-  const secondFactor = createSecondFactor(db, throttle, seal, log)
-  authRoutes(
-    app,
-    throttle,
-    service,
-    secondFactor,
-    createRegistrationService(db, throttle, inTurn, mail, confirms),
-  )
-  sessionRoutes(app, service, secondFactor)
-  twoFactorRoutes(app, service, secondFactor, seal)
+  authRoutes(app, passwords, createRegistrationService(db, throttle, inTurn, mail, confirms))
+  sessionRoutes(app, passwords)
   mailRoutes(app, mail, createTokenService(db, throttle, inTurn))
-  if (secrets.length > 1) {
-    renewWhenReady(app, seal, createTotpSecretRows(db), 'secrets of second factors', log)
-  }
   app.jobs.add(
     'delete-ended-sessions',
     { everyMs: 10 * MINUTE_MS, atOnce: true, failure: 'expired sessions were not deleted' },
@@ -90,14 +69,13 @@ async function mailerOf(app: App, log: FastifyBaseLogger): Promise<Mailer | unde
 }
 
 /** Finds callers at the primary, since a replica lags behind. */
-export function createAccounts(
-  db: Kysely<Tables>,
-  adminsNeedTwoFactor: boolean,
-  logFailure: LogFailure,
-): Accounts {
+export function createAccounts(db: Kysely<Tables>, steps: LoginSteps, logFailure: LogFailure): Accounts {
   async function withPresentRole(caller: Caller): Promise<Caller> {
-    if (!adminsNeedTwoFactor || caller.role !== 'admin') return caller
-    return (await hasTwoFactor(db, caller.id)) ? caller : { ...caller, role: 'user', lacksTwoFactor: true }
+    if (caller.role !== 'admin') return caller
+    for (const { refuseAdmin, isOn } of steps) {
+      if (refuseAdmin && !(await isOn(db, caller.id))) return { ...caller, role: 'user', refuseAdmin }
+    }
+    return caller
   }
 
   return {

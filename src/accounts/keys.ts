@@ -12,7 +12,7 @@ import {
   type Scope,
 } from '#schemas/keys.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import { ApiError, answers, errorResponses, noContent } from '#src/errors.ts'
+import { ADMIN_ERRORS, ApiError, answers, errorResponses, noContent } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { type Caller, KEY_PREFIX, requireCaller, requireSession } from '#src/http/plugins/authentication.ts'
 import { notAllowed } from '#src/http/plugins/error-handler.ts'
@@ -41,7 +41,7 @@ function createRoute({ database, once }: App) {
       body: ref(ApiKeyRequest),
       response: {
         201: { ...ref(NewApiKey), description: 'The key.' },
-        ...errorResponses('INVALID_PARAMETERS', 'FORBIDDEN', 'TWO_FACTOR_SETUP_REQUIRED', 'TOO_MANY_KEYS'),
+        ...errorResponses('INVALID_PARAMETERS', ...ADMIN_ERRORS, 'TOO_MANY_KEYS'),
       },
     },
     handler: (request: FastifyRequest<{ Body: ApiKeyRequest }>, reply: FastifyReply) =>

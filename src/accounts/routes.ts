@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Static, TSchema } from 'typebox'
 import {
   EmailConfirmation,
   LoginRequest,
@@ -12,39 +11,37 @@ import {
 } from '#schemas/auth.ts'
 import { ref } from '#schemas/common.ts'
 import { UserProfile } from '#schemas/user.ts'
-import { ApiError, answers, type ErrorCode, errorResponses, noContent } from '#src/errors.ts'
+import { ApiError, answers, errorResponses, noContent } from '#src/errors.ts'
 import type { AccessTokens } from '#src/http/access-tokens.ts'
 import type { App } from '#src/http/app.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { networkOf } from '#src/lib/network.ts'
 import type { AccountMail } from './account-mail.ts'
-import { type CredentialService, invalidCredentials } from './credentials.ts'
+import { type CredentialService, invalidCredentials, type Passwords } from './credentials.ts'
 import type { SessionUse } from './queries.ts'
 import type { RegistrationService, TokenService } from './registration.ts'
-import type { SecondFactor } from './second-factor.ts'
 import { continueSession, type SignedInSession, startSession } from './sessions.ts'
-import { makeContext, type Throttle, tokenSubjects, tooMany } from './throttle.ts'
+import { passSteps } from './steps.ts'
+import {
+  makeContext,
+  type Sent,
+  THROTTLED_ERRORS,
+  type Throttle,
+  tokenSubjects,
+  tooMany,
+} from './throttle.ts'
 import type { TokenPurpose } from './token-queries.ts'
 import { findUser } from './user-queries.ts'
-
-export type Sent<Schema extends TSchema> = FastifyRequest<{ Body: Static<Schema> }>
-
-export const THROTTLED_ERRORS: ErrorCode[] = ['INVALID_PARAMETERS', 'TOO_MANY_REQUESTS']
 
 const USER_AGENT_LENGTH = 200
 
 const SESSION_ENDED = 'The refresh token is not valid or has ended: log in again.'
 
-export function authRoutes(
-  app: App,
-  throttle: Throttle,
-  service: CredentialService,
-  secondFactor: SecondFactor,
-  registration: RegistrationService,
-): void {
+export function authRoutes(app: App, passwords: Passwords, registration: RegistrationService): void {
+  const { service, throttle } = passwords
   app.route(registerRoute(app, registration))
-  app.route(loginRoute(app, service, secondFactor))
+  app.route(loginRoute(app, passwords))
   app.route(refreshRoute(app, throttle))
   app.route(passwordRoute(app, service))
 }
@@ -79,9 +76,8 @@ function registerRoute(app: App, service: RegistrationService) {
   } as const
 }
 
-function loginRoute(app: App, service: CredentialService, secondFactor: SecondFactor) {
-  const { accessTokens, config, database } = app
-  const confirms = config.EMAIL_CONFIRMATION !== 'off'
+function loginRoute(app: App, { service, steps, confirms }: Passwords) {
+  const { accessTokens, database } = app
   const db = database.writer
   return {
     method: 'POST',
@@ -90,8 +86,10 @@ function loginRoute(app: App, service: CredentialService, secondFactor: SecondFa
     schema: {
       operationId: 'login',
       summary: 'Log in with e-mail and password',
-      description:
-        'Send the access token with other requests, and refresh the tokens before they expire. A wrong e-mail and a wrong password have the same answer; repeated failures are slowed down. With a second factor, a right password alone gets `TWO_FACTOR_REQUIRED`: send e-mail and password again, with the code.',
+      description: [
+        'Send the access token with other requests, and refresh the tokens before they expire. A wrong e-mail and a wrong password have the same answer; repeated failures are slowed down.',
+        ...steps.map(({ texts }) => texts.login),
+      ].join(' '),
       tags: ['auth'],
       body: ref(LoginRequest),
       response: answers(
@@ -99,8 +97,7 @@ function loginRoute(app: App, service: CredentialService, secondFactor: SecondFa
         'The tokens.',
         ...THROTTLED_ERRORS,
         'INVALID_CREDENTIALS',
-        'TWO_FACTOR_REQUIRED',
-        'INVALID_CODE',
+        ...steps.flatMap(({ refusals }) => Object.values(refusals)),
         'EMAIL_NOT_CONFIRMED',
       ),
     },
@@ -108,11 +105,15 @@ function loginRoute(app: App, service: CredentialService, secondFactor: SecondFa
       const { email, password } = request.body
       const visit = makeContext(app, request, reply)
       const credentials = await service.check(email, password, visit)
-      const verdict = await secondFactor.verdict(credentials.id, request.body, visit)
-      if (verdict === 'missing') throw new ApiError('TWO_FACTOR_REQUIRED')
-      if (verdict === 'wrong') throw new ApiError('INVALID_CODE')
+      const open = await passSteps(
+        steps,
+        credentials.id,
+        request.body,
+        visit,
+        ({ refusals }, verdict) => new ApiError(refusals[verdict]),
+      )
       return visit.atDatabase(async () => {
-        const session = await startSession(db, credentials, useOf(request), verdict === 'right', visit.audit)
+        const session = await startSession(db, credentials, useOf(request), open, visit.audit)
         const user = session && (await findUser(db, session.userId))
         // Changed or deleted in the moment between.
         if (!user) throw invalidCredentials(confirms)

@@ -1,44 +1,28 @@
-import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import {
-  Reauthentication,
-  RecoveryCodes,
-  SessionList,
-  TwoFactorConfirmation,
-  TwoFactorRemoval,
-  TwoFactorRequest,
-  TwoFactorSecret,
-  TwoFactorStatus,
-} from '#schemas/auth.ts'
+import { Reauthentication, SessionList } from '#schemas/auth.ts'
 import { ref } from '#schemas/common.ts'
-import { SERVICE_NAME } from '#schemas/service.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import { ApiError, answers, noContent } from '#src/errors.ts'
-import type { AccountSeal } from '#src/http/account-seal.ts'
+import { ApiError, answers, EXAMPLE_SENTENCES, noContent } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { requireCaller, requireSession } from '#src/http/plugins/authentication.ts'
-import { accountDeleted } from '#src/http/plugins/error-handler.ts'
-import { base32, otpauthUri, SECRET_BYTES } from '#src/lib/totp.ts'
-import type { CredentialService } from './credentials.ts'
+import type { Passwords } from './credentials.ts'
 import * as queries from './queries.ts'
-import { type Sent, THROTTLED_ERRORS } from './routes.ts'
-import { newRecoveryCodes, recoveryHash, type SecondFactor, WRONG_CODE } from './second-factor.ts'
-import { makeContext } from './throttle.ts'
-import { findUser, holdAccount } from './user-queries.ts'
+import { passSteps } from './steps.ts'
+import { makeContext, type Sent, THROTTLED_ERRORS } from './throttle.ts'
+import { holdAccount } from './user-queries.ts'
 
-const CODE_NEEDED = 'The account has a second factor: send totp or recovery_code as well.'
 const NO_SUCH_SESSION = 'You have no session with this id.'
 
-export function sessionRoutes(app: App, service: CredentialService, secondFactor: SecondFactor): void {
-  app.route(reauthenticateRoute(app, service, secondFactor))
+export function sessionRoutes(app: App, passwords: Passwords): void {
+  app.route(reauthenticateRoute(app, passwords))
   app.route(logoutRoute(app))
   app.route(listRoute(app))
   app.route(endRoute(app))
   app.route(endOthersRoute(app))
 }
 
-function reauthenticateRoute(app: App, service: CredentialService, secondFactor: SecondFactor) {
+function reauthenticateRoute(app: App, { service, steps }: Passwords) {
   return {
     method: 'POST',
     url: '/reauthenticate',
@@ -46,8 +30,10 @@ function reauthenticateRoute(app: App, service: CredentialService, secondFactor:
     schema: {
       operationId: 'reauthenticate',
       summary: 'Confirm the password again',
-      description:
-        'Some operations, such as creating a key, need a password given within ten minutes. This call renews that time; a refresh does not. An account with a second factor also needs a code.',
+      description: [
+        'Some operations, such as creating a key, need a password given within ten minutes. This call renews that time; a refresh does not.',
+        ...steps.map(({ texts }) => texts.reauthentication),
+      ].join(' '),
       tags: ['auth'],
       body: ref(Reauthentication),
       response: noContent('The password is right.', ...THROTTLED_ERRORS, 'FORBIDDEN'),
@@ -57,9 +43,10 @@ function reauthenticateRoute(app: App, service: CredentialService, secondFactor:
       const { body } = request
       const visit = makeContext(app, request, reply)
       await service.confirmPassword(id, body.password, visit)
-      const verdict = await secondFactor.verdict(id, body, visit)
-      if (verdict === 'missing') throw new ApiError('FORBIDDEN', CODE_NEEDED)
-      if (verdict === 'wrong') throw new ApiError('FORBIDDEN', WRONG_CODE)
+      await passSteps(steps, id, body, visit, ({ texts, refusals }, verdict) => {
+        const sentence = verdict === 'missing' ? texts.missing : EXAMPLE_SENTENCES[refusals.wrong]
+        return new ApiError('FORBIDDEN', sentence)
+      })
       await visit.atDatabase(() =>
         inTransaction(app.database.writer, async (trx) => {
           await queries.freshenSession(trx, sessionId)
@@ -162,169 +149,6 @@ function endOthersRoute(app: App) {
         await request.audit(trx, { kind: 'other_sessions_ended' })
       })
       app.forgetCallers((caller) => caller.id === id && caller.sessionId !== sessionId)
-      return reply.code(204).send()
-    },
-  } as const
-}
-
-const NOT_BEGUN = 'No second factor has been begun in the last hour: begin with the password.'
-const NONE = 'The account has no second factor.'
-
-export function twoFactorRoutes(
-  app: App,
-  service: CredentialService,
-  secondFactor: SecondFactor,
-  seal: AccountSeal,
-): void {
-  app.route(statusRoute(app))
-  app.route(beginRoute(app, service, seal))
-  app.route(confirmRoute(app, secondFactor))
-  app.route(disableRoute(app, service, secondFactor))
-}
-
-function statusRoute({ config, database }: App) {
-  return {
-    method: 'GET',
-    url: '/two-factor',
-    config: { scope: 'account', caching: 'never' },
-    schema: {
-      operationId: 'getTwoFactor',
-      summary: 'The state of the second factor',
-      description: 'And how many recovery codes are left.',
-      tags: ['auth'],
-      response: answers(TwoFactorStatus, 'The state of the second factor.'),
-    },
-    handler: async (request: FastifyRequest): Promise<TwoFactorStatus> => {
-      const { id } = requireCaller(request)
-      const db = database.writer
-      const user = await findUser(db, id)
-      const factor = await queries.findTwoFactor(db, id)
-      return {
-        enabled: factor?.confirmed ?? false,
-        required: config.ADMIN_2FA && user?.role === 'admin',
-        recovery_codes: await queries.countRecoveryCodes(db, id),
-      }
-    },
-  } as const
-}
-
-function beginRoute(app: App, service: CredentialService, seal: AccountSeal) {
-  const db = app.database.writer
-  return {
-    method: 'POST',
-    url: '/two-factor',
-    config: { login: 'any', caching: 'never', secret: true, ownTurns: true },
-    schema: {
-      operationId: 'beginTwoFactor',
-      summary: 'Begin to set up a second factor',
-      description:
-        'Answers with a secret for an authenticator app (TOTP, RFC 6238). Nothing changes until a code of the app comes back with `POST /auth/two-factor/confirm`, within an hour; another beginning makes another secret.',
-      tags: ['auth'],
-      body: ref(TwoFactorRequest),
-      response: answers(
-        TwoFactorSecret,
-        'The secret for the app.',
-        ...THROTTLED_ERRORS,
-        'FORBIDDEN',
-        'TWO_FACTOR_ON',
-      ),
-    },
-    handler: async (
-      request: Sent<typeof TwoFactorRequest>,
-      reply: FastifyReply,
-    ): Promise<TwoFactorSecret> => {
-      const { id } = requireSession(request)
-      const visit = makeContext(app, request, reply)
-      await service.confirmPassword(id, request.body.password, visit)
-      const secret = randomBytes(SECRET_BYTES)
-      const user = await visit.atDatabase(async () => {
-        const begun = await queries.putTwoFactor(db, id, seal.seal(id, secret))
-        const known = await findUser(db, id)
-        if (!known) throw accountDeleted()
-        return begun ? known : undefined
-      })
-      if (!user) throw new ApiError('TWO_FACTOR_ON')
-      return { secret: base32(secret), uri: otpauthUri(secret, user.email, SERVICE_NAME) }
-    },
-  } as const
-}
-
-function confirmRoute(app: App, secondFactor: SecondFactor) {
-  const db = app.database.writer
-  return {
-    method: 'POST',
-    url: '/two-factor/confirm',
-    config: { login: 'any', caching: 'never', secret: true },
-    schema: {
-      operationId: 'confirmTwoFactor',
-      summary: 'Turn the second factor on, with a code of the app',
-      description:
-        'From now on a login needs a code. The answer has ten recovery codes in case the app is lost. Other sessions of the account end; keys continue.',
-      tags: ['auth'],
-      body: ref(TwoFactorConfirmation),
-      response: answers(
-        RecoveryCodes,
-        'The second factor is on.',
-        ...THROTTLED_ERRORS,
-        'FORBIDDEN',
-        'NOT_FOUND',
-      ),
-    },
-    handler: async (request: Sent<typeof TwoFactorConfirmation>): Promise<RecoveryCodes> => {
-      const { id: userId, sessionId } = requireSession(request)
-      const factor = await queries.findTwoFactor(db, userId)
-      if (!factor || factor.confirmed) throw new ApiError('NOT_FOUND', NOT_BEGUN)
-      const { secret } = factor
-      const step = await secondFactor.stepOf(userId, secret, request.body.totp)
-      if (step === undefined) {
-        await request.audit(db, { kind: 'code_refused', detail: { reason: 'wrong code' } })
-        throw new ApiError('FORBIDDEN', WRONG_CODE)
-      }
-      const codes = newRecoveryCodes()
-      const recoveryHashes = codes.map(recoveryHash)
-      await inTransaction(db, async (trx) => {
-        const confirmed = await queries.confirmTwoFactor(trx, { userId, secret, step, recoveryHashes })
-        if (!confirmed) throw new ApiError('NOT_FOUND', NOT_BEGUN)
-        // They have shown the password alone.
-        await queries.endOtherSessions(trx, userId, sessionId)
-        await request.audit(trx, { kind: 'two_factor_on' })
-      })
-      await secondFactor.forgive(userId)
-      app.forgetCallers(({ id }) => id === userId)
-      return { recovery_codes: codes }
-    },
-  } as const
-}
-
-function disableRoute(app: App, service: CredentialService, secondFactor: SecondFactor) {
-  const db = app.database.writer
-  return {
-    method: 'POST',
-    url: '/two-factor/disable',
-    config: { login: 'any', caching: 'never', ownTurns: true },
-    schema: {
-      operationId: 'disableTwoFactor',
-      summary: 'Turn the second factor off',
-      description:
-        'Needs the password and a code, of the app or for recovery. The recovery codes end; sessions and keys go on.',
-      tags: ['auth'],
-      body: ref(TwoFactorRemoval),
-      response: noContent('A login needs the password alone.', ...THROTTLED_ERRORS, 'FORBIDDEN', 'NOT_FOUND'),
-    },
-    handler: async (request: Sent<typeof TwoFactorRemoval>, reply: FastifyReply) => {
-      const { id: userId } = requireSession(request)
-      const { body } = request
-      const visit = makeContext(app, request, reply)
-      await service.confirmPassword(userId, body.password, visit)
-      const verdict = await secondFactor.verdict(userId, body, visit)
-      if (verdict === 'missing' || verdict === 'wrong') throw new ApiError('FORBIDDEN', WRONG_CODE)
-      if (verdict === 'not needed') throw new ApiError('NOT_FOUND', NONE)
-      await visit.atDatabase(() =>
-        inTransaction(db, async (trx) => {
-          if (await queries.deleteTwoFactor(trx, userId)) await visit.audit(trx, { kind: 'two_factor_off' })
-        }),
-      )
-      app.forgetCallers(({ id }) => id === userId)
       return reply.code(204).send()
     },
   } as const

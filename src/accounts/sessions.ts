@@ -4,14 +4,8 @@ import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
-import {
-  endSession,
-  hasTwoFactor,
-  insertSession,
-  recordUnlessBlocked,
-  type SessionUse,
-  secondsBlocked,
-} from './queries.ts'
+import { endSession, insertSession, recordUnlessBlocked, type SessionUse, secondsBlocked } from './queries.ts'
+import { findStepOn, type LoginSteps } from './steps.ts'
 import { refreshSubject } from './throttle.ts'
 import * as tokens from './token-queries.ts'
 import type { Credentials } from './user-queries.ts'
@@ -46,21 +40,20 @@ export interface SignedInSession {
   refreshToken: string
 }
 
-/** Undefined where the credentials have changed; `factorShown`: a second factor was shown, and not only not needed. */
+/** Undefined where the credentials have changed; `open`: the steps that were not needed. */
 export async function startSession(
   db: Kysely<Tables>,
   credentials: Credentials,
   use: SessionUse,
-  factorShown: boolean,
+  open: LoginSteps,
   audit: Audit,
 ): Promise<SignedInSession | undefined> {
   return inTransaction(db, async (trx) => {
     const id = await insertSession(trx, credentials, use)
     if (id === undefined) return undefined
-    // The account is locked from here on: a second factor cannot be turned on meanwhile.
-    if (!factorShown && (await hasTwoFactor(trx, credentials.id))) {
-      throw new ApiError('TWO_FACTOR_REQUIRED')
-    }
+    // The account is locked from here on: no step can be turned on meanwhile.
+    const step = await findStepOn(open, trx, credentials.id)
+    if (step) throw new ApiError(step.refusals.missing)
     const refreshToken = tokens.newToken()
     await tokens.insertRefreshToken(trx, id, tokens.tokenHash(refreshToken))
     await audit(trx, { kind: 'login', userId: credentials.id, sessionId: id })

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
+import type { Static, TSchema } from 'typebox'
 import type { Tables } from '#src/data/tables.ts'
-import { ApiError } from '#src/errors.ts'
+import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
@@ -20,7 +21,7 @@ type Limits = Omit<Subject, 'hash'>
 
 const HOUR = 3600
 
-const LIMITS = {
+export const LIMITS = {
   account: { freeFailures: 5, delaySeconds: [1, 900], forgottenAfter: { seconds: HOUR, since: 'last' } },
   // Guesses are only slowed down (see the credential service): they must not keep the owner out.
   everywhere: { freeFailures: 100, delaySeconds: [0, 0], forgottenAfter: { seconds: HOUR, since: 'first' } },
@@ -66,7 +67,7 @@ export const registrationSubjects = subjectsAt('registration', LIMITS.office)
 export const takenSubjects = subjectsAt('taken', LIMITS.taken)
 export const mailingSubjects = subjectsAt('mailing', LIMITS.mailing)
 
-const subjectNamed = (kind: string, limits: Limits) => (name: string) =>
+export const subjectNamed = (kind: string, limits: Limits) => (name: string) =>
   createSubject(`${kind} ${name}`, limits)
 
 /** By the key of an e-mail. */
@@ -74,8 +75,6 @@ export const everywhereSubject = subjectNamed('everywhere', LIMITS.everywhere)
 /** By the key of an e-mail, with or without an account. */
 export const mailboxSubject = subjectNamed('mailbox', LIMITS.mailbox)
 export const refreshSubject = subjectNamed('refresh', LIMITS.refresh)
-/** Codes of a second factor from everywhere: there are a million. An owner who has to wait has recovery codes. */
-export const codeSubject = subjectNamed('code', LIMITS.account)
 
 /** Test deliveries of webhooks of one account, and at one host. */
 export const webhookTestSubjects = (userId: string, host: string): Subject[] => [
@@ -87,6 +86,10 @@ export const webhookTestSubjects = (userId: string, host: string): Subject[] => 
 function createSubject(text: string, limits: Limits): Subject {
   return { ...limits, hash: createHash('sha256').update(text).digest() }
 }
+
+export type Sent<Schema extends TSchema> = FastifyRequest<{ Body: Static<Schema> }>
+
+export const THROTTLED_ERRORS: ErrorCode[] = ['INVALID_PARAMETERS', 'TOO_MANY_REQUESTS']
 
 export interface AccountRequest {
   address: string

@@ -28,8 +28,6 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['signing-keys', async () => (await import('./signing-keys.ts')).signingKeysCommand],
   ['users', async () => (await import('./users.ts')).usersCommand],
   ['audit', async () => (await import('./audit.ts')).auditCommand],
-  ['export', async () => (await import('./database-commands.ts')).exportCommand],
-  ['import', async () => (await import('./database-commands.ts')).importCommand],
 ])
 
 /** The extensions that are on; all, where the settings cannot be read: a command refuses these itself. */
@@ -55,10 +53,16 @@ export async function createProgram(called?: string): Promise<Command> {
   for (const { commands = {} } of extensionsThatAreOn()) {
     for (const [name, load] of Object.entries(commands)) all.set(name, load)
   }
-  const one = called === undefined ? undefined : all.get(called)
-  const commands = await Promise.all((one ? [one] : [...all.values()]).map((load) => load()))
+  const names = [...all.keys()]
+  const wanted = names.filter((name) => !names.includes(called ?? '') || name.split(' ')[0] === called)
+  const commands = await Promise.all(wanted.map((name) => all.get(name)?.()))
   const program = describedProgram()
-  for (const command of commands) program.addCommand(command)
+  for (const [at, command] of commands.entries()) {
+    const [group, below] = (wanted[at] as string).split(' ')
+    const parent = below ? program.commands.find((one) => one.name() === group) : program
+    // Groups outlive a program.
+    if (command && !parent?.commands.includes(command)) parent?.addCommand(command)
+  }
   for (const command of commandsBelow(program)) command.exitOverride().showHelpAfterError()
   return program
 }

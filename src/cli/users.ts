@@ -8,7 +8,7 @@ import { RegisterRequest } from '#schemas/auth.ts'
 import { ROLES, type Role } from '#schemas/user.ts'
 import { describeTokenUse, issueToken } from '#src/accounts/account-mail.ts'
 import { hashPassword, refuseGuessable } from '#src/accounts/credentials.ts'
-import { deleteTwoFactor } from '#src/accounts/queries.ts'
+import { findCopiedAccount, restoreAccount } from '#src/accounts/restore-queries.ts'
 import * as queries from '#src/accounts/user-queries.ts'
 import { removeFieldPiece } from '#src/advice/fields/queries.ts'
 import { type Config, loadConfig } from '#src/config.ts'
@@ -16,7 +16,6 @@ import { listRecords, recordOperation } from '#src/data/audit-queries.ts'
 import { refuseOlderSchema } from '#src/data/schema-state.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { findCopiedAccount, restoreAccount } from '#src/data/transfer/account.ts'
 import { ApiError, OperatorError } from '#src/errors.ts'
 import { AJV_OPTIONS, validationError } from '#src/http/parameters.ts'
 import {
@@ -268,29 +267,8 @@ const reset = command({
   },
 })
 
-const resetSecondFactor = command({
-  usage: 'reset-2fa <email>',
-  description:
-    'Turn off the second factor of an account whose owner lost the app and the recovery codes. The password alone opens the account then: verify the caller first.',
-  examples: ['agro users reset-2fa amina@example.org'],
-  async change({ writer }, _: Output, email: string) {
-    const account = await queries.findCredentials(writer, email)
-    if (!account) throw queries.noAccount(email)
-    const userId = account.id
-    const had = await inTransaction(writer, async (trx) => {
-      const deleted = await deleteTwoFactor(trx, userId)
-      if (deleted) await recordOperation(trx, { kind: 'two_factor_reset', userId })
-      return deleted
-    })
-    return [
-      { id: userId, email: account.email, had_second_factor: had },
-      had ? `${email} logs in with the password alone.` : `${email} has no second factor.`,
-    ]
-  },
-})
-
 export const usersCommand = group(
   'users',
   'List, create, delete and restore accounts, set roles, and reset passwords.',
-  [list, create, remove, restore, ...roleCommands, reset, resetSecondFactor],
+  [list, create, remove, restore, ...roleCommands, reset],
 )

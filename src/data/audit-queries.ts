@@ -34,12 +34,7 @@ export function operatorName(): string {
 }
 
 /** Kinds of callers without an account. */
-const BY_ANYBODY: ReadonlySet<AuditKind> = new Set([
-  'login_failed',
-  'password_refused',
-  'code_refused',
-  'registration_kept',
-])
+export const BY_ANYBODY = new Set<AuditKind>(['login_failed', 'password_refused', 'registration_kept'])
 
 /** Stored records of a kind, of one account or network: no caller fills the disk. */
 export const RECORDS_PER_HOUR = 100

@@ -80,14 +80,6 @@ interface ApiKeyTable {
   parent_id: string | null
 }
 
-interface TwoFactorTable {
-  user_id: string
-  secret: Buffer
-  begun_at: Generated<Date>
-  confirmed_at: Date | null
-  last_step: Generated<number>
-}
-
 interface AuthThrottleTable {
   subject: Buffer
   failures: number
@@ -296,8 +288,6 @@ export interface Tables {
   pending_registration: PendingRegistrationTable
   api_key: ApiKeyTable
   api_key_usage: { key_id: string; day: string; requests: number }
-  two_factor: TwoFactorTable
-  recovery_code: { user_id: string; hash: Buffer }
   auth_throttle: AuthThrottleTable
   /** A view of all items. */
   advisory_history: AdvisoryHistoryTable

@@ -1,5 +1,8 @@
 import type { Command } from 'commander'
 import type { ServiceLink } from '#schemas/service.ts'
+import type { Passwords } from '#src/accounts/credentials.ts'
+import { type AccountRows, addAccountRows } from '#src/accounts/restore-queries.ts'
+import type { LoginStep } from '#src/accounts/steps.ts'
 import type { Advisors, RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import type { ReadRules } from '#src/advice/quantities/compute.ts'
 import type { CheckedDatabase, Checks } from '#src/cli/doctor/finding.ts'
@@ -12,6 +15,7 @@ import type { App } from '#src/http/app.ts'
 import type { Guide } from '#src/http/docs-page/page.ts'
 import { METRICS, type MetricDefinition } from '#src/http/metrics/metrics.ts'
 import type { DocumentPart } from '#src/http/openapi/document.ts'
+import { PATTERNS } from '#src/http/parameters.ts'
 import type { ExtensionTag } from '#src/http/plugins/openapi.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Downloads } from '#src/standards/downloads.ts'
@@ -23,6 +27,7 @@ export interface Core {
   advisors: Advisors
   record: RecordAdvisory
   readRules: ReadRules
+  passwords: Passwords
   figures: RegionStatistics
   maps: Maps
   /** Null without DOWNLOAD_CACHE_MB. */
@@ -38,6 +43,10 @@ export interface Extension extends SettingsOwner {
   errors?: ErrorRows
   auditKinds?: Record<string, string>
   metrics?: Record<string, MetricDefinition>
+  /** Rules of patterns, for sentences of errors. */
+  patterns?: Record<string, string>
+  /** What it has of accounts, for `agro users restore`. */
+  accountRows?: AccountRows
   /** The document of one purpose that has its operations, and its tag. */
   part?: DocumentPart
   tag?: ExtensionTag
@@ -45,10 +54,11 @@ export interface Extension extends SettingsOwner {
   guide?: Omit<Guide, 'file'>
   /** What `GET /` links to, by name. */
   links?: Record<string, ServiceLink>
+  loginStep?(app: App): Promise<LoginStep>
   routes?(app: App, core: Core): Promise<void>
   /** Its folders `migrations`, numbered with those of `sql/migrations`, and `functions`. */
   sql?: URL
-  /** Of `agro`, by name. */
+  /** Of `agro`, by name: `users reset-2fa` is one of the group `users`. */
   commands?: Record<string, () => Promise<Command>>
   /** Of `agro doctor`. */
   checks?(): Promise<Checks<CheckedDatabase>>
@@ -62,6 +72,8 @@ export function listed(extensions: readonly Extension[]): readonly Extension[] {
     if (extension.sql) addScripts(extension.name, extension.sql)
     Object.assign(AUDIT_KINDS, extension.auditKinds)
     Object.assign(METRICS, extension.metrics)
+    Object.assign(PATTERNS, extension.patterns)
+    if (extension.accountRows) addAccountRows(extension.accountRows)
   }
   return extensions
 }

@@ -1,6 +1,8 @@
 import { agents } from './agents/index.ts'
 import { listed } from './extension.ts'
 import { messages } from './messages/index.ts'
+import { secondFactor } from './second-factor/index.ts'
+import { transfer } from './transfer/index.ts'
 
 /** All extensions. Without its line and its folder an extension is gone. */
-export const EXTENSIONS = listed([agents, messages])
+export const EXTENSIONS = listed([agents, messages, secondFactor, transfer])

@@ -12,7 +12,7 @@ import { toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { ApiError, answers } from '#src/errors.ts'
+import { ADMIN_ERRORS, ApiError, answers } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import {
@@ -273,14 +273,7 @@ export async function scorecard(app: App): Promise<void> {
         tags: ['catalog'],
         params: ScorecardParams,
         querystring: toQuerySchema(ScorecardQuery),
-        response: answers(
-          Scorecard,
-          'The scores.',
-          'FORBIDDEN',
-          'TWO_FACTOR_SETUP_REQUIRED',
-          'INVALID_PARAMETERS',
-          'NOT_FOUND',
-        ),
+        response: answers(Scorecard, 'The scores.', ...ADMIN_ERRORS, 'INVALID_PARAMETERS', 'NOT_FOUND'),
       },
       preValidation: readQuery(ScorecardQuery),
     },

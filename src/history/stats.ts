@@ -9,7 +9,7 @@ import {
   type Stats,
   StatsQuery,
 } from '#schemas/stats.ts'
-import { ApiError, answers } from '#src/errors.ts'
+import { ADMIN_ERRORS, ApiError, answers } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
@@ -112,13 +112,7 @@ function statsRoutes(app: App, response: TSchema): void {
         description: DESCRIPTION.trim(),
         tags: ['history'],
         querystring: StatsQuery,
-        response: answers(
-          response,
-          'The counts.',
-          'INVALID_PARAMETERS',
-          'FORBIDDEN',
-          'TWO_FACTOR_SETUP_REQUIRED',
-        ),
+        response: answers(response, 'The counts.', 'INVALID_PARAMETERS', ...ADMIN_ERRORS),
       },
       preValidation: readQuery(StatsQuery),
     },
@@ -164,7 +158,7 @@ function slowCallsRoute(app: App): void {
         summary: 'The slowest recent calls',
         description: SLOW_CALLS_DESCRIPTION.trim(),
         tags: ['history'],
-        response: answers(SlowCallsAnswer, 'The calls.', 'FORBIDDEN', 'TWO_FACTOR_SETUP_REQUIRED'),
+        response: answers(SlowCallsAnswer, 'The calls.', ...ADMIN_ERRORS),
       },
     },
     async (): Promise<SlowCallsAnswer> => {

@@ -7,7 +7,6 @@ import type {
   HookHandlerDoneFunction,
 } from 'fastify'
 import { type TObject, type TSchema, Type } from 'typebox'
-import { TOTP_DIGITS } from '#schemas/auth.ts'
 import { DOCUMENTED_AS, type ErrorDetail, IN_QUERY, orEmpty } from '#schemas/common.ts'
 import { DHIS2_PERIOD } from '#schemas/dhis2.ts'
 import { COLLECTION_NAME } from '#schemas/fields.ts'
@@ -323,12 +322,11 @@ const FORMATS: Record<string, Format> = {
 
 const MONTH_RULE = 'must be a month such as 2026-07 or July 2026'
 
-/** Rules of patterns in errors, also of those for our formats. */
-const PATTERNS: Record<string, string> = {
+/** Rules of patterns in errors, also of those for our formats. The list of extensions adds theirs. */
+export const PATTERNS: Record<string, string> = {
   [MONTH_PATTERN]: MONTH_RULE,
   [orEmpty(MONTH_PATTERN)]: MONTH_RULE,
   [DHIS2_PERIOD]: 'must be a period of DHIS2, such as 202607, 2026Q3 or 2026W30',
-  [TOTP_DIGITS]: 'must be six digits, such as 492039',
   [COLLECTION_NAME]:
     'must have 1 to 100 letters of English, digits and . _ ~ -, and begin with a letter or digit, such as cooperative-7',
   ...Object.fromEntries(Object.values(FORMATS).map(({ documented, rule }) => [documented.pattern, rule])),

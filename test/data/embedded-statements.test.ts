@@ -10,7 +10,7 @@ import {
   findKeyUser,
   touchKey,
 } from '#src/accounts/key-queries.ts'
-import { createTotpSecretRows, endSession, hasUsedNetwork, spendRecoveryCode } from '#src/accounts/queries.ts'
+import { endSession, hasUsedNetwork } from '#src/accounts/queries.ts'
 import {
   admitRegistration,
   countRegistrations,
@@ -149,12 +149,8 @@ test('of registrations, roles and sessions', async () => {
 
   const { person } = service
   expect(await hasUsedNetwork(db, emailKey(person.email), '127.0.0.1')).toBe(true)
-  expect(await spendRecoveryCode(db, person.user.id, randomBytes(32))).toBe(false)
   expect(await within((trx) => wasUsed(trx, randomBytes(32)))).toBe(false)
   await endSession(db, randomUUID())
-  const secrets = createTotpSecretRows(db)
-  expect(await secrets.list(person.user.id, 10)).toEqual([])
-  await secrets.replace(person.user.id, randomBytes(8), randomBytes(8))
   const made = await call(service.app, 'POST /auth/keys', { by: person, payload: { name: 'tests' } })
   const keyId: string = made.body.id
   expect(await findKeyUser(db, randomBytes(32))).toBeUndefined()

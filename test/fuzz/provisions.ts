@@ -1,7 +1,7 @@
-import { bytesOf, codeNow } from '#test/accounts/two-factor.ts'
 import type { Operation } from '#test/setup/document.ts'
 import { rectangle } from '#test/setup/square.ts'
 import { codeOfStep, stepAt } from '#test/setup/totp.ts'
+import { bytesOf, codeNow } from '#test/setup/two-factor.ts'
 import { type Ask, type Caller, type Callers, type NextToken, newAccount } from './callers.ts'
 
 const FIELD = { lat: 9.5, lng: 38.5 }

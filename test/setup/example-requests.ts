@@ -1,11 +1,11 @@
 import { issueToken } from '#src/accounts/account-mail.ts'
 import type { TokenPurpose } from '#src/accounts/token-queries.ts'
 import { endWaits } from '#test/accounts/mails.ts'
-import { beginTwoFactor, codeNow, turnOn } from '#test/accounts/two-factor.ts'
 import type { TestApp } from './app.ts'
 import type { Document, Operation } from './document.ts'
 import { logIn, makeAdmin, newPerson } from './people.ts'
 import { codeOfStep, stepAt } from './totp.ts'
+import { beginTwoFactor, codeNow, turnOn } from './two-factor.ts'
 
 /** A request that the document shows. */
 export interface Example {

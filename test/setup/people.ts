@@ -70,7 +70,7 @@ export async function newPerson({ database, accessTokens }: App): Promise<Person
   await audit(database.writer, { kind: 'account_made', userId: user.id })
   const credentials = { ...user, passwordHash: account.passwordHash }
   const use = { network: ORIGIN.network, userAgent: 'lightMyRequest' }
-  const session = await startSession(database.writer, credentials, use, true, audit)
+  const session = await startSession(database.writer, credentials, use, [], audit)
   if (!session) throw new Error(`the account of ${email} has another password`)
   const access_token = accessTokens.sign(user.id, session.id)
   return {

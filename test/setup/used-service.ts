@@ -1,11 +1,11 @@
 import type { Config } from '#src/config.ts'
 import type { App } from '#src/http/app.ts'
-import { turnOn } from '#test/accounts/two-factor.ts'
 import { startApp } from './app.ts'
 import { call } from './calls.ts'
 import { newPerson, type Person } from './people.ts'
 import { rectangle } from './square.ts'
 import { codeOfStep, stepAt } from './totp.ts'
+import { turnOn } from './two-factor.ts'
 
 /** What somebody who has used a service for a while has there, and in hand. */
 export interface Usage {

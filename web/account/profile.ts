@@ -1,10 +1,4 @@
-import type {
-  Session as Login,
-  RecoveryCodes,
-  SessionList,
-  TwoFactorSecret,
-  TwoFactorStatus,
-} from '#schemas/auth.ts'
+import type { Session as Login, SessionList } from '#schemas/auth.ts'
 import { loaded, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
 import type { Session } from '../parts/session.ts'
@@ -116,10 +110,21 @@ export function deletionSection(session: Session) {
   return section(profile.removeTitle, element('p', {}, profile.removeWhy), form)
 }
 
-/** The second factor: set up with an app, turned off with a code of it. */
+interface FactorState {
+  enabled: boolean
+  required: boolean
+  recovery_codes: number
+}
+
+/** The second factor: set up with an app, turned off with a code of it. Not shown where the service has none. */
 export function secondFactorSection(session: Session) {
   const place = loaded(async () => {
-    const { enabled, required, recovery_codes } = await session.get<TwoFactorStatus>('auth/two-factor')
+    const { enabled, required, recovery_codes } = await session
+      .get<FactorState>('auth/two-factor')
+      .catch((error) => {
+        shown.hidden = error.code === 'NOT_FOUND'
+        throw error
+      })
     const state = enabled ? factor.on(recovery_codes) : required ? factor.required : factor.off
     return element('div', {}, element('p', {}, state), enabled ? offForm() : beginForm())
   })
@@ -145,7 +150,7 @@ export function secondFactorSection(session: Session) {
       fields: [password],
       action: factor.begin,
       async submit(values) {
-        const { secret, uri } = await session.send<TwoFactorSecret>('auth/two-factor', {
+        const { secret, uri } = await session.send<{ secret: string; uri: string }>('auth/two-factor', {
           password: values.password,
         })
         show(
@@ -163,9 +168,12 @@ export function secondFactorSection(session: Session) {
       fields: [code],
       action: factor.confirm,
       async submit({ totp = '' }) {
-        const { recovery_codes } = await session.send<RecoveryCodes>('auth/two-factor/confirm', {
-          totp: totp.trim(),
-        })
+        const { recovery_codes } = await session.send<{ recovery_codes: string[] }>(
+          'auth/two-factor/confirm',
+          {
+            totp: totp.trim(),
+          },
+        )
         show(element('p', {}, factor.recovery), shownOnce(factor.recoveryCodes, recovery_codes.join('\n')))
       },
     })
@@ -183,5 +191,6 @@ export function secondFactorSection(session: Session) {
     })
   }
 
-  return section(factor.title, place)
+  const shown = section(factor.title, place)
+  return shown
 }

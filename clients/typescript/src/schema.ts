@@ -218,17 +218,6 @@ export interface paths {
     delete: operations["endOtherSessions"];
   };
   "/auth/sessions/{id}": { /** End a session */ delete: operations["endSession"]; };
-  "/auth/two-factor": {
-    /** The state of the second factor */
-    get: operations["getTwoFactor"];
-    /** Begin to set up a second factor */
-    post: operations["beginTwoFactor"];
-  };
-  "/auth/two-factor/confirm": {
-    /** Turn the second factor on, with a code of the app */
-    post: operations["confirmTwoFactor"];
-  };
-  "/auth/two-factor/disable": { /** Turn the second factor off */ post: operations["disableTwoFactor"]; };
   "/auth/password/forgot": {
     /** Request a mail to reset the password */
     post: operations["forgotPassword"];
@@ -246,12 +235,23 @@ export interface paths {
     post: operations["createKey"];
   };
   "/auth/keys/{id}": { /** Delete a key */ delete: operations["deleteKey"]; };
+  "/auth/two-factor": {
+    /** The state of the second factor */
+    get: operations["getTwoFactor"];
+    /** Begin to set up a second factor */
+    post: operations["beginTwoFactor"];
+  };
+  "/auth/two-factor/confirm": {
+    /** Turn the second factor on, with a code of the app */
+    post: operations["confirmTwoFactor"];
+  };
+  "/auth/two-factor/disable": { /** Turn the second factor off */ post: operations["disableTwoFactor"]; };
 }
 export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
     /** @description The error, for programs. Codes are stable; later versions may add some. */
-    ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "TWO_FACTOR_SETUP_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TWO_FACTOR_ON" | "TOO_MANY_SUBSCRIPTIONS" | "TOO_MANY_KEYS" | "TOO_MANY_SHARES" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "TOO_MANY_FIELDS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY";
+    ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TOO_MANY_SUBSCRIPTIONS" | "TOO_MANY_KEYS" | "TOO_MANY_SHARES" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "TOO_MANY_FIELDS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "TWO_FACTOR_SETUP_REQUIRED" | "TWO_FACTOR_ON";
     /** @description A mistake in one parameter, or, with a `code`, the reason why one product has no value. */
     ErrorDetail: {
       /** @description The parameter, as a dotted path; or the product. */
@@ -2703,36 +2703,6 @@ export interface components {
       items: components["schemas"]["Session"][];
       next_cursor: components["schemas"]["SessionListNextCursor"];
     };
-    TwoFactorStatus: {
-      /** @description Whether a login needs a code. */
-      enabled: boolean;
-      /** @description Whether the account needs a second factor to do what its role allows. */
-      required: boolean;
-      /** @description How many recovery codes are left. */
-      recovery_codes: number;
-    };
-    TwoFactorRequest: { password: components["schemas"]["LoginRequestPassword"]; };
-    /** @description The secret of the authenticator app. It is shown once. */
-    TwoFactorSecret: {
-      /** @description For apps into which it has to be typed: base32. */
-      secret: string;
-      /** @description For apps that read QR codes: show it as one. */
-      uri: string;
-    };
-    TwoFactorConfirmation: {
-      /** @description The code that the authenticator app shows: six digits, for 30 seconds. It works once. */
-      totp: string;
-    };
-    RecoveryCodes: {
-      /** @description Ten codes in case the app is lost. They are shown once: print them, or write them down. */
-      recovery_codes: string[];
-    };
-    /** @description The password, and `totp` or `recovery_code`. */
-    TwoFactorRemoval: {
-      password: components["schemas"]["LoginRequestPassword"];
-      totp?: components["schemas"]["Totp"];
-      recovery_code?: components["schemas"]["RecoveryCode"];
-    };
     ApiKeyRequest: {
       /** @description The purpose of the key. */
       name: string;
@@ -2944,6 +2914,36 @@ export interface components {
       outcome: "delivered" | "refused" | "unanswered" | "secret_lost";
       /** @description The HTTP status that the target answered; null where it did not answer. */
       status: number | null;
+    };
+    TwoFactorStatus: {
+      /** @description Whether a login needs a code. */
+      enabled: boolean;
+      /** @description Whether the account needs a second factor to do what its role allows. */
+      required: boolean;
+      /** @description How many recovery codes are left. */
+      recovery_codes: number;
+    };
+    TwoFactorRequest: { password: components["schemas"]["LoginRequestPassword"]; };
+    /** @description The secret of the authenticator app. It is shown once. */
+    TwoFactorSecret: {
+      /** @description For apps into which it has to be typed: base32. */
+      secret: string;
+      /** @description For apps that read QR codes: show it as one. */
+      uri: string;
+    };
+    TwoFactorConfirmation: {
+      /** @description The code that the authenticator app shows: six digits, for 30 seconds. It works once. */
+      totp: string;
+    };
+    RecoveryCodes: {
+      /** @description Ten codes in case the app is lost. They are shown once: print them, or write them down. */
+      recovery_codes: string[];
+    };
+    /** @description The password, and `totp` or `recovery_code`. */
+    TwoFactorRemoval: {
+      password: components["schemas"]["LoginRequestPassword"];
+      totp?: components["schemas"]["Totp"];
+      recovery_code?: components["schemas"]["RecoveryCode"];
     };
     ServiceLinks: {
       name: string;
@@ -4646,34 +4646,6 @@ export interface operations {
     };
     responses: { 204: { content?: never; }; default: components["responses"]["AnyError"]; };
   };
-  getTwoFactor: {
-    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["TwoFactorStatus"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  beginTwoFactor: {
-    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
-    requestBody: { content: { "application/json": components["schemas"]["TwoFactorRequest"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["TwoFactorSecret"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  confirmTwoFactor: {
-    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
-    requestBody: { content: { "application/json": components["schemas"]["TwoFactorConfirmation"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["RecoveryCodes"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  disableTwoFactor: {
-    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
-    requestBody: { content: { "application/json": components["schemas"]["TwoFactorRemoval"]; }; };
-    responses: { 204: { content?: never; }; default: components["responses"]["AnyError"]; };
-  };
   forgotPassword: {
     parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
     requestBody: { content: { "application/json": components["schemas"]["MailRequest"]; }; };
@@ -4711,6 +4683,34 @@ export interface operations {
   };
   deleteKey: {
     parameters: operations["endSession"]["parameters"];
+    responses: { 204: { content?: never; }; default: components["responses"]["AnyError"]; };
+  };
+  getTwoFactor: {
+    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["TwoFactorStatus"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  beginTwoFactor: {
+    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
+    requestBody: { content: { "application/json": components["schemas"]["TwoFactorRequest"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["TwoFactorSecret"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  confirmTwoFactor: {
+    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
+    requestBody: { content: { "application/json": components["schemas"]["TwoFactorConfirmation"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["RecoveryCodes"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  disableTwoFactor: {
+    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
+    requestBody: { content: { "application/json": components["schemas"]["TwoFactorRemoval"]; }; };
     responses: { 204: { content?: never; }; default: components["responses"]["AnyError"]; };
   };
 }

@@ -11,7 +11,7 @@ import {
 import { ref } from '#schemas/common.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
+import { ADMIN_ERRORS, ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { attach, DISPOSITION } from '#src/http/formats.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
@@ -70,8 +70,7 @@ export async function changes(app: App): Promise<void> {
             },
           },
           ...errorResponses(
-            'FORBIDDEN',
-            'TWO_FACTOR_SETUP_REQUIRED',
+            ...ADMIN_ERRORS,
             'INVALID_PARAMETERS',
             'NOT_FOUND',
             'NO_AREAS',

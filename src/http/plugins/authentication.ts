@@ -68,8 +68,8 @@ export interface Caller {
   id: string
   /** It may be less than the role of the account; a key needs a scope for it. */
   role: Role
-  /** Whether the caller is an admin without the second factor that the service requires. */
-  lacksTwoFactor?: boolean
+  /** What refuses the rights of admins to an admin, for a step of the login that is lacking. */
+  refuseAdmin?: () => ApiError
   sessionId: string | null
   /** Null for a session. */
   keyId: string | null

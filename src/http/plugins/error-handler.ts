@@ -10,12 +10,8 @@ import type { App } from '../app.ts'
 import { validationError } from '../parameters.ts'
 import { newRequestId, readRequestId, SECURITY_HEADERS } from './request-head.ts'
 
-export function notAllowed({ lacksTwoFactor }: { lacksTwoFactor?: boolean }, sentence: string): ApiError {
-  if (!lacksTwoFactor) return new ApiError('FORBIDDEN', sentence)
-  return new ApiError(
-    'TWO_FACTOR_SETUP_REQUIRED',
-    `Admins need a second factor: set one up with POST ${BASE}/auth/two-factor.`,
-  )
+export function notAllowed({ refuseAdmin }: { refuseAdmin?: () => ApiError }, sentence: string): ApiError {
+  return refuseAdmin?.() ?? new ApiError('FORBIDDEN', sentence)
 }
 
 /** The account was deleted during the request. */

@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { App } from '#src/http/app.ts'
+import { endWaits } from '#test/accounts/mails.ts'
+import { withOtherService } from '#test/accounts/other-service.ts'
+import { recordsOf } from '#test/accounts/records.ts'
 import { call, withKey } from '#test/setup/calls.ts'
 import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { logIn, newPerson, PASSWORD, type Person } from '#test/setup/people.ts'
 import { codeOfStep, stepAt } from '#test/setup/totp.ts'
-import { endWaits } from './mails.ts'
-import { withOtherService } from './other-service.ts'
-import { recordsOf } from './records.ts'
-import { bytesOf, turnOn } from './two-factor.ts'
+import { bytesOf, turnOn } from '#test/setup/two-factor.ts'
 
 // Runs on a server alone: what a code is worth is the same on both.
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { otpauthUri, stepOfCode } from '#src/lib/totp.ts'
+import { otpauthUri, stepOfCode } from '#src/extensions/second-factor/totp.ts'
 import { codeOfStep, stepAt } from '#test/setup/totp.ts'
 
 /** The secret of the examples in RFC 4226 and RFC 6238. */

@@ -1,15 +1,15 @@
-import { createHash } from 'node:crypto'
 import { createReadStream, type ReadStream } from 'node:fs'
 import { open, rm, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { type Kysely, sql } from 'kysely'
+import type { listAddedCrs } from '#src/data/crs.ts'
+import { type Digest, HEX_DIGITS, type Relation } from '#src/data/relations.ts'
+import { isOurs } from '#src/data/rights.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
-import type { listAddedCrs } from '../crs.ts'
-import { isOurs, isWhole } from '../rights.ts'
-import type { Tables } from '../tables.ts'
 
 const LINE_FEED = 0x0a
 
@@ -44,29 +44,6 @@ async function* linesOf(
   if (length > 0) yield Buffer.concat(pieces).toString('utf8')
 }
 
-/** The number of rows of a table, and a sum of their content in any order. */
-export interface Digest {
-  rows: number
-  sum: string
-}
-
-/** Hexadecimal digits of each SHA-256 in the sum: a bigint of any database holds them. */
-const HEX_DIGITS = 15
-
-export class RowDigest {
-  #rows = 0
-  #sum = 0n
-
-  add(row: string): void {
-    this.#rows++
-    this.#sum += BigInt(`0x${createHash('sha256').update(row).digest('hex').slice(0, HEX_DIGITS)}`)
-  }
-
-  end(): Digest {
-    return { rows: this.#rows, sum: String(this.#sum) }
-  }
-}
-
 /** As `RowDigest` of the rows of a table as text. */
 export async function computeDigest(db: Kysely<Tables>, table: string): Promise<Digest> {
   const { rows } = await sql<Digest>`
@@ -81,36 +58,6 @@ export async function computeDigest(db: Kysely<Tables>, table: string): Promise<
       )::text as sum
     from ${sql.table(table)} as entry`.execute(db)
   return rows[0] as Digest
-}
-
-/** A table with all of its partitions. */
-export interface Relation {
-  name: string
-  /** In the order of a row as text. */
-  columns: string[]
-  /** Computed columns, which cannot be written. */
-  generated: string[]
-}
-
-/** Each database makes its own. */
-const APPLIED_SCRIPTS: keyof Tables = 'applied_script'
-
-/** From the schema itself: a new table cannot be forgotten. */
-export async function listRelations(db: Kysely<Tables>): Promise<Relation[]> {
-  const { rows } = await sql<Relation>`
-    select
-      relname as name,
-      array_agg(attname::text order by attnum) as columns,
-      coalesce(array_agg(attname::text order by attnum) filter (where attgenerated <> ''), '{}') as generated
-    from pg_class
-    join pg_attribute on attrelid = pg_class.oid
-    where relkind in ('r', 'p') and ${isWhole}
-      and relnamespace = current_schema()::regnamespace and ${isOurs('pg_class')}
-      and relname <> ${APPLIED_SCRIPTS}
-      and attnum > 0 and not attisdropped
-    group by relname
-    order by relname`.execute(db)
-  return rows
 }
 
 interface SequenceState {
@@ -156,17 +103,6 @@ export async function listForeignKeys(db: Kysely<Tables>): Promise<ForeignKey[]>
       and ${isOurs('pg_class')}
     order by relname, conname`.execute(db)
   return rows
-}
-
-/** Fixes the text of times, doubles and bytes. */
-export async function settleText(db: Kysely<Tables>): Promise<void> {
-  await sql`
-    select
-      set_config('timezone', 'UTC', true),
-      set_config('datestyle', 'ISO, YMD', true),
-      set_config('intervalstyle', 'iso_8601', true),
-      set_config('extra_float_digits', '1', true),
-      set_config('bytea_output', 'hex', true)`.execute(db)
 }
 
 export interface ArchiveHead {

@@ -1,17 +1,29 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import type { AuditKind } from '#src/data/audit-kinds.ts'
+import { recordOperation } from '#src/data/audit-queries.ts'
+import {
+  inPortions,
+  insert,
+  listRelations,
+  type Relation,
+  readAsOfNow,
+  readRows,
+  sameRelation,
+  settleText,
+} from '#src/data/relations.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import type { AuditKind } from '../audit-kinds.ts'
-import { recordOperation } from '../audit-queries.ts'
-import { inTransaction } from '../sql.ts'
-import type { Tables } from '../tables.ts'
-import { listRelations, type Relation, settleText } from './archive.ts'
-import { inPortions, insert, readAsOfNow, readRows, sameRelation } from './copy.ts'
 
+/** Changes of rights. */
 const CHANGES: AuditKind[] = [
-  ...(['role_changed', 'password_changed', 'password_reset', 'keys_ended', 'key_deleted'] as const),
-  ...(['two_factor_on', 'two_factor_off', 'two_factor_reset'] as const),
+  'role_changed',
+  'password_changed',
+  'password_reset',
+  'keys_ended',
+  'key_deleted',
 ]
-const IS_CHANGE = sql<boolean>`kind = any (${CHANGES}::text[])`
+const isChange = () => sql<boolean>`kind = any (${CHANGES}::text[])`
 /** Numbers alone begin anew in a database that was itself restored. */
 const RECORD = sql<string>`concat_ws(' ', id, extract(epoch from at))`
 
@@ -39,7 +51,9 @@ export async function findCopiedAccount(
       'email_key as emailKey',
       sql<
         string[]
-      >`array(select ${RECORD} from audit_record where user_id = app_user.id and ${IS_CHANGE})`.as('changes'),
+      >`array(select ${RECORD} from audit_record where user_id = app_user.id and ${isChange()})`.as(
+        'changes',
+      ),
       sql<Date | null>`(select max(at) from audit_record)`.as('recordedUntil'),
     ])
     .where('email_key', '=', emailKey)
@@ -53,8 +67,6 @@ const OF_USER = (user: string) => sql<boolean>`user_id = ${user}`
 /** Rows of an account by table, each after those that it refers to. */
 const RESTORED: Partial<Record<keyof Tables, (user: string) => RawBuilder<boolean>>> = {
   app_user: (user) => sql`id = ${user}`,
-  two_factor: OF_USER,
-  recovery_code: OF_USER,
   api_key: OF_USER,
   api_key_usage: (user) => sql`key_id in (select id from api_key where user_id = ${user})`,
   history_item: OF_USER,
@@ -65,6 +77,19 @@ const RESTORED: Partial<Record<keyof Tables, (user: string) => RawBuilder<boolea
   field_collection: (user) => sql`user_id = ${user} and state = 'kept'`,
   field: (user) => sql`collection_id in (${KEPT(user)})`,
   field_weights: (user) => sql`collection_id in (${KEPT(user)})`,
+}
+
+export interface AccountRows {
+  /** Tables with a column `user_id`, each after those that it refers to. */
+  tables: readonly (keyof Tables)[]
+  /** Kinds of audit records of changes of rights. */
+  changes: readonly AuditKind[]
+}
+
+/** Adds what an extension has of accounts, once in a process. */
+export function addAccountRows({ tables, changes }: AccountRows): void {
+  for (const table of tables) RESTORED[table] = OF_USER
+  CHANGES.push(...changes)
 }
 
 /** Not there where a role, a password, a key or a second factor has changed since the copy. */
@@ -116,7 +141,7 @@ async function lookAt(trx: Transaction<Tables>, account: CopiedAccount): Promise
       exists (select from account_removal where user_id = ${id})
         or exists (select from field_collection where user_id = ${id}) as going,
       exists (
-        select from audit_record where user_id = ${id} and ${IS_CHANGE} and ${RECORD} <> all (${changes}::text[])
+        select from audit_record where user_id = ${id} and ${isChange()} and ${RECORD} <> all (${changes}::text[])
       )
         -- Records of the time since the copy may have been deleted.
         or coalesce((select min(at) from audit_record) > ${recordedUntil}::timestamptz, true) as changed`.execute(

@@ -1,26 +1,33 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { addCrs, listAddedCrs } from '#src/data/crs.ts'
+import {
+  type Digest,
+  insert,
+  listRelations,
+  PORTION,
+  type Relation,
+  readAsOfNow,
+  readRows,
+  sameRelation,
+  settleText,
+} from '#src/data/relations.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { VERSION } from '#src/lib/version.ts'
-import { addCrs, listAddedCrs } from '../crs.ts'
-import { inTransaction } from '../sql.ts'
-import type { Tables } from '../tables.ts'
 import {
   ARCHIVE_FORMAT,
   type ArchiveHead,
   type ArchivePart,
   computeDigest,
-  type Digest,
   type ForeignKey,
   formatLine,
   listForeignKeys,
-  listRelations,
   openTransferArchive,
-  type Relation,
   readSequences,
   setSequence,
-  settleText,
   writeArchive,
-} from './archive.ts'
+} from './archive-queries.ts'
 
 /** By table. */
 type Digests = Record<string, Digest>
@@ -38,18 +45,6 @@ export async function exportDatabase(
   const digests: Digests = {}
   await readAsOfNow(db, (trx) => writeArchive(path, archiveLines(trx, digests, progress)))
   return digests
-}
-
-/** Reads rows as text, as of one moment; others may write meanwhile. */
-export async function readAsOfNow<Result>(
-  db: Kysely<Tables>,
-  work: (trx: Transaction<Tables>) => Promise<Result>,
-): Promise<Result> {
-  const transaction = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
-  return transaction.execute(async (trx) => {
-    await settleText(trx)
-    return work(trx)
-  })
 }
 
 async function* archiveLines(
@@ -95,37 +90,6 @@ async function headOf(trx: Transaction<Tables>): Promise<ArchiveHead> {
     migrations: await readMigrations(trx),
     crs: await listAddedCrs(trx),
   }
-}
-
-/** Characters of the rows that are read at once, about. */
-const PORTION = 1024 * 1024
-const FIRST_ROWS = 8
-const MOST_ROWS = 1000
-
-/**
- * Yields the rows of a table as text. Their number at once goes by the longest one so far, such as the outline of a country.
- * The embedded database would hold all of a COPY in memory.
- */
-export async function* readRows(
-  trx: Transaction<Tables>,
-  name: string,
-  where: RawBuilder<unknown> = sql`true`,
-): AsyncGenerator<string> {
-  await sql`
-    declare exported no scroll cursor for
-    select entry::text as text from ${sql.table(name)} as entry where ${where}`.execute(trx)
-  let most = FIRST_ROWS
-  let longest = 1
-  for (;;) {
-    const { rows } = await sql<{ text: string }>`fetch forward ${sql.lit(most)} from exported`.execute(trx)
-    for (const { text } of rows) {
-      longest = Math.max(longest, text.length)
-      yield text
-    }
-    if (rows.length < most) break
-    most = Math.min(2 * most, MOST_ROWS, Math.max(1, Math.floor(PORTION / longest)))
-  }
-  await sql`close exported`.execute(trx)
 }
 
 /** Tables with rows in a new schema, which the file replaces. */
@@ -283,54 +247,11 @@ async function fill(
   return digests
 }
 
-/** Writes rows in portions; gives their number. */
-export async function inPortions(
-  all: AsyncIterable<string>,
-  write: (rows: string[]) => Promise<void>,
-): Promise<number> {
-  let [rows, size, count]: [string[], number, number] = [[], 0, 0]
-  for await (const row of all) {
-    rows.push(row)
-    size += row.length
-    count++
-    if (size < PORTION) continue
-    await write(rows)
-    ;[rows, size] = [[], 0]
-  }
-  if (rows.length > 0) await write(rows)
-  return count
-}
-
-/** @throws {OperatorError} where the columns differ */
-export function sameRelation(
-  ours: Relation | undefined,
-  { name, columns }: Omit<Relation, 'generated'>,
-): Relation {
-  if (ours && ours.columns.join() === columns.join()) return ours
-  throw new OperatorError(
-    `The table ${name} is not here as it is there: one of both was changed by hand, or is of another version.`,
-  )
-}
-
 function requireSame(table: string, expected: Digest, found: Digest): void {
   if (expected.rows === found.rows && expected.sum === found.sum) return
   throw new OperatorError(
     `Of the table ${table}, ${found.rows} rows were read that are not the ${expected.rows} that were exported.`,
   )
-}
-
-/** The database takes the text of a row apart by its own rules. */
-export async function insert(
-  trx: Transaction<Tables>,
-  { name, columns, generated }: Relation,
-  rows: string[],
-): Promise<void> {
-  const written = sql.join(
-    columns.filter((column) => !generated.includes(column)).map((column) => sql.ref(column)),
-  )
-  await sql`
-    insert into ${sql.table(name)} (${written}) overriding system value
-    select ${written} from unnest(${rows}::${sql.table(name)}[])`.execute(trx)
 }
 
 /** Compares the tables with those of the export. */

@@ -1,17 +1,22 @@
 import { randomBytes } from 'node:crypto'
-import type { FastifyBaseLogger } from 'fastify'
-import type { Kysely } from 'kysely'
+import {
+  type AccountRequest,
+  addressSubjects,
+  createThrottle,
+  LIMITS,
+  subjectNamed,
+} from '#src/accounts/throttle.ts'
+import { tokenHash } from '#src/accounts/token-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
-import { EXAMPLE_SENTENCES } from '#src/errors.ts'
-import type { AccountSeal } from '#src/http/account-seal.ts'
+import { loadSecrets } from '#src/http/access-tokens.ts'
+import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
+import type { App } from '#src/http/app.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
-import { base32, stepOfCode } from '#src/lib/totp.ts'
-import { findTwoFactor, spendRecoveryCode, spendStep } from './queries.ts'
-import { type AccountRequest, addressSubjects, codeSubject, type Throttle } from './throttle.ts'
-import { tokenHash } from './token-queries.ts'
+import { createSecretRows, findTwoFactor, spendRecoveryCode, spendStep } from './queries.ts'
+import { base32, stepOfCode } from './totp.ts'
 
-export const WRONG_CODE = EXAMPLE_SENTENCES.INVALID_CODE
+/** From everywhere: there are a million codes. An owner who has to wait has recovery codes. */
+const codeSubject = subjectNamed('code', LIMITS.account)
 
 interface ShownFactor {
   totp?: string | null
@@ -20,19 +25,23 @@ interface ShownFactor {
 
 type Verdict = 'not needed' | 'right' | 'missing' | 'wrong'
 
-export type SecondFactor = ReturnType<typeof createSecondFactor>
+export type SecondFactor = Awaited<ReturnType<typeof createSecondFactor>>
 
-export function createSecondFactor(
-  db: Kysely<Tables>,
-  throttle: Throttle,
-  secrets: AccountSeal,
-  log: FastifyBaseLogger,
-) {
+export async function createSecondFactor(app: App) {
+  const db = app.database.writer
+  const log = app.log.child({ module: 'auth' })
+  const throttle = createThrottle(db)
+  const secrets = await loadSecrets(app.config)
+  const seal = createAccountSeal(secrets, 'two-factor secret')
+  if (secrets.length > 1) {
+    renewWhenReady(app, seal, createSecretRows(db), 'secrets of second factors', log)
+  }
+
   /** The step of a code of the app; undefined for a wrong one. It counts as a guess until `forgive`. */
   async function stepOf(userId: string, sealed: Buffer, totp: string): Promise<number | undefined> {
     // Before the comparison: codes that are sent together get no further than others.
     await throttle.admit([codeSubject(userId)])
-    const secret = secrets.open(userId, sealed)
+    const secret = seal.open(userId, sealed)
     if (!secret) log.error({ user: userId }, 'a second factor cannot be read: JWT_SECRET is not what it was')
     return secret && stepOfCode(secret, totp.replace(' ', ''), Date.now())
   }
@@ -56,7 +65,7 @@ export function createSecondFactor(
     })
   }
 
-  async function verdict(
+  async function judge(
     userId: string,
     { totp, recovery_code: recoveryCode }: ShownFactor,
     { address, audit }: AccountRequest,
@@ -80,10 +89,11 @@ export function createSecondFactor(
 
   return {
     /** Judges the second factor beside a right password, and uses a right code up. */
-    verdict: (userId: string, shown: ShownFactor, visit: AccountRequest) =>
-      visit.atDatabase(() => verdict(userId, shown, visit)),
+    judge: (userId: string, shown: ShownFactor, request: AccountRequest) =>
+      request.atDatabase(() => judge(userId, shown, request)),
     stepOf,
     forgive,
+    seal: seal.seal,
   }
 }
 

@@ -1,7 +1,7 @@
 import type { App } from '#src/http/app.ts'
-import { call } from '#test/setup/calls.ts'
-import type { Person } from '#test/setup/people.ts'
-import { codeOfStep, stepAt } from '#test/setup/totp.ts'
+import { call } from './calls.ts'
+import type { Person } from './people.ts'
+import { codeOfStep, stepAt } from './totp.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 

@@ -1,0 +1,64 @@
+import type { Kysely } from 'kysely'
+import type { TObject, TProperties } from 'typebox'
+import type { Tables } from '#src/data/tables.ts'
+import type { ApiError, ErrorCode } from '#src/errors.ts'
+import type { AccountRequest } from './throttle.ts'
+
+/** What a login takes beside a right password, from accounts that have it on. */
+export interface LoginStep {
+  /** Optional members of the bodies of a login and of `POST /auth/reauthenticate`. */
+  members: TProperties
+  /** What the document says of the members, and at the end of both operations; and a sentence where one is missing. */
+  texts: { members: string; login: string; reauthentication: string; missing: string }
+  /** Of a login. */
+  refusals: { missing: ErrorCode; wrong: ErrorCode }
+  isOn(db: Kysely<Tables>, userId: string): Promise<boolean>
+  /** Judges what is shown beside a right password, and uses it up. */
+  judge(
+    userId: string,
+    shown: object,
+    request: AccountRequest,
+  ): Promise<'not needed' | 'right' | 'missing' | 'wrong'>
+  /** Refuses what is for admins to one without the step; null where admins need none. */
+  refuseAdmin: (() => ApiError) | null
+}
+
+export type LoginSteps = readonly LoginStep[]
+
+/** Gives the steps that were not needed. @throws {ApiError} of `refuse` */
+export async function passSteps(
+  steps: LoginSteps,
+  userId: string,
+  shown: object,
+  request: AccountRequest,
+  refuse: (step: LoginStep, verdict: 'missing' | 'wrong') => ApiError,
+): Promise<LoginSteps> {
+  const open: LoginStep[] = []
+  for (const step of steps) {
+    const verdict = await step.judge(userId, shown, request)
+    if (verdict === 'missing' || verdict === 'wrong') throw refuse(step, verdict)
+    if (verdict === 'not needed') open.push(step)
+  }
+  return open
+}
+
+/** The first step that an account has on. */
+export async function findStepOn(
+  steps: LoginSteps,
+  db: Kysely<Tables>,
+  userId: string,
+): Promise<LoginStep | undefined> {
+  for (const step of steps) if (await step.isOn(db, userId)) return step
+  return undefined
+}
+
+/** The schema of a body with the members of steps. */
+export function withMembers(schema: TObject, steps: LoginSteps): TObject {
+  const [step, ...others] = steps
+  if (!step) return schema
+  const { texts, members } = step
+  const { description } = schema as { description?: string }
+  const described = { description: [description, texts.members].filter(Boolean).join(' ') }
+  const withOne = { ...schema, ...described, properties: { ...schema.properties, ...members } }
+  return withMembers(withOne, others)
+}
