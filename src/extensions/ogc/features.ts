@@ -5,8 +5,7 @@ import { anchor } from '#src/http/plain-page.ts'
 import { roundedAmount } from '#src/lib/round.ts'
 import { makeReleaseMembers, type PublishedRelease } from '#src/lookup/releases.ts'
 import { countryNamed } from '#src/lookup/snapshot.ts'
-import { type Areas, chooseShapeFormat } from '../areas.ts'
-import { nameMonth, sortByCode } from '../published.ts'
+import { nameMonth, sortByCode } from '#src/standards/published.ts'
 import {
   type Api,
   addOperation,
@@ -24,6 +23,7 @@ import {
   pageOf,
   withQuery,
 } from './api.ts'
+import { type Areas, chooseShapeFormat } from './areas.ts'
 import {
   CRS_URIS,
   DEFAULT_CRS,

@@ -1,13 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
-import {
-  COVERAGE_DEFAULTS,
-  type CoverageEntry,
-  type CoverageQuery,
-  defineCoverageQuery,
-  defineCoverageSchemas,
-} from '#schemas/coverage.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { RegionValues } from '#src/advice/polygon/advisors.ts'
@@ -26,8 +19,15 @@ import { describeNotPublished, type Lookup } from '#src/lookup/lookup.ts'
 import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
 import { type PublishedRelease, versionOf } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
+import { versionOfAll } from '#src/standards/published.ts'
 import { type Areas, createContext, forbidKeeping, type RequestContext } from './areas.ts'
-import { versionOfAll } from './published.ts'
+import {
+  COVERAGE_DEFAULTS,
+  type CoverageEntry,
+  type CoverageQuery,
+  defineCoverageQuery,
+  defineCoverageSchemas,
+} from './schemas.ts'
 
 /** How long a page waits for computing, and for reading; then it ends, and the next one goes on. */
 const COMPUTING_MS = 4000

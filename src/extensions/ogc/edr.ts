@@ -9,7 +9,6 @@ import { nameColumn } from '#src/lookup/entries.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
 import { countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
-import { type Areas, chooseShapeFormat } from '../areas.ts'
 import {
   boundReleases,
   describeCompanion,
@@ -18,7 +17,7 @@ import {
   nameRelease,
   selectPublished,
   sortByCode,
-} from '../published.ts'
+} from '#src/standards/published.ts'
 import {
   type Api,
   addOperation,
@@ -32,6 +31,7 @@ import {
   OGC_PATH,
   type Operation,
 } from './api.ts'
+import { type Areas, chooseShapeFormat } from './areas.ts'
 import { type Located, type ReleaseParameter, writeCoverageJson, writeGeoJson } from './coverage-json.ts'
 import {
   describeArea,

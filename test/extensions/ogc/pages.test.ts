@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import type { AreaRow } from '#src/catalog/area-queries.ts'
 import { ApiError } from '#src/errors.ts'
+import { createAreas, type RequestContext } from '#src/extensions/ogc/areas.ts'
 import type { App } from '#src/http/app.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
-import { createAreas, type RequestContext } from '#src/standards/areas.ts'
 
 // Needs no database: what is late is made so.
 

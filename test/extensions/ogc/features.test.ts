@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test, vi } from 'vitest'
 import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
-import { createAreas, type RequestContext } from '#src/standards/areas.ts'
+import { createAreas, type RequestContext } from '#src/extensions/ogc/areas.ts'
 import { ringOf } from '#test/advice/polygon/shapes.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { call } from '#test/setup/calls.ts'

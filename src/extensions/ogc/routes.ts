@@ -1,8 +1,8 @@
 import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import type { Areas } from '../areas.ts'
 import { addCollections, addDocument, addLanding, createApi } from './api.ts'
+import type { Areas } from './areas.ts'
 import { addQueries, declareReleases } from './edr.ts'
 import { addFeatures, createFeatureCollections, declareFeatures } from './features.ts'
 

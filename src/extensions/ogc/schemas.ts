@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
-import { areaLevel } from './areas.ts'
-import * as t from './common.ts'
-import { FORECAST_MONTH } from './glossary.ts'
-import { type ProductContract, productSchema } from './product.ts'
+import { areaLevel } from '#schemas/areas.ts'
+import * as t from '#schemas/common.ts'
+import { FORECAST_MONTH } from '#schemas/glossary.ts'
+import { type ProductContract, productSchema } from '#schemas/product.ts'
 
 export const COVERAGE_DEFAULTS = { level: 1, limit: 1000 } as const
 
