@@ -26,9 +26,6 @@ import { createTileStores } from './data/tiles/stores.ts'
 import { listErrorCodes } from './errors.ts'
 import type { Core, Extension } from './extensions/extension.ts'
 import { EXTENSIONS } from './extensions/index.ts'
-import { createAreas } from './extensions/ogc/areas.ts'
-import { coverage } from './extensions/ogc/coverage.ts'
-import { ogc } from './extensions/ogc/routes.ts'
 import { feedback, history, startHistoryRecorder } from './history/index.ts'
 import { scorecard } from './history/scorecard.ts'
 import { stats } from './history/stats.ts'
@@ -215,10 +212,7 @@ async function registerExtension(guarded: App, { part, routes }: Extension, core
 
 /** Registers what will be extensions. */
 async function registerAdvice(guarded: App, core: Core): Promise<void> {
-  const { lookup, advisors, figures } = core
-  const areas = createAreas(guarded, figures)
-  await guarded.register(coverage, { lookup, areas })
-  await guarded.register(ogc, { prefix: '/ogc', lookup, figures, areas })
+  const { lookup, advisors } = core
   await guarded.register(subscriptions, { lookup, advisors })
 }
 

@@ -109,7 +109,6 @@ function linksBelow(base: string, links: Record<string, ServiceLink>) {
     ),
     catalog: `${base}/catalog`,
     stac: `${base}/stac`,
-    ogc: `${base}/ogc`,
     ...mapLinks(links, ({ path }) => base + path),
   }
 }

@@ -2774,36 +2774,6 @@ export interface components {
       items: components["schemas"]["ApiKey"][];
       next_cursor: components["schemas"]["SessionListNextCursor"];
     };
-    /** @description How much of an area has values of a release. */
-    CoverageOfProduct: {
-      /** @description The subject of the advice. */
-      product: "yield" | "fertilizer" | "isfm" | "forage";
-      crop: components["schemas"]["CatalogReleaseCrop"];
-      /** @description Null where none is published. */
-      release: string | null;
-      /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`. */
-      forecast_period: string | null;
-      /** @description How much of the area has values: of the layer that has most of them. */
-      covered_percent: number;
-      /** @description Why the area has no value at all: nothing is published; the country offers no such crop; the area lies outside the grid of the release; its pixels in the area have no value. */
-      code?: "NO_RELEASE" | "CROP_NOT_AVAILABLE" | "OUTSIDE_GRID" | "NO_DATA";
-      /** @description The same as a sentence. */
-      reason?: string;
-    };
-    /** @description The coverage of an administrative area. */
-    CoverageOfArea: {
-      country_code: string;
-      level: number;
-      code: string;
-      name: string;
-      /** @description By product and crop; the newest month first. */
-      products: components["schemas"]["CoverageOfProduct"][];
-    };
-    CoverageList: {
-      /** @description By country, in the order of their codes. */
-      items: components["schemas"]["CoverageOfArea"][];
-      next_cursor: components["schemas"]["ReleaseListNextCursor"];
-    };
     /** @description Which changes are told. A value that comes or goes always is. */
     ChangeThreshold: {
       /** @description `absolute`: in the unit of the product. `relative`: in percent of the value that was told before. */
@@ -2944,6 +2914,36 @@ export interface components {
       outcome: "delivered" | "refused" | "unanswered" | "secret_lost";
       /** @description The HTTP status that the target answered; null where it did not answer. */
       status: number | null;
+    };
+    /** @description How much of an area has values of a release. */
+    CoverageOfProduct: {
+      /** @description The subject of the advice. */
+      product: "yield" | "fertilizer" | "isfm" | "forage";
+      crop: components["schemas"]["CatalogReleaseCrop"];
+      /** @description Null where none is published. */
+      release: string | null;
+      /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`. */
+      forecast_period: string | null;
+      /** @description How much of the area has values: of the layer that has most of them. */
+      covered_percent: number;
+      /** @description Why the area has no value at all: nothing is published; the country offers no such crop; the area lies outside the grid of the release; its pixels in the area have no value. */
+      code?: "NO_RELEASE" | "CROP_NOT_AVAILABLE" | "OUTSIDE_GRID" | "NO_DATA";
+      /** @description The same as a sentence. */
+      reason?: string;
+    };
+    /** @description The coverage of an administrative area. */
+    CoverageOfArea: {
+      country_code: string;
+      level: number;
+      code: string;
+      name: string;
+      /** @description By product and crop; the newest month first. */
+      products: components["schemas"]["CoverageOfProduct"][];
+    };
+    CoverageList: {
+      /** @description By country, in the order of their codes. */
+      items: components["schemas"]["CoverageOfArea"][];
+      next_cursor: components["schemas"]["ReleaseListNextCursor"];
     };
     ServiceLinks: {
       name: string;

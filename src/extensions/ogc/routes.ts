@@ -2,15 +2,24 @@ import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { addCollections, addDocument, addLanding, createApi } from './api.ts'
-import type { Areas } from './areas.ts'
+import { type Areas, createAreas } from './areas.ts'
+import { coverage } from './coverage.ts'
 import { addQueries, declareReleases } from './edr.ts'
 import { addFeatures, createFeatureCollections, declareFeatures } from './features.ts'
 
+interface OgcOptions {
+  lookup: Lookup
+  figures: RegionStatistics
+}
+
+export async function ogc(app: App, { lookup, figures }: OgcOptions): Promise<void> {
+  const areas = createAreas(app, figures)
+  await app.register(coverage, { lookup, areas })
+  await app.register(standard, { prefix: '/ogc', lookup, figures, areas })
+}
+
 /** The OGC API: for programs that draw maps. Its document at `/ogc/api` has the operations in this order. */
-export async function ogc(
-  app: App,
-  { lookup, figures, areas }: { lookup: Lookup; figures: RegionStatistics; areas: Areas },
-): Promise<void> {
+async function standard(app: App, { lookup, figures, areas }: OgcOptions & { areas: Areas }): Promise<void> {
   const api = createApi(app, lookup)
   const collections = createFeatureCollections(api, areas)
   const features = declareFeatures(collections)

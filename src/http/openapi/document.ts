@@ -171,7 +171,7 @@ export const DOCUMENT_PARTS = {
   },
   fields: {
     title: 'Fields: advice for polygons, areas and saved fields, coverage and subscriptions',
-    paths: /^\/(advisory\/\w+(\/polygons)?|fields.*|admin|places|coverage|subscriptions.*)$/,
+    paths: /^\/(advisory\/\w+(\/polygons)?|fields.*|admin|places|subscriptions.*)$/,
   },
   account: {
     title: 'Account: logins, keys, profile and history',
