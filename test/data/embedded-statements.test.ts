@@ -75,7 +75,6 @@ import { deleteOldRecords, listRecords, listReleaseRecords } from '#src/data/aud
 import type { Ask } from '#src/data/cancellable.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { abandonMessage, claimMessage, deleteOldMessages } from '#src/extensions/messages/queries.ts'
 import { createMonths, createMonthsAhead } from '#src/history/queries.ts'
 import { deleteOldest, findAccounts } from '#src/history/recording-queries.ts'
 import {
@@ -84,7 +83,7 @@ import {
   FIRST_ACCOUNT,
   findRetention,
 } from '#src/history/retention-queries.ts'
-import { findAreas, listObserved, rateByMessages } from '#src/history/scorecard-queries.ts'
+import { findAreas, listObserved } from '#src/history/scorecard-queries.ts'
 import { addKept, findCounted, findSkill, listKept } from '#src/history/skill-queries.ts'
 import { addRequestCounts, countErrors, countRequests, countUsers } from '#src/history/stats-queries.ts'
 import { createIdempotencyRecords } from '#src/http/idempotency-queries.ts'
@@ -406,14 +405,4 @@ test('of what is over', async () => {
   expect(await within((trx) => deleteUser(trx, service.person.user.id))).toMatchObject({ accounts: 1 })
   while (await removePiece(db));
   expect(await db.selectFrom('account_removal').select('user_id').execute()).toEqual([])
-})
-
-test('of messages', async () => {
-  const received = { id: randomBytes(32), sender: randomBytes(32) }
-  const rules = { mostADay: 1, isStop: false, wakes: false }
-  expect(await claimMessage(db, received, rules)).toMatchObject({ claimed: true, today: 0, offer: null })
-  expect(await claimMessage(db, received, rules)).toMatchObject({ claimed: false, reply: null })
-  await abandonMessage(db, received)
-  expect(await deleteOldMessages(db, 10)).toBe(0)
-  expect(await rateByMessages(db, 'nothing')).toEqual({ count: 0, mean: null })
 })
