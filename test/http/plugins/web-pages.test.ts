@@ -55,9 +55,8 @@ describe('the front page', () => {
         ['points', 'fields', 'account', 'operations'].map((part) => [part, `/openapi/${part}.json`]),
       ),
       catalog: '/catalog',
-      ogc: '/ogc',
-      mcp: '/mcp',
-      stac: '/stac',
+      ...mapLinks(Object.assign({}, ...EXTENSIONS.map(({ links }) => links)), ({ path }) => path),
+      extensions: EXTENSIONS.map(({ name }) => name),
     })
     expect(headers.vary).toContain('Accept')
   })
