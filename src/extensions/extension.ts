@@ -13,8 +13,8 @@ import { METRICS, type MetricDefinition } from '#src/http/metrics/metrics.ts'
 import type { DocumentPart } from '#src/http/openapi/document.ts'
 import type { ExtensionTag } from '#src/http/plugins/openapi.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import type { Downloads } from '#src/standards/downloads.ts'
-import type { Maps } from '#src/standards/maps/maps.ts'
+import type { Downloads } from '#src/maps/downloads.ts'
+import type { Maps } from '#src/maps/maps.ts'
 
 /** What the core has for extensions. */
 export interface Core {

@@ -18,7 +18,7 @@ import { negotiate } from '#src/http/request.ts'
 import { Cache } from '#src/lib/cache.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import { layersAddress, versionOfAll } from '#src/standards/published.ts'
+import { layersAddress, versionOfAll } from '#src/maps/published.ts'
 import { createContext, type RequestContext } from './areas.ts'
 import { PARAMETERS, type ParameterKey, type Query, readParameters } from './parameters.ts'
 

@@ -19,7 +19,7 @@ import { describeNotPublished, type Lookup } from '#src/lookup/lookup.ts'
 import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
 import { type PublishedRelease, versionOf } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
-import { versionOfAll } from '#src/standards/published.ts'
+import { versionOfAll } from '#src/maps/published.ts'
 import { type Areas, createContext, forbidKeeping, type RequestContext } from './areas.ts'
 import {
   COVERAGE_DEFAULTS,

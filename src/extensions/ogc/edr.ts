@@ -17,7 +17,7 @@ import {
   nameRelease,
   selectPublished,
   sortByCode,
-} from '#src/standards/published.ts'
+} from '#src/maps/published.ts'
 import {
   type Api,
   addOperation,

@@ -5,7 +5,7 @@ import { anchor } from '#src/http/plain-page.ts'
 import { roundedAmount } from '#src/lib/round.ts'
 import { makeReleaseMembers, type PublishedRelease } from '#src/lookup/releases.ts'
 import { countryNamed } from '#src/lookup/snapshot.ts'
-import { nameMonth, sortByCode } from '#src/standards/published.ts'
+import { nameMonth, sortByCode } from '#src/maps/published.ts'
 import {
   type Api,
   addOperation,
