@@ -9,6 +9,7 @@ import { addScripts } from '#src/data/schema-state.ts'
 import { addErrors, type ErrorRows } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
+import type { Guide } from '#src/http/docs-page/page.ts'
 import { METRICS, type MetricDefinition } from '#src/http/metrics/metrics.ts'
 import type { DocumentPart } from '#src/http/openapi/document.ts'
 import type { ExtensionTag } from '#src/http/plugins/openapi.ts'
@@ -40,6 +41,8 @@ export interface Extension extends SettingsOwner {
   /** The document of one purpose that has its operations, and its tag. */
   part?: DocumentPart
   tag?: ExtensionTag
+  /** Of `docs/guide/NAME.md`: where below `/docs` it is served. */
+  guide?: Omit<Guide, 'file'>
   /** What `GET /` links to, by name. */
   links?: Record<string, ServiceLink>
   routes?(app: App, core: Core): Promise<void>

@@ -88,7 +88,6 @@ import { findAreas, listObserved } from '#src/history/scorecard-queries.ts'
 import { addKept, findCounted, findSkill, listKept } from '#src/history/skill-queries.ts'
 import { addRequestCounts, countErrors, countRequests, countUsers } from '#src/history/stats-queries.ts'
 import { createIdempotencyRecords } from '#src/http/idempotency-queries.ts'
-import { noLatencies } from '#src/http/plugins/request-counts.ts'
 import { cutByNearestSeat } from '#src/ingest/demo/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import {
@@ -101,6 +100,7 @@ import {
   switchStore,
 } from '#src/ingest/move-queries.ts'
 import { clearSummaries } from '#src/ingest/queries.ts'
+import { noLatencies } from '#src/lib/tallies.ts'
 import { findAreasAt, findCells, findPixels, findReleaseState } from '#src/lookup/queries.ts'
 import type { Layer } from '#src/maps/published.ts'
 import { readMeans, transformPositions } from '#src/maps/queries.ts'
