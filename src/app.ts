@@ -26,8 +26,6 @@ import { createTileStores } from './data/tiles/stores.ts'
 import { listErrorCodes } from './errors.ts'
 import type { Core, Extension } from './extensions/extension.ts'
 import { EXTENSIONS } from './extensions/index.ts'
-import { packs } from './extensions/packs/routes.ts'
-import { stac } from './extensions/stac/routes.ts'
 import { feedback, history, startHistoryRecorder } from './history/index.ts'
 import { scorecard } from './history/scorecard.ts'
 import { stats } from './history/stats.ts'
@@ -131,19 +129,18 @@ export async function buildApp(
     async (guarded) => {
       await guarded.register(limitedRate)
       await guarded.register(overload)
-      const core = createCore(guarded, lookup)
+      const releaseLinks = extensions.flatMap((extension) => extension.releaseLinks ?? [])
+      const core = { ...createCore(guarded, lookup), releaseLinks }
       const { readRules, maps, downloads } = core
       await guarded.register(advisory, core)
       await guarded.register(location, core)
       await guarded.register(admin)
-      await guarded.register(catalog)
+      await guarded.register(catalog, core)
       await guarded.register(signingKeys)
       await guarded.register(changes)
       await guarded.register(feed)
       await guarded.register(scorecard)
       await guarded.register(map, { maps, downloads })
-      await guarded.register(packs, { lookup, maps, downloads })
-      await guarded.register(stac, { lookup })
       await guarded.register(history, { prefix: '/history' })
       await guarded.register(citations, { readRules })
       await guarded.register(feedback, { prefix: '/history' })
@@ -191,7 +188,7 @@ async function registerPages(app: App, extensions: readonly Extension[]): Promis
   await app.register(docsPage, { synthetic, guides })
 }
 
-function createCore(guarded: App, lookup: Lookup): Core {
+function createCore(guarded: App, lookup: Lookup): Omit<Core, 'releaseLinks'> {
   const advisors = createAdvisors(guarded, lookup)
   return {
     lookup,

@@ -108,7 +108,6 @@ function linksBelow(base: string, links: Record<string, ServiceLink>) {
       Object.keys(DOCUMENT_PARTS).map((part) => [part, `${base}/openapi/${part}.json`]),
     ),
     catalog: `${base}/catalog`,
-    stac: `${base}/stac`,
     ...mapLinks(links, ({ path }) => base + path),
   }
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { ReleaseLink } from '#schemas/catalog.ts'
 import type { ServiceLink } from '#schemas/service.ts'
 import type { Advisors, RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import type { ReadRules } from '#src/advice/quantities/compute.ts'
@@ -27,6 +28,8 @@ export interface Core {
   maps: Maps
   /** Null without DOWNLOAD_CACHE_MB. */
   downloads: Downloads | null
+  /** Of all extensions. */
+  releaseLinks: readonly ReleaseLink[]
 }
 
 /**
@@ -45,6 +48,8 @@ export interface Extension extends SettingsOwner {
   guide?: Omit<Guide, 'file'>
   /** What `GET /` links to, by name. */
   links?: Record<string, ServiceLink>
+  /** What each release links to, in its own document and in those of other extensions. */
+  releaseLinks?: ReleaseLink[]
   routes?(app: App, core: Core): Promise<void>
   /** Its folders `migrations`, numbered with those of `sql/migrations`, and `functions`. */
   sql?: URL

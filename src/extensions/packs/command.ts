@@ -44,7 +44,7 @@ export const packCommand = command({
     ),
   ],
   help: `
-The file is that of the service at /packs/COUNTRY/AREA.FORMAT; a page says another time. docs/guide/offline.md
+The file is that of the service at /packs/COUNTRY/AREA.FORMAT; a page says another time. docs/guide/packs.md
 describes the formats.`,
   examples: [
     'agro pack ETH-01 --country eth --out addis.csv',

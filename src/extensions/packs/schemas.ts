@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { areaLevel } from '#schemas/areas.ts'
+import type { ReleaseLink } from '#schemas/catalog.ts'
 import * as t from '#schemas/common.ts'
 import { LayerName } from '#schemas/map.ts'
 
@@ -7,9 +8,19 @@ import { LayerName } from '#schemas/map.ts'
 export const PACK_FORMATS = ['html', 'csv', 'parquet', 'mbtiles'] as const
 export type PackFormat = (typeof PACK_FORMATS)[number]
 
-/** The addresses of packs of a country, as a template (RFC 6570). */
-export function packsTemplate(rootUrl: string, countryCode: string): string {
-  return `${rootUrl}/packs/${countryCode}/{area}.{format}`
+/** The packs of a country, which have the releases that answer. */
+export const packsOfCountry: ReleaseLink = {
+  name: 'packs',
+  title: 'An area in one file, for use without a network',
+  description:
+    'Where packs of areas of its country are, which have the releases that answer: a template (RFC 6570) of `area` and `format`. Null where it is not published, and where the service offers no files.',
+  example: 'https://advice.example.org/packs/eth/{area}.{format}',
+  variables: {
+    area: { type: 'string', description: 'The code of an area, as GET /places finds it.' },
+    format: { type: 'string', enum: [...PACK_FORMATS] },
+  },
+  address: ({ DOWNLOAD_CACHE_MB }, root, countryCode) =>
+    DOWNLOAD_CACHE_MB > 0 ? `${root}/packs/${countryCode}/{area}.{format}` : null,
 }
 
 /** Other texts are unknown countries and areas: nothing else is wrong with them. */

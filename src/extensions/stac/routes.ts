@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ReleaseLink } from '#schemas/catalog.ts'
 import { ref } from '#schemas/common.ts'
 import { rectangle } from '#schemas/geojson.ts'
 import { type LayerName, MOST_LIKELY } from '#schemas/map.ts'
@@ -6,7 +7,6 @@ import { SERVICE_NAME } from '#schemas/service.ts'
 import { isOffered } from '#src/data/tiles/geotiff-writer.ts'
 import { chooseSampleType } from '#src/data/tiles/granule.ts'
 import { ApiError, BASE, errorResponses } from '#src/errors.ts'
-import { PACK_FORMATS, packsTemplate } from '#src/extensions/packs/schemas.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
@@ -107,17 +107,16 @@ function writeCatalog(root: string, series: readonly Series[]): StacCatalog {
   }
 }
 
-/** Where packs of areas of a country are. */
-function describePacks(root: string, countryCode: string): StacLinkTemplate {
-  return {
-    rel: 'packs',
-    title: 'An area in one file, for use without a network',
-    uriTemplate: packsTemplate(root, countryCode),
-    variables: {
-      area: { type: 'string', description: 'The code of an area, as GET /places finds it.' },
-      format: { type: 'string', enum: [...PACK_FORMATS] },
-    },
-  }
+function describeAddresses(
+  { config }: App,
+  links: readonly ReleaseLink[],
+  root: string,
+  countryCode: string,
+): StacLinkTemplate[] {
+  return links.flatMap(({ name: rel, title, variables, address }) => {
+    const uriTemplate = address(config, root, countryCode)
+    return uriTemplate === null ? [] : [{ rel, title, uriTemplate, variables }]
+  })
 }
 
 function writeCollection(
@@ -297,7 +296,7 @@ function addCatalog(app: App, lookup: Lookup): void {
   })
 }
 
-function addCollection(app: App, lookup: Lookup): void {
+function addCollection(app: App, lookup: Lookup, links: readonly ReleaseLink[]): void {
   const schema = {
     operationId: 'getStacCollection',
     summary: 'The releases of a product in a country, as a STAC collection',
@@ -316,8 +315,7 @@ function addCollection(app: App, lookup: Lookup): void {
     const { rootUrl } = request
     const [release] = series?.releases ?? []
     if (series && release) {
-      const { countryCode } = release
-      const templates = app.config.DOWNLOAD_CACHE_MB > 0 ? [describePacks(rootUrl, countryCode)] : []
+      const templates = describeAddresses(app, links, rootUrl, release.countryCode)
       return send(request, reply, JSON_TYPE, writeCollection(rootUrl, series, templates))
     }
     const message = `There is no collection ${id}; \`GET ${BASE}/stac\` links those that there are.`
@@ -357,10 +355,15 @@ function addItem(app: App, lookup: Lookup): void {
   })
 }
 
+interface StacOptions {
+  lookup: Lookup
+  releaseLinks: readonly ReleaseLink[]
+}
+
 /** The published data for programs that read the SpatioTemporal Asset Catalog. */
-export async function stac(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
+export async function stac(app: App, { lookup, releaseLinks }: StacOptions): Promise<void> {
   for (const schema of stacSchemas) app.addSchema(schema)
   addCatalog(app, lookup)
-  addCollection(app, lookup)
+  addCollection(app, lookup, releaseLinks)
   addItem(app, lookup)
 }

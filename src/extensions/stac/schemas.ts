@@ -66,16 +66,20 @@ const StacLinkTemplate = t.component(
   'StacLinkTemplate',
   'Addresses of a kind, as OGC API - Records has them.',
   {
-    rel: Type.Literal('packs'),
+    rel: Type.String({ examples: ['packs'] }),
     title: Type.String(),
     uriTemplate: t.string(
       'An address with names of `variables` in braces (RFC 6570).',
       'https://advice.example.org/packs/eth/{area}.{format}',
     ),
-    variables: Type.Object({
-      area: Type.Object({ type: Type.Literal('string'), description: Type.String() }),
-      format: Type.Object({ type: Type.Literal('string'), enum: Type.Array(Type.String()) }),
-    }),
+    variables: Type.Record(
+      Type.String(),
+      Type.Object({
+        type: Type.String({ examples: ['string'] }),
+        description: Type.Optional(Type.String()),
+        enum: Type.Optional(Type.Array(Type.String())),
+      }),
+    ),
   },
 )
 export type StacLinkTemplate = Static<typeof StacLinkTemplate>
@@ -104,7 +108,7 @@ export const StacCollection = t.component(
     linkTemplates: Type.Optional(
       t.array(
         StacLinkTemplate,
-        'Packs of areas of the country, which have the release that answers; none where the service offers no files.',
+        'Of extensions, such as packs of areas of the country; none where the service offers no files.',
       ),
     ),
   },

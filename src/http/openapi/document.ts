@@ -179,7 +179,7 @@ export const DOCUMENT_PARTS = {
   },
   operations: {
     title: 'Operations: releases, maps, packs, STAC, changes, statistics and health',
-    paths: /^\/((releases|packs|\.well-known|changes|stac|stats|health)\b.*)?$/,
+    paths: /^\/((releases|\.well-known|changes|stats|health)\b.*)?$/,
   },
 } as const
 

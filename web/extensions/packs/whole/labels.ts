@@ -1,6 +1,6 @@
 import type { Pack } from '#src/extensions/packs/reading.ts'
-import { pack as texts } from '../../../texts/en.ts'
 import { numberText } from '../../../texts/names.ts'
+import { texts } from './texts.ts'
 
 /** What a map shows of the earth, in CSS pixels. */
 interface MapView {

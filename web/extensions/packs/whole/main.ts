@@ -4,12 +4,13 @@ import type { Place } from '../../../api-types.ts'
 import { searchForm } from '../../../map/search.ts'
 import { createTyped } from '../../../place/quantities.ts'
 import { element, labelled, select } from '../../../shell/element.ts'
-import { TEXTS, pack as texts } from '../../../texts/en.ts'
+import { TEXTS } from '../../../texts/en.ts'
 import { nameOfMonth, nameOfProduct } from '../../../texts/names.ts'
 import { findPlaces } from './find.ts'
 import { legendOf, packMap, type ShownMap } from './map.ts'
 import { newerSwitch } from './newer.ts'
 import { type Asked, placeParts } from './place.ts'
+import { texts } from './texts.ts'
 
 /** The page of a pack: it asks nobody, and keeps nothing. */
 

@@ -12,8 +12,8 @@ import { isMixture } from '#src/lookup/conditions.ts'
 import { findClass } from '#src/raster/classes.ts'
 import type { Place } from '../../../api-types.ts'
 import { element } from '../../../shell/element.ts'
-import { pack as texts } from '../../../texts/en.ts'
 import { labelMap } from './labels.ts'
+import { texts } from './texts.ts'
 
 /** What the map shows. */
 export interface ShownMap {

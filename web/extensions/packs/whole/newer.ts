@@ -1,6 +1,6 @@
 import type { Pack } from '#src/extensions/packs/reading.ts'
 import { element } from '../../../shell/element.ts'
-import { pack as texts } from '../../../texts/en.ts'
+import { texts } from './texts.ts'
 
 /** An entity tag without the mark of a weak one. */
 const strong = (tag: string | null) => tag?.replace(/^W\//, '') ?? null

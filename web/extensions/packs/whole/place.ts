@@ -8,7 +8,8 @@ import { type Section, sectionsOf, sectionsOfFailure } from '../../../place/answ
 import { quantities, type Typed } from '../../../place/quantities.ts'
 import { conditionChooser, sectionOf } from '../../../place/section.ts'
 import { element } from '../../../shell/element.ts'
-import { TEXTS, pack as texts } from '../../../texts/en.ts'
+import { TEXTS } from '../../../texts/en.ts'
+import { texts } from './texts.ts'
 
 export interface Asked {
   place: Place

@@ -1,5 +1,5 @@
 /** Texts of the file of an area, which works without a network. */
-export const pack = {
+export const texts = {
   made: (when: string) => `Made on ${when}. It works without a network.`,
   demo: 'Demo data, not advice',
   demoInPart: (what: string) => `In part demo data, not advice: ${what}.`,
