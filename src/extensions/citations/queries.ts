@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import { existingUser, isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { type AdvisoryRecord, itemId } from '#src/history/queries.ts'
 import { isUuid } from '#src/lib/uuid.ts'
-import { type AdvisoryRecord, itemId } from './queries.ts'
 
 /** Of an account. */
 export const MOST_SHARES = 1000

@@ -3,10 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
 import { Share } from '#schemas/history.ts'
 import { ApiError, errorResponses, noContent, requireFound } from '#src/errors.ts'
+import { ItemParams, type ItemRequest, requireItem } from '#src/history/routes.ts'
 import type { App } from '#src/http/app.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { ItemParams, type ItemRequest, requireItem } from './routes.ts'
-import { deleteShare, findShare, insertShare, MOST_SHARES, type ShareRow } from './share-queries.ts'
+import { deleteShare, findShare, insertShare, MOST_SHARES, type ShareRow } from './queries.ts'
 
 /** @param root of the service's addresses, without a slash at the end */
 export function citationUrl(root: string, token: string): string {

@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { insertShare, MOST_SHARES } from '#src/history/share-queries.ts'
+import { insertShare, MOST_SHARES } from '#src/extensions/citations/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
+import { recorderOn, recordOf } from '#test/history/advisories.ts'
 import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
 import { SQUARE } from '#test/setup/square.ts'
-import { recorderOn, recordOf } from './advisories.ts'
 
 const [OLD, NEW] = ['fertilizer-eth-wheat-2026-07-v1', 'fertilizer-eth-wheat-2026-07-v2']
 
