@@ -135,9 +135,9 @@ const BEGINS_A_PAGE = /(^|-)main\.ts$/
 /** A bundle lies beside the module that it begins with, and finds files from there. */
 const PAGE_ENDING = '.bundle.js'
 
-/** The page of a pack is one file: what it imports is in it, for browsers of years ago. */
-const WHOLE_PAGE = join('pack', 'main.ts')
-const PACKAGES_OF_WHOLE_PAGE = ['fflate']
+/** Pages of extensions that are one file: what they import is in it, for browsers of years ago. */
+const isWhole = (name) => basename(dirname(name)) === 'whole'
+const PACKAGES_OF_WHOLE_PAGES = ['fflate']
 
 /**
  * The modules of each page in one text.
@@ -161,7 +161,7 @@ async function pagesInto(outdir) {
   const names = made
     .flatMap(({ metafile }) => Object.keys(metafile.outputs))
     .map((path) => relative(outdir, join(ROOT, path)))
-  return latestOf(outdir, '.', sources, names, PACKAGES_OF_WHOLE_PAGE)
+  return latestOf(outdir, '.', sources, names, PACKAGES_OF_WHOLE_PAGES)
 }
 
 function buildPages(options) {
@@ -184,7 +184,7 @@ function buildPages(options) {
   return Promise.all([
     build({
       ...common,
-      entryPoints: entryPointsOf(names.filter((name) => name !== WHOLE_PAGE)),
+      entryPoints: entryPointsOf(names.filter((name) => !isWhole(name))),
       format: 'esm',
       target: 'es2023',
       // Libraries are loaded by their names, when they are needed.
@@ -192,7 +192,7 @@ function buildPages(options) {
     }),
     build({
       ...common,
-      entryPoints: entryPointsOf(names.filter((name) => name === WHOLE_PAGE)),
+      entryPoints: entryPointsOf(names.filter(isWhole)),
       format: 'iife',
       target: 'es2020',
     }),

@@ -253,7 +253,20 @@ function membersOf(products: readonly ProductContract[]) {
   }
 }
 
-export function defineReleasesSchemas(products: readonly ProductContract[]) {
+/** Addresses of something of a release, as a template (RFC 6570), which an extension adds. */
+export interface ReleaseLink {
+  /** Its member in a release, and its relation in other documents. */
+  name: string
+  title: string
+  description: string
+  example: string
+  /** The names in its braces. */
+  variables: Record<string, { type: string; description?: string; enum?: string[] }>
+  /** Null where the service has none. */
+  address(settings: { DOWNLOAD_CACHE_MB: number }, rootUrl: string, countryCode: string): string | null
+}
+
+export function defineReleasesSchemas(products: readonly ProductContract[], links: readonly ReleaseLink[]) {
   const members = membersOf(products)
   const summary = t.component('ReleaseSummary', 'A release.', {
     ...members,
@@ -274,11 +287,9 @@ export function defineReleasesSchemas(products: readonly ProductContract[]) {
     conditions: Type.Optional(t.ref(Conditions)),
     grids: t.array(CatalogGrid, 'None where it is deleted.'),
     layers: t.array(ReleaseLayer, 'In the order of answers. None where it is deleted.'),
-    packs: t.orNull(
-      Type.String(),
-      'Where packs of areas of its country are, which have the releases that answer: a template (RFC 6570) of `area` and `format`. Null where it is not published, and where the service offers no files.',
-      'https://advice.example.org/packs/eth/{area}.{format}',
-    ),
+    ...(Object.fromEntries(
+      links.map(({ name, description, example }) => [name, t.orNull(Type.String(), description, example)]),
+    ) as object),
   })
   const list = t.component('ReleaseList', {
     items: t.array(summary, 'In the order of their codes.'),

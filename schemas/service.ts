@@ -24,8 +24,6 @@ export const defineServiceLinks = (links: Record<string, ServiceLink>) =>
       examples: [{ points: '/openapi/points.json' }],
     }),
     catalog: t.string('The published data.', '/catalog'),
-    stac: t.string('The same in STAC.', '/stac'),
-    ogc: t.string('The OGC API, for GIS.', '/ogc'),
     ...mapLinks(links, ({ path, description }) => t.string(description, path)),
     extensions: Type.Array(Type.String(), { description: 'Those that are on.' }),
   })

@@ -93,8 +93,7 @@ async function tryWithout(name: string, { folder, run }: Copy, tests: string[]):
   await writeFile(join(folder, LIST), withoutLines(list, names))
   for (const path of gone) await rm(join(folder, path), { recursive: true })
   try {
-    for (const project of ['.', 'web', 'web/pack', 'test/web/modules']) {
-      if (!existsSync(join(folder, project, 'tsconfig.json'))) continue
+    for (const project of ['.', 'web', 'web/tsconfig.whole.json', 'test/web/modules']) {
       const built = `${project.replaceAll('/', '-')}.tsbuildinfo`
       await run('tsc', '-p', project, '--noEmit', '--incremental', '--tsBuildInfoFile', join(folder, built))
     }

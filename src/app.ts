@@ -6,7 +6,6 @@ import { addKeyUsage } from './accounts/key-queries.ts'
 import { keys } from './accounts/keys.ts'
 import type { LoginSteps } from './accounts/steps.ts'
 import { user } from './accounts/user.ts'
-import { citations } from './advice/citations.ts'
 import { changes } from './advice/comparison/routes.ts'
 import { advisory, warmUp } from './advice/index.ts'
 import { location } from './advice/location/routes.ts'
@@ -26,6 +25,7 @@ import { serveFiles } from './data/files/serving.ts'
 import { readReference } from './data/reference.ts'
 import { createTileStores } from './data/tiles/stores.ts'
 import { listErrorCodes } from './errors.ts'
+import { citations } from './extensions/citations/routes.ts'
 import type { Core, Extension } from './extensions/extension.ts'
 import { EXTENSIONS } from './extensions/index.ts'
 import { feedback, history, startHistoryRecorder } from './history/index.ts'
@@ -63,14 +63,9 @@ import { publishOnSchedule } from './ingest/publish.ts'
 import { cacheLastValue } from './lib/cache.ts'
 import { createEventLoopQueue } from './lib/limiter.ts'
 import { createLookup, type Lookup } from './lookup/lookup.ts'
-import { createAreas } from './standards/areas.ts'
-import { coverage } from './standards/coverage.ts'
-import { createDownloads } from './standards/downloads.ts'
-import { createMaps } from './standards/maps/maps.ts'
-import { map } from './standards/maps/routes.ts'
-import { ogc } from './standards/ogc/index.ts'
-import { packs } from './standards/packs/routes.ts'
-import { stac } from './standards/stac.ts'
+import { createDownloads } from './maps/downloads.ts'
+import { createMaps } from './maps/maps.ts'
+import { map } from './maps/routes.ts'
 
 /** About as long as a busy moment of points. */
 const SLICE_MS = 2
@@ -137,19 +132,18 @@ export async function buildApp(
     async (guarded) => {
       await guarded.register(limitedRate)
       await guarded.register(overload)
-      const core = createCore(guarded, lookup, steps)
+      const releaseLinks = extensions.flatMap((extension) => extension.releaseLinks ?? [])
+      const core = { ...createCore(guarded, lookup, steps), releaseLinks }
       const { readRules, passwords, maps, downloads } = core
       await guarded.register(advisory, core)
       await guarded.register(location, core)
       await guarded.register(admin)
-      await guarded.register(catalog)
+      await guarded.register(catalog, core)
       await guarded.register(signingKeys)
       await guarded.register(changes)
       await guarded.register(feed)
       await guarded.register(scorecard)
       await guarded.register(map, { maps, downloads })
-      await guarded.register(packs, { lookup, maps, downloads })
-      await guarded.register(stac, { lookup })
       await guarded.register(history, { prefix: '/history' })
       await guarded.register(citations, { readRules })
       await guarded.register(feedback, { prefix: '/history' })
@@ -197,7 +191,7 @@ async function registerPages(app: App, extensions: readonly Extension[]): Promis
   await app.register(docsPage, { synthetic, guides })
 }
 
-function createCore(guarded: App, lookup: Lookup, steps: LoginSteps): Core {
+function createCore(guarded: App, lookup: Lookup, steps: LoginSteps): Omit<Core, 'releaseLinks'> {
   const advisors = createAdvisors(guarded, lookup)
   return {
     lookup,
@@ -223,10 +217,7 @@ async function registerExtension(guarded: App, { part, routes }: Extension, core
 
 /** Registers what will be extensions. */
 async function registerAdvice(guarded: App, core: Core): Promise<void> {
-  const { lookup, advisors, figures } = core
-  const areas = createAreas(guarded, figures)
-  await guarded.register(coverage, { lookup, areas })
-  await guarded.register(ogc, { prefix: '/ogc', lookup, figures, areas })
+  const { lookup, advisors } = core
   await guarded.register(subscriptions, { lookup, advisors })
 }
 

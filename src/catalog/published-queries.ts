@@ -251,22 +251,20 @@ export async function listReleaseRows(db: Kysely<Tables>, filter: ReleaseFilter)
   return rows.map(shown<ReleaseSummary>)
 }
 
-type StoredDescription = Omit<ReleaseDescription, 'packs'>
-
 /** @returns undefined where there is no such release that is or was complete, or it never was published and those are left out */
 export async function describeRelease(
   db: Kysely<Tables>,
   code: string,
   withUnpublished: boolean,
-): Promise<StoredDescription | undefined> {
-  const { rows } = await sql<InRow<StoredDescription>>`
+): Promise<ReleaseDescription | undefined> {
+  const { rows } = await sql<InRow<ReleaseDescription>>`
     ${selectReleases(
       withUnpublished,
       sql`, ${PERIODS} as periods, ${ROOT} as merkle_root,
       (select header from release_proof where release_id = release.id) as merkle_header, release.conditions, ${GRIDS} as grids, ${LAYERS} as layers`,
     )}
       and release.status <> 'loading' and release.code = ${code}`.execute(db)
-  return rows.map(shown<StoredDescription>)[0]
+  return rows.map(shown<ReleaseDescription>)[0]
 }
 
 const PERIODS = sql`(

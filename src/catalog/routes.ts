@@ -5,11 +5,11 @@ import {
   defineReleasesQuery,
   defineReleasesSchemas,
   RELEASES_DEFAULTS,
+  type ReleaseLink,
   ReleaseParams,
 } from '#schemas/catalog.ts'
 import { ref } from '#schemas/common.ts'
 import { GLOSSARY, SCENARIOS } from '#schemas/glossary.ts'
-import { packsTemplate } from '#schemas/packs.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import { ApiError, BASE, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -73,7 +73,7 @@ function listRoute(app: App, list: TSchema): void {
   )
 }
 
-function itemRoute(app: App, release: TSchema): void {
+function itemRoute(app: App, release: TSchema, links: readonly ReleaseLink[]): void {
   app.get(
     '/releases/:release',
     {
@@ -101,11 +101,12 @@ function itemRoute(app: App, release: TSchema): void {
         const list = `\`GET ${BASE}/releases\` lists those that are there`
         throw new ApiError('NOT_FOUND', `No release ${code} is or was published; ${list}.`)
       }
-      const hasPacks = found.state === 'published' && app.config.DOWNLOAD_CACHE_MB > 0
-      const answer = {
-        ...found,
-        packs: hasPacks ? packsTemplate(request.rootUrl, found.country_code) : null,
-      }
+      const isPublished = found.state === 'published'
+      const addresses = links.map(({ name, address }) => [
+        name,
+        isPublished ? address(app.config, request.rootUrl, found.country_code) : null,
+      ])
+      const answer = { ...found, ...Object.fromEntries(addresses) }
       if (allowCaching(request, reply, entityTag(JSON.stringify(answer)))) return reply.code(304).send()
       return answer
     },
@@ -171,12 +172,15 @@ function catalogRoutes(app: App, catalog: TSchema): void {
 }
 
 /** The catalog: offered products, published releases, and earlier ones. */
-export async function catalog(app: App): Promise<void> {
+export async function catalog(
+  app: App,
+  { releaseLinks }: { releaseLinks: readonly ReleaseLink[] },
+): Promise<void> {
   const { list: products } = app.products
   const { catalog: response, components } = defineCatalogSchemas(products)
-  const { components: ofReleases, list, release } = defineReleasesSchemas(products)
+  const { components: ofReleases, list, release } = defineReleasesSchemas(products, releaseLinks)
   for (const schema of [...components, ...ofReleases]) app.addSchema(schema)
   catalogRoutes(app, response)
   listRoute(app, list)
-  itemRoute(app, release)
+  itemRoute(app, release, releaseLinks)
 }

@@ -108,8 +108,6 @@ function linksBelow(base: string, links: Record<string, ServiceLink>) {
       Object.keys(DOCUMENT_PARTS).map((part) => [part, `${base}/openapi/${part}.json`]),
     ),
     catalog: `${base}/catalog`,
-    stac: `${base}/stac`,
-    ogc: `${base}/ogc`,
     ...mapLinks(links, ({ path }) => base + path),
   }
 }

@@ -20,7 +20,6 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['boundaries', async () => (await import('./boundaries.ts')).boundariesCommand],
   ['countries', async () => (await import('./reference.ts')).countriesCommand],
   ['crops', async () => (await import('./reference.ts')).cropsCommand],
-  ['pack', async () => (await import('./pack.ts')).packCommand],
   ['ranges', async () => (await import('./ranges.ts')).rangesCommand],
   ['scorecard', async () => (await import('./scorecard.ts')).scorecardCommand],
   ['compositions', async () => (await import('./compositions.ts')).compositionsCommand],

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { ReleaseLink } from '#schemas/catalog.ts'
 import type { ServiceLink } from '#schemas/service.ts'
 import type { Passwords } from '#src/accounts/credentials.ts'
 import { type AccountRows, addAccountRows } from '#src/accounts/restore-queries.ts'
@@ -18,8 +19,8 @@ import type { DocumentPart } from '#src/http/openapi/document.ts'
 import { PATTERNS } from '#src/http/parameters.ts'
 import type { ExtensionTag } from '#src/http/plugins/openapi.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import type { Downloads } from '#src/standards/downloads.ts'
-import type { Maps } from '#src/standards/maps/maps.ts'
+import type { Downloads } from '#src/maps/downloads.ts'
+import type { Maps } from '#src/maps/maps.ts'
 
 /** What the core has for extensions. */
 export interface Core {
@@ -32,6 +33,8 @@ export interface Core {
   maps: Maps
   /** Null without DOWNLOAD_CACHE_MB. */
   downloads: Downloads | null
+  /** Of all extensions. */
+  releaseLinks: readonly ReleaseLink[]
 }
 
 /**
@@ -55,6 +58,8 @@ export interface Extension extends SettingsOwner {
   /** What `GET /` links to, by name. */
   links?: Record<string, ServiceLink>
   loginStep?(app: App): Promise<LoginStep>
+  /** What each release links to, in its own document and in those of other extensions. */
+  releaseLinks?: ReleaseLink[]
   routes?(app: App, core: Core): Promise<void>
   /** Its folders `migrations`, numbered with those of `sql/migrations`, and `functions`. */
   sql?: URL

@@ -6,6 +6,7 @@ import { observableKeysOf } from '#schemas/products/define.ts'
 import { isLockNotAvailable } from '#src/data/failures.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, answers } from '#src/errors.ts'
+import { shareRoutes } from '#src/extensions/citations/shares.ts'
 import type { App } from '#src/http/app.ts'
 import { observeBatcher } from '#src/http/metrics/metrics.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
@@ -15,7 +16,6 @@ import { createHistoryRecorder, createHistoryTotal, readQuota, readTotalLimit } 
 import { deleteOldest, type HistoryQuota } from './recording-queries.ts'
 import { deleteOldItems, dropMonthPiece, END_OF_ACCOUNTS, FIRST_ACCOUNT } from './retention-queries.ts'
 import { historyRoutes, ItemParams, type ItemRequest, requireItem } from './routes.ts'
-import { shareRoutes } from './shares.ts'
 
 export async function history(app: App): Promise<void> {
   const { list: products } = app.products

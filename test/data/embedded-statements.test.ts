@@ -101,10 +101,8 @@ import {
 import { clearSummaries } from '#src/ingest/queries.ts'
 import { noLatencies } from '#src/lib/tallies.ts'
 import { findAreasAt, findCells, findPixels, findReleaseState } from '#src/lookup/queries.ts'
-import { decodeMultiPolygon } from '#src/raster/tiles.ts'
-import { readMeans, transformPositions } from '#src/standards/maps/queries.ts'
-import { findAreaCode, findAreaShape } from '#src/standards/packs/queries.ts'
-import type { Layer } from '#src/standards/published.ts'
+import type { Layer } from '#src/maps/published.ts'
+import { readMeans, transformPositions } from '#src/maps/queries.ts'
 import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { onePixelRelease } from '#test/setup/releases.ts'
@@ -254,7 +252,6 @@ test('of proofs and the keys that sign them', async () => {
 })
 
 test('of areas and accounts', async () => {
-  const area = { countryCode: 'rwa', level: 1, code: 'RWA-01' }
   expect(await findAreasAt(db, [{ longitude: 38.5, latitude: 9.5 }])).not.toEqual([[]])
   expect(await findNearestCountries(db, [{ longitude: -0.5, latitude: 2 }])).toMatchObject([
     { country_code: 'gha' },
@@ -272,16 +269,6 @@ test('of areas and accounts', async () => {
   const parent = { field: 'parent', parent: 'none' }
   await expect(refuseWithoutAreas(db, country, 1, parent)).rejects.toThrow('must be the code of an area')
   expect(await findOutlines(db, [{ countryCode: 'eth', code: 'none', level: null }])).toEqual([null])
-  expect(await findAreaCode(db, { ...area, code: 'rwa-01', level: null })).toMatchObject({
-    code: 'RWA-01',
-    level: 1,
-  })
-  expect(decodeMultiPolygon((await findAreaShape(db, area)) as Buffer)).toHaveLength(1)
-  expect(await findAreaShape(db, { ...area, code: 'none' })).toBeUndefined()
-  for (const level of [null, 0]) {
-    const found = await findAreaCode(db, { countryCode: 'eth', code: 'none', level })
-    expect(found).toBeUndefined()
-  }
   const seats = [
     { code: 'ETH-01', longitude: 37, latitude: 9 },
     { code: 'ETH-02', longitude: 41, latitude: 8 },

@@ -8,7 +8,7 @@ const DATABASES = "inject('templates')"
 
 /** Folders of statements and geometry: their tests run on whichever database there is. */
 const ON_EITHER =
-  /^test\/(accounts|advice|catalog|extensions|data\/(?!files|tiles)|history|ingest|lookup|products|raster|standards)/
+  /^test\/(accounts|advice|catalog|extensions|data\/(?!files|tiles)|history|ingest|lookup|maps|products|raster)/
 
 /** What a file may say of itself, as a line of its own: where it runs, and why. */
 const SAYS = /^\/\/ Runs on ([^:.]*)/m

@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Database } from '#src/data/client.ts'
 import { loadRelease } from '#src/ingest/load.ts'
+import { FERTILIZER, loadRegion, YIELD } from '#test/maps/certain-releases.ts'
 import { createTestApp } from '#test/setup/app.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
-import { FERTILIZER, loadRegion, YIELD } from '#test/standards/certain-releases.ts'
 import { allFaultsOf } from './looks.ts'
 import { drawn, openPages } from './pages.ts'
 

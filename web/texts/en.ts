@@ -3,7 +3,6 @@
 export { account, factor, feedback, history, keys, profile } from './en/account.ts'
 export { districts, field, points, savedFields } from './en/fields.ts'
 export { comparison, coverage, loads, operations, releases, slowCalls } from './en/operations.ts'
-export { pack } from './en/pack.ts'
 export { subscriptions } from './en/subscriptions.ts'
 
 /** Texts that several pages have, and those of the map. */

@@ -108,6 +108,16 @@ export interface paths {
     /** A layer of a release as a GeoTIFF */
     get: operations["getGeotiff"];
   };
+  "/stac": { /** The published data as a STAC catalog */ get: operations["getStacCatalog"]; };
+  "/stac/collections/{collection}": {
+    /** The releases of a product in a country, as a STAC collection */
+    get: operations["getStacCollection"];
+  };
+  "/stac/collections/{collection}/items/{item}": {
+    /** A release as a STAC item */
+    get: operations["getStacItem"];
+  };
+  "/coverage": { /** Coverage of areas, with reasons for gaps */ get: operations["getCoverage"]; };
   "/packs/{country}/{area}.html": {
     /** An area in one file: a page that works without a network */
     get: operations["getPackPage"];
@@ -124,16 +134,6 @@ export interface paths {
     /** An area in one file: a map as MBTiles */
     get: operations["getPackTiles"];
   };
-  "/stac": { /** The published data as a STAC catalog */ get: operations["getStacCatalog"]; };
-  "/stac/collections/{collection}": {
-    /** The releases of a product in a country, as a STAC collection */
-    get: operations["getStacCollection"];
-  };
-  "/stac/collections/{collection}/items/{item}": {
-    /** A release as a STAC item */
-    get: operations["getStacItem"];
-  };
-  "/coverage": { /** Coverage of areas, with reasons for gaps */ get: operations["getCoverage"]; };
   "/subscriptions": {
     /** List your subscriptions */
     get: operations["listSubscriptions"];
@@ -2202,122 +2202,6 @@ export interface components {
     };
     /** Format: binary @description A cloud-optimised GeoTIFF of one band. */
     GeoTiff: string;
-    /** Format: binary @description A page with script, style and data in one file. */
-    PackPage: string;
-    /** Format: binary @description A row for each pixel that the area covers, in UTF-8. */
-    PackTable: string;
-    /** Format: binary @description GeoParquet 1.1 with the places of rows as points. */
-    PackParquet: string;
-    /** Format: binary @description MBTiles 1.3: tiles of a map as PNG, in a SQLite file. */
-    PackTiles: string;
-    StacLink: { rel: string; /** Format: uri */ href: string; type?: string; title?: string; };
-    /** @description Addresses of a kind, as OGC API - Records has them. */
-    StacLinkTemplate: {
-      /** @enum {string} */
-      rel: "packs";
-      title: string;
-      /** @description An address with names of `variables` in braces (RFC 6570). */
-      uriTemplate: string;
-      variables: {
-        area: { /** @enum {string} */ type: "string"; description: string; };
-        format: { /** @enum {string} */ type: "string"; enum: string[]; };
-      };
-    };
-    StacProvider: {
-      name: string;
-      roles: ("producer" | "licensor" | "host")[];
-      /** Format: uri */
-      url?: string;
-    };
-    /** @description A STAC Catalog: its children are collections. */
-    StacCatalog: {
-      /** @enum {string} */
-      type: "Catalog";
-      /** @enum {string} */
-      stac_version: "1.1.0";
-      id: string;
-      title: string;
-      description: string;
-      links: components["schemas"]["Links"];
-    };
-    /** @description A STAC Collection: the releases of a product in a country. */
-    StacCollection: {
-      /** @enum {string} */
-      type: "Collection";
-      /** @enum {string} */
-      stac_version: "1.1.0";
-      id: components["schemas"]["StacCollectionId"];
-      title: string;
-      description: string;
-      license: components["schemas"]["License"];
-      providers: components["schemas"]["Providers"];
-      extent: { spatial: { bbox: number[][]; }; temporal: { interval: (string | null)[][]; }; };
-      links: components["schemas"]["Links"];
-      /** @description Packs of areas of the country, which have the release that answers; none where the service offers no files. */
-      linkTemplates?: components["schemas"]["StacLinkTemplate"][];
-    };
-    StacBand: {
-      name: string;
-      data_type: string;
-      unit: string;
-      /** @description Of floats; that of whole numbers is in the file. */
-      nodata?: number;
-      statistics?: { minimum: number; maximum: number; };
-      /** @description A value is that of the whole of its pixel. */
-      "raster:sampling": "area";
-      /** @description The factor of a pixel. */
-      "raster:scale"?: number;
-      /** @description The summand after it. */
-      "raster:offset"?: number;
-    };
-    StacAsset: {
-      /** Format: uri */
-      href: string;
-      type: string;
-      title: string;
-      description?: string;
-      roles: ("data" | "visual")[];
-      bands?: components["schemas"]["StacBand"][];
-      /** @description Its CRS; null where that has no code of the EPSG. */
-      "proj:code"?: string | null;
-      /** @description Rows, and pixels in a row. */
-      "proj:shape"?: number[];
-      /** @description From columns and rows to the CRS, as a matrix. */
-      "proj:transform"?: number[];
-    };
-    /** @description A STAC Item: a release, and its layers. */
-    StacItem: {
-      /** @enum {string} */
-      type: "Feature";
-      /** @enum {string} */
-      stac_version: "1.1.0";
-      stac_extensions: string[];
-      /** @description The code of a published release. */
-      id: string;
-      collection: components["schemas"]["StacCollectionId"];
-      /** @description West, south, east and north in decimal degrees. */
-      bbox: number[];
-      /** @description The extent of its grids. */
-      geometry: { /** @enum {string} */ type: "Polygon"; coordinates: number[][][]; };
-      properties: {
-        title: string;
-        /** @description The time of loading, for releases without a season; null for others, which have a beginning and an end. */
-        datetime: string | null;
-        /** Format: date-time */
-        start_datetime?: string;
-        /** Format: date-time @description The end of its season, or of its month where that is not known. */
-        end_datetime?: string;
-        /** Format: date-time @description When it was loaded. */
-        created: string;
-        license: components["schemas"]["License"];
-        providers: components["schemas"]["Providers"];
-        /** @description Whether its values are made by a formula: they are no advice. */
-        synthetic: boolean;
-      };
-      links: components["schemas"]["Links"];
-      /** @description `layer-1`: the first layer as GeoTIFF, where the service allows downloads; `map-1`: its tiles as TileJSON. */
-      assets: { [key: string]: components["schemas"]["StacAsset"]; };
-    };
     /** @description The place; of a polygon, a point inside it. */
     HistoryLocation: {
       name: string;
@@ -2744,36 +2628,6 @@ export interface components {
       items: components["schemas"]["ApiKey"][];
       next_cursor: components["schemas"]["SessionListNextCursor"];
     };
-    /** @description How much of an area has values of a release. */
-    CoverageOfProduct: {
-      /** @description The subject of the advice. */
-      product: "yield" | "fertilizer" | "isfm" | "forage";
-      crop: components["schemas"]["CatalogReleaseCrop"];
-      /** @description Null where none is published. */
-      release: string | null;
-      /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`. */
-      forecast_period: string | null;
-      /** @description How much of the area has values: of the layer that has most of them. */
-      covered_percent: number;
-      /** @description Why the area has no value at all: nothing is published; the country offers no such crop; the area lies outside the grid of the release; its pixels in the area have no value. */
-      code?: "NO_RELEASE" | "CROP_NOT_AVAILABLE" | "OUTSIDE_GRID" | "NO_DATA";
-      /** @description The same as a sentence. */
-      reason?: string;
-    };
-    /** @description The coverage of an administrative area. */
-    CoverageOfArea: {
-      country_code: string;
-      level: number;
-      code: string;
-      name: string;
-      /** @description By product and crop; the newest month first. */
-      products: components["schemas"]["CoverageOfProduct"][];
-    };
-    CoverageList: {
-      /** @description By country, in the order of their codes. */
-      items: components["schemas"]["CoverageOfArea"][];
-      next_cursor: components["schemas"]["ReleaseListNextCursor"];
-    };
     /** @description Which changes are told. A value that comes or goes always is. */
     ChangeThreshold: {
       /** @description `absolute`: in the unit of the product. `relative`: in percent of the value that was told before. */
@@ -2915,6 +2769,148 @@ export interface components {
       /** @description The HTTP status that the target answered; null where it did not answer. */
       status: number | null;
     };
+    StacLink: { rel: string; /** Format: uri */ href: string; type?: string; title?: string; };
+    /** @description Addresses of a kind, as OGC API - Records has them. */
+    StacLinkTemplate: {
+      rel: string;
+      title: string;
+      /** @description An address with names of `variables` in braces (RFC 6570). */
+      uriTemplate: string;
+      variables: { [key: string]: { type: string; description?: string; enum?: string[]; }; };
+    };
+    StacProvider: {
+      name: string;
+      roles: ("producer" | "licensor" | "host")[];
+      /** Format: uri */
+      url?: string;
+    };
+    /** @description A STAC Catalog: its children are collections. */
+    StacCatalog: {
+      /** @enum {string} */
+      type: "Catalog";
+      /** @enum {string} */
+      stac_version: "1.1.0";
+      id: string;
+      title: string;
+      description: string;
+      links: components["schemas"]["Links"];
+    };
+    /** @description A STAC Collection: the releases of a product in a country. */
+    StacCollection: {
+      /** @enum {string} */
+      type: "Collection";
+      /** @enum {string} */
+      stac_version: "1.1.0";
+      id: components["schemas"]["StacCollectionId"];
+      title: string;
+      description: string;
+      license: components["schemas"]["License"];
+      providers: components["schemas"]["Providers"];
+      extent: { spatial: { bbox: number[][]; }; temporal: { interval: (string | null)[][]; }; };
+      links: components["schemas"]["Links"];
+      /** @description Of extensions, such as packs of areas of the country; none where the service offers no files. */
+      linkTemplates?: components["schemas"]["StacLinkTemplate"][];
+    };
+    StacBand: {
+      name: string;
+      data_type: string;
+      unit: string;
+      /** @description Of floats; that of whole numbers is in the file. */
+      nodata?: number;
+      statistics?: { minimum: number; maximum: number; };
+      /** @description A value is that of the whole of its pixel. */
+      "raster:sampling": "area";
+      /** @description The factor of a pixel. */
+      "raster:scale"?: number;
+      /** @description The summand after it. */
+      "raster:offset"?: number;
+    };
+    StacAsset: {
+      /** Format: uri */
+      href: string;
+      type: string;
+      title: string;
+      description?: string;
+      roles: ("data" | "visual")[];
+      bands?: components["schemas"]["StacBand"][];
+      /** @description Its CRS; null where that has no code of the EPSG. */
+      "proj:code"?: string | null;
+      /** @description Rows, and pixels in a row. */
+      "proj:shape"?: number[];
+      /** @description From columns and rows to the CRS, as a matrix. */
+      "proj:transform"?: number[];
+    };
+    /** @description A STAC Item: a release, and its layers. */
+    StacItem: {
+      /** @enum {string} */
+      type: "Feature";
+      /** @enum {string} */
+      stac_version: "1.1.0";
+      stac_extensions: string[];
+      /** @description The code of a published release. */
+      id: string;
+      collection: components["schemas"]["StacCollectionId"];
+      /** @description West, south, east and north in decimal degrees. */
+      bbox: number[];
+      /** @description The extent of its grids. */
+      geometry: { /** @enum {string} */ type: "Polygon"; coordinates: number[][][]; };
+      properties: {
+        title: string;
+        /** @description The time of loading, for releases without a season; null for others, which have a beginning and an end. */
+        datetime: string | null;
+        /** Format: date-time */
+        start_datetime?: string;
+        /** Format: date-time @description The end of its season, or of its month where that is not known. */
+        end_datetime?: string;
+        /** Format: date-time @description When it was loaded. */
+        created: string;
+        license: components["schemas"]["License"];
+        providers: components["schemas"]["Providers"];
+        /** @description Whether its values are made by a formula: they are no advice. */
+        synthetic: boolean;
+      };
+      links: components["schemas"]["Links"];
+      /** @description `layer-1`: the first layer as GeoTIFF, where the service allows downloads; `map-1`: its tiles as TileJSON. */
+      assets: { [key: string]: components["schemas"]["StacAsset"]; };
+    };
+    /** @description How much of an area has values of a release. */
+    CoverageOfProduct: {
+      /** @description The subject of the advice. */
+      product: "yield" | "fertilizer" | "isfm" | "forage";
+      crop: components["schemas"]["CatalogReleaseCrop"];
+      /** @description Null where none is published. */
+      release: string | null;
+      /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`. */
+      forecast_period: string | null;
+      /** @description How much of the area has values: of the layer that has most of them. */
+      covered_percent: number;
+      /** @description Why the area has no value at all: nothing is published; the country offers no such crop; the area lies outside the grid of the release; its pixels in the area have no value. */
+      code?: "NO_RELEASE" | "CROP_NOT_AVAILABLE" | "OUTSIDE_GRID" | "NO_DATA";
+      /** @description The same as a sentence. */
+      reason?: string;
+    };
+    /** @description The coverage of an administrative area. */
+    CoverageOfArea: {
+      country_code: string;
+      level: number;
+      code: string;
+      name: string;
+      /** @description By product and crop; the newest month first. */
+      products: components["schemas"]["CoverageOfProduct"][];
+    };
+    CoverageList: {
+      /** @description By country, in the order of their codes. */
+      items: components["schemas"]["CoverageOfArea"][];
+      next_cursor: components["schemas"]["ReleaseListNextCursor"];
+    };
+    /** Format: binary @description A page with script, style and data in one file. */
+    PackPage: string;
+    /** Format: binary @description A row for each pixel that the area covers, in UTF-8. */
+    PackTable: string;
+    /** Format: binary @description GeoParquet 1.1 with the places of rows as points. */
+    PackParquet: string;
+    /** Format: binary @description MBTiles 1.3: tiles of a map as PNG, in a SQLite file. */
+    PackTiles: string;
     TwoFactorStatus: {
       /** @description Whether a login needs a code. */
       enabled: boolean;
@@ -3171,10 +3167,10 @@ export interface components {
     YieldResponseRelease: string;
     /** @description The last day (UTC) of its season; null where it has none. */
     ValidUntil: string | null;
-    /** @description The id of a collection: a product and a country, as `GET /stac` links them. */
-    StacCollectionId: string;
     /** Format: date-time @description Null where it does not expire. */
     ExpiresAt: string | null;
+    /** @description The id of a collection: a product and a country, as `GET /stac` links them. */
+    StacCollectionId: string;
     /** Format: uuid @description The id of this answer in the history of the caller. For callers with a valid token. */
     HistoryId: string;
     /** @description Ranked probability skill score: 1 is best, 0 as good as a third each. */
@@ -4185,65 +4181,6 @@ export interface operations {
       default: components["responses"]["AnyError"];
     };
   };
-  getPackPage: {
-    parameters: {
-      query?: { level?: components["parameters"]["Level"]; };
-      header?: {
-        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-      path: {
-        country: components["parameters"]["Country"];
-        area: components["parameters"]["GetPackPageArea"];
-      };
-    };
-    responses: {
-      200: { content: { "text/html": components["schemas"]["PackPage"]; }; };
-      304: components["responses"]["NotModified"];
-      default: components["responses"]["AnyError"];
-    };
-  };
-  getPackTable: {
-    parameters: operations["getPackPage"]["parameters"];
-    responses: {
-      200: { content: { "text/csv": components["schemas"]["PackTable"]; }; };
-      206: { content: { "text/csv": components["schemas"]["PackTable"]; }; };
-      304: components["responses"]["NotModified"];
-      default: components["responses"]["AnyError"];
-    };
-  };
-  getPackParquet: {
-    parameters: operations["getPackPage"]["parameters"];
-    responses: {
-      200: { content: { "application/vnd.apache.parquet": components["schemas"]["PackParquet"]; }; };
-      206: { content: { "application/vnd.apache.parquet": components["schemas"]["PackParquet"]; }; };
-      304: components["responses"]["NotModified"];
-      default: components["responses"]["AnyError"];
-    };
-  };
-  getPackTiles: {
-    parameters: {
-      query?: {
-        level?: components["parameters"]["Level"];
-        release?: string;
-        layer?: number | "most-likely";
-      };
-      header?: {
-        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-      path: {
-        country: components["parameters"]["Country"];
-        area: components["parameters"]["GetPackPageArea"];
-      };
-    };
-    responses: {
-      200: { content: { "application/vnd.sqlite3": components["schemas"]["PackTiles"]; }; };
-      206: { content: { "application/vnd.sqlite3": components["schemas"]["PackTiles"]; }; };
-      304: components["responses"]["NotModified"];
-      default: components["responses"]["AnyError"];
-    };
-  };
   getStacCatalog: {
     parameters: operations["getCatalog"]["parameters"];
     responses: {
@@ -4299,6 +4236,65 @@ export interface operations {
     };
     responses: {
       200: { content: { "application/json": components["schemas"]["CoverageList"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getPackPage: {
+    parameters: {
+      query?: { level?: components["parameters"]["Level"]; };
+      header?: {
+        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+      path: {
+        country: components["parameters"]["Country"];
+        area: components["parameters"]["GetPackPageArea"];
+      };
+    };
+    responses: {
+      200: { content: { "text/html": components["schemas"]["PackPage"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getPackTable: {
+    parameters: operations["getPackPage"]["parameters"];
+    responses: {
+      200: { content: { "text/csv": components["schemas"]["PackTable"]; }; };
+      206: { content: { "text/csv": components["schemas"]["PackTable"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getPackParquet: {
+    parameters: operations["getPackPage"]["parameters"];
+    responses: {
+      200: { content: { "application/vnd.apache.parquet": components["schemas"]["PackParquet"]; }; };
+      206: { content: { "application/vnd.apache.parquet": components["schemas"]["PackParquet"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getPackTiles: {
+    parameters: {
+      query?: {
+        level?: components["parameters"]["Level"];
+        release?: string;
+        layer?: number | "most-likely";
+      };
+      header?: {
+        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+      path: {
+        country: components["parameters"]["Country"];
+        area: components["parameters"]["GetPackPageArea"];
+      };
+    };
+    responses: {
+      200: { content: { "application/vnd.sqlite3": components["schemas"]["PackTiles"]; }; };
+      206: { content: { "application/vnd.sqlite3": components["schemas"]["PackTiles"]; }; };
       304: components["responses"]["NotModified"];
       default: components["responses"]["AnyError"];
     };

@@ -122,7 +122,6 @@ const READINGS: Reading[] = [
   { path: 'rules', file: 'api.md', title: 'the rules' },
   { path: 'certainty', file: 'guide/certainty.md', title: 'how sure values are' },
   { path: 'quantities', file: 'guide/quantities.md', title: 'quantities' },
-  { path: 'offline', file: 'guide/offline.md', title: 'offline packs' },
   { path: 'gis', file: 'guide/gis.md', title: 'GIS' },
   { path: 'clients', file: 'guide/clients.md', title: 'clients' },
   { path: 'changes', file: 'guide/changes.md', title: 'messages of changes' },

@@ -61,7 +61,10 @@ const DOCUMENTS = ['', '/', ...READING_PATHS.map((path) => `/${path}`)].map((pat
 
 describe('the documents that are served', () => {
   test('are all guides, and each names them all', async () => {
-    const guides = readdirSync('docs/guide').map((name) => name.replace('.md', ''))
+    const guides = readdirSync('docs/guide').map((file) => {
+      const name = file.replace('.md', '')
+      return EXTENSIONS.find((one) => one.name === name)?.guide?.path ?? name
+    })
     // These two are on the page itself.
     const paths = guides.filter((name) => name !== 'integrators' && name !== 'calls')
     expect(READING_PATHS).toEqual(expect.arrayContaining(paths))

@@ -1,7 +1,9 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { mapLinks } from '#schemas/service.ts'
 import { buildApp } from '#src/app.ts'
 import type { Config } from '#src/config.ts'
+import { EXTENSIONS } from '#src/extensions/index.ts'
 import { WEB_PAGES } from '#src/http/plugins/web-pages.ts'
 import type { TestApp } from '#test/setup/app.ts'
 import { openApp } from '#test/setup/open-service.ts'
@@ -55,9 +57,8 @@ describe('the front page', () => {
         ['points', 'fields', 'account', 'operations'].map((part) => [part, `/openapi/${part}.json`]),
       ),
       catalog: '/catalog',
-      ogc: '/ogc',
-      mcp: '/mcp',
-      stac: '/stac',
+      ...Object.assign({}, ...EXTENSIONS.map(({ links = {} }) => mapLinks(links, ({ path }) => path))),
+      extensions: EXTENSIONS.map(({ name }) => name),
     })
     expect(headers.vary).toContain('Accept')
   })

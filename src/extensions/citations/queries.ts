@@ -1,0 +1,126 @@
+import { type Kysely, sql } from 'kysely'
+import { existingUser, isoTime } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { type AdvisoryRecord, itemId } from '#src/history/queries.ts'
+import { isUuid } from '#src/lib/uuid.ts'
+
+/** Of an account. */
+export const MOST_SHARES = 1000
+
+export interface ShareRow {
+  token: string
+  shared_at: string
+}
+
+const SHARE = sql`token, ${isoTime('shared_at')} as shared_at`
+
+export async function findShare(
+  db: Kysely<Tables>,
+  userId: string,
+  historyId: string,
+): Promise<ShareRow | undefined> {
+  if (!isUuid(historyId)) return undefined
+  const { rows } = await sql<ShareRow>`
+    select ${SHARE}
+    from history_share
+    where history_id = ${itemId(historyId)} and user_id = ${existingUser(userId)}
+      and exists (
+        select from advisory_history as item
+        where item.id = history_share.history_id and item.user_id = history_share.user_id
+      )`.execute(db)
+  return rows[0]
+}
+
+/** A shared item keeps its token. Undefined without such an item, null beyond MOST_SHARES. */
+export async function insertShare(
+  db: Kysely<Tables>,
+  userId: string,
+  historyId: string,
+  token: string,
+): Promise<ShareRow | undefined | null> {
+  if (!isUuid(historyId)) return undefined
+  const { rows } = await sql<ShareRow | { token: null }>`
+    with item as (
+      select id, user_id
+      from advisory_history
+      where id = ${itemId(historyId)} and user_id = ${existingUser(userId)}
+    ), room as (
+      select count(*) < ${MOST_SHARES}::integer as is_left from history_share where user_id = ${userId}
+    ), added as (
+      insert into history_share (history_id, user_id, token)
+      select item.id, item.user_id, ${token} from item, room
+      where room.is_left or exists (select from history_share where history_id = item.id)
+      on conflict (history_id) do update set history_id = excluded.history_id
+      returning ${SHARE}
+    )
+    select token, shared_at from item left join added on true`.execute(db)
+  const [row] = rows
+  if (!row) return undefined
+  return row.token === null ? null : row
+}
+
+export async function deleteShare(db: Kysely<Tables>, userId: string, historyId: string): Promise<boolean> {
+  if (!isUuid(historyId)) return false
+  const { numDeletedRows } = await db
+    .deleteFrom('history_share')
+    .where('history_id', '=', itemId(historyId))
+    .where('user_id', '=', existingUser(userId))
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+interface ReleaseOfAnswer {
+  release: string
+  state: 'published' | 'replaced' | 'unpublished' | 'deleted'
+  source: string
+  licence: string
+  checksum: string
+}
+
+/** Nothing of it names the account. */
+export interface SharedItem extends ShareRow {
+  answered_at: string
+  kind: AdvisoryRecord['kind']
+  product: string
+  codes: string[]
+  releases: ReleaseOfAnswer[]
+  request: Record<string, unknown>
+  answer: Record<string, unknown>
+}
+
+export async function findShared(db: Kysely<Tables>, token: string): Promise<SharedItem | undefined> {
+  const { rows } = await sql<SharedItem>`
+    select
+      share.token,
+      ${isoTime('share.shared_at')} as shared_at,
+      ${isoTime('item.created_at')} as answered_at,
+      item.kind,
+      item.product,
+      item.releases as codes,
+      (
+        select coalesce(
+          json_agg(
+            json_build_object(
+              'release', code,
+              'state', case
+                when status = 'deleted' then 'deleted'
+                when exists (select from publication where release_id = release.id) then 'published'
+                when exists (select from release_period where release_id = release.id) then 'replaced'
+                else 'unpublished'
+              end,
+              'source', source, 'licence', licence, 'checksum', checksum
+            ) order by array_position(item.releases, code)
+          ),
+          '[]'
+        )
+        from release
+        where code = any(item.releases)
+      ) as releases,
+      item.request,
+      item.answer
+    from history_share as share
+    join app_user on app_user.id = share.user_id
+    join advisory_history as item on item.id = share.history_id and item.user_id = share.user_id
+    where share.token = ${token}`.execute(db)
+  return rows[0]
+}

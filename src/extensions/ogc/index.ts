@@ -1,0 +1,12 @@
+import type { Extension } from '../extension.ts'
+
+/** The OGC API with EDR, and the coverage of areas. */
+export const ogc: Extension = {
+  name: 'ogc',
+  part: 'fields',
+  links: { ogc: { path: '/ogc', description: 'The OGC API, for GIS.' } },
+  async routes(app, core) {
+    const { ogc } = await import('./routes.ts')
+    await app.register(ogc, core)
+  },
+}

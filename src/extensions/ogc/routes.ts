@@ -1,0 +1,35 @@
+import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
+import type { App } from '#src/http/app.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
+import { addCollections, addDocument, addLanding, createApi } from './api.ts'
+import { type Areas, createAreas } from './areas.ts'
+import { coverage } from './coverage.ts'
+import { addQueries, declareReleases } from './edr.ts'
+import { addFeatures, createFeatureCollections, declareFeatures } from './features.ts'
+
+interface OgcOptions {
+  lookup: Lookup
+  figures: RegionStatistics
+}
+
+export async function ogc(app: App, { lookup, figures }: OgcOptions): Promise<void> {
+  const areas = createAreas(app, figures)
+  await app.register(coverage, { lookup, areas })
+  await app.register(standard, { prefix: '/ogc', lookup, figures, areas })
+}
+
+/** The OGC API: for programs that draw maps. Its document at `/ogc/api` has the operations in this order. */
+async function standard(app: App, { lookup, figures, areas }: OgcOptions & { areas: Areas }): Promise<void> {
+  const api = createApi(app, lookup)
+  const collections = createFeatureCollections(api, areas)
+  const features = declareFeatures(collections)
+  addLanding(api, features)
+  addDocument(api, features.name)
+  addCollections(api, features)
+  addFeatures(api, collections, areas)
+
+  const edr = declareReleases(api)
+  addLanding(api, edr)
+  addCollections(api, edr)
+  addQueries(api, edr, figures, { collections, areas })
+}

@@ -1,0 +1,15 @@
+import type { Extension } from '../extension.ts'
+import { packsOfCountry } from './schemas.ts'
+
+/** Areas in one file each, for use without a network. */
+export const packs: Extension = {
+  name: 'packs',
+  part: 'operations',
+  guide: { path: 'offline', title: 'offline packs', before: 'gis' },
+  releaseLinks: [packsOfCountry],
+  async routes(app, core) {
+    const { packs } = await import('./routes.ts')
+    await app.register(packs, core)
+  },
+  commands: { pack: async () => (await import('./command.ts')).packCommand },
+}

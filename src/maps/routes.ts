@@ -1,0 +1,157 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static, TObject } from 'typebox'
+import { GeoTiff, Picture, ref } from '#schemas/common.ts'
+import {
+  LayerList,
+  LayersParams,
+  LayersQuery,
+  MapClass,
+  TileParams,
+  Tileset,
+  TilesetParams,
+} from '#schemas/map.ts'
+import { toQuerySchema } from '#schemas/point-request.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { readPath, readQuery } from '#src/http/parameters.ts'
+import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
+import type { PublishedRelease } from '#src/lookup/releases.ts'
+import type { Downloads } from './downloads.ts'
+import { geotiffRoute } from './geotiff.ts'
+import { listMaps, type Maps } from './maps.ts'
+
+type Call<Params extends TObject> = FastifyRequest<{
+  Params: Static<Params>
+  Querystring: Static<typeof LayersQuery>
+}>
+
+/** A release never changes: its code and the address tell answers apart. */
+function isCached(request: FastifyRequest, reply: FastifyReply, { code }: PublishedRelease): boolean {
+  return allowCaching(request, reply, dataTag(request, code, request.rootUrl, request.url))
+}
+
+const PNG = 'image/png'
+
+const TILE = `
+A tile of 256 x 256 pixels in Web Mercator, counted from the north-west (XYZ). A pixel has the colour of the value at its centre. From four pixels of the raster in one of the map, it has the colour of their mean. Pixels without a value are transparent. Tiles never change.`
+
+function tileRoute(app: App, maps: Maps): void {
+  app.get(
+    '/releases/:release/layers/:layer/tiles/:z/:x/:y',
+    {
+      config: { public: true, caching: 'shared', ownTurns: true },
+      schema: {
+        operationId: 'getTile',
+        summary: 'A tile of the map of a layer',
+        description: TILE.trim(),
+        tags: ['catalog'],
+        params: TileParams,
+        querystring: toQuerySchema(LayersQuery),
+        response: {
+          200: {
+            description: 'The tile.',
+            content: { [PNG]: { schema: ref(Picture) } },
+          },
+          304: { type: 'null', description: 'The tile is the one that `If-None-Match` names.' },
+          ...errorResponses('INVALID_PARAMETERS', 'NOT_FOUND'),
+        },
+      },
+      preValidation: [readPath(TileParams), readQuery(LayersQuery)],
+    },
+    async (request: Call<typeof TileParams>, reply: FastifyReply) => {
+      const { z: zoom, x: column, y: row } = request.params
+      refuseBeyond('x', column, zoom)
+      refuseBeyond('y', row, zoom)
+      const wanted = { ...request.params, ...request.query }
+      const { release } = await maps.findSubject(request, reply, wanted)
+      if (isCached(request, reply, release)) return reply.code(304).send()
+      return reply.type(PNG).send(await maps.tile(request, reply, wanted, { zoom, column, row }))
+    },
+  )
+}
+
+/** @throws {ApiError} INVALID_PARAMETERS where a zoom has no such column or row */
+function refuseBeyond(field: 'x' | 'y', number: number, zoom: number): void {
+  const last = 2 ** zoom - 1
+  if (number > last) throw ApiError.invalid(field, `must be at most ${last} at zoom ${zoom}`)
+}
+
+const LAYERS = `
+Each layer of a published release as a map: the address of its tiles, their extent, the unit and the legend. Quantiles are those of the means of blocks of pixels, weighted by area. Layers of one input and condition share a legend, so that their scenarios compare. Bands about layers follow them: odds with fixed classes, ends and spreads of ranges, and codes of conditions. Where the odds of the three seasons are rasters of one grid, \`most-likely\` names a map of the likeliest.`
+
+function layerListRoute(app: App, maps: Maps): void {
+  app.get(
+    '/releases/:release/layers',
+    {
+      config: { public: true, caching: 'own', ownTurns: true },
+      schema: {
+        operationId: 'listLayers',
+        summary: 'The layers of a release as maps',
+        description: LAYERS.trim(),
+        tags: ['catalog'],
+        params: LayersParams,
+        querystring: toQuerySchema(LayersQuery),
+        response: {
+          200: { ...ref(LayerList), description: 'The layers.' },
+          304: { type: 'null', description: 'The layers are those that `If-None-Match` names.' },
+          ...errorResponses('INVALID_PARAMETERS', 'NOT_FOUND'),
+        },
+      },
+      preValidation: readQuery(LayersQuery),
+    },
+    async (request: Call<typeof LayersParams>, reply: FastifyReply) => {
+      const wanted = { ...request.params, ...request.query }
+      const { release, layers } = await maps.findSubject(request, reply, { ...wanted, layer: 1 })
+      if (isCached(request, reply, release)) return reply.code(304).send()
+      const tilesets: Tileset[] = []
+      for (const layer of listMaps(layers)) {
+        tilesets.push(await maps.tileset(request, reply, { ...wanted, layer }))
+      }
+      return { release: release.code, layers: tilesets }
+    },
+  )
+}
+
+function tilesetRoute(app: App, maps: Maps): void {
+  app.get(
+    '/releases/:release/layers/:layer/tiles.json',
+    {
+      config: { public: true, caching: 'own', ownTurns: true },
+      schema: {
+        operationId: 'getTileset',
+        summary: 'A layer of a release as a map',
+        description: `${LAYERS.trim()} One layer as TileJSON, for QGIS and map libraries.`,
+        tags: ['catalog'],
+        params: TilesetParams,
+        querystring: toQuerySchema(LayersQuery),
+        response: {
+          200: { ...ref(Tileset), description: 'Where its tiles are, and the legend.' },
+          304: { type: 'null', description: 'It is the one that `If-None-Match` names.' },
+          ...errorResponses('INVALID_PARAMETERS', 'NOT_FOUND'),
+        },
+      },
+      preValidation: [readPath(TilesetParams), readQuery(LayersQuery)],
+    },
+    async (request: Call<typeof TilesetParams>, reply: FastifyReply) => {
+      const wanted = { ...request.params, ...request.query }
+      const { release } = await maps.findSubject(request, reply, wanted)
+      if (isCached(request, reply, release)) return reply.code(304).send()
+      return maps.tileset(request, reply, wanted)
+    },
+  )
+}
+
+interface MapOptions {
+  maps: Maps
+  /** Null where the service offers no files. */
+  downloads: Downloads | null
+}
+
+/** The layers of published releases as maps and files. */
+export async function map(app: App, { maps, downloads }: MapOptions): Promise<void> {
+  for (const schema of [MapClass, Tileset, LayerList, GeoTiff]) app.addSchema(schema)
+  layerListRoute(app, maps)
+  tilesetRoute(app, maps)
+  tileRoute(app, maps)
+  if (downloads) geotiffRoute(app, maps, downloads)
+}

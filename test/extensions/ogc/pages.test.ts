@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
+import type { AreaRow } from '#src/catalog/area-queries.ts'
+import { ApiError } from '#src/errors.ts'
+import { createAreas, type RequestContext } from '#src/extensions/ogc/areas.ts'
+import type { App } from '#src/http/app.ts'
+import type { PublishedRelease } from '#src/lookup/releases.ts'
+
+// Needs no database: what is late is made so.
+
+const LATE = new ApiError('OVERLOADED', 'The service is busy.')
+const NEVER = 3
+const KEPT = { etag: '"a"' }
+const NOT_KEPT = { 'cache-control': 'no-store' }
+const AREAS = ['A', 'B', 'C'].map((code) => ({ code, level: 1, version: 'v' }) as AreaRow)
+
+/** Statistics of three areas that are computed, until that of one fails. */
+async function ask(failing: number, { error = LATE as Error, versions = 'vvv', until = Infinity } = {}) {
+  const compute = (at: number) => async () => {
+    if (at === failing) throw error
+    return [at]
+  }
+  const find = async () =>
+    [...versions].map((version, at) => ({ version, stored: () => null, compute: compute(at) }))
+  const figures = { find, columnsOf: () => ['mean'] } as unknown as RegionStatistics
+  const headers = new Map(Object.entries(KEPT))
+  const reply = {
+    removeHeader: (name: string) => headers.delete(name) && reply,
+    header: (name: string, value: string) => headers.set(name, value) && reply,
+  }
+  const context = { reply, inTurn: (read: () => unknown) => read(), pause: async () => {} }
+  const areas = createAreas({ database: {} } as unknown as App, figures)
+  const release = {} as PublishedRelease
+  const found = await areas.statistics(release, AREAS, context as unknown as RequestContext, until)
+  return [found, Object.fromEntries(headers)]
+}
+
+test('statistics end where one is late or the time is over, and no cache keeps such an answer', async () => {
+  expect(await ask(NEVER)).toEqual([[[0], [1], [2]], KEPT])
+  expect(await ask(2)).toEqual([[[0], [1]], NOT_KEPT])
+  expect(await ask(NEVER, { until: 0 })).toEqual([[[0]], NOT_KEPT])
+})
+
+test.each([
+  ['the first statistic is late', 0, {}, 'busy'],
+  ['a statistic fails otherwise', 2, { error: new Error('a fault') }, 'a fault'],
+  ['boundaries are replaced meanwhile', NEVER, { versions: 'vvw' }, 'busy'],
+  ['areas are deleted meanwhile', NEVER, { versions: 'vv' }, 'busy'],
+])('the answer is an error where %s', async (_, failing, options, message) => {
+  await expect(ask(failing, options)).rejects.toThrow(message)
+})
