@@ -52,13 +52,9 @@ export async function findStepOn(
   return undefined
 }
 
-/** The schema of a body with the members of steps. */
+/** The schema of a body with the members of steps, which has no description of its own. */
 export function withMembers(schema: TObject, steps: LoginSteps): TObject {
-  const [step, ...others] = steps
-  if (!step) return schema
-  const { texts, members } = step
-  const { description } = schema as { description?: string }
-  const described = { description: [description, texts.members].filter(Boolean).join(' ') }
-  const withOne = { ...schema, ...described, properties: { ...schema.properties, ...members } }
-  return withMembers(withOne, others)
+  const properties = Object.assign({}, schema.properties, ...steps.map(({ members }) => members))
+  const description = steps.map(({ texts }) => texts.members).join(' ')
+  return { ...schema, properties, ...(description && { description }) }
 }

@@ -1,53 +1,31 @@
 import type { Database } from '#src/data/client.ts'
-import type { FileStore } from '#src/data/files/store.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
-import type { EncodedGranule, GranuleCoverage } from '#src/data/tiles/granule.ts'
-import { GranuleBuilder } from '#src/data/tiles/granule-builder.ts'
-import { fileNameOf } from '#src/data/tiles/granule-reader.ts'
-import { createTileStores } from '#src/data/tiles/stores.ts'
-import { loadZstd } from '#src/data/tiles/tiff.ts'
-import { keepGranule } from '#src/data/tiles/tile-queries.ts'
+import type { PixelWriter } from '#src/data/tiles/file-tiles.ts'
+import type { GranuleCoverage } from '#src/data/tiles/granule.ts'
+import { createTileStores, STORE_NAMES, TILE_STORES } from '#src/data/tiles/stores.ts'
 import { lockWork } from '#src/data/work-lock.ts'
-import type { Window } from '#src/raster/grid.ts'
-import type { Pixels } from '#src/raster/pixels.ts'
 import { createPyramid } from '#src/raster/pyramid.ts'
 import { tilesOf } from '#src/raster/tiles.ts'
 import * as queries from './queries.ts'
 
-export function storeForLoads({ files }: Database): TileStoreName {
-  return files ? 'files' : 'postgis'
+export function storeForLoads(database: Database): TileStoreName {
+  return STORE_NAMES.find((name) => TILE_STORES[name].takesLoads?.(database)) ?? 'postgis'
 }
 
-/** Takes windows from top to bottom, one array a band; writes may be delayed until the end. */
 export async function createPixelWriter(
   database: Database,
   coverage: GranuleCoverage & { id: number },
   store = storeForLoads(database),
-) {
-  const { writer, files } = database
+): Promise<PixelWriter> {
+  const { createWriter } = TILE_STORES[store]
+  if (createWriter) return createWriter(database, coverage)
   const { id, grid, bands } = coverage
-  if (store === 'postgis' || !files) {
-    const tiles = queries.createTileWriter(writer, id)
-    return {
-      async add(window: Window, pixels: Pixels[]): Promise<void> {
-        for (const tile of tilesOf(grid, bands, window, pixels)) await tiles.add(tile)
-      },
-      finish: tiles.flush,
-    }
-  }
-  const builder = new GranuleBuilder(await loadZstd(), coverage)
-
-  async function write(granules: Iterable<EncodedGranule>): Promise<void> {
-    for (const granule of granules) {
-      // The file comes first: named files exist.
-      await (files as FileStore).write(fileNameOf(granule), granule.bytes)
-      await keepGranule(writer, id, granule)
-    }
-  }
-
+  const tiles = queries.createTileWriter(database.writer, id)
   return {
-    add: (window: Window, pixels: Pixels[]) => write(builder.add(window, pixels)),
-    finish: () => write(builder.finish()),
+    async add(window, pixels) {
+      for (const tile of tilesOf(grid, bands, window, pixels)) await tiles.add(tile)
+    },
+    finish: tiles.flush,
   }
 }
 

@@ -3,7 +3,7 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Database } from '#src/data/client.ts'
 import { type FailureSources, findAlsoAtPrimary, isDatabaseUnavailable } from '#src/data/failures.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { createTileStores, type TileStores } from '#src/data/tiles/stores.ts'
+import { createTileStores, mapStores, type TileStores } from '#src/data/tiles/stores.ts'
 import type { TileAddress, TileStore } from '#src/data/tiles/tile-queries.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import { Cache } from '#src/lib/cache.ts'
@@ -177,10 +177,7 @@ export function createPixelReader(
     run: (pixels: PixelAddress[]) => findAlsoAtPrimary(source, pixels, findCells),
   })
   // Slow files do not delay tiles of the database.
-  const loaders = {
-    postgis: createTileLoader(tiles.postgis, cache, concurrency),
-    files: createTileLoader(tiles.files, cache, concurrency),
-  }
+  const loaders = mapStores((name) => createTileLoader(tiles[name], cache, concurrency))
 
   /** Whether a pixel in memory needs no database. */
   const isFoundHere = (coverage: NumberedCoverage) => cacheBytes > 0 && coverage.srid === WGS84

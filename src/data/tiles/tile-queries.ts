@@ -32,6 +32,8 @@ export interface TileStore {
   read(reads: Reads, coverageId: number, tiles: Omit<TileAddress, 'coverageId'>[]): Promise<Tile[]>
   /** All pixels that may have values, from the top. */
   windows(coverageId: number): AsyncIterable<StoredWindow>
+  /** Reads that memory spared. */
+  hits?(): number
 }
 
 export type TileSource = Pick<Database, 'reader' | 'beginReading' | 'beginReadingAtPrimary'>

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { LoginStep } from '#src/accounts/steps.ts'
 import {
   type AccountRequest,
   addressSubjects,
@@ -7,12 +8,15 @@ import {
   subjectNamed,
 } from '#src/accounts/throttle.ts'
 import { tokenHash } from '#src/accounts/token-queries.ts'
+import { BY_ANYBODY } from '#src/data/audit-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
+import { ApiError, BASE } from '#src/errors.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
-import { createSecretRows, findTwoFactor, spendRecoveryCode, spendStep } from './queries.ts'
+import { createSecretRows, findTwoFactor, hasTwoFactor, spendRecoveryCode, spendStep } from './queries.ts'
+import { SecondFactor as members } from './schemas.ts'
 import { base32, stepOfCode } from './totp.ts'
 
 /** From everywhere: there are a million codes. An owner who has to wait has recovery codes. */
@@ -23,11 +27,9 @@ interface ShownFactor {
   recovery_code?: string | null
 }
 
-type Verdict = 'not needed' | 'right' | 'missing' | 'wrong'
+type SecondFactor = Awaited<ReturnType<typeof createSecondFactor>>
 
-export type SecondFactor = Awaited<ReturnType<typeof createSecondFactor>>
-
-export async function createSecondFactor(app: App) {
+async function createSecondFactor(app: App) {
   const db = app.database.writer
   const log = app.log.child({ module: 'auth' })
   const throttle = createThrottle(db)
@@ -69,7 +71,7 @@ export async function createSecondFactor(app: App) {
     userId: string,
     { totp, recovery_code: recoveryCode }: ShownFactor,
     { address, audit }: AccountRequest,
-  ): Promise<Verdict> {
+  ): ReturnType<LoginStep['judge']> {
     const factor = await findTwoFactor(db, userId)
     if (!factor?.confirmed) return 'not needed'
     if (totp == null && recoveryCode == null) {
@@ -94,6 +96,39 @@ export async function createSecondFactor(app: App) {
     stepOf,
     forgive,
     seal: seal.seal,
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    secondFactor: SecondFactor
+  }
+}
+
+const refuseAdmin = () =>
+  new ApiError(
+    'TWO_FACTOR_SETUP_REQUIRED',
+    `Admins need a second factor: set one up with POST ${BASE}/auth/two-factor.`,
+  )
+
+/** A code of an app, or a recovery code, beside the password. */
+export async function createStep(app: App): Promise<LoginStep> {
+  BY_ANYBODY.add('code_refused')
+  app.decorate('secondFactor', await createSecondFactor(app))
+  return {
+    members,
+    texts: {
+      members:
+        'An account with a second factor needs `totp` or `recovery_code` as well; with others they are ignored.',
+      login:
+        'With a second factor, a right password alone gets `TWO_FACTOR_REQUIRED`: send e-mail and password again, with the code.',
+      reauthentication: 'An account with a second factor also needs a code.',
+      missing: 'The account has a second factor: send totp or recovery_code as well.',
+    },
+    refusals: { missing: 'TWO_FACTOR_REQUIRED', wrong: 'INVALID_CODE' },
+    isOn: hasTwoFactor,
+    judge: app.secondFactor.judge,
+    refuseAdmin: app.config.ADMIN_2FA ? refuseAdmin : null,
   }
 }
 

@@ -79,7 +79,7 @@ export const secondFactor: Extension = {
     tables: ['two_factor', 'recovery_code'],
     changes: ['two_factor_on', 'two_factor_off', 'two_factor_reset'],
   },
-  loginStep: async (app) => (await import('./step.ts')).createStep(app),
+  loginStep: async (app) => (await import('./factor.ts')).createStep(app),
   async routes(app, core) {
     const { twoFactor } = await import('./routes.ts')
     await app.register(twoFactor, { prefix: '/auth', ...core })

@@ -16,7 +16,7 @@ function observeFiles(metrics: Metrics, { files, tiles }: Pick<App, 'files' | 't
   const disk = () => files?.disk()
   const store = () => files?.store()
   metrics.observe('agro_tile_files_away', () => Number(store()?.isAway ?? false))
-  metrics.observe('agro_tile_files_reads_total', () => tiles.files.hits(), { from: 'memory' })
+  metrics.observe('agro_tile_files_reads_total', () => tiles.files.hits?.() ?? 0, { from: 'memory' })
   metrics.observe('agro_tile_files_reads_total', () => disk()?.hits ?? 0, { from: 'disk' })
   metrics.observe('agro_tile_files_reads_total', () => store()?.reads ?? 0, { from: 'store' })
   metrics.observe('agro_tile_files_bytes_total', () => disk()?.hitBytes ?? 0, { from: 'disk' })
