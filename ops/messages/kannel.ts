@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import type { Cleanup } from '#bench/cleanup.ts'
 import { freePorts, stopProcess } from '#bench/processes.ts'
-import { isInGsm7 } from '#src/advice/texts/segments.ts'
+import { isInGsm7 } from '#src/extensions/texts/segments.ts'
 
 const TEMPLATE = new URL('kannel.conf', import.meta.url)
 

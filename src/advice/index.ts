@@ -23,7 +23,7 @@ import { POLYGON_FORMATS } from './polygon/formats.ts'
 import { polygonRoutes } from './polygon/routes.ts'
 import { manyRoutes } from './polygons/routes.ts'
 import type { ReadRules } from './quantities/compute.ts'
-import { LANGUAGES } from './texts/languages.ts'
+import { LANGUAGES } from '#src/extensions/texts/languages.ts'
 
 function observeLookup(metrics: Metrics, { state }: Lookup): void {
   metrics.observe('agro_tile_cache_tiles', () => state().cache.tiles)
@@ -102,7 +102,7 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   app.decorateRequest('ignored', null)
 
   for (const { file, reason } of LANGUAGES.refused) {
-    app.log.warn(`messages are not sent in the language of src/advice/texts/${file}: it ${reason}`)
+    app.log.warn(`messages are not sent in the language of src/extensions/texts/${file}: it ${reason}`)
   }
   observeLookup(app.metrics, lookup)
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })

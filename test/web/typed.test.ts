@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { textsIn } from '#src/advice/texts/languages.ts'
+import { textsIn } from '#src/extensions/texts/languages.ts'
 import { createVocabulary, parseMessage } from '#src/extensions/messages/grammar.ts'
 import { readTypedNumber } from '../../web/parts/typed.ts'
 

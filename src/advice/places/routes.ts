@@ -28,8 +28,8 @@ import type { PointSource } from '../point/answer.ts'
 import { type PointHandlers, refuseFurther } from '../point/handlers.ts'
 import { documentErrors, TEXT_HEADERS } from '../point/routes.ts'
 import { listStatisticKeys } from '../polygon/answer.ts'
-import { LANGUAGES } from '../texts/languages.ts'
-import { replyInText } from '../texts/reply.ts'
+import { LANGUAGES } from '#src/extensions/texts/languages.ts'
+import { replyInText } from '#src/extensions/texts/reply.ts'
 import { adviseOnRegion, type RegionParts } from './advise.ts'
 
 const DESCRIPTION =

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { textsIn } from '#src/advice/texts/languages.ts'
+import { textsIn } from '#src/extensions/texts/languages.ts'
 import { createVocabulary, parseMessage } from '#src/extensions/messages/grammar.ts'
 
 const layers = (product: string, ...inputs: (string | null)[]) =>
