@@ -10,7 +10,7 @@ import {
 } from './certainty.ts'
 import * as t from './common.ts'
 import { FORECAST_MONTH, SCENARIOS, STALE, SYNTHETIC } from './glossary.ts'
-import { PointRequest, ShortText } from './point-request.ts'
+import { type Asked, NOTHING_ADDED } from './point-request.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
 import { ProofMember, proofComponents } from './proof.ts'
 import { quantitiesOfAnswer, quantityComponents, quantityOfEntry, seasonlessMembers } from './quantities.ts'
@@ -125,22 +125,25 @@ export type PointSchemas<Product extends ProductContract = ProductContract> = Re
   typeof definePointSchemas<Product>
 >
 
-export function definePointSchemas<Product extends ProductContract>(product: Product) {
+export function definePointSchemas<Product extends ProductContract>(
+  product: Product,
+  asked: Asked = NOTHING_ADDED,
+) {
   const entry = defineEntry(product)
   const expected = defineExpected(product)
   const response = defineResponse(product, entry, expected)
-  const request = defineRequest(product)
-  return { product, request, entry, expected, response }
+  const request = defineRequest(product, asked.request)
+  return { product, asked, request, entry, expected, response }
 }
 
-function defineRequest(product: ProductContract): TObject {
-  if (product.seasonal) return PointRequest
+function defineRequest(product: ProductContract, all: TObject): TObject {
+  if (product.seasonal) return all
   const component = componentOf(product)
   const { lat, lng, country_code, name } = examplePlaceOf(product)
   return t.component(
     `${component}PointRequest`,
     `A point. ${component} needs no crop; fields that are not listed are ignored, and named in \`ignored\` where no other product has them.`,
-    seasonlessMembers(product, PointRequest.properties),
+    seasonlessMembers(product, all.properties),
     { lat, lng, country_code, name },
   )
 }
@@ -327,15 +330,18 @@ export const HistoryHeader = Type.Enum(['full', 'service-full'], {
     'Sent where the answer is not kept, and has no `history_id`. `full`: the history holds as much as the service keeps of an account, and it is set to keep what is there. `service-full`: the histories of all accounts hold as much as it keeps.',
 })
 
-export function listPointComponents(schemas: readonly PointSchemas[]): TSchema[] {
+export function listPointComponents(
+  schemas: readonly PointSchemas[],
+  { request, formats } = NOTHING_ADDED,
+): TSchema[] {
   return [
-    ...new Set([PointRequest, ...schemas.map(({ request }) => request)]),
+    ...new Set([request, ...schemas.map(({ request }) => request)]),
     Location,
     t.IgnoredName,
     AnsweredPlace,
     ...[ProvenanceLayer, ProvenancePixel, Provenance, Skill, ...proofComponents],
     ...quantityComponents,
-    ShortText,
+    ...formats.map(({ schema }) => schema),
     ...certaintyComponents,
     ...schemas.flatMap(({ entry, expected }) => [entry, expected]),
     ...schemas.map(({ response }) => response),

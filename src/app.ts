@@ -1,3 +1,5 @@
+import type { FastifyInstance } from 'fastify'
+import { defineAsked } from '#schemas/point-request.ts'
 import type { Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { auth, createAccounts } from './accounts/index.ts'
@@ -129,6 +131,7 @@ export async function buildApp(
   const extensions = EXTENSIONS.filter(({ name }) => on.includes(name))
   await registerPages(app, extensions)
   const lookup = createLookup(app)
+  app.decorate('additions', await collectAdditions(app, extensions))
   await app.register(
     async (guarded) => {
       await guarded.register(limitedRate)
@@ -184,10 +187,19 @@ async function registerPages(app: App, extensions: readonly Extension[]): Promis
   await app.register(openapi, {
     countries,
     codes: listErrorCodes(extensions.map(({ errors = {} }) => errors)),
+    rules: extensions.flatMap(({ rule = [] }) => rule),
     tags: extensions.flatMap(({ tag = [] }) => tag),
   })
   await app.register(webPages)
   await app.register(docsPage, { synthetic })
+}
+
+async function collectAdditions(
+  app: App,
+  extensions: readonly Extension[],
+): Promise<FastifyInstance['additions']> {
+  const added = await Promise.all(extensions.map((extension) => extension.additions?.(app)))
+  return defineAsked({ formats: added.flatMap((one) => one?.formats ?? []) })
 }
 
 function createCore(guarded: App, lookup: Lookup): Core {

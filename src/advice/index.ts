@@ -23,7 +23,6 @@ import { POLYGON_FORMATS } from './polygon/formats.ts'
 import { polygonRoutes } from './polygon/routes.ts'
 import { manyRoutes } from './polygons/routes.ts'
 import type { ReadRules } from './quantities/compute.ts'
-import { LANGUAGES } from '#src/extensions/texts/languages.ts'
 
 function observeLookup(metrics: Metrics, { state }: Lookup): void {
   metrics.observe('agro_tile_cache_tiles', () => state().cache.tiles)
@@ -84,7 +83,7 @@ interface AdvisoryOptions {
 export async function advisory(app: App, options: AdvisoryOptions): Promise<void> {
   const { lookup, advisors, record, readRules } = options
   const { list: products } = app.products
-  const points = products.map(definePointSchemas)
+  const points = products.map((product) => definePointSchemas(product, app.additions))
   const batches = points.map(defineBatchSchemas)
   const forms = defineBatchFormats(products)
   const polygons = points.map(definePolygonSchemas)
@@ -92,7 +91,7 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   const formats = POLYGON_FORMATS.map(({ name }) => name)
   const many = { schemas: definePolygonsSchemas(polygons, formats), forms: definePolygonsFormats(products) }
   const components = [
-    ...listPointComponents(points),
+    ...listPointComponents(points, app.additions),
     ...allProducts.components,
     ...listBatchComponents(batches, forms),
     ...listPolygonComponents(polygons),
@@ -101,9 +100,6 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   for (const schema of components) app.addSchema(schema)
   app.decorateRequest('ignored', null)
 
-  for (const { file, reason } of LANGUAGES.refused) {
-    app.log.warn(`messages are not sent in the language of src/extensions/texts/${file}: it ${reason}`)
-  }
   observeLookup(app.metrics, lookup)
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
   const prefix = '/advisory'

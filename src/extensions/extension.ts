@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { ServiceLink } from '#schemas/service.ts'
+import type { Additions } from '#src/advice/additions.ts'
 import type { Advisors, RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import type { ReadRules } from '#src/advice/quantities/compute.ts'
 import type { CheckedDatabase, Checks } from '#src/cli/doctor/finding.ts'
@@ -40,8 +41,12 @@ export interface Extension extends SettingsOwner {
   /** The document of one purpose that has its operations, and its tag. */
   part?: DocumentPart
   tag?: ExtensionTag
+  /** What the document says of its share in advice, as a paragraph. */
+  rule?: string
   /** What `GET /` links to, by name. */
   links?: Record<string, ServiceLink>
+  /** What it adds to requests for advice, and to answers. */
+  additions?(app: App): Promise<Partial<Additions>>
   routes?(app: App, core: Core): Promise<void>
   /** Its folders `migrations`, numbered with those of `sql/migrations`, and `functions`. */
   sql?: URL

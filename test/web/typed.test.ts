@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { textsIn } from '#src/extensions/texts/languages.ts'
 import { createVocabulary, parseMessage } from '#src/extensions/messages/grammar.ts'
+import { textsIn } from '#src/extensions/texts/languages.ts'
 import { readTypedNumber } from '../../web/parts/typed.ts'
 
 describe('a number that is typed into a form', () => {

@@ -25,12 +25,13 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
 import { positionOf, readSeries } from '#src/lookup/releases.ts'
-import { replyInText } from '#src/extensions/texts/reply.ts'
+import type { AnswerFormat } from '../additions.ts'
 import { answerFromMemory, answerPoint, PointAnswer, type PointSource } from './answer.ts'
 import type { Prove } from './proof.ts'
 import { findProvenance } from './provenance-queries.ts'
 
-type Format = 'json' | 'csv' | 'text'
+/** JSON, CSV, or another of the additions. */
+type Format = 'json' | 'csv' | AnswerFormat
 
 /** A request for a point. */
 interface PointCall {
@@ -61,8 +62,8 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory, prov
     // Anonymous answers are not stored, so their key does nothing; an invalid key is refused all the same.
     const key = request.method === 'POST' ? readIdempotencyKey(request) : undefined
     const isOnce = key !== undefined && findCaller(request) !== null
-    if (format === 'text') {
-      answerInText(context).catch(fail)
+    if (typeof format === 'object') {
+      answerInText(format, context).catch(fail)
     } else if (isOnce) {
       return answerOnce(context)
     } else {
@@ -84,22 +85,37 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory, prov
     /** The same as the body of the answer. */
     bodyAt: async (call: PointCall) => (await findAndStore({ lookup, record, prove, ...call })).body,
     post: (source: PointSource) => (request: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) => {
-      const format = prefersText(request, 'text/plain') ? 'text' : 'json'
+      const format = preferredFormat(request)
       return handle({ lookup, record, prove, source, point: request.body, format, request, reply })
     },
     get:
       (source: PointSource) =>
-      (
-        request: FastifyRequest<{ Querystring: PointRequest & { format?: Format; lang?: string } }>,
-        reply: FastifyReply,
-      ) => {
-        const { format: named, lang: _, ...point } = request.query
-        const format = named ?? (prefersText(request, 'text/plain') ? 'text' : 'json')
+      (request: FastifyRequest<{ Querystring: PointRequest & { format?: string } }>, reply: FastifyReply) => {
+        const { format: named, ...point } = request.query
+        const format = readFormat(request, point, named)
         refuseFurther(format, point)
-        if (format !== 'text') varyBy(reply, 'Accept')
+        if (typeof format === 'string') varyBy(reply, 'Accept')
         return handle({ lookup, record, prove, source, point, format, request, reply })
       },
   }
+}
+
+/** The format that `Accept` prefers. */
+function preferredFormat(request: FastifyRequest): Format {
+  for (const format of request.server.additions.formats) {
+    if (prefersText(request, format.mediaType)) return format
+  }
+  return 'json'
+}
+
+/** The format of an answer to `GET`, whose own parameters leave the query. */
+export function readFormat(request: FastifyRequest, query: object, named: string | undefined): Format {
+  const { formats } = request.server.additions
+  for (const { parameters } of formats) {
+    for (const name in parameters) if (name in query) delete (query as Record<string, unknown>)[name]
+  }
+  if (named === 'json' || named === 'csv') return named
+  return formats.find(({ name }) => name === named) ?? preferredFormat(request)
 }
 
 /** @throws {ApiError} INVALID_PARAMETERS for what a table has no columns for */
@@ -126,12 +142,10 @@ function answerOnce(context: PointContext): Promise<PointAnswer['body']> {
   })
 }
 
-function answerInText(context: PointContext): Promise<FastifyReply> {
+function answerInText(format: AnswerFormat, context: PointContext): Promise<FastifyReply> {
   const { source, point, request, reply } = context
-  const { lang } = (request.method === 'POST' ? {} : request.query) as { lang?: string }
   const isShared = () => mayBeShared(request, reply)
-  const wish = { products: source.products, maxSegments: point.max_segments, language: lang, isShared }
-  return replyInText(request, reply, wish, async () => {
+  return format.reply(request, reply, { products: source.products, asked: point, isShared }, async () => {
     if (request.method === 'POST' && request.user) return answerOnce(context)
     const { body } = await findAndStore(context)
     cite(context)
@@ -156,10 +170,10 @@ async function findAndStore(context: PointContext): Promise<PointAnswer> {
     answer.add({ provenance: await findProvenance(lookup, point, answer.advice, request, reply) })
   }
   // A text message has no room for them.
-  if (point.proof && format !== 'text') {
+  if (point.proof && typeof format === 'string') {
     answer.add({ proof: await prove(positionOf(point), answer.advice, request, reply) })
   }
-  if (point.skill && format !== 'text') {
+  if (point.skill && typeof format === 'string') {
     answer.addSkills(await readSkills(answer.answered, positionOf(point), request, reply))
   }
   if (isTimed) sayTimes(reply, released - started, performance.now() - released)

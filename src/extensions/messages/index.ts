@@ -28,6 +28,7 @@ declare module '#src/data/tables.ts' {
 /** Text messages by SMS, USSD and Telegram. */
 export const messages: Extension = {
   name: 'messages',
+  needs: ['texts'],
   settings,
   sql: new URL('sql/', import.meta.url),
   async routes(app, core) {
