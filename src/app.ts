@@ -44,12 +44,13 @@ import { deprecation } from './http/plugins/deprecation.ts'
 import { docsPage } from './http/plugins/docs-page.ts'
 import { errorHandler } from './http/plugins/error-handler.ts'
 import { idempotency } from './http/plugins/idempotency.ts'
+import { keyUsage } from './http/plugins/key-usage.ts'
 import { accessLog, failureLog, statementLog } from './http/plugins/logs.ts'
 import { metrics } from './http/plugins/metrics.ts'
 import { openapi } from './http/plugins/openapi.ts'
 import { overload } from './http/plugins/overload.ts'
 import { limitedRate } from './http/plugins/rate-limit.ts'
-import { keyUsage, requestCounts } from './http/plugins/request-counts.ts'
+import { requestCounts } from './http/plugins/request-counts.ts'
 import { basePath, hostHeader, requestId, securityHeaders } from './http/plugins/request-head.ts'
 import { timeBudget } from './http/plugins/time-budget.ts'
 import { tracing } from './http/plugins/tracing.ts'
@@ -191,7 +192,10 @@ async function registerPages(app: App, extensions: readonly Extension[]): Promis
     tags: extensions.flatMap(({ tag = [] }) => tag),
   })
   await app.register(webPages)
-  await app.register(docsPage, { synthetic })
+  const guides = extensions.flatMap(({ name, guide }) =>
+    guide ? [{ ...guide, file: `guide/${name}.md` }] : [],
+  )
+  await app.register(docsPage, { synthetic, guides })
 }
 
 async function collectAdditions(

@@ -346,8 +346,3 @@ export async function listChangesFrom(db: Kysely<Tables>, id: number, limit: num
 export async function listNewestChanges(db: Kysely<Tables>, limit: number): Promise<ChangeEntry[]> {
   return db.selectFrom('change_entry').select(ENTRY).orderBy('id', 'desc').limit(limit).execute()
 }
-
-/** Asks the database for a sign of life; fails when there is none, or no schema. */
-export async function ping(db: Kysely<Tables>): Promise<void> {
-  await sql`select from publication limit 1`.execute(db)
-}

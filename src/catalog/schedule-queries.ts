@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import type { CheckName } from '#src/catalog/release-checks.ts'
 import { operatorName, recordOperation } from '#src/data/audit-queries.ts'
-import type { CheckName } from '#src/data/rights.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'

@@ -9,11 +9,11 @@ import {
   SERVICE_NAME,
   type ServiceLink,
 } from '#schemas/service.ts'
+import { ping } from '#src/data/sql.ts'
 import { ApiError, unlimitedErrorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { DOCUMENT_PARTS } from '#src/http/openapi/document.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { ping } from './published-queries.ts'
 
 interface ServiceOptions {
   /** Of extensions, by the names that `GET /` gives them. */

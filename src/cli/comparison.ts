@@ -8,6 +8,7 @@ import {
   Incomparable,
 } from '#src/advice/comparison/compare.ts'
 import * as figures from '#src/advice/comparison/figures.ts'
+import { CHECK_NAMES, type CheckName, type ReleaseIssue } from '#src/catalog/release-checks.ts'
 import {
   findPredecessor,
   findPublished,
@@ -16,7 +17,6 @@ import {
   requireComplete,
 } from '#src/catalog/release-queries.ts'
 import type { Database } from '#src/data/client.ts'
-import { CHECK_NAMES, type CheckName, type ReleaseIssue } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { ApiError, OperatorError } from '#src/errors.ts'
 import { type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'

@@ -1,6 +1,7 @@
 import { Option } from 'commander'
 import type { Kysely } from 'kysely'
 import { layerName } from '#src/advice/comparison/figures.ts'
+import type { CheckName, ReleaseIssue } from '#src/catalog/release-checks.ts'
 import {
   findPublished,
   type LayerSummary,
@@ -10,7 +11,6 @@ import {
 import { refusePast } from '#src/catalog/schedule-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { nameOfCrs } from '#src/data/crs.ts'
-import type { CheckName, ReleaseIssue } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'

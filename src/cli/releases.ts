@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import type { Transaction } from 'kysely'
 import { findLastDay, isStale, type Validity } from '#schemas/products/define.ts'
 import { layerName } from '#src/advice/comparison/figures.ts'
+import type { CheckName, ReleaseIssue } from '#src/catalog/release-checks.ts'
 import {
   type LayerSummary,
   listLayers,
@@ -15,7 +16,6 @@ import * as schedules from '#src/catalog/schedule-queries.ts'
 import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { listReleaseRecords, type ReleaseDetail, type ReleaseRecord } from '#src/data/audit-queries.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
-import type { CheckName, ReleaseIssue } from '#src/data/rights.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'

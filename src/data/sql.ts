@@ -29,3 +29,8 @@ export async function inTransaction<Result>(
 ): Promise<Result> {
   return retry(() => db.transaction().execute(work), ONCE_MORE, isUndone)
 }
+
+/** Asks the database for a sign of life; fails when there is none, or no schema. */
+export async function ping(db: Kysely<Tables>): Promise<void> {
+  await sql`select from publication limit 1`.execute(db)
+}

@@ -10,6 +10,7 @@ import { addScripts } from '#src/data/schema-state.ts'
 import { addErrors, type ErrorRows } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
+import type { Guide } from '#src/http/docs-page/page.ts'
 import { METRICS, type MetricDefinition } from '#src/http/metrics/metrics.ts'
 import type { DocumentPart } from '#src/http/openapi/document.ts'
 import type { ExtensionTag } from '#src/http/plugins/openapi.ts'
@@ -43,6 +44,8 @@ export interface Extension extends SettingsOwner {
   tag?: ExtensionTag
   /** What the document says of its share in advice, as a paragraph. */
   rule?: string
+  /** Of `docs/guide/NAME.md`: where below `/docs` it is served. */
+  guide?: Omit<Guide, 'file'>
   /** What `GET /` links to, by name. */
   links?: Record<string, ServiceLink>
   /** What it adds to requests for advice, and to answers. */

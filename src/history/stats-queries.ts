@@ -2,7 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import type { FeedbackCounts } from '#schemas/stats.ts'
 import { existingUser } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import type { Latencies, RequestCount } from '#src/http/plugins/request-counts.ts'
+import type { RequestCount } from '#src/http/plugins/request-counts.ts'
+import type { Latencies } from '#src/lib/tallies.ts'
 
 /** ISO dates (UTC), both included. */
 interface Days {

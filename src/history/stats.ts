@@ -14,9 +14,9 @@ import type { App } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { notAllowed } from '#src/http/plugins/error-handler.ts'
-import { quantile } from '#src/http/plugins/request-counts.ts'
 import { DAY_MS, formatDay } from '#src/lib/dates.ts'
 import { round } from '#src/lib/round.ts'
+import { quantile } from '#src/lib/tallies.ts'
 import {
   countErrors,
   countFeedback,

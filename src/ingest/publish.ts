@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import type { ReleaseIssue } from '#src/catalog/release-checks.ts'
 import {
   type DueOutcome,
   type DueRelease,
@@ -8,7 +9,6 @@ import {
   storeIssues,
 } from '#src/catalog/release-queries.ts'
 import { findTimeToPublication, publishNextDue } from '#src/catalog/schedule-queries.ts'
-import type { ReleaseIssue } from '#src/data/rights.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'

@@ -75,7 +75,6 @@ import { deleteOldRecords, listRecords, listReleaseRecords } from '#src/data/aud
 import type { Ask } from '#src/data/cancellable.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { abandonMessage, claimMessage, deleteOldMessages } from '#src/extensions/messages/queries.ts'
 import { createMonths, createMonthsAhead } from '#src/history/queries.ts'
 import { deleteOldest, findAccounts } from '#src/history/recording-queries.ts'
 import {
@@ -84,11 +83,10 @@ import {
   FIRST_ACCOUNT,
   findRetention,
 } from '#src/history/retention-queries.ts'
-import { findAreas, listObserved, rateByMessages } from '#src/history/scorecard-queries.ts'
+import { findAreas, listObserved } from '#src/history/scorecard-queries.ts'
 import { addKept, findCounted, findSkill, listKept } from '#src/history/skill-queries.ts'
 import { addRequestCounts, countErrors, countRequests, countUsers } from '#src/history/stats-queries.ts'
 import { createIdempotencyRecords } from '#src/http/idempotency-queries.ts'
-import { noLatencies } from '#src/http/plugins/request-counts.ts'
 import { cutByNearestSeat } from '#src/ingest/demo/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import {
@@ -101,6 +99,7 @@ import {
   switchStore,
 } from '#src/ingest/move-queries.ts'
 import { clearSummaries } from '#src/ingest/queries.ts'
+import { noLatencies } from '#src/lib/tallies.ts'
 import { findAreasAt, findCells, findPixels, findReleaseState } from '#src/lookup/queries.ts'
 import { decodeMultiPolygon } from '#src/raster/tiles.ts'
 import { readMeans, transformPositions } from '#src/standards/maps/queries.ts'
@@ -406,14 +405,4 @@ test('of what is over', async () => {
   expect(await within((trx) => deleteUser(trx, service.person.user.id))).toMatchObject({ accounts: 1 })
   while (await removePiece(db));
   expect(await db.selectFrom('account_removal').select('user_id').execute()).toEqual([])
-})
-
-test('of messages', async () => {
-  const received = { id: randomBytes(32), sender: randomBytes(32) }
-  const rules = { mostADay: 1, isStop: false, wakes: false }
-  expect(await claimMessage(db, received, rules)).toMatchObject({ claimed: true, today: 0, offer: null })
-  expect(await claimMessage(db, received, rules)).toMatchObject({ claimed: false, reply: null })
-  await abandonMessage(db, received)
-  expect(await deleteOldMessages(db, 10)).toBe(0)
-  expect(await rateByMessages(db, 'nothing')).toEqual({ count: 0, mean: null })
 })

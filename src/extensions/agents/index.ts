@@ -3,6 +3,7 @@ import type { Extension } from '../extension.ts'
 /** Tools for AI agents over the Model Context Protocol. */
 export const agents: Extension = {
   name: 'agents',
+  guide: { path: 'agents', title: 'agents (MCP)', before: 'clients' },
   links: { mcp: { path: '/mcp', description: 'The tools for AI agents (MCP).' } },
   async routes(app, core) {
     const { mcp } = await import('./routes.ts')

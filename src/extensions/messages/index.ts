@@ -29,6 +29,7 @@ declare module '#src/data/tables.ts' {
 export const messages: Extension = {
   name: 'messages',
   needs: ['texts'],
+  guide: { path: 'messages', title: 'text messages', before: 'offline' },
   settings,
   sql: new URL('sql/', import.meta.url),
   async routes(app, core) {

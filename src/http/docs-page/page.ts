@@ -9,13 +9,13 @@ import { DOCS_SCRIPT } from '../plugins/web-pages.ts'
 import type { Chapter, RenderedMarkdown } from './markdown.ts'
 
 interface PageContent {
-  /** Relative path of the pages of the documentation. */
-  folder: string
   root: string
   product: string
   calls: RenderedMarkdown
   guide: RenderedMarkdown
   synthetic: boolean
+  /** Links to the others. */
+  readings: string
 }
 
 const NOTICE = `
@@ -34,7 +34,7 @@ ${styles.map((name) => `  <link rel="stylesheet" href="${file(name)}">\n`).join(
 }
 
 /** The first calls, the guide and links above the operations. */
-export function renderContent({ folder, root, product, calls, guide, synthetic }: PageContent): string {
+export function renderContent({ root, product, calls, guide, synthetic, readings }: PageContent): string {
   const tries: Operation[][] = [
     [{ name: 'Try it', link: `advisory/${product}AtPoint` }],
     [
@@ -59,17 +59,13 @@ export function renderContent({ folder, root, product, calls, guide, synthetic }
       ${guide.opening}
       ${closed.join('\n')}
       <p>
-        More to read: ${readingLinks(folder)}. The document of all operations: <a href="${root}openapi.yaml">YAML</a>, <a href="${root}openapi.json">JSON</a>; of one purpose:
+        More to read: ${readings}. The document of all operations: <a href="${root}openapi.yaml">YAML</a>, <a href="${root}openapi.json">JSON</a>; of one purpose:
         ${parts(root)}.
       </p>
     </section>
     <noscript>The operations are shown by a script; the document has them, too.</noscript>
     </div>
     `
-}
-
-function readingLinks(folder: string): string {
-  return READING_PATHS.map((path) => `<a href="${folder}${path}">${READINGS[path][1]}</a>`).join(', ')
 }
 
 /** Where the commands of the documents ask. */
@@ -88,13 +84,17 @@ function parts(root: string): string {
   return links.join(', ')
 }
 
-export function renderReadingPage({ title, opening, chapters }: RenderedMarkdown, head: string): string {
+export function renderReadingPage(
+  { title, opening, chapters }: RenderedMarkdown,
+  head: string,
+  readings: string,
+): string {
   const parts = chapters.map(({ id, heading, content }) => `<h2 id="${id}">${heading}</h2>\n${content}`)
   return renderHtml({
     title: `${title} - ${SERVICE_NAME}`,
     head,
     body: `    <article class="page docs reading">
-      <p><a href=".">All operations, and the guide</a>. More to read: ${readingLinks('')}.</p>
+      <p><a href=".">All operations, and the guide</a>. More to read: ${readings}.</p>
       <h2>${title}</h2>
       ${opening}
       ${parts.join('\n')}
@@ -115,55 +115,69 @@ function card({ id, heading, content }: Chapter, operations: Operation[]): strin
 const DOCUMENTS = join(import.meta.dirname, '../../../docs')
 
 /** Documents by their path below /docs, and what links call them; the guide and the first calls are on the page itself. */
-const READINGS = {
-  '': ['guide/integrators.md', 'the guide'],
-  calls: ['guide/calls.md', 'first calls'],
-  rules: ['api.md', 'the rules'],
-  certainty: ['guide/certainty.md', 'how sure values are'],
-  quantities: ['guide/quantities.md', 'quantities'],
-  messages: ['guide/messages.md', 'text messages'],
-  offline: ['guide/offline.md', 'offline packs'],
-  gis: ['guide/gis.md', 'GIS'],
-  agents: ['guide/agents.md', 'agents (MCP)'],
-  clients: ['guide/clients.md', 'clients'],
-  changes: ['guide/changes.md', 'messages of changes'],
-  citing: ['guide/citing.md', 'citing'],
-  proof: ['guide/proof.md', 'proofs'],
-  operators: ['guide/operators.md', 'operators'],
-  manifest: ['manifest.md', 'own rasters'],
-  contributors: ['guide/contributors.md', 'contributors'],
-  versions: ['versioning.md', 'versions'],
-  changelog: ['../CHANGELOG.md', 'the changelog'],
-} as const
+const READINGS: Reading[] = [
+  { path: '', file: 'guide/integrators.md', title: 'the guide' },
+  { path: 'calls', file: 'guide/calls.md', title: 'first calls' },
+  { path: 'rules', file: 'api.md', title: 'the rules' },
+  { path: 'certainty', file: 'guide/certainty.md', title: 'how sure values are' },
+  { path: 'quantities', file: 'guide/quantities.md', title: 'quantities' },
+  { path: 'offline', file: 'guide/offline.md', title: 'offline packs' },
+  { path: 'gis', file: 'guide/gis.md', title: 'GIS' },
+  { path: 'clients', file: 'guide/clients.md', title: 'clients' },
+  { path: 'changes', file: 'guide/changes.md', title: 'messages of changes' },
+  { path: 'citing', file: 'guide/citing.md', title: 'citing' },
+  { path: 'proof', file: 'guide/proof.md', title: 'proofs' },
+  { path: 'operators', file: 'guide/operators.md', title: 'operators' },
+  { path: 'manifest', file: 'manifest.md', title: 'own rasters' },
+  { path: 'contributors', file: 'guide/contributors.md', title: 'contributors' },
+  { path: 'versions', file: 'versioning.md', title: 'versions' },
+  { path: 'changelog', file: '../CHANGELOG.md', title: 'the changelog' },
+]
 
-type ReadingPath = keyof typeof READINGS
+interface Reading {
+  path: string
+  file: string
+  title: string
+}
 
-export const READING_PATHS = (Object.keys(READINGS) as ReadingPath[]).filter(
-  (path) => path !== '' && path !== 'calls',
-)
+/** Of an extension. @property before the path of the reading of the core that it stands before */
+export type Guide = Reading & { before: string }
 
-export function createReadings() {
-  const readings = new Cache<string, RenderedMarkdown>('readings', { max: 100 })
-  return (path: ReadingPath, folder: string): Promise<RenderedMarkdown> =>
-    readings.load(`${folder}${path}`, () => readDocument(path, folder))
+export type Readings = ReturnType<typeof createReadings>
+
+/** @param guides of extensions */
+export function createReadings(guides: readonly Guide[]) {
+  const all = READINGS.flatMap((own) => [...guides.filter(({ before }) => before === own.path), own])
+  const cache = new Cache<string, RenderedMarkdown>('readings', { max: 100 })
+  const others = all.filter(({ path }) => path !== '' && path !== 'calls')
+
+  return {
+    /** Of those with a page of their own. */
+    paths: others.map(({ path }) => path),
+    links: (folder: string) =>
+      others.map(({ path, title }) => `<a href="${folder}${path}">${title}</a>`).join(', '),
+    read(path: string, folder: string): Promise<RenderedMarkdown> {
+      const { file = '' } = all.find((one) => one.path === path) ?? {}
+      return cache.load(`${folder}${path}`, () => readDocument(all, file, folder))
+    },
+  }
 }
 
 /** @param folder relative path of the other documents; links to files elsewhere are for readers of the repository */
-async function readDocument(path: ReadingPath, folder: string): Promise<RenderedMarkdown> {
-  const [file] = READINGS[path]
+async function readDocument(all: Reading[], file: string, folder: string): Promise<RenderedMarkdown> {
   // Loaded with the first page, which shortens the start.
   const [text, { renderReading }] = await Promise.all([
     readFile(join(DOCUMENTS, file), 'utf8'),
     import('./markdown.ts'),
   ])
-  return renderReading(text, (link) => hrefFrom(file, link, folder))
+  return renderReading(text, (link) => hrefFrom(all, file, link, folder))
 }
 
-function hrefFrom(file: string, link: string, folder: string): string | null {
+function hrefFrom(all: Reading[], file: string, link: string, folder: string): string | null {
   if (/^(https?:|#)/.test(link)) return link
   const [target = '', chapter] = link.split('#')
   const linked = normalize(join(file, '..', target))
-  const found = Object.entries(READINGS).find(([path, [document]]) => path !== 'calls' && document === linked)
+  const found = all.find((one) => one.path !== 'calls' && one.file === linked)
   if (!found) return null
-  return `${folder}${found[0] || '.'}${chapter === undefined ? '' : `#${chapter}`}`
+  return `${folder}${found.path || '.'}${chapter === undefined ? '' : `#${chapter}`}`
 }

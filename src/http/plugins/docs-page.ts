@@ -7,7 +7,7 @@ import type { App } from '../app.ts'
 import { createClientFiles } from '../docs-page/clients.ts'
 import {
   createReadings,
-  READING_PATHS,
+  type Guide,
   renderContent,
   renderHead,
   renderReadingPage,
@@ -49,6 +49,8 @@ declare const docsPlugins: unknown
 
 interface DocsPageOptions {
   synthetic: () => Promise<boolean>
+  /** Of extensions. */
+  guides: readonly Guide[]
 }
 
 /**
@@ -56,10 +58,10 @@ interface DocsPageOptions {
  * a guide in the OpenAPI document into clients.
  */
 export const docsPage = fp(
-  async (app: App, { synthetic }: DocsPageOptions) => {
+  async (app: App, { synthetic, guides }: DocsPageOptions) => {
     const prefix = `${app.config.BASE_PATH}/docs`
     const product = app.products.list[0]?.code ?? ''
-    const read = createReadings()
+    const { paths, links, read } = createReadings(guides)
     const clientFile = createClientFiles()
 
     await app.register(async (open) => {
@@ -93,7 +95,7 @@ export const docsPage = fp(
           .replaceAll(/"[^"]*\/(static\/[\w./-]+)"/g, `"${folder}$1?v=${VERSION}"`)
           .replace(
             operations,
-            `${renderContent({ folder, root, product, guide, calls, synthetic: isSynthetic })}${operations}`,
+            `${renderContent({ root, product, guide, calls, synthetic: isSynthetic, readings: links(folder) })}${operations}`,
           )
         return withAddress(whole, request)
       })
@@ -114,9 +116,9 @@ export const docsPage = fp(
         },
         uiHooks: { preHandler: sendDocument },
       })
-      for (const path of READING_PATHS) {
+      for (const path of paths) {
         open.get(`${prefix}/${path}`, { schema: { hide: true } }, async (request, reply) => {
-          const page = renderReadingPage(await read(path, ''), renderHead(app, '../'))
+          const page = renderReadingPage(await read(path, ''), renderHead(app, '../'), links(''))
           return reply.type(HTML).send(withAddress(page, request))
         })
       }

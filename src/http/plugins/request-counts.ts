@@ -1,78 +1,15 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
-import { DAY_MS, formatDay } from '#src/lib/dates.ts'
+import { createToday } from '#src/lib/dates.ts'
+import { createPendingCounts } from '#src/lib/pending-counts.ts'
+import { addTally, emptyTally, findBucket, type Tally } from '#src/lib/tallies.ts'
 import type { App } from '../app.ts'
-import type { Sample } from '../metrics/metrics.ts'
+import { countErrors, createHistograms, type Outcome, type RouteTotal } from '../metrics/requests.ts'
 import { findRoutePattern, type RoutePattern, UNKNOWN_PATH } from '../request.ts'
+import { createSlowCalls } from '../slow-calls.ts'
 
 /** Of what this process counts, into the database. */
 const FLUSH_MS = 10_000
-
-const FIRST_MS = 0.1
-/** Each bucket ends 2^(1/4) times as late as the one before. */
-const BUCKETS_PER_OCTAVE = 4
-/** The last bucket ends at 74 s, and has longer durations too. */
-const BUCKETS = 79
-
-/** Numbers of requests by duration, in buckets of constant relative width. */
-export type Latencies = number[]
-
-export function noLatencies(): Latencies {
-  return new Array(BUCKETS).fill(0)
-}
-
-export function findBucket(milliseconds: number): number {
-  if (milliseconds <= FIRST_MS) return 0
-  return Math.min(Math.ceil(BUCKETS_PER_OCTAVE * Math.log2(milliseconds / FIRST_MS)), BUCKETS - 1)
-}
-
-/** Numbers of durations up to limits, each of which is twice the one before; longer ones are in none. */
-export function countsByOctave(latencies: Latencies): { limitMs: number; count: number }[] {
-  const counts: { limitMs: number; count: number }[] = []
-  let count = 0
-  for (let bucket = 0; bucket < BUCKETS - 1; bucket++) {
-    count += latencies[bucket] as number
-    const octave = bucket / BUCKETS_PER_OCTAVE
-    if (Number.isInteger(octave)) counts.push({ limitMs: FIRST_MS * 2 ** octave, count })
-  }
-  return counts
-}
-
-/** In milliseconds, exact to within 10 % between 0.1 ms and 74 s; null without requests. */
-export function quantile(latencies: Latencies, part: number, longest: number): number | null {
-  const rank = Math.ceil(latencies.reduce((sum, count) => sum + count, 0) * part)
-  if (rank === 0) return null
-  let seen = 0
-  const bucket = latencies.findIndex((count) => {
-    seen += count
-    return seen >= rank
-  })
-  // The middle of the bucket on the logarithmic scale.
-  return Math.min(FIRST_MS * 2 ** ((bucket - 0.5) / BUCKETS_PER_OCTAVE), longest)
-}
-
-interface Tally {
-  requests: number
-  totalMs: number
-  maxMs: number
-  latencies: Latencies
-}
-
-export function emptyTally(): Tally {
-  return { requests: 0, totalMs: 0, maxMs: 0, latencies: noLatencies() }
-}
-
-export function addTally(sum: Tally, { requests, totalMs, maxMs, latencies }: Tally): void {
-  sum.requests += requests
-  sum.totalMs += totalMs
-  sum.maxMs = Math.max(sum.maxMs, maxMs)
-  sum.latencies = sum.latencies.map((count, bucket) => count + (latencies[bucket] as number))
-}
-
-interface Outcome {
-  status: number
-  code: string
-}
 
 export interface RequestCount extends Outcome, Tally {
   /** ISO date, UTC. */
@@ -80,54 +17,8 @@ export interface RequestCount extends Outcome, Tally {
   operation: string
 }
 
-/** Requests for a route with one outcome since the start of the process. */
-export interface RouteTotal extends RoutePattern, Outcome, Tally {}
-
 /** Adds counts to those in the database; day, operation, status and code are unique. */
 export type AddCounts = (counts: RequestCount[]) => Promise<void>
-
-interface PendingCountsOptions<Count> {
-  keyOf: (count: Count) => string
-  merge: (sum: Count, count: Count) => void
-  write: (counts: Count[]) => Promise<void>
-  /** Distinct counts; more are dropped. */
-  most?: number
-}
-
-/** Counts in memory that wait to be written; those of a failed write wait for the next one. */
-export function createPendingCounts<Count>(options: PendingCountsOptions<Count>) {
-  const { keyOf, merge, write, most = Number.POSITIVE_INFINITY } = options
-  let pending = new Map<string, Count>()
-  let writing: Promise<void> = Promise.resolve()
-
-  function add(count: Count): void {
-    const key = keyOf(count)
-    const sum = pending.get(key)
-    if (sum) merge(sum, count)
-    else if (pending.size < most) pending.set(key, count)
-  }
-
-  async function writeAll(): Promise<void> {
-    if (pending.size === 0) return
-    const counts = [...pending.values()]
-    pending = new Map()
-    try {
-      await write(counts)
-    } catch (error) {
-      // A failed write may have been done: counts are rather written twice than never.
-      for (const count of counts) add(count)
-      throw error
-    }
-  }
-
-  return {
-    add,
-    flush(): Promise<void> {
-      writing = writing.catch(() => {}).then(writeAll)
-      return writing
-    },
-  }
-}
 
 interface Operation {
   name: string
@@ -201,131 +92,6 @@ function count({ name, counts }: Operation, day: string, outcome: Outcome, milli
   count.latencies[bucket] = (count.latencies[bucket] ?? 0) + 1
 }
 
-/** Gives the ISO date: to format it takes ten times as long as to count. */
-export function createToday(): () => string {
-  let number = Number.NaN
-  let name = ''
-  return () => {
-    const now = Date.now()
-    const current = Math.floor(now / DAY_MS)
-    if (current !== number) [number, name] = [current, formatDay(now)]
-    return name
-  }
-}
-
-/** One of the slowest calls of an operation, without its caller and its content. */
-interface SlowCall extends Outcome {
-  operation: string
-  milliseconds: number
-  /** Milliseconds since 1970. */
-  endedAt: number
-  requestId: string
-}
-
-/** Calls stored of each operation in a window: a slow operation does not hide the others. */
-const SLOWEST = 5
-
-/** After it a new window begins; the one before is stored until the next. */
-const WINDOW_MS = 12 * 3_600_000
-
-interface SlowestCalls {
-  before: SlowCall[]
-  /** The slowest first. */
-  current: SlowCall[]
-  /** Faster calls are not stored. */
-  least: number
-}
-
-/** The slowest calls of this process in the present window and the one before. */
-export function createSlowCalls(now: () => number = Date.now) {
-  const operations = new Map<string, SlowestCalls>()
-  let since = now()
-  let openedAt = since
-
-  function openWindow(time: number): void {
-    // After a window without a call both are over.
-    const isNext = time - openedAt < 2 * WINDOW_MS
-    since = isNext ? openedAt : time - WINDOW_MS
-    openedAt = time
-    for (const slowest of operations.values()) {
-      slowest.before = isNext ? slowest.current : []
-      slowest.current = []
-      slowest.least = 0
-    }
-  }
-
-  return {
-    noterOf(operation: string) {
-      // Several routes may be one operation: GET and its HEAD, or all pages.
-      const slowest = operations.get(operation) ?? { before: [], current: [], least: 0 }
-      operations.set(operation, slowest)
-      return (status: number, code: string, milliseconds: number, requestId: string): void => {
-        const endedAt = now()
-        if (endedAt - openedAt >= WINDOW_MS) openWindow(endedAt)
-        if (milliseconds <= slowest.least) return
-        slowest.current.push({ operation, status, code, milliseconds, endedAt, requestId })
-        slowest.current.sort(bySlowness)
-        slowest.current.splice(SLOWEST)
-        if (slowest.current.length === SLOWEST) slowest.least = slowest.current.at(-1)?.milliseconds ?? 0
-      }
-    },
-
-    /** The slowest first; `since`: begin of the watch, in milliseconds since 1970. */
-    read(): { since: number; calls: SlowCall[] } {
-      const time = now()
-      if (time - openedAt >= WINDOW_MS) openWindow(time)
-      const calls = [...operations.values()].flatMap(({ before, current }) =>
-        [...before, ...current].sort(bySlowness).slice(0, SLOWEST),
-      )
-      return { since, calls: calls.sort(bySlowness) }
-    },
-  }
-}
-
-function bySlowness(a: SlowCall, b: SlowCall): number {
-  return b.milliseconds - a.milliseconds
-}
-
-/** Errors of several codes have one status, and one histogram. */
-function createHistograms(totals: RouteTotal[]): Sample[] {
-  const sums = new Map<string, RouteTotal>()
-  for (const total of totals) {
-    const { method, route, status } = total
-    const key = `${method} ${route} ${status}`
-    const sum = sums.get(key) ?? { method, route, status, code: '', ...emptyTally() }
-    addTally(sum, total)
-    sums.set(key, sum)
-  }
-  return [...sums.values()].flatMap(createHistogram)
-}
-
-function createHistogram({ method, route, status, requests, totalMs, latencies }: RouteTotal): Sample[] {
-  const labels = { method, route, status: String(status) }
-  const name = 'http_request_duration_seconds'
-  const bucket = (le: string, value: number) => ({
-    labels: { le, ...labels },
-    value,
-    metricName: `${name}_bucket`,
-  })
-  return [
-    // Without the noise of binary fractions: a limit is the name of its bucket.
-    ...countsByOctave(latencies).map(({ limitMs, count }) =>
-      bucket(String(Number((limitMs / 1000).toPrecision(6))), count),
-    ),
-    bucket('+Inf', requests),
-    { labels, value: totalMs / 1000, metricName: `${name}_sum` },
-    { labels, value: requests, metricName: `${name}_count` },
-  ]
-}
-
-function countErrors(totals: RouteTotal[]): Sample[] {
-  const errors = new Map<string, number>()
-  for (const { code, requests } of totals) {
-    if (code !== '') errors.set(code, (errors.get(code) ?? 0) + requests)
-  }
-  return [...errors].map(([code, value]) => ({ labels: { code }, value }))
-}
-
 declare module 'fastify' {
   interface FastifyInstance {
     flushRequestCounts(): Promise<void>
@@ -383,46 +149,3 @@ export const requestCounts = fp(
 function nameRoute({ schema, method }: RouteOptions): string {
   return schema?.operationId ?? (method === 'OPTIONS' ? 'preflight' : 'documentation')
 }
-
-export interface KeyUsage {
-  keyId: string
-  /** ISO date, UTC. */
-  day: string
-  requests: number
-}
-
-/** Adds usage to that in the database; key and day are unique. */
-export type AddKeyUsage = (usage: KeyUsage[]) => Promise<void>
-
-/** Keys and days in memory. Only keys of the database are counted, so there are rarely as many. */
-const MOST_COUNTS = 10_000
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    countKeyRequest(keyId: string): void
-    flushKeyUsage(): Promise<void>
-  }
-}
-
-export const keyUsage = fp(
-  async (app: App, { add: write }: { add: AddKeyUsage }) => {
-    const today = createToday()
-    const { add, flush } = createPendingCounts<KeyUsage>({
-      keyOf: ({ keyId, day }) => `${keyId} ${day}`,
-      merge: (sum, { requests }) => {
-        sum.requests += requests
-      },
-      write,
-      most: MOST_COUNTS,
-    })
-    app.decorate('countKeyRequest', (keyId: string) => add({ keyId, day: today(), requests: 1 }))
-    app.decorate('flushKeyUsage', flush)
-    app.jobs.add(
-      'store-key-usage',
-      { everyMs: FLUSH_MS, failure: 'requests with keys could not be counted yet' },
-      flush,
-      flush,
-    )
-  },
-  { name: 'key-usage', dependencies: ['jobs'] },
-)

@@ -1,6 +1,6 @@
 import type { CompanionRole } from '#schemas/certainty.ts'
 import type { ProductDefinition, Series } from '#schemas/products/define.ts'
-import type { ReleaseIssue } from '#src/data/rights.ts'
+import type { ReleaseIssue } from '#src/catalog/release-checks.ts'
 import { isoMonth, monthsBetween } from '#src/lib/dates.ts'
 import { percentText, shortNumber } from '#src/lib/round.ts'
 import type { LevelExtent } from '#src/raster/grid.ts'

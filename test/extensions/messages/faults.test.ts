@@ -5,9 +5,9 @@ import { expect, test } from 'vitest'
 import { claimMessage, deleteOldMessages } from '#src/extensions/messages/queries.ts'
 import { startApp } from '#test/setup/app.ts'
 import { call } from '#test/setup/calls.ts'
+import { createSender, DOORS } from '#test/setup/gateway.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { makeAdmin, newPerson } from '#test/setup/people.ts'
-import { createSender, DOORS } from './gateway.ts'
 
 // Runs on a server alone: another connection holds locks, and two services share a database.
 

@@ -3,8 +3,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { App } from '#src/http/app.ts'
 import { withOtherService } from '#test/accounts/other-service.ts'
 import { call } from '#test/setup/calls.ts'
+import { createSender, DOORS } from '#test/setup/gateway.ts'
 import { openService } from '#test/setup/open-service.ts'
-import { createSender, DOORS } from './gateway.ts'
 
 // Runs on both databases: its statements are written for both.
 

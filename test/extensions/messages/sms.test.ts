@@ -1,8 +1,8 @@
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { describe, expect, test } from 'vitest'
 import { call } from '#test/setup/calls.ts'
+import { createSender, DOORS } from '#test/setup/gateway.ts'
 import { openService } from '#test/setup/open-service.ts'
-import { createSender, DOORS } from './gateway.ts'
 
 // Runs on both databases: its statements are written for both.
 

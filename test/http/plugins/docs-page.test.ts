@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
+import { EXTENSIONS } from '#src/extensions/index.ts'
 import type { App } from '#src/http/app.ts'
-import { READING_PATHS } from '#src/http/docs-page/page.ts'
+import { createReadings } from '#src/http/docs-page/page.ts'
 import { openApp } from '#test/setup/open-service.ts'
 
 const service = openApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
@@ -18,6 +19,10 @@ function linksOf(page: string, url: string): string[] {
     ([, link = '']) => new URL(link, `http://localhost${url}`).pathname,
   )
 }
+
+const READING_PATHS = createReadings(
+  EXTENSIONS.flatMap(({ guide }) => (guide ? [{ ...guide, file: '' }] : [])),
+).paths
 
 /** What GitHub and browsers find by the part of a link behind `#`. */
 const idsOf = (page: string) => new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))

@@ -8,8 +8,8 @@ import {
   type StatedRange,
   upsertPlausibleRange,
 } from '#src/catalog/reference-queries.ts'
+import type { CheckName } from '#src/catalog/release-checks.ts'
 import { findPublished } from '#src/catalog/release-queries.ts'
-import type { CheckName } from '#src/data/rights.ts'
 import { inspectAgain } from '#src/ingest/checks/index.ts'
 import { findSurroundings } from '#src/ingest/checks/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { App } from '#src/http/app.ts'
-import { call } from '#test/setup/calls.ts'
+import { call } from './calls.ts'
 
 const SECRET = 'a-secret-of-a-gateway-with-32-characters'
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { collectionOf } from '#test/advice/polygons/ask.ts'
-import { createSender, DOORS } from '#test/extensions/messages/gateway.ts'
 import { type Agent, connectAgent } from '#test/setup/agents.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { call } from '#test/setup/calls.ts'
+import { createSender, DOORS } from '#test/setup/gateway.ts'
 import { openService } from '#test/setup/open-service.ts'
 
 // Runs on a server alone: the statements of each door have tests of their own on both databases.

@@ -24,7 +24,7 @@ process.exitCode = await (url === undefined ? tryFixtures() : tryScenarios(url, 
 
 /** Resolves to the exit code of the suite: 0 where exactly the expected scenarios fail. */
 function tryScenarios(address: string, failures: 'service' | 'fixtures'): Promise<number> {
-  const expected = `scripts/mcp/${failures}.yaml`
+  const expected = `test/extensions/agents/conformance/${failures}.yaml`
   const parameters = ['server', '--suite', 'all', '--expected-failures', expected, '--url', address]
   const suite = spawn('npx', ['--yes', SUITE, ...parameters], { stdio: 'inherit' })
   return new Promise((resolve, reject) => {
