@@ -83,8 +83,8 @@ import {
   FIRST_ACCOUNT,
   findRetention,
 } from '#src/history/retention-queries.ts'
-import { findAreas, listObserved } from '#src/history/scorecard-queries.ts'
-import { addKept, findCounted, findSkill, listKept } from '#src/history/skill-queries.ts'
+import { findAreas, listObserved } from '#src/extensions/skill/scorecard-queries.ts'
+import { addKept, findCounted, findSkill, listKept } from '#src/extensions/skill/queries.ts'
 import { addRequestCounts, countErrors, countRequests, countUsers } from '#src/history/stats-queries.ts'
 import { createIdempotencyRecords } from '#src/http/idempotency-queries.ts'
 import { cutByNearestSeat } from '#src/ingest/demo/queries.ts'

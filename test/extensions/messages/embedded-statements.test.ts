@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { abandonMessage, claimMessage, deleteOldMessages } from '#src/extensions/messages/queries.ts'
-import { rateByMessages } from '#src/history/scorecard-queries.ts'
+import { rateByMessages } from '#src/extensions/skill/scorecard-queries.ts'
 import { openService } from '#test/setup/open-service.ts'
 
 // Runs on the embedded database alone: what these statements are for is tested on a server.

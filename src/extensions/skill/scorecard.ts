@@ -40,7 +40,7 @@ import {
   sumSkill,
   TERCILES,
 } from './scores.ts'
-import { findCounted, isObservable, KEPT_LEVEL, listKept, type SkillBatch } from './skill-queries.ts'
+import { findCounted, isObservable, KEPT_LEVEL, listKept, type SkillBatch } from './queries.ts'
 
 /** Areas are looked up in pieces. */
 const PIECE = 1000
