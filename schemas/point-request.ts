@@ -63,10 +63,6 @@ export const Condition = t.text(
   'foot slope',
 )
 
-export const SkillField = t.boolean(
-  'Whether the answer says how well such forecasts have done at the place (`skill`).',
-)
-
 /** A format of answers for one place that is a text, in the schemas. */
 export interface TextFormat {
   /** In `format`. */
@@ -98,22 +94,33 @@ const Fields = {
   forecast_period: t.optional(ForecastPeriod),
   release: t.optional(Release),
   condition: t.optional(Condition),
-  provenance: t.optional(
-    t.boolean(
-      'Whether the answer has the pixels and sources of its values (`provenance`), as with `Prefer: return=provenance`.',
-    ),
-  ),
-  proof: t.optional(
-    t.boolean('Whether the answer has what proves its values without the service (`proof`).'),
-  ),
-  skill: t.optional(SkillField),
 }
 
 export const PointRequest = defineRequest({ ...Fields, ...QuantityFields })
-export interface PointRequest extends t.WithoutNulls<Static<typeof PointRequest>> {}
+/** With the fields of members that are in the core. */
+export interface PointRequest extends t.WithoutNulls<Static<typeof PointRequest>> {
+  provenance?: boolean
+  proof?: boolean
+}
+
+/** A member of answers that requests may ask for, in the schemas. */
+export interface MemberSchemas {
+  /** Of the answer, and of the request. */
+  name: keyof PointRequest
+  /** Of a single point alone, or of each product, also in an area. */
+  of: 'pixels' | 'products'
+  /** Of the request: a boolean. */
+  field: TSchema
+  /** Of the answer. */
+  schema: TSchema
+  components: readonly TSchema[]
+  /** Whether it may be another one tomorrow for the same release. */
+  changes?: boolean
+}
 
 /** What extensions add to requests for points, and to their answers. A field is declared in `PointRequest`, too. */
 export interface Additions {
+  members: readonly MemberSchemas[]
   formats: readonly TextFormat[]
 }
 
@@ -123,11 +130,24 @@ export interface Asked extends Additions {
 }
 
 export function defineAsked<Added extends Additions>(added: Added): Added & Asked {
+  const members = added.members.map(({ name, field }) => [name, t.optional(field)])
+  const first = { ...Fields, ...Object.fromEntries(members) }
   const last = added.formats.map(({ fields }) => fields)
-  return { ...added, request: defineRequest({ ...Fields, ...QuantityFields, ...Object.assign({}, ...last) }) }
+  return { ...added, request: defineRequest({ ...first, ...QuantityFields, ...Object.assign({}, ...last) }) }
 }
 
-export const NOTHING_ADDED: Asked = { formats: [], request: PointRequest }
+/** The names of members. */
+export function memberNames({ members }: Pick<Asked, 'members'>, of: MemberSchemas['of']): string[] {
+  return members.flatMap((member) => (member.of === of ? [member.name] : []))
+}
+
+/** Their schemas in an answer. */
+export function answeredMembers({ members }: Asked, ...of: MemberSchemas['of'][]): TProperties {
+  const own = members.filter((member) => of.includes(member.of))
+  return Object.fromEntries(own.map(({ name, schema }) => [name, Type.Optional(schema)]))
+}
+
+export const NOTHING_ADDED: Asked = { members: [], formats: [], request: PointRequest }
 
 /** A request with the format of the answer, for clients that send an address alone. */
 export function withFormat(
@@ -171,12 +191,10 @@ const PlaceName = t.text(
   'Amhara',
 )
 
-/** What the document says of quantities and pixels at a point counts for places too. */
-const OF_POINTS = ['provenance', 'proof', ...Object.keys(QuantityFields)]
-
-/** The parameters of the operations for places that the document lists. */
-export function documentPlaceQuery(query: TObject): TObject {
-  const listed = Object.entries(toQuerySchema(query).properties).filter(([name]) => !OF_POINTS.includes(name))
+/** The parameters that the document lists for places: what it says of quantities and pixels of a point counts there too. */
+export function documentPlaceQuery(query: TObject, asked: Asked): TObject {
+  const left = [...memberNames(asked, 'pixels'), ...Object.keys(QuantityFields)]
+  const listed = Object.entries(toQuerySchema(query).properties).filter(([name]) => !left.includes(name))
   return Type.Object(Object.fromEntries(listed))
 }
 

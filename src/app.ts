@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import { defineAsked } from '#schemas/point-request.ts'
 import type { Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
@@ -6,10 +5,13 @@ import { auth, createAccounts } from './accounts/index.ts'
 import { addKeyUsage } from './accounts/key-queries.ts'
 import { keys } from './accounts/keys.ts'
 import { user } from './accounts/user.ts'
+import type { Additions } from './advice/additions.ts'
 import { citations } from './advice/citations.ts'
 import { changes } from './advice/comparison/routes.ts'
 import { advisory, warmUp } from './advice/index.ts'
 import { location } from './advice/location/routes.ts'
+import { createProof } from './advice/point/proof.ts'
+import { createProvenance } from './advice/point/provenance-queries.ts'
 import { createAdvisors, createRegionStatistics } from './advice/polygon/advisors.ts'
 import { createRuleReader } from './advice/quantities/compute.ts'
 import { subscriptions } from './advice/subscriptions/routes.ts'
@@ -29,7 +31,6 @@ import { listErrorCodes } from './errors.ts'
 import type { Core, Extension } from './extensions/extension.ts'
 import { EXTENSIONS } from './extensions/index.ts'
 import { feedback, history, startHistoryRecorder } from './history/index.ts'
-import { scorecard } from './extensions/skill/scorecard.ts'
 import { stats } from './history/stats.ts'
 import { addRequestCounts } from './history/stats-queries.ts'
 import type { App } from './http/app.ts'
@@ -132,11 +133,11 @@ export async function buildApp(
   const extensions = EXTENSIONS.filter(({ name }) => on.includes(name))
   await registerPages(app, extensions)
   const lookup = createLookup(app)
-  app.decorate('additions', await collectAdditions(app, extensions))
   await app.register(
     async (guarded) => {
       await guarded.register(limitedRate)
       await guarded.register(overload)
+      guarded.decorate('additions', await collectAdditions(guarded, lookup, extensions))
       const core = createCore(guarded, lookup)
       const { readRules, maps, downloads } = core
       await guarded.register(advisory, core)
@@ -146,7 +147,6 @@ export async function buildApp(
       await guarded.register(signingKeys)
       await guarded.register(changes)
       await guarded.register(feed)
-      await guarded.register(scorecard)
       await guarded.register(map, { maps, downloads })
       await guarded.register(packs, { lookup, maps, downloads })
       await guarded.register(stac, { lookup })
@@ -198,12 +198,14 @@ async function registerPages(app: App, extensions: readonly Extension[]): Promis
   await app.register(docsPage, { synthetic, guides })
 }
 
-async function collectAdditions(
-  app: App,
-  extensions: readonly Extension[],
-): Promise<FastifyInstance['additions']> {
+/** What the core and its extensions add to answers, in the order of their members. */
+async function collectAdditions(app: App, lookup: Lookup, extensions: readonly Extension[]) {
   const added = await Promise.all(extensions.map((extension) => extension.additions?.(app)))
-  return defineAsked({ formats: added.flatMap((one) => one?.formats ?? []) })
+  const members = added.flatMap((one) => one?.members ?? [])
+  return defineAsked<Additions>({
+    members: [createProvenance(lookup), createProof(app), ...members],
+    formats: added.flatMap((one) => one?.formats ?? []),
+  })
 }
 
 function createCore(guarded: App, lookup: Lookup): Core {

@@ -1,6 +1,6 @@
 import { defineAllProductsSchemas, definePointSchemas, listPointComponents } from '#schemas/advisory.ts'
 import { defineBatchFormats, defineBatchSchemas, listBatchComponents } from '#schemas/batch.ts'
-import { definePolygonSchemas, listPolygonComponents } from '#schemas/polygon.ts'
+import { definePolygonRequest, definePolygonSchemas, listPolygonComponents } from '#schemas/polygon.ts'
 import { definePolygonsFormats, definePolygonsSchemas, listPolygonsComponents } from '#schemas/polygons.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
@@ -86,15 +86,16 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   const points = products.map((product) => definePointSchemas(product, app.additions))
   const batches = points.map(defineBatchSchemas)
   const forms = defineBatchFormats(products)
-  const polygons = points.map(definePolygonSchemas)
-  const allProducts = defineAllProductsSchemas(points)
+  const polygonRequest = definePolygonRequest(app.additions)
+  const polygons = points.map((point) => definePolygonSchemas(point, polygonRequest))
+  const allProducts = defineAllProductsSchemas(points, app.additions)
   const formats = POLYGON_FORMATS.map(({ name }) => name)
   const many = { schemas: definePolygonsSchemas(polygons, formats), forms: definePolygonsFormats(products) }
   const components = [
     ...listPointComponents(points, app.additions),
     ...allProducts.components,
     ...listBatchComponents(batches, forms),
-    ...listPolygonComponents(polygons),
+    ...listPolygonComponents(polygons, polygonRequest),
     ...listPolygonsComponents(many.schemas, many.forms),
   ]
   for (const schema of components) app.addSchema(schema)

@@ -22,7 +22,6 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['crops', async () => (await import('./reference.ts')).cropsCommand],
   ['pack', async () => (await import('./pack.ts')).packCommand],
   ['ranges', async () => (await import('./ranges.ts')).rangesCommand],
-  ['scorecard', async () => (await import('#src/extensions/skill/command.ts')).scorecardCommand],
   ['compositions', async () => (await import('./compositions.ts')).compositionsCommand],
   ['demo', async () => (await import('./database-commands.ts')).demoCommand],
   ['signing-keys', async () => (await import('./signing-keys.ts')).signingKeysCommand],

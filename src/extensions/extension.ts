@@ -3,10 +3,12 @@ import type { ServiceLink } from '#schemas/service.ts'
 import type { Additions } from '#src/advice/additions.ts'
 import type { Advisors, RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import type { ReadRules } from '#src/advice/quantities/compute.ts'
+import { OF_RELEASES } from '#src/catalog/removal-queries.ts'
 import type { CheckedDatabase, Checks } from '#src/cli/doctor/finding.ts'
 import { addSettings, type SettingsOwner } from '#src/config.ts'
 import { AUDIT_KINDS } from '#src/data/audit-kinds.ts'
 import { addScripts } from '#src/data/schema-state.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { addErrors, type ErrorRows } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
@@ -53,6 +55,8 @@ export interface Extension extends SettingsOwner {
   routes?(app: App, core: Core): Promise<void>
   /** Its folders `migrations`, numbered with those of `sql/migrations`, and `functions`. */
   sql?: URL
+  /** Tables that say something of releases, by `release_id`. */
+  ofReleases?: readonly (keyof Tables)[]
   /** Of `agro`, by name. */
   commands?: Record<string, () => Promise<Command>>
   /** Of `agro doctor`. */
@@ -65,6 +69,7 @@ export function listed(extensions: readonly Extension[]): readonly Extension[] {
     addSettings(extension)
     addErrors(extension.errors ?? {})
     if (extension.sql) addScripts(extension.name, extension.sql)
+    OF_RELEASES.push(...(extension.ofReleases ?? []))
     Object.assign(AUDIT_KINDS, extension.auditKinds)
     Object.assign(METRICS, extension.metrics)
   }

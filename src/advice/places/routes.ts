@@ -20,7 +20,7 @@ import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { varyBy } from '#src/http/request.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
 import { positionOf } from '#src/lookup/releases.ts'
-import { PIXEL_FIELDS } from '../bodies.ts'
+import { refuseProvenance } from '../bodies.ts'
 import { createOutline } from '../fields/saved.ts'
 import { createPlaces, type Place, type Places } from '../location/place.ts'
 import type { PointSource } from '../point/answer.ts'
@@ -63,7 +63,7 @@ export function placeRoutes(
 }
 
 function placeRoute(
-  { additions: { formats } }: App,
+  { additions }: App,
   source: PointSource,
   request: TObject,
   answer: TSchema,
@@ -74,6 +74,7 @@ function placeRoute(
   const [{ code, names, seasonal }] = products as [ProductDefinition]
   const name = hasSections ? 'Everything' : code.charAt(0).toUpperCase() + code.slice(1)
   const path = hasSections ? '' : `/${code}`
+  const { formats } = additions
   const texts = documentTexts(formats)
   const query = definePlaceQuery(request, hasSections ? ['json'] : ['json', 'csv'], formats)
   const note = ignoredNoter(Object.keys(query.properties))
@@ -100,7 +101,7 @@ function placeRoute(
       tags: ['advisory'],
       security: OPTIONAL_TOKEN,
       querystring: toQuerySchema(query),
-      queryAlternative: documentPlaceQuery(query),
+      queryAlternative: documentPlaceQuery(query, additions),
       response: {
         200: {
           description: 'The means of the area or the field, or the values at the position.',
@@ -157,7 +158,7 @@ async function respond(parts: Parts, call: Call, reply: FastifyReply): Promise<v
   const { format: named, place: text, level, ...asked } = call.query
   const format = readFormat(call, asked, named)
   const { country_code } = asked
-  refuseFurther(format, asked)
+  refuseFurther(call, format, asked)
   const find = () => places.findPlace(text, { country_code, level }, { request: call, reply })
   const isShared = () => mayBeShared(call, reply)
 
@@ -167,8 +168,7 @@ async function respond(parts: Parts, call: Call, reply: FastifyReply): Promise<v
     return { source, point, format, place: describePlace(text, place), request: call, reply }
   }
   const adviseOn = async (place: Exclude<Place, { kind: 'position' }>) => {
-    const pixel = PIXEL_FIELDS.find((field) => asked[field])
-    if (pixel) throw ApiError.invalid(pixel, 'must be left out: pixels are told of one point alone')
+    refuseProvenance(call)
     const where = place.kind === 'area' ? place.area : createOutline(place.polygons)
     const name = asked.name ?? (place.kind === 'field' ? place.name : undefined)
     const country = place.kind === 'area' ? { country_code: place.area.countryCode } : {}

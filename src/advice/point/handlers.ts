@@ -5,7 +5,6 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import { sayHistoryFull } from '#src/history/recorded-answer.ts'
-import { readSkills } from '#src/extensions/skill/queries.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { CSV } from '#src/http/formats.ts'
 import { ignoredMember } from '#src/http/parameters.ts'
@@ -25,10 +24,8 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
 import { positionOf, readSeries } from '#src/lookup/releases.ts'
-import type { AnswerFormat } from '../additions.ts'
+import { type AnswerFormat, readMembers } from '../additions.ts'
 import { answerFromMemory, answerPoint, PointAnswer, type PointSource } from './answer.ts'
-import type { Prove } from './proof.ts'
-import { findProvenance } from './provenance-queries.ts'
 
 /** JSON, CSV, or another of the additions. */
 type Format = 'json' | 'csv' | AnswerFormat
@@ -48,13 +45,12 @@ interface PointCall {
 interface PointContext extends PointCall {
   lookup: Lookup
   record: RecordAdvisory
-  prove: Prove
 }
 
 export type PointHandlers = ReturnType<typeof createPointHandlers>
 
 /** An answer from memory takes no promise until it is stored, and the answers of a turn of the event loop leave together. */
-export function createPointHandlers(lookup: Lookup, record: RecordAdvisory, prove: Prove) {
+export function createPointHandlers(lookup: Lookup, record: RecordAdvisory) {
   /** Answers by `reply`, or by the body that it returns. */
   function handle(context: PointContext): Promise<PointAnswer['body']> | undefined {
     const { source, point, format, request, reply } = context
@@ -81,21 +77,21 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory, prov
 
   return {
     /** Sends the answer for a position that a text has named. */
-    answerAt: (call: PointCall) => handle({ lookup, record, prove, ...call }),
+    answerAt: (call: PointCall) => handle({ lookup, record, ...call }),
     /** The same as the body of the answer. */
-    bodyAt: async (call: PointCall) => (await findAndStore({ lookup, record, prove, ...call })).body,
+    bodyAt: async (call: PointCall) => (await findAndStore({ lookup, record, ...call })).body,
     post: (source: PointSource) => (request: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) => {
       const format = preferredFormat(request)
-      return handle({ lookup, record, prove, source, point: request.body, format, request, reply })
+      return handle({ lookup, record, source, point: request.body, format, request, reply })
     },
     get:
       (source: PointSource) =>
       (request: FastifyRequest<{ Querystring: PointRequest & { format?: string } }>, reply: FastifyReply) => {
         const { format: named, ...point } = request.query
         const format = readFormat(request, point, named)
-        refuseFurther(format, point)
+        refuseFurther(request, format, point)
         if (typeof format === 'string') varyBy(reply, 'Accept')
-        return handle({ lookup, record, prove, source, point, format, request, reply })
+        return handle({ lookup, record, source, point, format, request, reply })
       },
   }
 }
@@ -119,10 +115,13 @@ export function readFormat(request: FastifyRequest, query: object, named: string
 }
 
 /** @throws {ApiError} INVALID_PARAMETERS for what a table has no columns for */
-export function refuseFurther(format: Format, point: Partial<PointRequest>): void {
-  const further = (['provenance', 'proof', 'skill'] as const).find((name) => point[name])
-  if (format !== 'csv' || !further) return
-  throw ApiError.invalid(further, 'must be left out for CSV, which has no columns for it')
+export function refuseFurther(
+  { server }: FastifyRequest,
+  format: Format,
+  point: Partial<PointRequest>,
+): void {
+  const further = format === 'csv' && server.additions.members.find(({ name }) => point[name])
+  if (further) throw ApiError.invalid(further.name, 'must be left out for CSV, which has no columns for it')
 }
 
 /** Whether memory may have all parts of an answer. The history stores the members of a named release, too. */
@@ -130,8 +129,8 @@ function isPlain({ point, format, request }: PointContext): boolean {
   if (prefers(request, 'server-timing') || (request.user !== null && point.release !== undefined))
     return false
   if (format === 'csv') return true
-  const { provenance, proof, skill } = point
-  return !provenance && !proof && !skill && !prefers(request, 'return=provenance')
+  for (const { name } of request.server.additions.members) if (point[name]) return false
+  return !prefers(request, 'return=provenance')
 }
 
 function answerOnce(context: PointContext): Promise<PointAnswer['body']> {
@@ -154,7 +153,7 @@ function answerInText(format: AnswerFormat, context: PointContext): Promise<Fast
 }
 
 async function findAndStore(context: PointContext): Promise<PointAnswer> {
-  const { lookup, prove, source, point, format, request, reply } = context
+  const { lookup, source, point, format, request, reply } = context
   // The history stores the preference as a parameter.
   if (format !== 'csv' && !point.provenance && prefers(request, 'return=provenance')) {
     point.provenance = true
@@ -166,18 +165,30 @@ async function findAndStore(context: PointContext): Promise<PointAnswer> {
   if (isTimed) await withTimeout(request, reply, lookup.current)
   const released = performance.now()
   const answer = await answerPoint(lookup, source, point, request, reply)
-  if (point.provenance) {
-    answer.add({ provenance: await findProvenance(lookup, point, answer.advice, request, reply) })
-  }
-  // A text message has no room for them.
-  if (point.proof && typeof format === 'string') {
-    answer.add({ proof: await prove(positionOf(point), answer.advice, request, reply) })
-  }
-  if (point.skill && typeof format === 'string') {
-    answer.addSkills(await readSkills(answer.answered, positionOf(point), request, reply))
-  }
+  await addMembers(context, answer)
   if (isTimed) sayTimes(reply, released - started, performance.now() - released)
   return store(context, answer)
+}
+
+/** Adds the members that a request asks for. A text has no room for them. */
+async function addMembers(
+  { point, format, request, reply }: PointContext,
+  answer: PointAnswer,
+): Promise<void> {
+  const isText = typeof format === 'object'
+  let ofProducts = false
+  for (const member of request.server.additions.members) {
+    if (!point[member.name]) continue
+    if (member.of === 'products') ofProducts = !isText
+    else if (!isText || member.isKeptOfTexts) {
+      answer.add({ [member.name]: await member.read(point, answer.advice, request, reply) })
+    }
+  }
+  if (!ofProducts) return
+  const position = positionOf(point)
+  for (const { product, release } of answer.answered) {
+    answer.addOf(product, await readMembers(point, product, { release, position }, request, reply))
+  }
 }
 
 /** Completes a request with the members of its release, or of the place. @throws {ApiError} for a wrong release */
@@ -258,7 +269,8 @@ function send(answer: PointAnswer | ApiError, context: PointContext): FastifyRep
 function cite({ point, request, reply }: PointContext): void {
   const { basePath, url, server, method, query } = request
   if (point.release === undefined || method === 'POST') return
-  // Skill changes with each season, the signature of a proof with the key, the place of a name with the boundaries.
-  if (point.skill || point.proof || (query as { place?: string }).place !== undefined) return
+  // The place of a name changes with the boundaries.
+  if ((query as { place?: string }).place !== undefined) return
+  if (server.additions.members.some(({ name, changes }) => changes && point[name])) return
   reply.header('link', `<${basePath}${url.slice(server.config.BASE_PATH.length)}>; rel="cite-as"`)
 }

@@ -22,7 +22,6 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import type { PointSource } from './answer.ts'
 import { createPointHandlers, type PointHandlers } from './handlers.ts'
-import { createProver } from './proof.ts'
 
 interface PointEndpoint extends PointSource {
   path: string
@@ -43,7 +42,7 @@ export function pointRoutes(
   allProductsResponse: TObject,
   { lookup, record, readRules }: { lookup: Lookup; record: RecordAdvisory; readRules: ReadRules },
 ): PointHandlers {
-  const handlers = createPointHandlers(lookup, record, createProver(app))
+  const handlers = createPointHandlers(lookup, record)
   const products = schemas.map(({ product }) => product)
   const { additions } = app
   const endpoints = [
