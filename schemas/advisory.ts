@@ -10,9 +10,14 @@ import {
 } from './certainty.ts'
 import * as t from './common.ts'
 import { FORECAST_MONTH, SCENARIOS, STALE, SYNTHETIC } from './glossary.ts'
-import { PointRequest, ShortText } from './point-request.ts'
+import {
+  type Asked,
+  answeredMembers,
+  type MemberSchemas,
+  memberNames,
+  NOTHING_ADDED,
+} from './point-request.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
-import { ProofMember, proofComponents } from './proof.ts'
 import { quantitiesOfAnswer, quantityComponents, quantityOfEntry, seasonlessMembers } from './quantities.ts'
 
 const ProvenanceLayer = t.component('ProvenanceLayer', 'A layer that has a value in a pixel.', {
@@ -67,36 +72,20 @@ export const Provenance = t.component(
 )
 export type Provenance = Static<typeof Provenance>
 
-export const ProvenanceMember = Type.Optional(
-  t.array(
-    Provenance,
-    'One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`.',
-  ),
+export const ProvenanceMember = t.array(
+  Provenance,
+  'One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`.',
 )
 
-export const Skill = t.component(
-  'Skill',
-  'How well forecasts of the series have done: the value of the most likely scenario against observations of the area, or else of the country. Noise hides single ones.',
-  {
-    n: t.integer('How many observations, 30 at least.'),
-    bias: t.number('The mean of predicted minus observed, in the unit of values.'),
-    mae: t.number('The mean of the sizes of these differences.'),
-    within: Type.Optional(t.number('How many observations lay in the range, from 0 to 1.')),
-    rpss: Type.Optional(
-      t.number('Ranked probability skill score of the odds: 1 is best, 0 as good as a third each.'),
-    ),
-    of: t.string('The area, the crop and the years.'),
-  },
-  { n: 410, bias: -120, mae: 340, within: 0.78, rpss: 0.12, of: 'ETH-04, wheat, 2023 to 2025' },
-)
-export type Skill = Static<typeof Skill>
-
-export const SkillMember = Type.Optional(
-  t.orNull(
-    t.ref(Skill),
-    'Where the request has `skill: true`. Null for demonstration data and with fewer than 30 observations.',
+export const provenanceSchemas: MemberSchemas = {
+  name: 'provenance',
+  of: 'pixels',
+  field: t.boolean(
+    'Whether the answer has the pixels and sources of its values (`provenance`), as with `Prefer: return=provenance`.',
   ),
-)
+  schema: ProvenanceMember,
+  components: [ProvenanceLayer, ProvenancePixel, Provenance],
+}
 
 export const Location = t.component('Location', {
   name: t.string('The label of the request.', 'My field'),
@@ -125,22 +114,25 @@ export type PointSchemas<Product extends ProductContract = ProductContract> = Re
   typeof definePointSchemas<Product>
 >
 
-export function definePointSchemas<Product extends ProductContract>(product: Product) {
+export function definePointSchemas<Product extends ProductContract>(
+  product: Product,
+  asked: Asked = NOTHING_ADDED,
+) {
   const entry = defineEntry(product)
   const expected = defineExpected(product)
-  const response = defineResponse(product, entry, expected)
-  const request = defineRequest(product)
-  return { product, request, entry, expected, response }
+  const response = defineResponse(product, entry, expected, asked)
+  const request = defineRequest(product, asked.request)
+  return { product, asked, request, entry, expected, response }
 }
 
-function defineRequest(product: ProductContract): TObject {
-  if (product.seasonal) return PointRequest
+function defineRequest(product: ProductContract, all: TObject): TObject {
+  if (product.seasonal) return all
   const component = componentOf(product)
   const { lat, lng, country_code, name } = examplePlaceOf(product)
   return t.component(
     `${component}PointRequest`,
     `A point. ${component} needs no crop; fields that are not listed are ignored, and named in \`ignored\` where no other product has them.`,
-    seasonlessMembers(product, PointRequest.properties),
+    seasonlessMembers(product, all.properties),
     { lat, lng, country_code, name },
   )
 }
@@ -261,7 +253,7 @@ export function exampleMembers(product: ProductContract): Record<string, string 
   }
 }
 
-function defineResponse(product: ProductContract, entry: TObject, expected: TObject): TObject {
+function defineResponse(product: ProductContract, entry: TObject, expected: TObject, asked: Asked): TObject {
   const { entries, examples } = product
   const { name, lat, lng } = examplePlaceOf(product)
   return t.component(
@@ -271,9 +263,7 @@ function defineResponse(product: ProductContract, entry: TObject, expected: TObj
       ...releaseMembers(product),
       [entries]: Type.Array(t.ref(entry)),
       ...certaintyOfAnswer(product, expected),
-      provenance: ProvenanceMember,
-      proof: ProofMember,
-      skill: SkillMember,
+      ...answeredMembers(asked, 'pixels', 'products'),
       ...quantitiesOfAnswer(product),
       place: PlaceMember,
       history_id: Type.Optional(HistoryId),
@@ -290,14 +280,16 @@ function defineResponse(product: ProductContract, entry: TObject, expected: TObj
 
 const { error, code, details } = t.ErrorBody.properties
 
-const OF_WHOLE_ANSWERS = ['location', 'place', 'history_id', 'provenance', 'proof', 'skill', 'ignored']
+const OF_WHOLE_ANSWERS = ['location', 'place', 'history_id', 'ignored']
 
 /** The values of one of many answers, or the reason for none. */
 export function dataOrReason({
   product,
+  asked,
   response,
-}: Pick<PointSchemas, 'product' | 'response'>): Record<string, TSchema> {
-  const data = Object.entries(response.properties).filter(([name]) => !OF_WHOLE_ANSWERS.includes(name))
+}: Pick<PointSchemas, 'product' | 'asked' | 'response'>): Record<string, TSchema> {
+  const left = [...OF_WHOLE_ANSWERS, ...memberNames(asked, 'pixels'), ...memberNames(asked, 'products')]
+  const data = Object.entries(response.properties).filter(([name]) => !left.includes(name))
   const members = data.map(([name, schema]) => [
     name,
     name === product.entries
@@ -327,15 +319,18 @@ export const HistoryHeader = Type.Enum(['full', 'service-full'], {
     'Sent where the answer is not kept, and has no `history_id`. `full`: the history holds as much as the service keeps of an account, and it is set to keep what is there. `service-full`: the histories of all accounts hold as much as it keeps.',
 })
 
-export function listPointComponents(schemas: readonly PointSchemas[]): TSchema[] {
+export function listPointComponents(
+  schemas: readonly PointSchemas[],
+  { request, members, formats }: Asked,
+): TSchema[] {
   return [
-    ...new Set([PointRequest, ...schemas.map(({ request }) => request)]),
+    ...new Set([request, ...schemas.map(({ request }) => request)]),
     Location,
     t.IgnoredName,
     AnsweredPlace,
-    ...[ProvenanceLayer, ProvenancePixel, Provenance, Skill, ...proofComponents],
+    ...members.flatMap(({ components }) => components),
     ...quantityComponents,
-    ShortText,
+    ...formats.map(({ schema }) => schema),
     ...certaintyComponents,
     ...schemas.flatMap(({ entry, expected }) => [entry, expected]),
     ...schemas.map(({ response }) => response),
@@ -348,7 +343,7 @@ function defineSection(point: PointSchemas): TObject {
   return t.component(
     `${componentOf(product)}Section`,
     `The answer of \`POST /advisory/${product.code}/point\`, or \`error\` and \`code\`. For an area or a field, values are means.`,
-    { ...dataOrReason(point), skill: SkillMember },
+    { ...dataOrReason(point), ...answeredMembers(point.asked, 'products') },
   )
 }
 
@@ -369,7 +364,7 @@ function createExample(products: readonly ProductContract[]): object {
 }
 
 /** The answer for all products in one call: a section for each, under its code. */
-export function defineAllProductsSchemas(points: readonly PointSchemas[]) {
+export function defineAllProductsSchemas(points: readonly PointSchemas[], asked: Asked) {
   const products = points.map(({ product }) => product)
   const sections = points.map(defineSection)
   const { country_code, crop } = releaseMembers({ seasonal: false }) as Record<
@@ -384,8 +379,7 @@ export function defineAllProductsSchemas(points: readonly PointSchemas[]) {
       crop,
       country_source: t.CountrySource,
       ...Object.fromEntries(sections.map((section, index) => [products[index]?.code, t.ref(section)])),
-      provenance: ProvenanceMember,
-      proof: ProofMember,
+      ...answeredMembers(asked, 'pixels'),
       place: PlaceMember,
       history_id: Type.Optional(HistoryId),
       ignored: t.Ignored,

@@ -75,8 +75,8 @@ function itemOfAll(products: readonly ProductContract[], item: TObject) {
       ...Object.fromEntries(
         products.map((product) => [product.code, named(`${componentOf(product)}Section`)]),
       ),
-      provenance: ProvenanceMember,
-      proof: ProofMember,
+      provenance: Type.Optional(ProvenanceMember),
+      proof: Type.Optional(ProofMember),
     }),
   })
 }

@@ -1,4 +1,4 @@
-import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { areaLevel } from './areas.ts'
 import * as t from './common.ts'
 import { QuantityFields } from './quantities.ts'
@@ -22,15 +22,6 @@ export const MONTH_PATTERN = `^\\s*(?:(?!0000)\\d{4}-(?:0[1-9]|1[0-2])|(?:${name
 function inAnyCase(letters: string): string {
   return [...letters].map((letter) => `[${letter.toUpperCase()}${letter.toLowerCase()}]`).join('')
 }
-
-/** More segments than a farmer is sent; networks take up to 255. */
-const MOST_SEGMENTS = 10
-
-export const ShortText = t.textBody(
-  'ShortText',
-  'A text message of at most `max_segments` segments: 160 characters of the GSM 7-bit alphabet, or 153 in each of several; where another character is in it 70, or 67.',
-  'My field. Yield (wheat) Jul 2026: Normal 4229 kg/ha; Above Normal 4783 kg/ha.',
-)
 
 /** Descriptions have the defaults: generators of clients always send a field that has a `default`. */
 export const POINT_DEFAULTS = { crop: 'wheat', country_code: 'eth', name: 'Point' } as const
@@ -72,57 +63,106 @@ export const Condition = t.text(
   'foot slope',
 )
 
-export const SkillField = t.boolean(
-  'Whether the answer says how well such forecasts have done at the place (`skill`).',
-)
+/** A format of answers for one place that is a text, in the schemas. */
+export interface TextFormat {
+  /** In `format`. */
+  name: string
+  mediaType: `text/${string}`
+  /** Of the text. */
+  schema: TSchema
+  headers: Record<string, object>
+  /** What it adds to requests for points. */
+  fields: TProperties
+  /** What it adds to the queries of points and places. */
+  parameters: TProperties
+}
 
-export const PointRequest = t.component(
-  'PointRequest',
-  'A point and what to answer for. Fields that are not listed are ignored, and named in `ignored`.',
-  {
-    lat: t.Latitude,
-    lng: t.Longitude,
-    crop: t.optional(Crop),
-    country_code: t.optional(CountryCode),
-    name: t.optional(Name),
-    forecast_period: t.optional(ForecastPeriod),
-    release: t.optional(Release),
-    condition: t.optional(Condition),
-    provenance: t.optional(
-      t.boolean(
-        'Whether the answer has the pixels and sources of its values (`provenance`), as with `Prefer: return=provenance`.',
-      ),
-    ),
-    proof: t.optional(
-      t.boolean('Whether the answer has what proves its values without the service (`proof`).'),
-    ),
-    skill: t.optional(SkillField),
-    ...QuantityFields,
-    max_segments: t.optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: MOST_SEGMENTS,
-        description:
-          'Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out.',
-      }),
-    ),
-  },
-  { lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth', name: 'My field' },
-)
-export type PointRequest = t.WithoutNulls<Static<typeof PointRequest>>
+const defineRequest = <Fields extends TProperties>(fields: Fields) =>
+  t.component(
+    'PointRequest',
+    'A point and what to answer for. Fields that are not listed are ignored, and named in `ignored`.',
+    fields,
+    { lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth', name: 'My field' },
+  )
 
-/** A request with the format of the answer and the language of texts, for clients that send an address alone. */
+const Fields = {
+  lat: t.Latitude,
+  lng: t.Longitude,
+  crop: t.optional(Crop),
+  country_code: t.optional(CountryCode),
+  name: t.optional(Name),
+  forecast_period: t.optional(ForecastPeriod),
+  release: t.optional(Release),
+  condition: t.optional(Condition),
+}
+
+export const PointRequest = defineRequest({ ...Fields, ...QuantityFields })
+/** With the fields of members that are in the core. */
+export interface PointRequest extends t.WithoutNulls<Static<typeof PointRequest>> {
+  provenance?: boolean
+  proof?: boolean
+}
+
+/** A member of answers that requests may ask for, in the schemas. */
+export interface MemberSchemas {
+  /** Of the answer, and of the request. */
+  name: keyof PointRequest
+  /** Of a single point alone, or of each product, also in an area. */
+  of: 'pixels' | 'products'
+  /** Of the request: a boolean. */
+  field: TSchema
+  /** Of the answer. */
+  schema: TSchema
+  components: readonly TSchema[]
+  /** Whether it may be another one tomorrow for the same release. */
+  changes?: boolean
+}
+
+/** What extensions add to requests for points, and to their answers. A field is declared in `PointRequest`, too. */
+export interface Additions {
+  members: readonly MemberSchemas[]
+  formats: readonly TextFormat[]
+}
+
+export interface Asked extends Additions {
+  /** `PointRequest` with the fields of all additions. */
+  request: TObject
+}
+
+export function defineAsked<Added extends Additions>(added: Added): Added & Asked {
+  const members = added.members.map(({ name, field }) => [name, t.optional(field)])
+  const first = { ...Fields, ...Object.fromEntries(members) }
+  const last = added.formats.map(({ fields }) => fields)
+  return { ...added, request: defineRequest({ ...first, ...QuantityFields, ...Object.assign({}, ...last) }) }
+}
+
+/** The names of members. */
+export function memberNames({ members }: Pick<Asked, 'members'>, of: MemberSchemas['of']): string[] {
+  return members.flatMap((member) => (member.of === of ? [member.name] : []))
+}
+
+/** Their schemas in an answer. */
+export function answeredMembers({ members }: Asked, ...of: MemberSchemas['of'][]): TProperties {
+  const own = members.filter((member) => of.includes(member.of))
+  return Object.fromEntries(own.map(({ name, schema }) => [name, Type.Optional(schema)]))
+}
+
+export const NOTHING_ADDED: Asked = { members: [], formats: [], request: PointRequest }
+
+/** A request with the format of the answer, for clients that send an address alone. */
 export function withFormat(
   request: TObject,
-  formats: readonly string[],
-  languages: readonly string[],
+  own: readonly string[],
+  formats: readonly TextFormat[],
 ): TObject {
-  const format = t.oneOf(formats, 'The format of the answer; by default what `Accept` prefers, or JSON.')
-  const lang = t.oneOf(
-    languages,
-    'The language of a text; by default what `Accept-Language` prefers, or `en`.',
-  )
-  return Type.Object({ ...request.properties, format: t.optional(format), lang: t.optional(lang) })
+  const names = [...own, ...formats.map(({ name }) => name)]
+  const format = t.oneOf(names, 'The format of the answer; by default what `Accept` prefers, or JSON.')
+  const parameters = formats.map(({ parameters }) => parameters)
+  return Type.Object({
+    ...request.properties,
+    format: t.optional(format),
+    ...Object.assign({}, ...parameters),
+  })
 }
 
 export function toQuerySchema<Request extends TObject>(request: Request): Request {
@@ -151,24 +191,22 @@ const PlaceName = t.text(
   'Amhara',
 )
 
-/** What the document says of quantities and pixels at a point counts for places too. */
-const OF_POINTS = ['provenance', 'proof', ...Object.keys(QuantityFields)]
-
-/** The parameters of the operations for places that the document lists. */
-export function documentPlaceQuery(query: TObject): TObject {
-  const listed = Object.entries(toQuerySchema(query).properties).filter(([name]) => !OF_POINTS.includes(name))
+/** The parameters that the document lists for places: what it says of quantities and pixels of a point counts there too. */
+export function documentPlaceQuery(query: TObject, asked: Asked): TObject {
+  const left = [...memberNames(asked, 'pixels'), ...Object.keys(QuantityFields)]
+  const listed = Object.entries(toQuerySchema(query).properties).filter(([name]) => !left.includes(name))
   return Type.Object(Object.fromEntries(listed))
 }
 
 /** The query of the operations for places. @param request the request for a point */
 export function definePlaceQuery(
   request: TObject,
-  formats: readonly string[],
-  languages: readonly string[],
+  own: readonly string[],
+  formats: readonly TextFormat[],
 ): TObject {
   const { lat: _, lng: __, ...members } = request.properties
   const level = Type.Optional(areaLevel('The level of the area, 0 for the country.', 1))
-  return withFormat(Type.Object({ place: PlaceName, level, ...members }), formats, languages)
+  return withFormat(Type.Object({ place: PlaceName, level, ...members }), own, formats)
 }
 
 type Annotated = TSchema & { description?: string; examples?: unknown[] }

@@ -1,10 +1,10 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { exampleMembers, HistoryId, type PointSchemas, releaseMembers, SkillMember } from './advisory.ts'
+import { exampleMembers, HistoryId, type PointSchemas, releaseMembers } from './advisory.ts'
 import { AdvisedArea, areaLevel, PlaceMember } from './areas.ts'
 import { certaintyOfAnswer, certaintyOfEntry } from './certainty.ts'
 import * as t from './common.ts'
 import { defineGeoJson, Feature, FeatureCollection, MultiPolygon, Polygon } from './geojson.ts'
-import { PointRequest } from './point-request.ts'
+import { type Asked, answeredMembers, PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 import { PolygonQuantityFields, quantitiesOfAnswer, seasonlessMembers } from './quantities.ts'
 
@@ -98,7 +98,7 @@ export const AdminSelection = t.component('AdminSelection', 'An administrative a
   ),
 })
 
-const { crop, country_code, name, forecast_period, release, condition, skill } = PointRequest.properties
+const { crop, country_code, name, forecast_period, release, condition } = PointRequest.properties
 
 const Label = Type.Optional({
   ...name,
@@ -138,28 +138,31 @@ const PLACES = {
   alternatives: ALTERNATIVES,
 }
 
-const MEMBERS = {
+const defineMembers = ({ members }: Asked) => ({
   crop,
   country_code: Country,
   name: Label,
   forecast_period,
   release,
   condition,
-  skill,
+  ...(Object.fromEntries(
+    members.flatMap(({ name, of, field }) => (of === 'products' ? [[name, t.optional(field)]] : [])),
+  ) as object),
   ...DistributionParameters,
   ...PolygonQuantityFields,
-}
-
-export const PolygonRequest = t.withOneOf({ $id: 'PolygonRequest', ...PLACES }, MEMBERS, {
-  description:
-    'A polygon, an administrative area or a saved field, one of the three, and what to answer for. Fields that are not listed are ignored.',
-  examples: [
-    { geometry: FIELD, crop: 'wheat', country_code: 'eth', name: 'My farm' },
-    { admin: { country_code: 'eth', code: 'ETH-01' }, crop: 'wheat' },
-    { admin: { country_code: 'rwa', code: 'RWA-01' }, crop: 'potato' },
-  ],
 })
-export type PolygonRequest = t.WithoutNulls<Static<typeof PolygonRequest>>
+
+export const definePolygonRequest = (asked: Asked) =>
+  t.withOneOf({ $id: 'PolygonRequest', ...PLACES }, defineMembers(asked), {
+    description:
+      'A polygon, an administrative area or a saved field, one of the three, and what to answer for. Fields that are not listed are ignored.',
+    examples: [
+      { geometry: FIELD, crop: 'wheat', country_code: 'eth', name: 'My farm' },
+      { admin: { country_code: 'eth', code: 'ETH-01' }, crop: 'wheat' },
+      { admin: { country_code: 'rwa', code: 'RWA-01' }, crop: 'potato' },
+    ],
+  })
+export type PolygonRequest = t.WithoutNulls<Static<ReturnType<typeof definePolygonRequest>>>
 
 export function withoutPlaces(request: TObject): TObject {
   const places = ['geometry', 'field', 'polygons', 'fields', 'admin', 'dhis2']
@@ -184,20 +187,29 @@ export type PolygonSchemas<Product extends ProductContract = ProductContract> = 
   typeof definePolygonSchemas<Product>
 >
 
-export function definePolygonSchemas<Product extends ProductContract>(point: PointSchemas<Product>) {
-  const { product } = point
+/** @param all `PolygonRequest` */
+export function definePolygonSchemas<Product extends ProductContract>(
+  point: PointSchemas<Product>,
+  all: TObject,
+) {
+  const { product, asked } = point
+  const request = defineRequest(product, asked, all)
   const entry = defineEntry(point)
-  return { product, request: defineRequest(product), entry, response: defineResponse(point, entry) }
+  return { product, asked, request, entry, response: defineResponse(point, entry) }
 }
 
-function defineRequest(product: ProductContract): TObject {
-  if (product.seasonal) return PolygonRequest
+function defineRequest(product: ProductContract, asked: Asked, all: TObject): TObject {
+  if (product.seasonal) return all
   const component = componentOf(product)
   const { name, country_code, area } = examplePlaceOf(product)
-  return t.withOneOf({ $id: `${component}PolygonRequest`, ...PLACES }, seasonlessMembers(product, MEMBERS), {
-    description: `A polygon, an administrative area or a saved field, one of the three. ${component} needs no crop; fields that are not listed are ignored.`,
-    examples: [{ geometry: FIELD, country_code: 'eth', name }, { admin: { country_code, code: area } }],
-  })
+  return t.withOneOf(
+    { $id: `${component}PolygonRequest`, ...PLACES },
+    seasonlessMembers(product, defineMembers(asked)),
+    {
+      description: `A polygon, an administrative area or a saved field, one of the three. ${component} needs no crop; fields that are not listed are ignored.`,
+      examples: [{ geometry: FIELD, country_code: 'eth', name }, { admin: { country_code, code: area } }],
+    },
+  )
 }
 
 /** The entry of a point's answer, where the value is a mean, with what else there is to say of an area. */
@@ -219,7 +231,7 @@ function defineEntry({ product, entry }: PointSchemas): TObject {
   )
 }
 
-function defineResponse({ product, expected }: PointSchemas, entry: TObject): TObject {
+function defineResponse({ product, expected, asked }: PointSchemas, entry: TObject): TObject {
   const { entries, examples } = product
   return Type.Object(
     {
@@ -228,7 +240,7 @@ function defineResponse({ product, expected }: PointSchemas, entry: TObject): TO
       country_source: t.CountrySource,
       [entries]: Type.Array(t.ref(entry)),
       ...certaintyOfAnswer(product, expected),
-      skill: SkillMember,
+      ...answeredMembers(asked, 'products'),
       ...quantitiesOfAnswer(product),
       place: PlaceMember,
       history_id: Type.Optional(HistoryId),
@@ -250,9 +262,9 @@ function defineResponse({ product, expected }: PointSchemas, entry: TObject): TO
   )
 }
 
-export function listPolygonComponents(schemas: readonly PolygonSchemas[]): TSchema[] {
+export function listPolygonComponents(schemas: readonly PolygonSchemas[], all: TObject): TSchema[] {
   return [
-    ...new Set([PolygonRequest, ...schemas.map(({ request }) => request)]),
+    ...new Set([all, ...schemas.map(({ request }) => request)]),
     PolygonLocation,
     Quantile,
     HistogramBin,

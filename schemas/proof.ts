@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import * as t from './common.ts'
+import type { MemberSchemas } from './point-request.ts'
 
 const Hash = Type.String({
   pattern: '^[\\w-]{43}$',
@@ -60,15 +61,20 @@ export type Proof = Static<typeof Proof>
 /** The root of a release with the operator's signature. */
 export type SignedRoot = Omit<Proof, 'pixels'>
 
-export const ProofMember = Type.Optional(
-  t.orNull(
-    t.array(Proof, 'One for each release.'),
-    'Where the request has `proof: true`: one for each release that answered. A release whose hashes are not computed yet has none; null where no release has.',
-    null,
-  ),
+export const ProofMember = t.orNull(
+  t.array(Proof, 'One for each release.'),
+  'Where the request has `proof: true`: one for each release that answered. A release whose hashes are not computed yet has none; null where no release has.',
+  null,
 )
 
-export const proofComponents = [ProvenPixel, Proof]
+export const proofSchemas: MemberSchemas = {
+  name: 'proof',
+  of: 'pixels',
+  field: t.boolean('Whether the answer has what proves its values without the service (`proof`).'),
+  schema: ProofMember,
+  components: [ProvenPixel, Proof],
+  changes: true,
+}
 
 const PublicKey = Type.Object({
   kty: Type.Literal('OKP'),

@@ -1,3 +1,4 @@
+import { defineAsked } from '#schemas/point-request.ts'
 import type { Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { createPasswords } from './accounts/credentials.ts'
@@ -6,9 +7,12 @@ import { addKeyUsage } from './accounts/key-queries.ts'
 import { keys } from './accounts/keys.ts'
 import type { LoginSteps } from './accounts/steps.ts'
 import { user } from './accounts/user.ts'
+import type { Additions } from './advice/additions.ts'
 import { changes } from './advice/comparison/routes.ts'
 import { advisory, warmUp } from './advice/index.ts'
 import { location } from './advice/location/routes.ts'
+import { createProof } from './advice/point/proof.ts'
+import { createProvenance } from './advice/point/provenance-queries.ts'
 import { createAdvisors, createRegionStatistics } from './advice/polygon/advisors.ts'
 import { createRuleReader } from './advice/quantities/compute.ts'
 import { subscriptions } from './advice/subscriptions/routes.ts'
@@ -29,7 +33,6 @@ import { citations } from './extensions/citations/routes.ts'
 import type { Core, Extension } from './extensions/extension.ts'
 import { EXTENSIONS } from './extensions/index.ts'
 import { feedback, history, startHistoryRecorder } from './history/index.ts'
-import { scorecard } from './history/scorecard.ts'
 import { stats } from './history/stats.ts'
 import { addRequestCounts } from './history/stats-queries.ts'
 import type { App } from './http/app.ts'
@@ -132,6 +135,7 @@ export async function buildApp(
     async (guarded) => {
       await guarded.register(limitedRate)
       await guarded.register(overload)
+      guarded.decorate('additions', await collectAdditions(guarded, lookup, extensions))
       const releaseLinks = extensions.flatMap((extension) => extension.releaseLinks ?? [])
       const core = { ...createCore(guarded, lookup, steps), releaseLinks }
       const { readRules, passwords, maps, downloads } = core
@@ -142,7 +146,6 @@ export async function buildApp(
       await guarded.register(signingKeys)
       await guarded.register(changes)
       await guarded.register(feed)
-      await guarded.register(scorecard)
       await guarded.register(map, { maps, downloads })
       await guarded.register(history, { prefix: '/history' })
       await guarded.register(citations, { readRules })
@@ -182,6 +185,7 @@ async function registerPages(app: App, extensions: readonly Extension[]): Promis
   await app.register(openapi, {
     countries,
     codes: listErrorCodes(extensions.map(({ errors = {} }) => errors)),
+    rules: extensions.flatMap(({ rule = [] }) => rule),
     tags: extensions.flatMap(({ tag = [] }) => tag),
   })
   await app.register(webPages)
@@ -189,6 +193,16 @@ async function registerPages(app: App, extensions: readonly Extension[]): Promis
     guide ? [{ ...guide, file: `guide/${name}.md` }] : [],
   )
   await app.register(docsPage, { synthetic, guides })
+}
+
+/** What the core and its extensions add to answers, in the order of their members. */
+async function collectAdditions(app: App, lookup: Lookup, extensions: readonly Extension[]) {
+  const added = await Promise.all(extensions.map((extension) => extension.additions?.(app)))
+  const members = added.flatMap((one) => one?.members ?? [])
+  return defineAsked<Additions>({
+    members: [createProvenance(lookup), createProof(app), ...members],
+    formats: added.flatMap((one) => one?.formats ?? []),
+  })
 }
 
 function createCore(guarded: App, lookup: Lookup, steps: LoginSteps): Omit<Core, 'releaseLinks'> {

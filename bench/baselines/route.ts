@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import Fastify from 'fastify'
 import { definePointSchemas, listPointComponents } from '#schemas/advisory.ts'
 import { defineErrorCode, ErrorBody, ErrorDetail, ref } from '#schemas/common.ts'
-import { PointRequest } from '#schemas/point-request.ts'
+import { NOTHING_ADDED, PointRequest } from '#schemas/point-request.ts'
 import { fertilizer } from '#schemas/products/fertilizer.ts'
 import { listErrorCodes } from '#src/errors.ts'
 import { AJV_OPTIONS } from '#src/http/parameters.ts'
@@ -14,7 +14,7 @@ export function plainFastify(): { app: FastifyInstance; schema: object } {
   const app = Fastify({ ajv: { customOptions: AJV_OPTIONS } })
   const point = definePointSchemas(fertilizer)
   const components = [
-    ...listPointComponents([point]),
+    ...listPointComponents([point], NOTHING_ADDED),
     defineErrorCode(listErrorCodes([])),
     ErrorBody,
     ErrorDetail,

@@ -4,9 +4,9 @@ import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
+import { SegmentedMessage } from 'sms-segments-calculator'
 import type { Cleanup } from '#bench/cleanup.ts'
 import { freePorts, stopProcess } from '#bench/processes.ts'
-import { isInGsm7 } from '#src/advice/texts/segments.ts'
 
 const TEMPLATE = new URL('kannel.conf', import.meta.url)
 
@@ -165,7 +165,8 @@ function startPhones(cleanup: Cleanup, port: number, onReply: (reply: Message) =
     send({ from, to, text }: Message) {
       // Phones do so for each message with a sign beyond the alphabet of GSM.
       const inUcs2 = `${from} ${to} ucs2 ${encodeUcs2(text)}\n`
-      const isUcs2 = !isInGsm7(text) && inUcs2.length <= LONGEST_LINE_BYTES
+      const isUcs2 =
+        new SegmentedMessage(text).encodingName !== 'GSM-7' && inUcs2.length <= LONGEST_LINE_BYTES
       const line = isUcs2 ? inUcs2 : `${from} ${to} text ${text}\n`
       if (Buffer.byteLength(line) > LONGEST_LINE_BYTES || /\n./.test(line)) {
         throw new Error(`fakesmsc takes no such line: ${line}`)

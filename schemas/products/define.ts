@@ -55,6 +55,11 @@ export function defineProduct(definition: ProductDefinition): ProductDefinition 
   return Object.freeze(definition)
 }
 
+/** Whether observations can be compared with a product: with several inputs, the used one is unknown. */
+export function isObservable({ observed, input }: ProductDefinition): boolean {
+  return observed !== null && input === null
+}
+
 export function observableKeysOf(products: readonly ProductDefinition[]): string[] {
   return products.flatMap(({ observed }) => observed?.key ?? [])
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import type { TObject } from 'typebox'
-import { PointRequest } from '#schemas/point-request.ts'
-import { PolygonRequest } from '#schemas/polygon.ts'
+import { memberNames, PointRequest } from '#schemas/point-request.ts'
+import { definePolygonRequest } from '#schemas/polygon.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { ignoredNoter, queryMerger } from '#src/http/parameters.ts'
@@ -83,12 +83,10 @@ export interface Validator {
   errors?: FastifySchemaValidationError[] | null
 }
 
-/** Of one point alone. */
-export const PIXEL_FIELDS = ['provenance', 'proof'] as const
-
-/** @throws {ApiError} INVALID_PARAMETERS for {@link PIXEL_FIELDS} where many pixels answer */
-export function refuseProvenance({ query, body }: FastifyRequest): void {
-  for (const name of PIXEL_FIELDS) {
+/** @throws {ApiError} INVALID_PARAMETERS for members of pixels, where many answer */
+export function refuseProvenance({ query, body, server }: FastifyRequest): void {
+  for (const { name, of } of server.additions.members) {
+    if (of !== 'pixels') continue
     const sent = isObject(body) && Object.hasOwn(body, name) ? body[name] : undefined
     const option = sent ?? (query as Record<string, unknown>)[name]
     if (option === true || option === 'true') {
@@ -98,16 +96,17 @@ export function refuseProvenance({ query, body }: FastifyRequest): void {
 }
 
 /** Makes a hook that notes unknown parameters. Properties of GeoJSON are none. */
-export function polygonNoter(parameters: readonly string[]) {
-  return ignoredNoter([...parameters, ...PIXEL_FIELDS])
+export function polygonNoter({ additions }: App, parameters: readonly string[]) {
+  return ignoredNoter([...parameters, ...memberNames(additions, 'pixels')])
 }
 
 /** Makes a hook that merges body and query, and returns the polygon. The name of the Feature is the default. */
 export function polygonBodyReader(
+  app: App,
   schema: TObject,
 ): (call: FastifyRequest, reply: FastifyReply) => SentGeoJson | undefined {
   const merge = queryMerger(schema)
-  const note = polygonNoter(Object.keys(PolygonRequest.properties))
+  const note = polygonNoter(app, Object.keys(definePolygonRequest(app.additions).properties))
   return (call, reply) => {
     refuseProvenance(call)
     const whole = isPolygonItself(call)

@@ -1,6 +1,6 @@
 import { defineAllProductsSchemas, definePointSchemas, listPointComponents } from '#schemas/advisory.ts'
 import { defineBatchFormats, defineBatchSchemas, listBatchComponents } from '#schemas/batch.ts'
-import { definePolygonSchemas, listPolygonComponents } from '#schemas/polygon.ts'
+import { definePolygonRequest, definePolygonSchemas, listPolygonComponents } from '#schemas/polygon.ts'
 import { definePolygonsFormats, definePolygonsSchemas, listPolygonsComponents } from '#schemas/polygons.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
@@ -23,7 +23,6 @@ import { POLYGON_FORMATS } from './polygon/formats.ts'
 import { polygonRoutes } from './polygon/routes.ts'
 import { manyRoutes } from './polygons/routes.ts'
 import type { ReadRules } from './quantities/compute.ts'
-import { LANGUAGES } from './texts/languages.ts'
 
 function observeLookup(metrics: Metrics, { state }: Lookup): void {
   metrics.observe('agro_tile_cache_tiles', () => state().cache.tiles)
@@ -84,26 +83,24 @@ interface AdvisoryOptions {
 export async function advisory(app: App, options: AdvisoryOptions): Promise<void> {
   const { lookup, advisors, record, readRules } = options
   const { list: products } = app.products
-  const points = products.map(definePointSchemas)
+  const points = products.map((product) => definePointSchemas(product, app.additions))
   const batches = points.map(defineBatchSchemas)
   const forms = defineBatchFormats(products)
-  const polygons = points.map(definePolygonSchemas)
-  const allProducts = defineAllProductsSchemas(points)
+  const polygonRequest = definePolygonRequest(app.additions)
+  const polygons = points.map((point) => definePolygonSchemas(point, polygonRequest))
+  const allProducts = defineAllProductsSchemas(points, app.additions)
   const formats = POLYGON_FORMATS.map(({ name }) => name)
   const many = { schemas: definePolygonsSchemas(polygons, formats), forms: definePolygonsFormats(products) }
   const components = [
-    ...listPointComponents(points),
+    ...listPointComponents(points, app.additions),
     ...allProducts.components,
     ...listBatchComponents(batches, forms),
-    ...listPolygonComponents(polygons),
+    ...listPolygonComponents(polygons, polygonRequest),
     ...listPolygonsComponents(many.schemas, many.forms),
   ]
   for (const schema of components) app.addSchema(schema)
   app.decorateRequest('ignored', null)
 
-  for (const { file, reason } of LANGUAGES.refused) {
-    app.log.warn(`messages are not sent in the language of src/advice/texts/${file}: it ${reason}`)
-  }
   observeLookup(app.metrics, lookup)
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
   const prefix = '/advisory'

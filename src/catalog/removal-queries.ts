@@ -17,6 +17,9 @@ interface Deletable extends ReleaseRow {
   waits: boolean
 }
 
+/** Tables of extensions that say something of releases, by `release_id`: it goes with the tiles. */
+export const OF_RELEASES: (keyof Tables)[] = []
+
 /** Deletes a release with its tiles. The row of a complete one stays: answers have named its code. */
 export function deleteRelease(
   trx: Transaction<Tables>,
@@ -48,8 +51,8 @@ async function deleteWherePermitted(
     await trx.deleteFrom('release').where('id', '=', id).execute()
   } else {
     await deleteSchedule(trx, id)
-    for (const table of ['skill', 'skill_counted'] as const) {
-      await trx.deleteFrom(table).where('release_id', '=', id).execute()
+    for (const table of OF_RELEASES) {
+      await sql`delete from ${sql.table(table)} where release_id = ${id}`.execute(trx)
     }
     if (waits) await recordUnscheduled(trx, code)
     await trx

@@ -1,5 +1,6 @@
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Kysely, Transaction } from 'kysely'
+import { MAX_LEVEL } from '#schemas/areas.ts'
 import { type Config, loadConfig } from '#src/config.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
 import { type Database, openCluster } from '#src/data/client.ts'
@@ -53,6 +54,16 @@ export function command<Options extends Output, Parameters extends unknown[]>(
     if (look) return lookInDatabase((database) => answer(look(database, given, ...values)))
     if (change) return withDatabase((database) => answer(change(database, given, ...values)))
     return answer(run?.(given, ...values))
+  })
+}
+
+export function levelOption(): Option {
+  return new Option(
+    '--level <number>',
+    'areas of this level; the finest that is loaded, down to 2, when left out',
+  ).argParser((text) => {
+    if (/^\d$/.test(text) && Number(text) <= MAX_LEVEL) return Number(text)
+    throw new InvalidArgumentError(`It must be from 0 to ${MAX_LEVEL}.`)
   })
 }
 

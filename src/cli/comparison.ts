@@ -1,5 +1,4 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { MAX_LEVEL } from '#schemas/areas.ts'
 import {
   type Comparison,
   compareReleases,
@@ -24,7 +23,7 @@ import { type Publishing, publishChecked } from '#src/ingest/publish.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { conditionMember } from '#src/lookup/conditions.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
-import { command } from './command.ts'
+import { command, levelOption } from './command.ts'
 import { changeText, formatNumber, formatTable } from './table.ts'
 import { type Output, progressLine, say } from './terminal.ts'
 
@@ -64,16 +63,6 @@ interface ComparingOptions {
   /** A share, not a percentage. */
   threshold: number
   exact?: boolean
-}
-
-export function levelOption(): Option {
-  return new Option(
-    '--level <number>',
-    'areas of this level; the finest that is loaded, down to 2, when left out',
-  ).argParser((text) => {
-    if (/^\d$/.test(text) && Number(text) <= MAX_LEVEL) return Number(text)
-    throw new InvalidArgumentError(`It must be from 0 to ${MAX_LEVEL}.`)
-  })
 }
 
 /** `25%` or `25`, as a share. */

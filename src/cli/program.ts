@@ -21,7 +21,6 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['countries', async () => (await import('./reference.ts')).countriesCommand],
   ['crops', async () => (await import('./reference.ts')).cropsCommand],
   ['ranges', async () => (await import('./ranges.ts')).rangesCommand],
-  ['scorecard', async () => (await import('./scorecard.ts')).scorecardCommand],
   ['compositions', async () => (await import('./compositions.ts')).compositionsCommand],
   ['demo', async () => (await import('./database-commands.ts')).demoCommand],
   ['signing-keys', async () => (await import('./signing-keys.ts')).signingKeysCommand],

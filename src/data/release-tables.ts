@@ -30,23 +30,6 @@ export interface ReleaseTable {
   conditions: Conditions | null
 }
 
-export interface SkillTable {
-  release_id: number
-  level: number
-  area_code: string
-  n: number
-  observers: number
-  sum_difference: number
-  sum_absolute: number
-  n_range: number
-  n_within: number
-  n_odds: number
-  sum_brier: number
-  sum_rps: number
-  sum_rps_climatology: number
-  kept_at: Generated<Date>
-}
-
 export interface GranuleTable {
   coverage_id: number
   granule_row: number

@@ -12,7 +12,6 @@ import type {
   PublicationTable,
   ReleaseProofTable,
   ReleaseTable,
-  SkillTable,
 } from './release-tables.ts'
 
 interface UserTable {
@@ -274,8 +273,6 @@ export interface Tables {
   proof_node: { coverage_id: number; level: number; chunk: number; hashes: Buffer }
   signing_key: { kid: string; public_key: Buffer; made_at: Generated<Date>; retired_at: Date | null }
   area_result: AreaResultTable
-  skill: SkillTable
-  skill_counted: { release_id: number; level: number; key: Buffer }
   area_claim: { release_id: number; admin_area_id: number; leased_until: Date }
   plausible_range: PlausibleRangeTable
   boundary_set: BoundarySetTable

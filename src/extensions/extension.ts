@@ -4,12 +4,15 @@ import type { ServiceLink } from '#schemas/service.ts'
 import type { Passwords } from '#src/accounts/credentials.ts'
 import { type AccountRows, addAccountRows } from '#src/accounts/restore-queries.ts'
 import type { LoginStep } from '#src/accounts/steps.ts'
+import type { Additions } from '#src/advice/additions.ts'
 import type { Advisors, RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import type { ReadRules } from '#src/advice/quantities/compute.ts'
+import { OF_RELEASES } from '#src/catalog/removal-queries.ts'
 import type { CheckedDatabase, Checks } from '#src/cli/doctor/finding.ts'
 import { addSettings, type SettingsOwner } from '#src/config.ts'
 import { AUDIT_KINDS } from '#src/data/audit-kinds.ts'
 import { addScripts } from '#src/data/schema-state.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { addErrors, type ErrorRows } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
@@ -53,16 +56,22 @@ export interface Extension extends SettingsOwner {
   /** The document of one purpose that has its operations, and its tag. */
   part?: DocumentPart
   tag?: ExtensionTag
+  /** What the document says of its share in advice, as a paragraph. */
+  rule?: string
   /** Of `docs/guide/NAME.md`: where below `/docs` it is served. */
   guide?: Omit<Guide, 'file'>
   /** What `GET /` links to, by name. */
   links?: Record<string, ServiceLink>
+  /** What it adds to requests for advice, and to answers. */
+  additions?(app: App): Promise<Partial<Additions>>
   loginStep?(app: App): Promise<LoginStep>
   /** What each release links to, in its own document and in those of other extensions. */
   releaseLinks?: ReleaseLink[]
   routes?(app: App, core: Core): Promise<void>
   /** Its folders `migrations`, numbered with those of `sql/migrations`, and `functions`. */
   sql?: URL
+  /** Tables that say something of releases, by `release_id`. */
+  ofReleases?: readonly (keyof Tables)[]
   /** Of `agro`, by name: `users reset-2fa` is one of the group `users`. */
   commands?: Record<string, () => Promise<Command>>
   /** Of `agro doctor`. */
@@ -75,6 +84,7 @@ export function listed(extensions: readonly Extension[]): readonly Extension[] {
     addSettings(extension)
     addErrors(extension.errors ?? {})
     if (extension.sql) addScripts(extension.name, extension.sql)
+    OF_RELEASES.push(...(extension.ofReleases ?? []))
     Object.assign(AUDIT_KINDS, extension.auditKinds)
     Object.assign(METRICS, extension.metrics)
     Object.assign(PATTERNS, extension.patterns)

@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
-import { yieldPrediction } from '#schemas/products/yield.ts'
 import { cleanUp } from '#src/accounts/index.ts'
 import {
   addKeyUsage,
@@ -83,8 +82,6 @@ import {
   FIRST_ACCOUNT,
   findRetention,
 } from '#src/history/retention-queries.ts'
-import { findAreas, listObserved } from '#src/history/scorecard-queries.ts'
-import { addKept, findCounted, findSkill, listKept } from '#src/history/skill-queries.ts'
 import { addRequestCounts, countErrors, countRequests, countUsers } from '#src/history/stats-queries.ts'
 import { createIdempotencyRecords } from '#src/http/idempotency-queries.ts'
 import { cutByNearestSeat } from '#src/ingest/demo/queries.ts'
@@ -316,36 +313,6 @@ test('of histories and figures', async () => {
   expect((await countUsers(db, scope)).registered).toBeGreaterThan(0)
   expect(await countRequests(db, scope)).toHaveLength(3)
   expect(await countErrors(db, scope)).toEqual([{ status: 500, code: 'INTERNAL', requests: 1 }])
-  for (const keeping of [undefined, 1]) {
-    expect(await listObserved(db, 'none', yieldPrediction, keeping)).toEqual([])
-  }
-  const [areas] = await findAreas(db, 'eth', 0, [{ lat: 9.5, lng: 38.5 }])
-  expect(areas).toMatchObject([{ code: 'ETH' }])
-})
-
-test('of the skill of releases', async () => {
-  const code = await load(9, '2024-03')
-  const release = await findRelease(db, code)
-  const { id } = release as ReleaseRow
-  const place = { longitude: 38.5, latitude: 9.5 }
-  const series = { product: 'fertilizer', countryCode: 'eth', cropCode: 'wheat' }
-  const [areas] = await findAreas(db, 'eth', 1, [{ lat: 9.5, lng: 38.5 }])
-  const sums = { observers: 9, sum_difference: 80, sum_absolute: 120, n_range: 0, n_within: 0, n_odds: 0 }
-  const row = { n: 40, ...sums, sum_brier: 0, sum_rps: 0, sum_rps_climatology: 0 }
-  const rows = [
-    { ...row, level: 0, area_code: 'ETH' },
-    { ...row, level: 1, area_code: areas?.[1]?.code ?? '' },
-  ]
-  for (const key of ['00', 'ff']) {
-    for (const one of rows) await within((trx) => addKept(trx, id, { sums: one, keys: [key] }))
-  }
-  expect([...(await findCounted(db, id))].toSorted()).toEqual(['0 00', '0 ff', '1 00', '1 ff'])
-  expect(await listKept(db, id)).toMatchObject(
-    rows.map(({ area_code }) => ({ code: area_code, n: 80, bias: 2, mae: 3, within: null, rpss: null })),
-  )
-  expect(await findSkill(db, series, place)).toMatchObject({
-    ...{ area_code: areas?.[1]?.code, n: 80, first_year: 2024, last_year: 2024 },
-  })
 })
 
 test('of subscriptions and what is delivered', async () => {

@@ -91,10 +91,6 @@ export interface paths {
   "/.well-known/jwks.json": { /** Get the keys that sign proofs */ get: operations["getSigningKeys"]; };
   "/releases/{a}/diff/{b}": { /** Compare two releases */ get: operations["compareReleases"]; };
   "/changes": { /** List changes of published data */ get: operations["listChanges"]; };
-  "/releases/{code}/scorecard": {
-    /** Compare predictions with observations */
-    get: operations["getScorecard"];
-  };
   "/releases/{release}/layers": { /** The layers of a release as maps */ get: operations["listLayers"]; };
   "/releases/{release}/layers/{layer}/tiles.json": {
     /** A layer of a release as a map */
@@ -133,6 +129,10 @@ export interface paths {
   "/packs/{country}/{area}.mbtiles": {
     /** An area in one file: a map as MBTiles */
     get: operations["getPackTiles"];
+  };
+  "/releases/{code}/scorecard": {
+    /** Compare predictions with observations */
+    get: operations["getScorecard"];
   };
   "/subscriptions": {
     /** List your subscriptions */
@@ -469,21 +469,6 @@ export interface components {
       /** @description One for each grid that has a value at the point. */
       pixels: components["schemas"]["ProvenancePixel"][];
     };
-    /** @description How well forecasts of the series have done: the value of the most likely scenario against observations of the area, or else of the country. Noise hides single ones. */
-    Skill: {
-      /** @description How many observations, 30 at least. */
-      n: number;
-      /** @description The mean of predicted minus observed, in the unit of values. */
-      bias: number;
-      /** @description The mean of the sizes of these differences. */
-      mae: number;
-      /** @description How many observations lay in the range, from 0 to 1. */
-      within?: number;
-      /** @description Ranked probability skill score of the odds: 1 is best, 0 as good as a third each. */
-      rpss?: number;
-      /** @description The area, the crop and the years. */
-      of: string;
-    };
     /** @description A pixel, those beside it, and the way to the root. */
     ProvenPixel: {
       /** @description The number of the grid in the release, from 1. */
@@ -507,6 +492,21 @@ export interface components {
       signature: string | null;
       /** @description One for each grid that has a value at the point. */
       pixels: components["schemas"]["ProvenPixel"][];
+    };
+    /** @description How well forecasts of the series have done: the value of the most likely scenario against observations of the area, or else of the country. Noise hides single ones. */
+    Skill: {
+      /** @description How many observations, 30 at least. */
+      n: number;
+      /** @description The mean of predicted minus observed, in the unit of values. */
+      bias: number;
+      /** @description The mean of the sizes of these differences. */
+      mae: number;
+      /** @description How many observations lay in the range, from 0 to 1. */
+      within?: number;
+      /** @description Ranked probability skill score of the odds: 1 is best, 0 as good as a third each. */
+      rpss?: number;
+      /** @description The area, the crop and the years. */
+      of: string;
     };
     /** @description Kilograms of nutrients. */
     Nutrients: {
@@ -2042,118 +2042,6 @@ export interface components {
       /** @description Whether there are more already. */
       more: boolean;
     };
-    /** @description How well a scenario has predicted what was observed. */
-    ScenarioScore: {
-      scenario: components["schemas"]["FieldChangeScenario"];
-      count: components["schemas"]["Count"];
-      bias: components["schemas"]["Bias"];
-      rmse: components["schemas"]["Rmse"];
-      mae: components["schemas"]["Mae"];
-      rank_correlation: components["schemas"]["RankCorrelation"];
-    };
-    /** @description The same in an area. */
-    DistrictScore: {
-      code: string;
-      name: string;
-      scenario: components["schemas"]["FieldChangeScenario"];
-      count: components["schemas"]["Count"];
-      bias: components["schemas"]["Bias"];
-      rmse: components["schemas"]["Rmse"];
-      mae: components["schemas"]["Mae"];
-      rank_correlation: components["schemas"]["RankCorrelation"];
-    };
-    ReliabilityBin: {
-      /** @description How many forecasts had odds in it. */
-      count: number;
-      /** @description Their mean; null where there are too few accounts. */
-      forecast: number | null;
-      /** @description How often it came so, from 0 to 1. */
-      observed: number | null;
-    };
-    /** @description How well the odds of a scenario are calibrated. */
-    Reliability: {
-      scenario: string;
-      /** @description The reliability term of the Brier score (Murphy, 1973); 0 is best. */
-      term: number;
-      /** @description Of odds from 0 to below 0.1, and so on to 0.9 to 1. */
-      bins: components["schemas"]["ReliabilityBin"][];
-    };
-    /** @description How good the odds of the three scenarios were. */
-    OddsScore: {
-      count: components["schemas"]["OddsScoreCount"];
-      /** @description Of these, how many seasons a file has told. The others are the nearest value. */
-      told: number;
-      /** @description Brier score of the three scenarios, from 0 to 2; 0 is best. */
-      brier: number;
-      /** @description Ranked probability score, from 0 to 2; 0 is best. */
-      rps: number;
-      /** @description Ranked probability skill score: 1 is best, 0 as good as a third each. */
-      rpss: number;
-      reliability: components["schemas"]["Reliability"][];
-    };
-    /** @description How well an area was predicted. */
-    AreaSkill: {
-      code: string;
-      name: string;
-      n: components["schemas"]["OddsScoreCount"];
-      bias: components["schemas"]["AreaSkillBias"];
-      mae: components["schemas"]["AreaSkillMae"];
-      within: components["schemas"]["Within"];
-      brier: components["schemas"]["Brier"];
-      rpss: components["schemas"]["Rpss"];
-    };
-    /** @description The same of an area, as it is kept with the release. */
-    KeptSkill: {
-      /** @description 0 is the country. */
-      level: number;
-      code: string;
-      /** @description Of how many accounts each time; a row of a file is one. */
-      observers: number;
-      n: components["schemas"]["OddsScoreCount"];
-      bias: components["schemas"]["AreaSkillBias"];
-      mae: components["schemas"]["AreaSkillMae"];
-      within: components["schemas"]["Within"];
-      brier: components["schemas"]["Brier"];
-      rpss: components["schemas"]["Rpss"];
-      kept_at: components["schemas"]["CreatedAt"];
-    };
-    /** @description The predictions of a release against observations. */
-    Scorecard: {
-      release: string;
-      product: string;
-      /** @description Of bias, RMSE and MAE. */
-      unit: string;
-      /** @description Of the areas. */
-      level: number;
-      /** @description How many observations were given in feedback to answers of the release. */
-      from_feedback: number;
-      /** @description How many were told by text message and count: in an area at most as many as the others. */
-      from_messages: number;
-      /** @description How senders of text messages have rated its answers. */
-      message_ratings: {
-        /** @description How many ratings. */
-        count: number;
-        /** @description From 1 to 5; null below five senders. */
-        mean: number | null;
-      };
-      /** @description How many were given in a file; 0 in answers of the API. */
-      from_file: number;
-      /** @description Of all these, how many the release has no value for, or values for several conditions. */
-      without_value: number;
-      /** @description Of fewer accounts nothing is shown; each row of a file counts as one. */
-      smallest_group: number;
-      scenarios: components["schemas"]["ScenarioScore"][];
-      /** @description In the order of their codes. */
-      districts: components["schemas"]["DistrictScore"][];
-      /** @description How many scenarios of areas have too few, or would give away those that have. */
-      withheld_groups: number;
-      /** @description Null without odds. */
-      odds: components["schemas"]["OddsScore"] | null;
-      /** @description Of areas of the level, in the order of their codes. */
-      skill: components["schemas"]["AreaSkill"][];
-      /** @description What `agro scorecard --keep` has kept: the country, then its areas of level 1. */
-      kept: components["schemas"]["KeptSkill"][];
-    };
     /** @description The meaning of a colour of the map. */
     MapClass: {
       /** @description Where it begins. */
@@ -2941,6 +2829,118 @@ export interface components {
       totp?: components["schemas"]["Totp"];
       recovery_code?: components["schemas"]["RecoveryCode"];
     };
+    /** @description How well a scenario has predicted what was observed. */
+    ScenarioScore: {
+      scenario: components["schemas"]["FieldChangeScenario"];
+      count: components["schemas"]["Count"];
+      bias: components["schemas"]["Bias"];
+      rmse: components["schemas"]["Rmse"];
+      mae: components["schemas"]["Mae"];
+      rank_correlation: components["schemas"]["RankCorrelation"];
+    };
+    /** @description The same in an area. */
+    DistrictScore: {
+      code: string;
+      name: string;
+      scenario: components["schemas"]["FieldChangeScenario"];
+      count: components["schemas"]["Count"];
+      bias: components["schemas"]["Bias"];
+      rmse: components["schemas"]["Rmse"];
+      mae: components["schemas"]["Mae"];
+      rank_correlation: components["schemas"]["RankCorrelation"];
+    };
+    ReliabilityBin: {
+      /** @description How many forecasts had odds in it. */
+      count: number;
+      /** @description Their mean; null where there are too few accounts. */
+      forecast: number | null;
+      /** @description How often it came so, from 0 to 1. */
+      observed: number | null;
+    };
+    /** @description How well the odds of a scenario are calibrated. */
+    Reliability: {
+      scenario: string;
+      /** @description The reliability term of the Brier score (Murphy, 1973); 0 is best. */
+      term: number;
+      /** @description Of odds from 0 to below 0.1, and so on to 0.9 to 1. */
+      bins: components["schemas"]["ReliabilityBin"][];
+    };
+    /** @description How good the odds of the three scenarios were. */
+    OddsScore: {
+      count: components["schemas"]["OddsScoreCount"];
+      /** @description Of these, how many seasons a file has told. The others are the nearest value. */
+      told: number;
+      /** @description Brier score of the three scenarios, from 0 to 2; 0 is best. */
+      brier: number;
+      /** @description Ranked probability score, from 0 to 2; 0 is best. */
+      rps: number;
+      /** @description Ranked probability skill score: 1 is best, 0 as good as a third each. */
+      rpss: number;
+      reliability: components["schemas"]["Reliability"][];
+    };
+    /** @description How well an area was predicted. */
+    AreaSkill: {
+      code: string;
+      name: string;
+      n: components["schemas"]["OddsScoreCount"];
+      bias: components["schemas"]["AreaSkillBias"];
+      mae: components["schemas"]["AreaSkillMae"];
+      within: components["schemas"]["Within"];
+      brier: components["schemas"]["Brier"];
+      rpss: components["schemas"]["Rpss"];
+    };
+    /** @description The same of an area, as it is kept with the release. */
+    KeptSkill: {
+      /** @description 0 is the country. */
+      level: number;
+      code: string;
+      /** @description Of how many accounts each time; a row of a file is one. */
+      observers: number;
+      n: components["schemas"]["OddsScoreCount"];
+      bias: components["schemas"]["AreaSkillBias"];
+      mae: components["schemas"]["AreaSkillMae"];
+      within: components["schemas"]["Within"];
+      brier: components["schemas"]["Brier"];
+      rpss: components["schemas"]["Rpss"];
+      kept_at: components["schemas"]["CreatedAt"];
+    };
+    /** @description The predictions of a release against observations. */
+    Scorecard: {
+      release: string;
+      product: string;
+      /** @description Of bias, RMSE and MAE. */
+      unit: string;
+      /** @description Of the areas. */
+      level: number;
+      /** @description How many observations were given in feedback to answers of the release. */
+      from_feedback: number;
+      /** @description How many were told by text message and count: in an area at most as many as the others. */
+      from_messages: number;
+      /** @description How senders of text messages have rated its answers. */
+      message_ratings: {
+        /** @description How many ratings. */
+        count: number;
+        /** @description From 1 to 5; null below five senders. */
+        mean: number | null;
+      };
+      /** @description How many were given in a file; 0 in answers of the API. */
+      from_file: number;
+      /** @description Of all these, how many the release has no value for, or values for several conditions. */
+      without_value: number;
+      /** @description Of fewer accounts nothing is shown; each row of a file counts as one. */
+      smallest_group: number;
+      scenarios: components["schemas"]["ScenarioScore"][];
+      /** @description In the order of their codes. */
+      districts: components["schemas"]["DistrictScore"][];
+      /** @description How many scenarios of areas have too few, or would give away those that have. */
+      withheld_groups: number;
+      /** @description Null without odds. */
+      odds: components["schemas"]["OddsScore"] | null;
+      /** @description Of areas of the level, in the order of their codes. */
+      skill: components["schemas"]["AreaSkill"][];
+      /** @description What `agro scorecard --keep` has kept: the country, then its areas of level 1. */
+      kept: components["schemas"]["KeptSkill"][];
+    };
     ServiceLinks: {
       name: string;
       /** @description A page to try each operation on. */
@@ -3318,9 +3318,9 @@ export interface components {
     ErrorError: string;
     YieldResponseExpected: components["schemas"]["YieldExpected"][];
     IsfmResponseExpected: components["schemas"]["IsfmExpected"][];
+    Providers: components["schemas"]["StacProvider"][];
     /** @description How many observations. */
     OddsScoreCount: number;
-    Providers: components["schemas"]["StacProvider"][];
     Details: components["schemas"]["ErrorDetail"][];
     /** @description The mean of the sizes. */
     AreaSkillMae: number;
@@ -4101,17 +4101,6 @@ export interface operations {
       default: components["responses"]["AnyError"];
     };
   };
-  getScorecard: {
-    parameters: {
-      query?: { level?: number; };
-      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
-      path: { code: string; };
-    };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["Scorecard"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
   listLayers: {
     parameters: {
       query?: { cut?: components["parameters"]["Cut"]; };
@@ -4296,6 +4285,17 @@ export interface operations {
       200: { content: { "application/vnd.sqlite3": components["schemas"]["PackTiles"]; }; };
       206: { content: { "application/vnd.sqlite3": components["schemas"]["PackTiles"]; }; };
       304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getScorecard: {
+    parameters: {
+      query?: { level?: number; };
+      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
+      path: { code: string; };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["Scorecard"]; }; };
       default: components["responses"]["AnyError"];
     };
   };

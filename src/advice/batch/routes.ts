@@ -13,7 +13,7 @@ import {
   PointTable,
 } from '#schemas/batch.ts'
 import { ref } from '#schemas/common.ts'
-import { asQuery } from '#schemas/point-request.ts'
+import { asQuery, memberNames } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BASE, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -35,7 +35,7 @@ import { type Wait, waitInSteps } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { listReleaseCodes } from '#src/lookup/places.ts'
-import { mediaTypeOfBody, PIXEL_FIELDS, readLongBodies, refuseProvenance, type Validator } from '../bodies.ts'
+import { mediaTypeOfBody, readLongBodies, refuseProvenance, type Validator } from '../bodies.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import { type FieldArea, numberIn, type QuantityPlan, readFieldArea } from '../quantities/plan.ts'
 import {
@@ -180,7 +180,8 @@ export async function batchRoutes(app: App, options: BatchOptions): Promise<void
     let answered = 0
     app.metrics.observe('agro_batch_points_total', () => answered, { product: product.code })
     const merge = queryMerger(parameters)
-    const note = ignoredNoter([...Object.keys(BatchParameters.properties), 'points', ...PIXEL_FIELDS])
+    const known = [...Object.keys(BatchParameters.properties), 'points']
+    const note = ignoredNoter([...known, ...memberNames(app.additions, 'pixels')])
     app.route({
       method: 'POST',
       url: `/${product.code}/points`,

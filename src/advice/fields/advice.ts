@@ -28,7 +28,7 @@ export function adviceRoute(app: App, options: ManyOptions): void {
   const { schemas, forms } = options
   const codes = products.map(({ code }) => code)
   const Product = { ...productSchema(products, 'The product to answer for.'), examples: codes.slice(0, 1) }
-  const note = polygonNoter(['product', ...POLYGONS_PARAMETERS])
+  const note = polygonNoter(app, ['product', ...POLYGONS_PARAMETERS])
 
   app.route({
     method: 'GET',

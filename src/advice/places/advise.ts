@@ -4,12 +4,12 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities } from '#schemas/quantities.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { ApiError } from '#src/errors.ts'
-import { readSkill } from '#src/history/skill-queries.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
 import { makeReleaseMembers } from '#src/lookup/releases.ts'
+import { readMembers } from '../additions.ts'
 import { nameCells } from '../columns.ts'
 import { describeCountry, readNamed, writeRow } from '../point/answer.ts'
 import { combineReasons, createReason, type ProductReason } from '../point/reasons.ts'
@@ -85,7 +85,7 @@ export async function adviseOnRegion(
     Object.assign(asked, sourceMember(own))
     const data =
       isArea && rules ? withAmounts(product, advice, rules) : makeRegionData(product, advice, rules)
-    if (asked.skill) data.skill = await readSkill(product, advice.release, advice.position, request, reply)
+    Object.assign(data, await readMembers(asked, product, advice, request, reply))
     return { product, advice, data }
   }
 

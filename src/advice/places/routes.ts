@@ -5,8 +5,7 @@ import { ref } from '#schemas/common.ts'
 import {
   definePlaceQuery,
   documentPlaceQuery,
-  PointRequest,
-  ShortText,
+  type PointRequest,
   toQuerySchema,
 } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
@@ -18,18 +17,16 @@ import { ignoredMember, ignoredNoter, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, mayBeShared } from '#src/http/plugins/caching.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { prefersText, varyBy } from '#src/http/request.ts'
+import { varyBy } from '#src/http/request.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
 import { positionOf } from '#src/lookup/releases.ts'
-import { PIXEL_FIELDS } from '../bodies.ts'
+import { refuseProvenance } from '../bodies.ts'
 import { createOutline } from '../fields/saved.ts'
 import { createPlaces, type Place, type Places } from '../location/place.ts'
 import type { PointSource } from '../point/answer.ts'
-import { type PointHandlers, refuseFurther } from '../point/handlers.ts'
-import { documentErrors, TEXT_HEADERS } from '../point/routes.ts'
+import { type PointHandlers, readFormat, refuseFurther } from '../point/handlers.ts'
+import { documentErrors, documentTexts } from '../point/routes.ts'
 import { listStatisticKeys } from '../polygon/answer.ts'
-import { LANGUAGES } from '../texts/languages.ts'
-import { replyInText } from '../texts/reply.ts'
 import { adviseOnRegion, type RegionParts } from './advise.ts'
 
 const DESCRIPTION =
@@ -42,8 +39,7 @@ interface PlaceOptions extends RegionParts {
 type Asked = Omit<PointRequest, 'lat' | 'lng'> & {
   place: string
   level?: number
-  format?: 'json' | 'csv' | 'text'
-  lang?: string
+  format?: string
 }
 type Call = FastifyRequest<{ Querystring: Asked }>
 
@@ -60,13 +56,14 @@ export function placeRoutes(
   for (const [index, { product, request, response }] of schemas.entries()) {
     const source = { products: [product], hasSections: false, readRules }
     const answer = Type.Union([ref(answers[index] as TObject), ref(response)])
-    app.route(placeRoute(source, request, answer, places, options))
+    app.route(placeRoute(app, source, request, answer, places, options))
   }
   const source = { products, hasSections: true, readRules }
-  app.route(placeRoute(source, PointRequest, ref(answers.at(-1) as TObject), places, options))
+  app.route(placeRoute(app, source, app.additions.request, ref(answers.at(-1) as TObject), places, options))
 }
 
 function placeRoute(
+  { additions }: App,
   source: PointSource,
   request: TObject,
   answer: TSchema,
@@ -77,8 +74,9 @@ function placeRoute(
   const [{ code, names, seasonal }] = products as [ProductDefinition]
   const name = hasSections ? 'Everything' : code.charAt(0).toUpperCase() + code.slice(1)
   const path = hasSections ? '' : `/${code}`
-  const formats = hasSections ? ['json', 'text'] : ['json', 'csv', 'text']
-  const query = definePlaceQuery(request, formats, [...LANGUAGES.served.keys()])
+  const { formats } = additions
+  const texts = documentTexts(formats)
+  const query = definePlaceQuery(request, hasSections ? ['json'] : ['json', 'csv'], formats)
   const note = ignoredNoter(Object.keys(query.properties))
   const errors: ErrorCode[] = [
     ...(seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
@@ -103,19 +101,19 @@ function placeRoute(
       tags: ['advisory'],
       security: OPTIONAL_TOKEN,
       querystring: toQuerySchema(query),
-      queryAlternative: documentPlaceQuery(query),
+      queryAlternative: documentPlaceQuery(query, additions),
       response: {
         200: {
           description: 'The means of the area or the field, or the values at the position.',
-          headers: { 'Advisory-Release': ReleaseHeader, ...TEXT_HEADERS },
+          headers: { 'Advisory-Release': ReleaseHeader, ...texts.headers },
           content: {
             'application/json': { schema: answer },
-            'text/plain': { schema: ref(ShortText) },
+            ...texts.content,
             ...(!hasSections && { 'text/csv': { schema: ref(PointAnswerTable) } }),
           },
         },
         304: { type: 'null', description: 'The answer is the one that `If-None-Match` names.' },
-        ...documentErrors(...errors),
+        ...documentErrors(formats, errors),
       },
     },
     preValidation: readQuery(query, (call, reply) => {
@@ -157,10 +155,10 @@ interface Parts {
 
 async function respond(parts: Parts, call: Call, reply: FastifyReply): Promise<void> {
   const { source, places, options } = parts
-  const { format: named, lang: language, place: text, level, ...asked } = call.query
-  const format = named ?? (prefersText(call, 'text/plain') ? 'text' : 'json')
+  const { format: named, place: text, level, ...asked } = call.query
+  const format = readFormat(call, asked, named)
   const { country_code } = asked
-  refuseFurther(format, asked)
+  refuseFurther(call, format, asked)
   const find = () => places.findPlace(text, { country_code, level }, { request: call, reply })
   const isShared = () => mayBeShared(call, reply)
 
@@ -170,8 +168,7 @@ async function respond(parts: Parts, call: Call, reply: FastifyReply): Promise<v
     return { source, point, format, place: describePlace(text, place), request: call, reply }
   }
   const adviseOn = async (place: Exclude<Place, { kind: 'position' }>) => {
-    const pixel = PIXEL_FIELDS.find((field) => asked[field])
-    if (pixel) throw ApiError.invalid(pixel, 'must be left out: pixels are told of one point alone')
+    refuseProvenance(call)
     const where = place.kind === 'area' ? place.area : createOutline(place.polygons)
     const name = asked.name ?? (place.kind === 'field' ? place.name : undefined)
     const country = place.kind === 'area' ? { country_code: place.area.countryCode } : {}
@@ -181,10 +178,9 @@ async function respond(parts: Parts, call: Call, reply: FastifyReply): Promise<v
     return answer
   }
 
-  if (format === 'text') {
-    const { products } = source
-    const wish = { products, maxSegments: asked.max_segments, language, keepsName: true, isShared }
-    await replyInText(call, reply, wish, async () => {
+  if (typeof format === 'object') {
+    const wish = { products: source.products, asked, keepsName: true, isShared }
+    await format.reply(call, reply, wish, async () => {
       const place = await find()
       if (place.kind === 'position') return options.points.bodyAt(await contextOf(place))
       return (await adviseOn(place)).body

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Skill, unnamedReason } from '#schemas/advisory.ts'
+import { unnamedReason } from '#schemas/advisory.ts'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities } from '#schemas/quantities.ts'
@@ -53,7 +53,7 @@ export class PointAnswer {
   #data: Record<string, unknown> | undefined
   #members: Record<string, unknown> | undefined
   /** Of the products that have a section with values; undefined where the request does not ask. */
-  #skills: Map<ProductDefinition, Skill | null> | undefined
+  #ofProducts: Map<ProductDefinition, Record<string, unknown>> | undefined
   /** The text without further members and the bracket at its end. */
   #open: string | undefined
 
@@ -84,9 +84,14 @@ export class PointAnswer {
     this.#members = { ...this.#members, ...members }
   }
 
-  addSkills(skills: Map<ProductDefinition, Skill | null>): void {
-    if (this.#source.hasSections) this.#skills = skills
-    else this.add({ skill: [...skills.values()][0] })
+  /** Adds members to the section of a product, where there are sections. */
+  addOf(product: ProductDefinition, members: Record<string, unknown>): void {
+    if (!this.#source.hasSections) {
+      this.add(members)
+      return
+    }
+    this.#ofProducts ??= new Map()
+    this.#ofProducts.set(product, members)
   }
 
   /** The products that have values. */
@@ -130,7 +135,7 @@ export class PointAnswer {
       const data = this.#rules
         ? dataWithQuantities(this.#rules, product, release, values, this.#rules.plan.area as FieldArea)
         : makePointData(product, release, values)
-      return this.#skills ? { ...data, skill: this.#skills.get(product) } : data
+      return this.#ofProducts ? { ...data, ...this.#ofProducts.get(product) } : data
     })
     if (!this.#source.hasSections) return { location, ...sections[0] }
     const named = this.#outcomes.map(({ product }, index) => [product.code, sections[index]])
@@ -153,14 +158,14 @@ export class PointAnswer {
         outcome instanceof ApiError
           ? JSON.stringify(createReason(product, outcome))
           : outcome.release.writer.section(outcome.values)
-      text += `,"${product.code}":${this.#withSkill(product, section)}`
+      text += `,"${product.code}":${this.#withMembers(product, section)}`
     }
     return `${text}}`
   }
 
-  #withSkill(product: ProductDefinition, section: string): string {
-    const skill = this.#skills?.get(product)
-    return skill === undefined ? section : closedWith(openText(section), `"skill":${JSON.stringify(skill)}`)
+  #withMembers(product: ProductDefinition, section: string): string {
+    const members = this.#ofProducts?.get(product)
+    return members ? closedWith(openText(section), memberTexts(members).join()) : section
   }
 
   #describePlace() {

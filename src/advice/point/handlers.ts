@@ -5,7 +5,6 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import { sayHistoryFull } from '#src/history/recorded-answer.ts'
-import { readSkills } from '#src/history/skill-queries.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { CSV } from '#src/http/formats.ts'
 import { ignoredMember } from '#src/http/parameters.ts'
@@ -25,12 +24,11 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
 import { positionOf, readSeries } from '#src/lookup/releases.ts'
-import { replyInText } from '../texts/reply.ts'
+import { type AnswerFormat, readMembers } from '../additions.ts'
 import { answerFromMemory, answerPoint, PointAnswer, type PointSource } from './answer.ts'
-import type { Prove } from './proof.ts'
-import { findProvenance } from './provenance-queries.ts'
 
-type Format = 'json' | 'csv' | 'text'
+/** JSON, CSV, or another of the additions. */
+type Format = 'json' | 'csv' | AnswerFormat
 
 /** A request for a point. */
 interface PointCall {
@@ -47,13 +45,12 @@ interface PointCall {
 interface PointContext extends PointCall {
   lookup: Lookup
   record: RecordAdvisory
-  prove: Prove
 }
 
 export type PointHandlers = ReturnType<typeof createPointHandlers>
 
 /** An answer from memory takes no promise until it is stored, and the answers of a turn of the event loop leave together. */
-export function createPointHandlers(lookup: Lookup, record: RecordAdvisory, prove: Prove) {
+export function createPointHandlers(lookup: Lookup, record: RecordAdvisory) {
   /** Answers by `reply`, or by the body that it returns. */
   function handle(context: PointContext): Promise<PointAnswer['body']> | undefined {
     const { source, point, format, request, reply } = context
@@ -61,8 +58,8 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory, prov
     // Anonymous answers are not stored, so their key does nothing; an invalid key is refused all the same.
     const key = request.method === 'POST' ? readIdempotencyKey(request) : undefined
     const isOnce = key !== undefined && findCaller(request) !== null
-    if (format === 'text') {
-      answerInText(context).catch(fail)
+    if (typeof format === 'object') {
+      answerInText(format, context).catch(fail)
     } else if (isOnce) {
       return answerOnce(context)
     } else {
@@ -80,33 +77,51 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory, prov
 
   return {
     /** Sends the answer for a position that a text has named. */
-    answerAt: (call: PointCall) => handle({ lookup, record, prove, ...call }),
+    answerAt: (call: PointCall) => handle({ lookup, record, ...call }),
     /** The same as the body of the answer. */
-    bodyAt: async (call: PointCall) => (await findAndStore({ lookup, record, prove, ...call })).body,
+    bodyAt: async (call: PointCall) => (await findAndStore({ lookup, record, ...call })).body,
     post: (source: PointSource) => (request: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) => {
-      const format = prefersText(request, 'text/plain') ? 'text' : 'json'
-      return handle({ lookup, record, prove, source, point: request.body, format, request, reply })
+      const format = preferredFormat(request)
+      return handle({ lookup, record, source, point: request.body, format, request, reply })
     },
     get:
       (source: PointSource) =>
-      (
-        request: FastifyRequest<{ Querystring: PointRequest & { format?: Format; lang?: string } }>,
-        reply: FastifyReply,
-      ) => {
-        const { format: named, lang: _, ...point } = request.query
-        const format = named ?? (prefersText(request, 'text/plain') ? 'text' : 'json')
-        refuseFurther(format, point)
-        if (format !== 'text') varyBy(reply, 'Accept')
-        return handle({ lookup, record, prove, source, point, format, request, reply })
+      (request: FastifyRequest<{ Querystring: PointRequest & { format?: string } }>, reply: FastifyReply) => {
+        const { format: named, ...point } = request.query
+        const format = readFormat(request, point, named)
+        refuseFurther(request, format, point)
+        if (typeof format === 'string') varyBy(reply, 'Accept')
+        return handle({ lookup, record, source, point, format, request, reply })
       },
   }
 }
 
+/** The format that `Accept` prefers. */
+function preferredFormat(request: FastifyRequest): Format {
+  for (const format of request.server.additions.formats) {
+    if (prefersText(request, format.mediaType)) return format
+  }
+  return 'json'
+}
+
+/** The format of an answer to `GET`, whose own parameters leave the query. */
+export function readFormat(request: FastifyRequest, query: object, named: string | undefined): Format {
+  const { formats } = request.server.additions
+  for (const { parameters } of formats) {
+    for (const name in parameters) if (name in query) delete (query as Record<string, unknown>)[name]
+  }
+  if (named === 'json' || named === 'csv') return named
+  return formats.find(({ name }) => name === named) ?? preferredFormat(request)
+}
+
 /** @throws {ApiError} INVALID_PARAMETERS for what a table has no columns for */
-export function refuseFurther(format: Format, point: Partial<PointRequest>): void {
-  const further = (['provenance', 'proof', 'skill'] as const).find((name) => point[name])
-  if (format !== 'csv' || !further) return
-  throw ApiError.invalid(further, 'must be left out for CSV, which has no columns for it')
+export function refuseFurther(
+  { server }: FastifyRequest,
+  format: Format,
+  point: Partial<PointRequest>,
+): void {
+  const further = format === 'csv' && server.additions.members.find(({ name }) => point[name])
+  if (further) throw ApiError.invalid(further.name, 'must be left out for CSV, which has no columns for it')
 }
 
 /** Whether memory may have all parts of an answer. The history stores the members of a named release, too. */
@@ -114,8 +129,8 @@ function isPlain({ point, format, request }: PointContext): boolean {
   if (prefers(request, 'server-timing') || (request.user !== null && point.release !== undefined))
     return false
   if (format === 'csv') return true
-  const { provenance, proof, skill } = point
-  return !provenance && !proof && !skill && !prefers(request, 'return=provenance')
+  for (const { name } of request.server.additions.members) if (point[name]) return false
+  return !prefers(request, 'return=provenance')
 }
 
 function answerOnce(context: PointContext): Promise<PointAnswer['body']> {
@@ -126,12 +141,10 @@ function answerOnce(context: PointContext): Promise<PointAnswer['body']> {
   })
 }
 
-function answerInText(context: PointContext): Promise<FastifyReply> {
+function answerInText(format: AnswerFormat, context: PointContext): Promise<FastifyReply> {
   const { source, point, request, reply } = context
-  const { lang } = (request.method === 'POST' ? {} : request.query) as { lang?: string }
   const isShared = () => mayBeShared(request, reply)
-  const wish = { products: source.products, maxSegments: point.max_segments, language: lang, isShared }
-  return replyInText(request, reply, wish, async () => {
+  return format.reply(request, reply, { products: source.products, asked: point, isShared }, async () => {
     if (request.method === 'POST' && request.user) return answerOnce(context)
     const { body } = await findAndStore(context)
     cite(context)
@@ -140,7 +153,7 @@ function answerInText(context: PointContext): Promise<FastifyReply> {
 }
 
 async function findAndStore(context: PointContext): Promise<PointAnswer> {
-  const { lookup, prove, source, point, format, request, reply } = context
+  const { lookup, source, point, format, request, reply } = context
   // The history stores the preference as a parameter.
   if (format !== 'csv' && !point.provenance && prefers(request, 'return=provenance')) {
     point.provenance = true
@@ -152,18 +165,30 @@ async function findAndStore(context: PointContext): Promise<PointAnswer> {
   if (isTimed) await withTimeout(request, reply, lookup.current)
   const released = performance.now()
   const answer = await answerPoint(lookup, source, point, request, reply)
-  if (point.provenance) {
-    answer.add({ provenance: await findProvenance(lookup, point, answer.advice, request, reply) })
-  }
-  // A text message has no room for them.
-  if (point.proof && format !== 'text') {
-    answer.add({ proof: await prove(positionOf(point), answer.advice, request, reply) })
-  }
-  if (point.skill && format !== 'text') {
-    answer.addSkills(await readSkills(answer.answered, positionOf(point), request, reply))
-  }
+  await addMembers(context, answer)
   if (isTimed) sayTimes(reply, released - started, performance.now() - released)
   return store(context, answer)
+}
+
+/** Adds the members that a request asks for. A text has no room for them. */
+async function addMembers(
+  { point, format, request, reply }: PointContext,
+  answer: PointAnswer,
+): Promise<void> {
+  const isText = typeof format === 'object'
+  let ofProducts = false
+  for (const member of request.server.additions.members) {
+    if (!point[member.name]) continue
+    if (member.of === 'products') ofProducts = !isText
+    else if (!isText || member.isKeptOfTexts) {
+      answer.add({ [member.name]: await member.read(point, answer.advice, request, reply) })
+    }
+  }
+  if (!ofProducts) return
+  const position = positionOf(point)
+  for (const { product, release } of answer.answered) {
+    answer.addOf(product, await readMembers(point, product, { release, position }, request, reply))
+  }
 }
 
 /** Completes a request with the members of its release, or of the place. @throws {ApiError} for a wrong release */
@@ -244,7 +269,8 @@ function send(answer: PointAnswer | ApiError, context: PointContext): FastifyRep
 function cite({ point, request, reply }: PointContext): void {
   const { basePath, url, server, method, query } = request
   if (point.release === undefined || method === 'POST') return
-  // Skill changes with each season, the signature of a proof with the key, the place of a name with the boundaries.
-  if (point.skill || point.proof || (query as { place?: string }).place !== undefined) return
+  // The place of a name changes with the boundaries.
+  if ((query as { place?: string }).place !== undefined) return
+  if (server.additions.members.some(({ name, changes }) => changes && point[name])) return
   reply.header('link', `<${basePath}${url.slice(server.config.BASE_PATH.length)}>; rel="cite-as"`)
 }

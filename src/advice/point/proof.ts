@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Proof } from '#schemas/proof.ts'
+import { type Proof, proofSchemas } from '#schemas/proof.ts'
 import { type FoundProof, findProofs, type PlacedPixel } from '#src/catalog/proof-queries.ts'
 import { FileDamaged } from '#src/data/files/store.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
@@ -9,6 +9,7 @@ import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.t
 import { clientKeyOf } from '#src/http/request.ts'
 import type { PointAdvice } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
+import { positionOf } from '#src/lookup/releases.ts'
 import {
   CHUNK_TILES,
   climb,
@@ -19,8 +20,7 @@ import {
   provePixel,
 } from '#src/raster/merkle.ts'
 import { decodeTile, TILE_SIZE } from '#src/raster/tiles.ts'
-
-export type Prove = ReturnType<typeof createProver>
+import type { AnswerMember } from '../additions.ts'
 
 type ProvenPixel = Proof['pixels'][number]
 
@@ -103,8 +103,8 @@ function provePlace({ release: { code }, found, pixel }: Place, wkb: Buffer): Pr
   return { grid, column, row, ...shorten(proven.raw), path: path.map(base64url) }
 }
 
-/** @returns a function that proves the values of an answer; null where no release has hashes yet */
-export function createProver({ database, tiles, signer, metrics, inTurn, turns }: App) {
+/** Proves the values of an answer; null where no release has hashes yet. */
+export function createProof({ database, tiles, signer, metrics, inTurn, turns }: App): AnswerMember {
   let differing = 0
   metrics.observe('agro_tile_files_errors_total', () => differing, { reason: 'differs' })
 
@@ -134,12 +134,12 @@ export function createProver({ database, tiles, signer, metrics, inTurn, turns }
     })
   }
 
-  return async (
+  async function prove(
     position: Position,
     advice: readonly PointAdvice[],
     request: FastifyRequest,
     reply: FastifyReply,
-  ): Promise<Proof[] | null> => {
+  ): Promise<Proof[] | null> {
     const { found, signed } = await inTurn(request, reply, async () => {
       const ids = advice.map(({ release }) => release.id)
       const found = await findProofs(database.reader, ids, position)
@@ -170,5 +170,11 @@ export function createProver({ database, tiles, signer, metrics, inTurn, turns }
         place.release.code === root.release ? (proven.get(place) ?? []) : [],
       ),
     }))
+  }
+
+  return {
+    ...proofSchemas,
+    of: 'pixels',
+    read: (point, advice, request, reply) => prove(positionOf(point), advice, request, reply),
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Kysely, sql } from 'kysely'
-import type { Provenance } from '#schemas/advisory.ts'
+import { type Provenance, provenanceSchemas } from '#schemas/advisory.ts'
 import type { PointRequest } from '#schemas/point-request.ts'
 import { CRS_UNIT } from '#src/catalog/published-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
@@ -11,6 +11,7 @@ import type { StoredPixels } from '#src/lookup/entries.ts'
 import type { Lookup, PointAdvice } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import { positionOf, refuseIfReplaced } from '#src/lookup/releases.ts'
+import type { AnswerMember } from '../additions.ts'
 
 /** The pixel of a grid of a release that a position lies in. */
 type PixelFacts = Omit<Provenance['pixels'][number], 'layers'> & { coverageId: number }
@@ -71,8 +72,15 @@ export async function findSourceOfValues(
   return rows[0]
 }
 
+export const createProvenance = (lookup: Lookup): AnswerMember => ({
+  ...provenanceSchemas,
+  of: 'pixels',
+  isKeptOfTexts: true,
+  read: (point, advice, request, reply) => findProvenance(lookup, point, advice, request, reply),
+})
+
 /** The pixels of an answer. @throws {ApiError} OVERLOADED where a release was deleted after it answered */
-export async function findProvenance(
+async function findProvenance(
   lookup: Lookup,
   point: PointRequest,
   advice: readonly PointAdvice[],

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
-import type { TObject } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import { HistoryHeader, PointAnswerTable, type PointSchemas, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import {
+  type Asked,
   asQuery,
   PLAIN_PARAMETERS,
-  PointRequest,
-  ShortText,
+  type TextFormat,
   toQuerySchema,
   withFormat,
 } from '#schemas/point-request.ts'
@@ -20,10 +20,8 @@ import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { isObject } from '#src/lib/json.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { ReadRules } from '../quantities/compute.ts'
-import { LANGUAGES } from '../texts/languages.ts'
 import type { PointSource } from './answer.ts'
 import { createPointHandlers, type PointHandlers } from './handlers.ts'
-import { createProver } from './proof.ts'
 
 interface PointEndpoint extends PointSource {
   path: string
@@ -44,23 +42,23 @@ export function pointRoutes(
   allProductsResponse: TObject,
   { lookup, record, readRules }: { lookup: Lookup; record: RecordAdvisory; readRules: ReadRules },
 ): PointHandlers {
-  const handlers = createPointHandlers(lookup, record, createProver(app))
+  const handlers = createPointHandlers(lookup, record)
   const products = schemas.map(({ product }) => product)
-  const languages = [...LANGUAGES.served.keys()]
+  const { additions } = app
   const endpoints = [
-    ...schemas.map((one) => productEndpoint(one, languages, readRules)),
-    allProductsEndpoint(products, languages, allProductsResponse, readRules),
+    ...schemas.map((one) => productEndpoint(one, additions, readRules)),
+    allProductsEndpoint(products, additions, allProductsResponse, readRules),
   ]
   for (const endpoint of endpoints) {
-    app.route({ ...postRoute(endpoint), handler: handlers.post(endpoint) })
-    app.route({ ...getRoute(endpoint), handler: handlers.get(endpoint) })
+    app.route({ ...postRoute(endpoint, additions), handler: handlers.post(endpoint) })
+    app.route({ ...getRoute(endpoint, additions), handler: handlers.get(endpoint) })
   }
   return handlers
 }
 
 function productEndpoint(
   { product, request, response }: PointSchemas<ProductDefinition>,
-  languages: readonly string[],
+  { formats }: Asked,
   readRules: ReadRules,
 ): PointEndpoint {
   const { code, names, seasonal, descriptions } = product
@@ -72,7 +70,7 @@ function productEndpoint(
     hasSections: false,
     readRules,
     request,
-    query: withFormat(request, ['json', 'csv', 'text'], languages),
+    query: withFormat(request, ['json', 'csv'], formats),
     response,
     summary: `${names.title} at a point`,
     description: descriptions.point,
@@ -81,7 +79,7 @@ function productEndpoint(
 
 function allProductsEndpoint(
   products: ProductDefinition[],
-  languages: readonly string[],
+  { request, formats }: Asked,
   response: TObject,
   readRules: ReadRules,
 ): PointEndpoint {
@@ -94,8 +92,8 @@ function allProductsEndpoint(
     needsCrop: false,
     hasSections: true,
     readRules,
-    request: PointRequest,
-    query: withFormat(PointRequest, ['json', 'text'], languages),
+    request,
+    query: withFormat(request, ['json'], formats),
     response,
     summary: 'Everything for a point',
     description: `
@@ -105,11 +103,6 @@ Without \`country_code\` and \`release\`, the country of the point applies (\`co
 
 If no product has a value, the answer is a 404 with the most telling reason, and \`details\` for each product.`.trim(),
   }
-}
-
-export const TEXT_HEADERS = {
-  'Content-Language': { type: 'string', description: 'The language of a text message.' },
-  Vary: { type: 'string', description: 'The request headers that change the answer.' },
 }
 
 const CITED = {
@@ -122,7 +115,8 @@ const POST_RULES = ' Parameters may also stand in the query; the body wins. The 
 
 const GET_RULES = 'Answers as POST does, from the query, and may be cached. The tag `advisory` has the rules.'
 
-function commonParts({ needsCrop, response }: PointEndpoint) {
+function commonParts({ needsCrop, response }: PointEndpoint, { formats }: Asked) {
+  const texts = documentTexts(formats)
   const errors: ErrorCode[] = [
     'INVALID_PARAMETERS',
     ...(needsCrop ? (['CROP_NOT_AVAILABLE'] as const) : []),
@@ -133,8 +127,8 @@ function commonParts({ needsCrop, response }: PointEndpoint) {
     errors,
     success: {
       description: 'The values at the point.',
-      headers: { 'Advisory-Release': ReleaseHeader, 'Advisory-History': HistoryHeader, ...TEXT_HEADERS },
-      content: { 'application/json': { schema: ref(response) }, 'text/plain': { schema: ref(ShortText) } },
+      headers: { 'Advisory-Release': ReleaseHeader, 'Advisory-History': HistoryHeader, ...texts.headers },
+      content: { 'application/json': { schema: ref(response) }, ...texts.content },
     },
     config: {
       public: true,
@@ -146,18 +140,29 @@ function commonParts({ needsCrop, response }: PointEndpoint) {
   } as const
 }
 
-/** The errors of an operation: the reason for no value may be a text message. */
-export function documentErrors(...codes: ErrorCode[]): Record<number, object> {
-  const errors: Record<number, object> = errorResponses(...codes)
-  const { content, ...noValue } = errors[404] as { content: object }
-  const withText = { ...content, 'text/plain': { schema: ref(ShortText) } }
-  return { ...errors, 404: { ...noValue, headers: TEXT_HEADERS, content: withText } }
+/** The texts that may answer in the place of JSON. */
+export function documentTexts(formats: readonly TextFormat[]) {
+  const headers: object = Object.assign({}, ...formats.map(({ headers }) => headers))
+  const content = formats.map(({ mediaType, schema }) => [mediaType, { schema: ref(schema) }])
+  return { headers, content: Object.fromEntries(content) as Record<string, { schema: TSchema }> }
 }
 
-function postRoute(endpoint: PointEndpoint) {
+/** The errors of an operation: the reason for no value may be a text. */
+export function documentErrors(
+  formats: readonly TextFormat[],
+  codes: readonly ErrorCode[],
+): Record<number, object> {
+  const errors: Record<number, object> = errorResponses(...codes)
+  if (formats.length === 0) return errors
+  const { headers, content } = documentTexts(formats)
+  const { content: json, ...noValue } = errors[404] as { content: object }
+  return { ...errors, 404: { ...noValue, headers, content: { ...json, ...content } } }
+}
+
+function postRoute(endpoint: PointEndpoint, additions: Asked) {
   const { path, name, request, summary, description } = endpoint
-  const note = noteIgnored(request)
-  const { errors, success, config, operation } = commonParts(endpoint)
+  const note = noteIgnored(request, additions)
+  const { errors, success, config, operation } = commonParts(endpoint, additions)
   return {
     method: 'POST',
     url: path,
@@ -169,7 +174,7 @@ function postRoute(endpoint: PointEndpoint) {
       description: description + POST_RULES,
       queryAlternative: asQuery(request, PLAIN_PARAMETERS),
       body: ref(request),
-      response: { 200: success, ...documentErrors(...errors) },
+      response: { 200: success, ...documentErrors(additions.formats, errors) },
     },
     preValidation: mergeQueryIntoBody(request, (call, reply) => {
       refusePlace(call, path)
@@ -178,10 +183,10 @@ function postRoute(endpoint: PointEndpoint) {
   } as const
 }
 
-function getRoute(endpoint: PointEndpoint) {
+function getRoute(endpoint: PointEndpoint, additions: Asked) {
   const { path, name, query, summary, hasSections } = endpoint
-  const note = noteIgnored(query)
-  const { errors, success, config, operation } = commonParts(endpoint)
+  const note = noteIgnored(query, additions)
+  const { errors, success, config, operation } = commonParts(endpoint, additions)
   const table = !hasSections && { 'text/csv': { schema: ref(PointAnswerTable) } }
   return {
     method: 'GET',
@@ -204,7 +209,7 @@ function getRoute(endpoint: PointEndpoint) {
           description: 'The answer is the one that `If-None-Match` names.',
           headers: { 'Advisory-Release': ReleaseHeader },
         },
-        ...documentErrors(...errors),
+        ...documentErrors(additions.formats, errors),
       },
     },
     preValidation: readQuery(query, (request, reply) => {
@@ -229,6 +234,6 @@ function refusePlace({ query, body }: FastifyRequest, path: string): void {
 }
 
 /** Notes parameters that no endpoint for points has: one body may serve all of them. */
-function noteIgnored(request: TObject) {
-  return ignoredNoter(Object.keys({ ...PointRequest.properties, ...request.properties }))
+function noteIgnored(request: TObject, all: Asked) {
+  return ignoredNoter(Object.keys({ ...all.request.properties, ...request.properties }))
 }

@@ -15,7 +15,6 @@ import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import { sayHistoryFull } from '#src/history/recorded-answer.ts'
-import { readSkill } from '#src/history/skill-queries.ts'
 import type { App } from '#src/http/app.ts'
 import { ignoredMember } from '#src/http/parameters.ts'
 import { permits, requireCaller } from '#src/http/plugins/authentication.ts'
@@ -26,6 +25,7 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
 import { readSeries } from '#src/lookup/releases.ts'
+import { readMembers } from '../additions.ts'
 import {
   GEOJSON_TYPE,
   polygonBodyReader,
@@ -92,16 +92,17 @@ export async function polygonRoutes(app: App, options: PolygonOptions): Promise<
   app.addContentTypeParser<Buffer>(GEOJSON_TYPE, { parseAs: 'buffer' }, jsonReader(app))
 
   for (const endpoint of options.schemas) {
-    app.route({ ...polygonRoute(endpoint, options), bodyLimit: app.config.BODY_LIMIT_BYTES })
+    app.route({ ...polygonRoute(app, endpoint, options), bodyLimit: app.config.BODY_LIMIT_BYTES })
   }
 }
 
 function polygonRoute(
+  app: App,
   { product, request, response }: PolygonSchemas<ProductDefinition>,
   { lookup, advisors, record, readRules }: PolygonOptions,
 ) {
   const { code, names, descriptions } = product
-  const read = polygonBodyReader(request)
+  const read = polygonBodyReader(app, request)
   const polygon = ref(PolygonGeometry)
   return {
     method: 'POST',
@@ -150,8 +151,8 @@ function polygonRoute(
         const series = readSeries(product, asked)
         const { release } = advice
         reply.header('advisory-release', release.code)
-        const skill = body.skill ? await readSkill(product, release, advice.position, call, reply) : undefined
-        const answered = { ...makeRegionAnswer(product, asked, advice, rules), ...(body.skill && { skill }) }
+        const members = await readMembers(body, product, advice, call, reply)
+        const answered = { ...makeRegionAnswer(product, asked, advice, rules), ...members }
         const ignored = ignoredMember(call)
         const caller = requireCaller(call)
         if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return { ...answered, ...ignored }

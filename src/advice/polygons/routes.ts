@@ -145,7 +145,7 @@ export interface ManyOptions {
 
 export async function manyRoutes(app: App, options: ManyOptions): Promise<void> {
   const bodyLimit = readPolygonBodies(app)
-  const note = polygonNoter(POLYGONS_PARAMETERS)
+  const note = polygonNoter(app, POLYGONS_PARAMETERS)
 
   for (const schemas of options.schemas) {
     const { product, request } = schemas

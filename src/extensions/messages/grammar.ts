@@ -1,6 +1,6 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { AREA_UNIT_NAMES } from '#schemas/quantities.ts'
-import { type Texts, textsIn } from '#src/advice/texts/languages.ts'
+import { type Texts, textsIn } from '#src/extensions/texts/languages.ts'
 import { findNearest, nameKey } from '#src/lib/names.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 

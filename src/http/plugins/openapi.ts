@@ -50,7 +50,8 @@ With \`Accept-Encoding: gzip\`, answers above 1 kB are compressed, with a weak \
 
 Later versions may add fields to answers and values to lists. Deprecated operations have \`Deprecation\` and \`Sunset\` headers for a year.`.trim()
 
-const ADVISORY = `
+const createAdvisory = (rules: readonly string[]) =>
+  `
 Advice of the published releases for a place. \`/docs/rules\` has all rules.
 
 **Values.** A point has the values of its pixel, never of a neighbour. Layers without a value are left out; 0 is a value. A point without any is a 404.
@@ -61,9 +62,7 @@ Advice of the published releases for a place. \`/docs/rules\` has all rules.
 
 **Quantities.** \`area\`, \`bags\`, \`prices\`, \`budget\`, \`produce_price\`, \`scenario_weights\` or \`nutrients\` add a \`quantity\` to each entry of a rate or a yield: the amount on the area, in whole bags and in money.
 
-**Text messages.** With \`Accept: text/plain\` a point or a place is answered in one text message, or in \`max_segments\`.
-
-**History.** With a valid token the answer is stored in the caller's history, except with \`Prefer: history=none\` or a key without the scope \`history\`.
+${rules.map((rule) => `${rule}\n\n`).join('')}**History.** With a valid token the answer is stored in the caller's history, except with \`Prefer: history=none\` or a key without the scope \`history\`.
 
 **Many points.** Points are sent as JSON, NDJSON, CSV or GeoJSON. \`Accept\` chooses the form of the answer; the default is the form of the request. Each point is answered for the \`country_code\` of the call, or for its own country (\`country_source\`). \`pass=area_ha,farmer\` copies columns or properties to the answers. Batches are not stored.`.trim()
 
@@ -80,9 +79,8 @@ interface Tag {
 /** Of an extension. @property before the tag of the core that it stands before */
 export type ExtensionTag = Tag & { before: string }
 
-/** In the order of the page. */
+/** In the order of the page, behind `advisory`. */
 const TAGS: readonly Tag[] = [
-  { name: 'advisory', description: ADVISORY },
   { name: 'places', description: 'Administrative areas, and the areas of a point.' },
   { name: 'catalog', description: 'The published data.' },
   { name: 'subscriptions', description: 'Messages to your own address when values change.' },
@@ -102,13 +100,15 @@ function withTags(own: readonly Tag[], others: readonly ExtensionTag[]): Tag[] {
 
 interface OpenapiOptions {
   countries: () => Promise<DocumentCountry[]>
+  /** Of extensions, as paragraphs for people. */
+  rules: readonly string[]
   /** Of the core and of extensions. */
   codes: ErrorCode[]
   tags: readonly ExtensionTag[]
 }
 
 export const openapi = fp(
-  async (app: App, { countries, codes, tags }: OpenapiOptions) => {
+  async (app: App, { countries, codes, ...added }: OpenapiOptions) => {
     // Schemas of several rooms.
     const { list: products } = app.products
     const shared = [
@@ -129,7 +129,7 @@ export const openapi = fp(
     for (const schema of shared) app.addSchema(schema)
 
     await app.register(swagger, {
-      openapi: createHead(products, app.config.BASE_PATH, tags),
+      openapi: createHead(products, app.config.BASE_PATH, added),
       refResolver: {
         buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`),
       },
@@ -189,7 +189,7 @@ export const openapi = fp(
 function createHead(
   products: Products['list'],
   basePath: string,
-  others: readonly ExtensionTag[],
+  { rules, tags: others }: Pick<OpenapiOptions, 'rules' | 'tags'>,
 ): Partial<OpenAPIV3_1.Document> {
   return {
     openapi: '3.1.0',
@@ -213,7 +213,7 @@ function createHead(
     },
     // Each operation has its own.
     security: [],
-    tags: withTags(TAGS, others),
+    tags: withTags([{ name: 'advisory', description: createAdvisory(rules) }, ...TAGS], others),
   }
 }
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { abandonMessage, claimMessage, deleteOldMessages } from '#src/extensions/messages/queries.ts'
-import { rateByMessages } from '#src/history/scorecard-queries.ts'
 import { openService } from '#test/setup/open-service.ts'
 
 // Runs on the embedded database alone: what these statements are for is tested on a server.
@@ -16,5 +15,4 @@ test('statements of messages', async () => {
   expect(await claimMessage(db, received, rules)).toMatchObject({ claimed: false, reply: null })
   await abandonMessage(db, received)
   expect(await deleteOldMessages(db, 10)).toBe(0)
-  expect(await rateByMessages(db, 'nothing')).toEqual({ count: 0, mean: null })
 })

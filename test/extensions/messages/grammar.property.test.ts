@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { textsIn } from '#src/advice/texts/languages.ts'
 import { createVocabulary, parseMessage } from '#src/extensions/messages/grammar.ts'
+import { textsIn } from '#src/extensions/texts/languages.ts'
 
 const layers = (product: string, ...inputs: (string | null)[]) =>
   ({ product, layers: inputs.map((input) => ({ input })) }) as never

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { textsIn } from '#src/advice/texts/languages.ts'
 import { createVocabulary, parseMessage } from '#src/extensions/messages/grammar.ts'
+import { textsIn } from '#src/extensions/texts/languages.ts'
 import { readTypedNumber } from '../../../web/parts/typed.ts'
 
 test('a number of a harvest in a message is read as one that is typed into a form, of kilograms as large, of tons as small', () => {

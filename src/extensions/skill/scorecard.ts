@@ -1,20 +1,21 @@
 import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Static } from 'typebox'
+import { toQuerySchema } from '#schemas/point-request.ts'
+import { isObservable, type ProductDefinition } from '#schemas/products/define.ts'
+import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { ADMIN_ERRORS, ApiError, answers } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { readQuery } from '#src/http/parameters.ts'
+import { findCounted, KEPT_LEVEL, listKept, type SkillBatch } from './queries.ts'
 import {
   SCORECARD_DEFAULTS,
   Scorecard,
   ScorecardParams,
   ScorecardQuery,
   scorecardSchemas,
-} from '#schemas/feedback.ts'
-import { toQuerySchema } from '#schemas/point-request.ts'
-import type { ProductDefinition } from '#schemas/products/define.ts'
-import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
-import { ADMIN_ERRORS, ApiError, answers } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
-import { readQuery } from '#src/http/parameters.ts'
+} from './schemas.ts'
 import {
   countByAccount,
   type District,
@@ -40,7 +41,6 @@ import {
   sumSkill,
   TERCILES,
 } from './scores.ts'
-import { findCounted, isObservable, KEPT_LEVEL, listKept, type SkillBatch } from './skill-queries.ts'
 
 /** Areas are looked up in pieces. */
 const PIECE = 1000

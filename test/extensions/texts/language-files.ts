@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parse, stringify } from 'yaml'
 
-const ENGLISH = readFileSync('src/advice/texts/en.yaml', 'utf8')
+const ENGLISH = readFileSync('src/extensions/texts/en.yaml', 'utf8')
 
 export interface LanguageContent {
   language: string

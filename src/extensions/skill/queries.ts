@@ -1,16 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { Skill } from '#schemas/advisory.ts'
-import type { Scorecard } from '#schemas/feedback.ts'
-import type { ProductDefinition, Series } from '#schemas/products/define.ts'
+import { isObservable, type ProductDefinition, type Series } from '#schemas/products/define.ts'
 import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
+import type { Scorecard, Skill } from './schemas.ts'
 import { describeSkill, roundSkill, type SkillSums } from './scores.ts'
-
-/** Whether observations can be compared with a product: with several inputs, the used one is unknown. */
-export function isObservable({ observed, input }: ProductDefinition): boolean {
-  return observed !== null && input === null
-}
 
 /** Of the areas that skill is kept for, beside the country: finer ones have few observations. */
 export const KEPT_LEVEL = 1
@@ -158,8 +152,7 @@ interface Answering {
  */
 export async function readSkill(
   product: ProductDefinition,
-  release: Answering,
-  position: { longitude: number; latitude: number },
+  { release, position }: { release: Answering; position: { longitude: number; latitude: number } },
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Skill | null> {
@@ -179,18 +172,4 @@ export async function readSkill(
     ...(rpss !== null && n_odds >= LEAST_OBSERVATIONS && { rpss }),
     of: `${area_code}, ${cropCode}, ${years}`,
   }
-}
-
-/** The same for each product that has answered. */
-export async function readSkills(
-  answered: readonly { product: ProductDefinition; release: Answering }[],
-  position: { longitude: number; latitude: number },
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<Map<ProductDefinition, Skill | null>> {
-  const skills = new Map<ProductDefinition, Skill | null>()
-  for (const { product, release } of answered) {
-    skills.set(product, await readSkill(product, release, position, request, reply))
-  }
-  return skills
 }

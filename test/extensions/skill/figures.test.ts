@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { yieldPrediction } from '#schemas/products/yield.ts'
-import { readObservations } from '#src/cli/scorecard.ts'
-import { describeScorecard, type Gathered } from '#src/history/scorecard.ts'
-import { isLarge, type Observed, shownAt } from '#src/history/scorecard-queries.ts'
-import { computeScores } from '#src/history/scores.ts'
+import { readObservations } from '#src/extensions/skill/command.ts'
+import { describeScorecard, type Gathered } from '#src/extensions/skill/scorecard.ts'
+import { isLarge, type Observed, shownAt } from '#src/extensions/skill/scorecard-queries.ts'
+import { computeScores } from '#src/extensions/skill/scores.ts'
 
 /** Made by SciPy's `spearmanr`, and by fractions of Python for the rest. */
 const CASES: { pairs: [number, number][]; bias: number; rmse: number; mae: number; rank: number }[] =

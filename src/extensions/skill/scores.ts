@@ -1,7 +1,23 @@
 import { randomInt } from 'node:crypto'
-import type { Selectable } from 'kysely'
+import type { Generated, Selectable } from 'kysely'
 import { SEASONS } from '#schemas/glossary.ts'
-import type { SkillTable } from '#src/data/release-tables.ts'
+
+export interface SkillTable {
+  release_id: number
+  level: number
+  area_code: string
+  n: number
+  observers: number
+  sum_difference: number
+  sum_absolute: number
+  n_range: number
+  n_within: number
+  n_odds: number
+  sum_brier: number
+  sum_rps: number
+  sum_rps_climatology: number
+  kept_at: Generated<Date>
+}
 
 interface Pair {
   predicted: number

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { LANGUAGES, readLanguages, textsIn } from '#src/advice/texts/languages.ts'
+import { LANGUAGES, readLanguages, textsIn } from '#src/extensions/texts/languages.ts'
 import { folderOf, type LanguageContent, madeUpLanguage } from './language-files.ts'
 
 const TODAY = '2026-11-28'
@@ -14,7 +14,7 @@ function readWith(files: Record<string, object | string>) {
 describe('the languages of messages', () => {
   test('each file of the service is served, or waits for nothing but a person who checks it', () => {
     const { served, refused } = LANGUAGES
-    const files = readdirSync('src/advice/texts').filter((name) => name.endsWith('.yaml'))
+    const files = readdirSync('src/extensions/texts').filter((name) => name.endsWith('.yaml'))
     const known = [...[...served.keys()].map((code) => `${code}.yaml`), ...refused.map(({ file }) => file)]
     expect(known.toSorted()).toEqual(files.toSorted())
     expect(refused.filter(({ reason }) => reason !== 'lacks checked_by or checked_on')).toEqual([])

@@ -1,33 +1,33 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ProductDefinition } from '#schemas/products/define.ts'
+import type { AnswerFormat, TextWish } from '#src/advice/additions.ts'
+import { UnknownPlace } from '#src/advice/location/place.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { preferredLanguage, varyBy } from '#src/http/request.ts'
-import { UnknownPlace } from '../location/place.ts'
 import { composeText, inOneLine } from './compose.ts'
 import { LANGUAGES, type Texts, textsIn } from './languages.ts'
+import { textFormat } from './schemas.ts'
 import { countSegments } from './segments.ts'
 
-interface TextWish {
-  products: readonly ProductDefinition[]
-  maxSegments: number | undefined
-  /** The language that the request names; by default that of `Accept-Language`. */
-  language: string | undefined
-  /** Whether the text says which place answers: the request has named an area, perhaps with an error. */
-  keepsName?: boolean
-  /** Whether caches may store the answer, once it is made. */
-  isShared: () => boolean
+export function createTextFormat({ log }: App): AnswerFormat {
+  for (const { file, reason } of LANGUAGES.refused) {
+    log.warn(`messages are not sent in the language of src/extensions/texts/${file}: it ${reason}`)
+  }
+  return { ...textFormat([...LANGUAGES.served.keys()]), reply: replyInText }
 }
 
 /** The reason for no value is a text too, with its status in JSON; other errors stay JSON, for the program. */
-export async function replyInText(
+async function replyInText(
   request: FastifyRequest,
   reply: FastifyReply,
-  { products, maxSegments = 1, language, keepsName = false, isShared }: TextWish,
+  { products, asked, keepsName = false, isShared }: TextWish,
   createBody: () => Promise<Record<string, unknown>>,
 ): Promise<FastifyReply> {
-  const texts = textsIn(language ?? preferredLanguage(request, [...LANGUAGES.served.keys()]))
+  const { max_segments: maxSegments = 1 } = asked
+  const { lang } = (request.method === 'POST' ? {} : request.query) as { lang?: string }
+  const texts = textsIn(lang ?? preferredLanguage(request, [...LANGUAGES.served.keys()]))
   const send = (text: string) =>
     reply.type('text/plain; charset=utf-8').header('content-language', texts.language).send(text)
   try {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Scorecard } from '#schemas/feedback.ts'
+import type { Scorecard } from '#src/extensions/skill/schemas.ts'
 import { call } from '#test/setup/calls.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { newFolder } from '#test/setup/folders.ts'

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Scorecard } from '#schemas/feedback.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Tables } from '#src/data/tables.ts'
+import type { Scorecard } from './schemas.ts'
 import type { Judgement, Prediction, Seen } from './scores.ts'
 
 /** Groups of fewer accounts are not shown: they would tell of single farmers, and are chance. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { describe, expect, test } from 'vitest'
-import { countSegments } from '#src/advice/texts/segments.ts'
+import { countSegments } from '#src/extensions/texts/segments.ts'
 
 describe('how many segments a text takes', () => {
   test.each([

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { hasQuantities } from '#schemas/quantities.ts'
-import { composePages, findQuestion } from '#src/advice/texts/compose.ts'
-import { textsIn } from '#src/advice/texts/languages.ts'
+import { composePages, findQuestion } from '#src/extensions/texts/compose.ts'
+import { textsIn } from '#src/extensions/texts/languages.ts'
 
 const products = PRODUCTS.list
 const RESERVE = 'Code K7. Send MORE.'

@@ -21,7 +21,7 @@ import {
   scoreOdds,
   selectPredictions,
   sumSkill,
-} from '#src/history/scores.ts'
+} from '#src/extensions/skill/scores.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { drawSeasons, type Kind, seasonsCsv } from './seasons.ts'
 

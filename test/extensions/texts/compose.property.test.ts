@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fertilizer } from '#schemas/products/fertilizer.ts'
-import { composeText } from '#src/advice/texts/compose.ts'
-import { textsIn } from '#src/advice/texts/languages.ts'
-import { countSegments } from '#src/advice/texts/segments.ts'
+import { composeText } from '#src/extensions/texts/compose.ts'
+import { textsIn } from '#src/extensions/texts/languages.ts'
+import { countSegments } from '#src/extensions/texts/segments.ts'
 
 const label = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
 const entry = fc.record({

@@ -1,0 +1,85 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Asked, MemberSchemas, PointRequest, TextFormat } from '#schemas/point-request.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
+import type { ReleaseLabels } from '#src/lookup/entries.ts'
+import type { PointAdvice } from '#src/lookup/lookup.ts'
+import type { Position } from '#src/lookup/queries.ts'
+
+export interface TextWish {
+  products: readonly ProductDefinition[]
+  asked: Omit<PointRequest, 'lat' | 'lng'>
+  /** Whether the text says which place answers: the request has named an area, perhaps with an error. */
+  keepsName?: boolean
+  /** Whether caches may store the answer, once it is made. */
+  isShared: () => boolean
+}
+
+export interface AnswerFormat extends TextFormat {
+  /** Sends the text of a body, or of the reason for none. */
+  reply(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    wish: TextWish,
+    createBody: () => Promise<Record<string, unknown>>,
+  ): Promise<FastifyReply>
+}
+
+/** Of a point, as the rasters have it. */
+interface PixelMember extends MemberSchemas {
+  of: 'pixels'
+  read(
+    point: PointRequest,
+    advice: readonly PointAdvice[],
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<unknown>
+  /** Whether the history has it also of an answer in a text, which has no room for members. */
+  isKeptOfTexts?: boolean
+}
+
+/** Of a product at a point or in an area. */
+interface ProductMember extends MemberSchemas {
+  of: 'products'
+  read(
+    product: ProductDefinition,
+    advice: Answered,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<unknown>
+}
+
+interface Answered {
+  release: ReleaseLabels
+  position: Position
+}
+
+export type AnswerMember = PixelMember | ProductMember
+
+/** What is added to answers for a place. */
+export interface Additions {
+  members: readonly AnswerMember[]
+  formats: readonly AnswerFormat[]
+}
+
+/** Reads the members of a product that a request asks for. */
+export async function readMembers(
+  asked: object,
+  product: ProductDefinition,
+  advice: Answered,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Record<string, unknown>> {
+  const found: Record<string, unknown> = {}
+  for (const member of request.server.additions.members) {
+    const isAsked = member.of === 'products' && (asked as PointRequest)[member.name]
+    if (isAsked) found[member.name] = await member.read(product, advice, request, reply)
+  }
+  return found
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Of the core, and of the extensions that are on. */
+    additions: Additions & Asked
+  }
+}
