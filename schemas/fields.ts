@@ -26,6 +26,18 @@ export const CollectionParams = Type.Object({
 })
 export type CollectionParams = Static<typeof CollectionParams>
 
+export const SavedField = t.text(
+  301,
+  'A field that you have saved with `PUT /fields/{collection}`: the collection, a slash, and the id of the field.',
+  'cooperative-7/UPI-1/02/03/04/567',
+)
+
+export const SavedFields = t.text(
+  100,
+  'A collection of fields that you have saved with `PUT /fields/{collection}`.',
+  'cooperative-7',
+)
+
 const members = {
   collection: Type.String({ examples: ['cooperative-7'] }),
   fields: t.count('How many fields it has.', 2),

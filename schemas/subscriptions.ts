@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { conditionOfEntry } from './certainty.ts'
 import * as t from './common.ts'
+import { SavedFields } from './fields.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection, PolygonGeometry } from './polygon.ts'
-import { SavedFields } from './polygons.ts'
 import { type ProductContract, productSchema } from './product.ts'
 
 /** Why nothing is sent any more. */

@@ -6,6 +6,7 @@ import { keys } from './accounts/keys.ts'
 import { user } from './accounts/user.ts'
 import { citations } from './advice/citations.ts'
 import { changes } from './advice/comparison/routes.ts'
+import { savedFields } from './advice/fields/saved.ts'
 import { advisory, warmUp } from './advice/index.ts'
 import { location } from './advice/location/routes.ts'
 import { createAdvisors, createRegionStatistics } from './advice/polygon/advisors.ts'
@@ -91,6 +92,7 @@ export async function buildApp(
   app.decorate('signer', createSigner(database, config.SIGNING_KEY))
   app.decorate('products', products)
   app.decorate('turns', createEventLoopQueue(SLICE_MS))
+  app.decorate('placeSources', [savedFields])
 
   await app.register(metrics)
   await app.register(requestId)

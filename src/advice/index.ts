@@ -87,10 +87,15 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   const points = products.map(definePointSchemas)
   const batches = points.map(defineBatchSchemas)
   const forms = defineBatchFormats(products)
-  const polygons = points.map(definePolygonSchemas)
+  const ofOne = app.placeSources.map(({ one }) => one)
+  const ofMany = app.placeSources.map(({ many }) => many)
+  const polygons = definePolygonSchemas(points, ofOne)
   const allProducts = defineAllProductsSchemas(points)
   const formats = POLYGON_FORMATS.map(({ name }) => name)
-  const many = { schemas: definePolygonsSchemas(polygons, formats), forms: definePolygonsFormats(products) }
+  const many = {
+    schemas: definePolygonsSchemas(polygons, formats, ofMany),
+    forms: definePolygonsFormats(products),
+  }
   const components = [
     ...listPointComponents(points),
     ...allProducts.components,

@@ -4,7 +4,6 @@ import { ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import { CollectionParams } from '#schemas/fields.ts'
 import { asQuery } from '#schemas/point-request.ts'
-import { withoutPlaces } from '#schemas/polygon.ts'
 import { POLYGONS_PARAMETERS } from '#schemas/polygons.ts'
 import { productSchema } from '#schemas/product.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
@@ -43,7 +42,7 @@ export function adviceRoute(app: App, options: ManyOptions): void {
       params: CollectionParams,
       queryAlternative: Type.Object({
         product: Product,
-        ...asQuery(withoutPlaces((schemas[0] as (typeof schemas)[number]).request)).properties,
+        ...asQuery((schemas[0] as (typeof schemas)[number]).parameters).properties,
       }),
       response: {
         200: {

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import type { SourceRelease, SourceReleases } from '#src/lookup/places.ts'
+import type { SourceRelease } from '#src/lookup/places.ts'
 import type { Position } from '#src/lookup/queries.ts'
-import type { Snapshot } from '#src/lookup/snapshot.ts'
 import type { PolygonWeights } from '#src/raster/weights.ts'
+import { createOutline } from '../polygon/geometry.ts'
 import type { ZonalCoverage } from '../polygon/queries.ts'
 import { findGridKey, readWeights } from '../polygon/weighing.ts'
-import { chooseRelease, type PlacedPolygon } from '../polygons/sources.ts'
-import type { PolygonWork } from '../polygons/work.ts'
+import type { PolygonReader, PolygonReading } from '../polygons/place-source.ts'
+import { chooseRelease } from '../polygons/sources.ts'
 import {
   type CollectionRow,
   type FieldPlace,
@@ -21,7 +21,6 @@ import {
   type StoredField,
   type StoredWeights,
 } from './queries.ts'
-import { createOutline } from './saved.ts'
 
 const POSITIONS_A_PAGE = 10_000
 
@@ -38,19 +37,12 @@ export async function* readWhole(
   if (left > 0) throw new ApiError('NOT_FOUND', 'The collection was deleted meanwhile.')
 }
 
-interface FieldReading {
-  snapshot: Snapshot
-  sources: SourceReleases
-  collection: CollectionRow
-  work: PolygonWork
-}
-
 /** Makes the reader of a saved collection, page by page. */
 export function createFieldReader(
   { database, logFailure }: App,
   { places, reasons }: Lookup,
-  { snapshot, sources, collection, work }: FieldReading,
-) {
+  { snapshot, sources, collection, work }: PolygonReading & { collection: CollectionRow },
+): PolygonReader {
   const db = database.writer
   const { wait, goOnInTurn } = work
 
@@ -74,7 +66,6 @@ export function createFieldReader(
   }
 
   return {
-    /** Finds the sources of all fields. @throws {ApiError} where no field has a release */
     async locate() {
       const used = new Set<SourceRelease>()
       if (sources.byPlace) {
@@ -86,8 +77,7 @@ export function createFieldReader(
       }
       return { polygons: [], ...(await chooseRelease(used, sources, snapshot, reasons, wait)) }
     },
-    /** @throws {ApiError} NOT_FOUND where the collection was deleted meanwhile */
-    async *pages(): AsyncGenerator<PlacedPolygon[]> {
+    async *pages() {
       const read = (last: FieldPlace, limit: number) =>
         goOnInTurn(() => listFields(db, collection.id, last, limit))
       let number = 0

@@ -43,7 +43,7 @@ import { createLimiter, type Pause } from '#src/lib/limiter.ts'
 import { roundAmount, roundDegrees } from '#src/lib/round.ts'
 import { GEOJSON_TYPE, JSON_TYPE, mediaTypeOfBody } from '../bodies.ts'
 import { writeFeature } from '../columns.ts'
-import { type Outline, writeGeoJson, writeWkt } from '../polygon/geometry.ts'
+import { createOutline, type Outline, writeGeoJson, writeWkt } from '../polygon/geometry.ts'
 import type { ManyOptions } from '../polygons/routes.ts'
 import { adviceRoute } from './advice.ts'
 import { changesRoute } from './changes.ts'
@@ -59,7 +59,7 @@ import {
   type StoredField,
 } from './queries.ts'
 import { decodeTexts, FEATURE_READERS, TABLE_COLUMNS, toPropertiesCell } from './reading.ts'
-import { createOutline, OWN_FIELDS, requireCollection } from './saved.ts'
+import { OWN_FIELDS, requireCollection } from './saved.ts'
 
 type Call = FastifyRequest<{ Params: CollectionParams }>
 

@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { SavedField, SavedFields } from '#schemas/fields.ts'
 import { requireFound } from '#src/errors.ts'
 import { requireCaller, requireScopes } from '#src/http/plugins/authentication.ts'
 import type { Rings } from '#src/raster/rings.ts'
-import type { Outline } from '../polygon/geometry.ts'
+import type { PlaceSource } from '../polygons/place-source.ts'
+import { createFieldReader } from './pages.ts'
 import { type CollectionRow, type Field, findCollection, findField } from './queries.ts'
 
 /** A key sees fields as it sees the history. */
@@ -31,7 +33,7 @@ export async function requireCollection(
 }
 
 /** @param field the collection, a slash, and the id of the field @throws {ApiError} NOT_FOUND, or INSUFFICIENT_SCOPE */
-export async function requireField(
+async function requireField(
   request: FastifyRequest,
   reply: FastifyReply,
   field: string,
@@ -44,6 +46,29 @@ export async function requireField(
   return requireFound(found, 'You have no field with this id in a collection of this name.')
 }
 
-export function createOutline(polygons: Rings[]): Outline {
-  return { type: polygons.length === 1 ? 'Polygon' : 'MultiPolygon', polygons }
+/** A collection, a slash, and the id of a field. */
+const FIELD = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}\/\S/
+
+/** Fields as places of requests. */
+export const savedFields: PlaceSource = {
+  one: {
+    member: 'field',
+    schema: SavedField,
+    documented: '`field` (one of `/fields`)',
+    listed: 'a saved field',
+    means: 'a saved field',
+    isLike: (text) => FIELD.test(text),
+    find: requireField,
+  },
+  many: {
+    member: 'fields',
+    schema: SavedFields,
+    documented: '`fields`, a collection of `/fields`',
+    listed: 'saved fields',
+    means: 'a saved collection',
+    async find(request, reply, name) {
+      const collection = await requireCollection(request, reply, name)
+      return (app, lookup, reading) => createFieldReader(app, lookup, { ...reading, collection })
+    },
+  },
 }

@@ -4,7 +4,7 @@ import { ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import { DataValueSet } from '#schemas/dhis2.ts'
 import { asQuery } from '#schemas/point-request.ts'
-import { withoutPlaces } from '#schemas/polygon.ts'
+import type { PolygonName } from '#schemas/polygon.ts'
 import {
   type definePolygonsFormats,
   MOST_POLYGONS,
@@ -14,6 +14,7 @@ import {
   type PolygonsRequest,
   type PolygonsSchemas,
 } from '#schemas/polygons.ts'
+import { joinNames } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -44,8 +45,6 @@ import {
   refuseProvenance,
   refuseUnlessOne,
 } from '../bodies.ts'
-import { createFieldReader } from '../fields/pages.ts'
-import { requireCollection } from '../fields/saved.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import { createPolygonItems, type PolygonItem } from '../polygon/answer.ts'
 import { DATA_VALUE_SET, POLYGON_FORMATS, refuseQuantities } from '../polygon/formats.ts'
@@ -78,13 +77,25 @@ function readPolygonBodies(app: App): number {
 }
 
 const RULES = `
-Send up to ${MOST_POLYGONS} polygons as a GeoJSON FeatureCollection, \`admin\`, all administrative areas of a level of a country, or of \`parent\`, or \`fields\`, a collection of \`/fields\`. Polygons are answered in their order, areas in the order of their codes. Each has the answer of \`POST /advisory/{product}\`, or its own \`error\` and \`code\`, which do not affect the others.
+Send {places}. Polygons are answered in their order, areas in the order of their codes. Each has the answer of \`POST /advisory/{product}\`, or its own \`error\` and \`code\`, which do not affect the others.
 
-Send one of \`polygons\`, \`admin\` and \`fields\`. Other parameters stand in the body or in the query; the body wins. The collection may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. Answers repeat the \`id\` of a Feature (or of its properties); \`properties.name\` names the place.
+Send one of {members}. Other parameters stand in the body or in the query; the body wins. The collection may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. Answers repeat the \`id\` of a Feature (or of its properties); \`properties.name\` names the place.
 
 \`Accept\` or \`format\` chooses JSON, NDJSON (an item a line), CSV, GeoJSON or a data value set of DHIS2. By default, \`application/geo+json\` gets GeoJSON and all else JSON. GeoJSON has the shapes, those of areas with fewer vertices. A data value set needs \`dhis2\` in a JSON body, with the names of columns and places; \`left_out\` has the places without values.
 
 Answers are streamed. The service computes at most two polygons of a caller at a time, or groups of up to 100 small ones; the deadline of a polygon begins with its turn. If the database fails midway, the last item has an \`error\` and a \`code\`, and no \`id\`. After other failures, and in data value sets, the connection is cut: an answer is whole when its transfer ends properly. These calls are not stored in the history.`
+
+const POLYGONS = `up to ${MOST_POLYGONS} polygons as a GeoJSON FeatureCollection`
+const ADMIN = '`admin`, all administrative areas of a level of a country, or of `parent`'
+
+function describeRules(product: string, others: readonly PolygonName[]): string {
+  const members = ['polygons', 'admin', ...others.map(({ member }) => member)].map((name) => `\`${name}\``)
+  const places = [POLYGONS, ADMIN, ...others.map(({ documented }) => documented)]
+  return RULES.trim()
+    .replace('{places}', joinNames(places, ', or'))
+    .replace('{members}', joinNames(members))
+    .replaceAll('{product}', product)
+}
 
 /** The formats of answers about many polygons. */
 export function documentPolygons(forms: ManyOptions['forms'], json: TSchema) {
@@ -98,17 +109,18 @@ export function documentPolygons(forms: ManyOptions['forms'], json: TSchema) {
 }
 
 function documentOperation(
-  { product, request, response }: PolygonsSchemas<ProductDefinition>,
+  { product, request, parameters, response }: PolygonsSchemas<ProductDefinition>,
   forms: ReturnType<typeof definePolygonsFormats>,
+  others: readonly PolygonName[],
 ) {
   const { code, names } = product
   const collection = ref(PolygonCollection)
   return {
     operationId: `${code}InPolygons`,
     summary: `${names.titleOfMany ?? names.title} in many polygons`,
-    description: RULES.trim().replaceAll('{product}', code),
+    description: describeRules(code, others),
     tags: ['advisory'],
-    queryAlternative: asQuery(withoutPlaces(request)),
+    queryAlternative: asQuery(parameters),
     body: ref(request),
     // The collection may be the whole body, as JSON as well.
     bodyForms: { [JSON_TYPE]: Type.Union([ref(request), collection]), [GEOJSON_TYPE]: collection },
@@ -145,7 +157,8 @@ export interface ManyOptions {
 
 export async function manyRoutes(app: App, options: ManyOptions): Promise<void> {
   const bodyLimit = readPolygonBodies(app)
-  const note = polygonNoter(POLYGONS_PARAMETERS)
+  const members = app.placeSources.map(({ many }) => many)
+  const note = polygonNoter([...POLYGONS_PARAMETERS, ...members.map(({ member }) => member)])
 
   for (const schemas of options.schemas) {
     const { product, request } = schemas
@@ -157,7 +170,7 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
       url: `/${product.code}/polygons`,
       bodyLimit,
       config: { scope: 'advisory', longBody: true, ownTurns: true, preferences: ['handling=strict'] },
-      schema: documentOperation(schemas, options.forms),
+      schema: documentOperation(schemas, options.forms, members),
       preValidation: async (request, reply) => {
         refuseProvenance(request)
         if (isPolygonItself(request)) request.body = { polygons: request.body }
@@ -187,7 +200,8 @@ export async function answerMany(
   const preferred = mediaTypeOfBody(request) === GEOJSON_TYPE ? GEOJSON_TYPE : JSON_TYPE
   const format = negotiateFormat(request, reply, POLYGON_FORMATS, { named: body.format, preferred })
   const isDataValueSet = format === DATA_VALUE_SET
-  refuseUnlessOne('polygons', body)
+  const members = server.placeSources.map(({ many }) => many)
+  refuseUnlessOne('polygons', body, members)
   const sentFor = { ...body, country_code: readCountryCode(body) }
   const named = await withReleaseNamed(lookup, [product], sentFor, request, reply)
   if (body.admin) await wait(() => places.fillCrop(named))
@@ -198,8 +212,9 @@ export async function answerMany(
   const rules = await wait(() => readRules(body, [product], 'polygons'))
   if (rules && isDataValueSet) throw refuseQuantities(body)
   const sent = await takePolygons(request, pause)
-  const collection =
-    body.fields === undefined ? undefined : await requireCollection(request, reply, body.fields)
+  const values = body as Record<string, unknown>
+  const source = members.find(({ member }) => values[member] !== undefined)
+  const openNamed = await source?.find(request, reply, values[source.member] as string)
   // DHIS2 does not read the reason of a last item, and would take a part for the whole.
   const ends = { hasShapes: format.hasShapes ?? false, cutAtFault: isDataValueSet }
   const call = { work, reasons, advisors, distribution, ...ends }
@@ -207,10 +222,9 @@ export async function answerMany(
   const begin = async (snapshot: Snapshot, published: PublishedRelease | undefined) => {
     if (selection) await server.inTurn(request, reply, () => refuseUnknownAreas(db, snapshot, selection))
     const all = createSources(product, named, snapshot, published)
-    const saved =
-      collection && createFieldReader(server, lookup, { snapshot, sources: all, collection, work })
-    const { sources, release, polygons } = await (saved
-      ? saved.locate()
+    const reader = openNamed?.(server, lookup, { snapshot, sources: all, work })
+    const { sources, release, polygons } = await (reader
+      ? reader.locate()
       : locatePolygons(lookup, snapshot, all, sent, wait, pause))
     if (isDataValueSet) refuseSeveral(sources)
     const [members, mapping] = [ignoredMember(request), body.dhis2]
@@ -227,8 +241,8 @@ export async function answerMany(
     const tasks = createTasks(call, snapshot)
     const listed = selection
       ? tasks.ofAreas(series, release, db, selection)
-      : saved
-        ? listTasks(tasks, saved.pages())
+      : reader
+        ? listTasks(tasks, reader.pages())
         : tasks.ofPolygons(polygons)
     const pieces = writeItems(format.write(items), eachCounted(computeItems(call, listed), count), { pause })
     return { releases: listReleaseCodes(sources), first: await pieces.next(), pieces }

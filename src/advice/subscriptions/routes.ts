@@ -25,6 +25,7 @@ import { whyNoTarget } from '#src/lib/outward-post.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { readCountryCode } from '../bodies.ts'
+import { compareValues, refuseUnknownLayer, selectWatched, type WatchedLayers } from '../comparison/values.ts'
 import { requireCollection } from '../fields/saved.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import { readGeoJson, soleFeature, toGeoJson } from '../polygon/geometry.ts'
@@ -43,13 +44,7 @@ import {
   type SubscriptionRow,
   type WatchedPlace,
 } from './queries.ts'
-import {
-  compareValues,
-  createPlaceReader,
-  refuseUnknownLayer,
-  selectWatched,
-  type WatchedLayers,
-} from './values.ts'
+import { createPlaceReader } from './values.ts'
 import { formatMessage, send, workOnSubscriptions } from './work.ts'
 
 const SubscriptionParams = Type.Object({

@@ -11,6 +11,7 @@ import { MINUTE_MS } from '#src/lib/dates.ts'
 import { type OutwardRules, postOutward } from '#src/lib/outward-post.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { isReplaced } from '#src/lookup/releases.ts'
+import { findChanges, selectWatched, updateNotified, type ValueChange } from '../comparison/values.ts'
 import type { ChangedFields, CollectionComparer } from './collections.ts'
 import {
   type ChangedSubscription,
@@ -27,7 +28,7 @@ import {
   releaseClaim,
   renewClaim,
 } from './delivery-queries.ts'
-import { findChanges, type PlaceReader, selectWatched, updateNotified, type ValueChange } from './values.ts'
+import type { PlaceReader } from './values.ts'
 
 /** A receiver that unsubscribes. */
 const GONE = 410

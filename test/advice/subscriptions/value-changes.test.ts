@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { WatchedValue } from '#schemas/subscriptions.ts'
-import { findChanges, selectWatched, updateNotified } from '#src/advice/subscriptions/values.ts'
+import { findChanges, selectWatched, updateNotified } from '#src/advice/comparison/values.ts'
 
 const at = (value: number, input = 'Urea', scenario: string | null = 'Normal'): WatchedValue => ({
   input,
