@@ -5,15 +5,12 @@ import { addKeyUsage } from './accounts/key-queries.ts'
 import { keys } from './accounts/keys.ts'
 import { user } from './accounts/user.ts'
 import { citations } from './advice/citations.ts'
-import { changes } from './advice/comparison/routes.ts'
-import { savedFields } from './advice/fields/saved.ts'
-import { advisory, warmUp } from './advice/index.ts'
+import { addAdviceSchemas, advisory, warmUp } from './advice/index.ts'
 import { location } from './advice/location/routes.ts'
 import { createAdvisors, createRegionStatistics } from './advice/polygon/advisors.ts'
+import type { PlaceSource } from './advice/polygons/place-source.ts'
 import { createRuleReader } from './advice/quantities/compute.ts'
-import { subscriptions } from './advice/subscriptions/routes.ts'
 import { admin } from './catalog/areas.ts'
-import { feed } from './catalog/feed.ts'
 import { listCountryNames } from './catalog/reference-queries.ts'
 import { publishesSynthetic } from './catalog/release-queries.ts'
 import { catalog } from './catalog/routes.ts'
@@ -92,7 +89,6 @@ export async function buildApp(
   app.decorate('signer', createSigner(database, config.SIGNING_KEY))
   app.decorate('products', products)
   app.decorate('turns', createEventLoopQueue(SLICE_MS))
-  app.decorate('placeSources', [savedFields])
 
   await app.register(metrics)
   await app.register(requestId)
@@ -129,6 +125,7 @@ export async function buildApp(
   await app.register(robots)
   const on = listExtensionsThatAreOn(config)
   const extensions = EXTENSIONS.filter(({ name }) => on.includes(name))
+  app.decorate('placeSources', await listPlaceSources(extensions))
   await registerPages(app, extensions)
   const lookup = createLookup(app)
   await app.register(
@@ -142,8 +139,6 @@ export async function buildApp(
       await guarded.register(admin)
       await guarded.register(catalog)
       await guarded.register(signingKeys)
-      await guarded.register(changes)
-      await guarded.register(feed)
       await guarded.register(scorecard)
       await guarded.register(map, { maps, downloads })
       await guarded.register(packs, { lookup, maps, downloads })
@@ -165,6 +160,10 @@ export async function buildApp(
   publishOnSchedule(app)
   hashReleases(app)
   return app.decorate('warmUp', () => warmUp(app, lookup))
+}
+
+async function listPlaceSources(extensions: readonly Extension[]): Promise<PlaceSource[]> {
+  return (await Promise.all(extensions.map(({ places }) => places?.() ?? []))).flat()
 }
 
 /** Registers the document and the pages. Without a database they have the last values, or defaults. */
@@ -195,6 +194,7 @@ async function registerPages(app: App, extensions: readonly Extension[]): Promis
 function createCore(guarded: App, lookup: Lookup): Core {
   const advisors = createAdvisors(guarded, lookup)
   return {
+    schemas: addAdviceSchemas(guarded),
     lookup,
     advisors,
     record: startHistoryRecorder(guarded),
@@ -217,11 +217,10 @@ async function registerExtension(guarded: App, { part, routes }: Extension, core
 
 /** Registers what will be extensions. */
 async function registerAdvice(guarded: App, core: Core): Promise<void> {
-  const { lookup, advisors, figures } = core
+  const { lookup, figures } = core
   const areas = createAreas(guarded, figures)
   await guarded.register(coverage, { lookup, areas })
   await guarded.register(ogc, { prefix: '/ogc', lookup, figures, areas })
-  await guarded.register(subscriptions, { lookup, advisors })
 }
 
 function decorateTiles(app: App): void {

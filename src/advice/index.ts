@@ -14,7 +14,6 @@ import {
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { batchRoutes } from './batch/routes.ts'
-import { fields } from './fields/routes.ts'
 import { placeRoutes } from './places/routes.ts'
 import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
@@ -74,7 +73,39 @@ function byProductAndCountry(
   return [...groups.values()].map(({ labels, releases }) => ({ labels, value: measure(releases) }))
 }
 
+/** Adds the schemas of advice to a scope: extensions answer with them, too. */
+export function addAdviceSchemas(app: App) {
+  const { placeSources } = app
+  const { list: products } = app.products
+  const points = products.map(definePointSchemas)
+  const polygons = definePolygonSchemas(
+    points,
+    placeSources.map(({ one }) => one),
+  )
+  const formats = POLYGON_FORMATS.map(({ name }) => name)
+  const ofMany = placeSources.map(({ many }) => many)
+  const many = {
+    schemas: definePolygonsSchemas(polygons, formats, ofMany),
+    forms: definePolygonsFormats(products),
+  }
+  const batch = { schemas: points.map(defineBatchSchemas), forms: defineBatchFormats(products) }
+  const allProducts = defineAllProductsSchemas(points)
+  const components = [
+    ...listPointComponents(points),
+    ...allProducts.components,
+    ...listBatchComponents(batch.schemas, batch.forms),
+    ...listPolygonComponents(polygons),
+    ...listPolygonsComponents(many.schemas, many.forms),
+  ]
+  for (const schema of components) app.addSchema(schema)
+  app.decorateRequest('ignored', null)
+  return { points, allProducts, batch, polygons, many }
+}
+
+export type AdviceSchemas = ReturnType<typeof addAdviceSchemas>
+
 interface AdvisoryOptions {
+  schemas: AdviceSchemas
   lookup: Lookup
   advisors: Advisors
   record: RecordAdvisory
@@ -83,28 +114,7 @@ interface AdvisoryOptions {
 
 export async function advisory(app: App, options: AdvisoryOptions): Promise<void> {
   const { lookup, advisors, record, readRules } = options
-  const { list: products } = app.products
-  const points = products.map(definePointSchemas)
-  const batches = points.map(defineBatchSchemas)
-  const forms = defineBatchFormats(products)
-  const ofOne = app.placeSources.map(({ one }) => one)
-  const ofMany = app.placeSources.map(({ many }) => many)
-  const polygons = definePolygonSchemas(points, ofOne)
-  const allProducts = defineAllProductsSchemas(points)
-  const formats = POLYGON_FORMATS.map(({ name }) => name)
-  const many = {
-    schemas: definePolygonsSchemas(polygons, formats, ofMany),
-    forms: definePolygonsFormats(products),
-  }
-  const components = [
-    ...listPointComponents(points),
-    ...allProducts.components,
-    ...listBatchComponents(batches, forms),
-    ...listPolygonComponents(polygons),
-    ...listPolygonsComponents(many.schemas, many.forms),
-  ]
-  for (const schema of components) app.addSchema(schema)
-  app.decorateRequest('ignored', null)
+  const { points, allProducts, batch, polygons, many } = options.schemas
 
   for (const { file, reason } of LANGUAGES.refused) {
     app.log.warn(`messages are not sent in the language of src/advice/texts/${file}: it ${reason}`)
@@ -126,10 +136,9 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
     },
     { prefix },
   )
-  await app.register(batchRoutes, { prefix, lookup, schemas: batches, forms, readRules })
+  await app.register(batchRoutes, { prefix, lookup, readRules, ...batch })
   await app.register(polygonRoutes, { prefix, lookup, advisors, schemas: polygons, record, readRules })
   await app.register(manyRoutes, { prefix, lookup, advisors, readRules, ...many })
-  await app.register(fields, { lookup, advisors, readRules, ...many })
   computeAreas(app, advisors)
 }
 

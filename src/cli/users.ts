@@ -10,8 +10,8 @@ import { describeTokenUse, issueToken } from '#src/accounts/account-mail.ts'
 import { hashPassword, refuseGuessable } from '#src/accounts/credentials.ts'
 import { deleteTwoFactor } from '#src/accounts/queries.ts'
 import * as queries from '#src/accounts/user-queries.ts'
-import { removeFieldPiece } from '#src/advice/fields/queries.ts'
 import { type Config, loadConfig } from '#src/config.ts'
+import { ACCOUNT_DATA } from '#src/data/account-data.ts'
 import { listRecords, recordOperation } from '#src/data/audit-queries.ts'
 import { refuseOlderSchema } from '#src/data/schema-state.ts'
 import { inTransaction } from '#src/data/sql.ts'
@@ -215,7 +215,9 @@ const restore = command({
         }
         await confirm(`${await tellDeletion(writer, account.id)}: this restores ${account.email}`, consent)
         // The running service removes leftovers, and the embedded database has none now.
-        while ((await queries.removePiece(writer)) || (await removeFieldPiece(writer)));
+        for (const removePiece of [queries.removePiece, ...ACCOUNT_DATA.map((data) => data.removePiece)]) {
+          while (await removePiece?.(writer));
+        }
         const lockedHash = await hashPassword(randomBytes(32).toString('base64url'))
         const restoring = restoreAccount(writer, copy, account, lockedHash)
         const { changed, rows } = await whileShown(`restoring ${email}`, restoring)

@@ -1,9 +1,12 @@
 import type { Command } from 'commander'
 import type { ServiceLink } from '#schemas/service.ts'
+import type { AdviceSchemas } from '#src/advice/index.ts'
 import type { Advisors, RegionStatistics } from '#src/advice/polygon/advisors.ts'
+import type { PlaceSource } from '#src/advice/polygons/place-source.ts'
 import type { ReadRules } from '#src/advice/quantities/compute.ts'
 import type { CheckedDatabase, Checks } from '#src/cli/doctor/finding.ts'
 import { addSettings, type SettingsOwner } from '#src/config.ts'
+import { type AccountData, addAccountData } from '#src/data/account-data.ts'
 import { AUDIT_KINDS } from '#src/data/audit-kinds.ts'
 import { addScripts } from '#src/data/schema-state.ts'
 import { addErrors, type ErrorRows } from '#src/errors.ts'
@@ -18,6 +21,7 @@ import type { Maps } from '#src/standards/maps/maps.ts'
 
 /** What the core has for extensions. */
 export interface Core {
+  schemas: AdviceSchemas
   lookup: Lookup
   advisors: Advisors
   record: RecordAdvisory
@@ -45,6 +49,10 @@ export interface Extension extends SettingsOwner {
   routes?(app: App, core: Core): Promise<void>
   /** Its folders `migrations`, numbered with those of `sql/migrations`, and `functions`. */
   sql?: URL
+  /** Polygons that requests name. */
+  places?(): Promise<PlaceSource>
+  /** What it has of accounts. */
+  accounts?: AccountData
   /** Of `agro`, by name. */
   commands?: Record<string, () => Promise<Command>>
   /** Of `agro doctor`. */
@@ -57,6 +65,7 @@ export function listed(extensions: readonly Extension[]): readonly Extension[] {
     addSettings(extension)
     addErrors(extension.errors ?? {})
     if (extension.sql) addScripts(extension.name, extension.sql)
+    if (extension.accounts) addAccountData(extension.accounts)
     Object.assign(AUDIT_KINDS, extension.auditKinds)
     Object.assign(METRICS, extension.metrics)
   }

@@ -24,20 +24,6 @@ import { findNearestCountries } from '#src/advice/location/queries.ts'
 import { findSourceOfValues } from '#src/advice/point/provenance-queries.ts'
 import { transformPolygons } from '#src/advice/polygon/queries.ts'
 import { deleteComposition, listCompositions, saveComposition } from '#src/advice/quantities/queries.ts'
-import {
-  claimChanged,
-  claimDeliveries,
-  deleteOldDeliveries,
-  disableSubscription,
-  findTimeToNext,
-  postpone,
-  recordComparison,
-  recordDelivered,
-  recordFailed,
-  releaseClaim,
-  renewClaim,
-} from '#src/advice/subscriptions/delivery-queries.ts'
-import { createSecretRows } from '#src/advice/subscriptions/queries.ts'
 import { FULL_SHAPE, findOutlines, listAreas, refuseWithoutAreas } from '#src/catalog/area-queries.ts'
 import {
   claimUnproven,
@@ -76,6 +62,20 @@ import type { Ask } from '#src/data/cancellable.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { abandonMessage, claimMessage, deleteOldMessages } from '#src/extensions/messages/queries.ts'
+import {
+  claimChanged,
+  claimDeliveries,
+  deleteOldDeliveries,
+  disableSubscription,
+  findTimeToNext,
+  postpone,
+  recordComparison,
+  recordDelivered,
+  recordFailed,
+  releaseClaim,
+  renewClaim,
+} from '#src/extensions/subscriptions/delivery-queries.ts'
+import { createSecretRows } from '#src/extensions/subscriptions/queries.ts'
 import { createMonths, createMonthsAhead } from '#src/history/queries.ts'
 import { deleteOldest, findAccounts } from '#src/history/recording-queries.ts'
 import {

@@ -7,7 +7,7 @@ import { defineFeedbackRequest } from '#schemas/feedback.ts'
 import { defineHistoryQuery } from '#schemas/history.ts'
 import { UNAVAILABLE_REASONS } from '#schemas/location.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { FEATURE_READERS } from '#src/advice/fields/reading.ts'
+import { FEATURE_READERS } from '#src/extensions/fields/reading.ts'
 
 const WEB = 'web'
 const MODULES = readdirSync(WEB, { recursive: true, encoding: 'utf8' }).filter((name) =>

@@ -1,4 +1,4 @@
-import type { RefusedField } from '#schemas/fields.ts'
+import type { RefusedField } from '#src/extensions/fields/schemas.ts'
 import type { FieldCollection } from '../api-types.ts'
 import { loaded, progressBar, section, timeText, workButton } from '../parts/blocks.ts'
 import { dropZone, formOf } from '../parts/form.ts'

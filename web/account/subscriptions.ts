@@ -1,4 +1,4 @@
-import type { SubscriptionAnswer } from '#schemas/subscriptions.ts'
+import type { SubscriptionAnswer } from '#src/extensions/subscriptions/schemas.ts'
 import type { Catalog } from '../api-types.ts'
 import { loaded, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
 import type { Page } from '../parts/start.ts'

@@ -1,4 +1,4 @@
-import type { AreaChange, LayerChange, ReleaseChanges } from '#schemas/changes.ts'
+import type { AreaChange, LayerChange, ReleaseChanges } from '#src/extensions/changes/schemas.ts'
 import type { Session } from '../account/session.ts'
 import type { CatalogRelease } from '../api-types.ts'
 import { section } from '../parts/blocks.ts'

@@ -89,8 +89,6 @@ export interface paths {
   "/releases": { /** List releases, published and earlier */ get: operations["listReleases"]; };
   "/releases/{release}": { /** Get a release */ get: operations["getRelease"]; };
   "/.well-known/jwks.json": { /** Get the keys that sign proofs */ get: operations["getSigningKeys"]; };
-  "/releases/{a}/diff/{b}": { /** Compare two releases */ get: operations["compareReleases"]; };
-  "/changes": { /** List changes of published data */ get: operations["listChanges"]; };
   "/releases/{code}/scorecard": {
     /** Compare predictions with observations */
     get: operations["getScorecard"];
@@ -134,6 +132,8 @@ export interface paths {
     get: operations["getStacItem"];
   };
   "/coverage": { /** Coverage of areas, with reasons for gaps */ get: operations["getCoverage"]; };
+  "/releases/{a}/diff/{b}": { /** Compare two releases */ get: operations["compareReleases"]; };
+  "/changes": { /** List changes of published data */ get: operations["listChanges"]; };
   "/subscriptions": {
     /** List your subscriptions */
     get: operations["listSubscriptions"];
@@ -251,7 +251,7 @@ export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
     /** @description The error, for programs. Codes are stable; later versions may add some. */
-    ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "TWO_FACTOR_SETUP_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TWO_FACTOR_ON" | "TOO_MANY_SUBSCRIPTIONS" | "TOO_MANY_KEYS" | "TOO_MANY_SHARES" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "TOO_MANY_FIELDS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY";
+    ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "TWO_FACTOR_SETUP_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TWO_FACTOR_ON" | "TOO_MANY_KEYS" | "TOO_MANY_SHARES" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY" | "TOO_MANY_FIELDS" | "TOO_MANY_SUBSCRIPTIONS";
     /** @description A mistake in one parameter, or, with a `code`, the reason why one product has no value. */
     ErrorDetail: {
       /** @description The parameter, as a dotted path; or the product. */
@@ -1532,116 +1532,6 @@ export interface components {
       /** @description One for each polygon or area, in their order. */
       items: components["schemas"]["PolygonForageItem"][];
     };
-    /** @description How a value of a field has changed; means of its area. */
-    FieldChange: {
-      input: components["schemas"]["FieldChangeInput"];
-      scenario: components["schemas"]["FieldChangeScenario"];
-      condition?: components["schemas"]["EntryCondition"];
-      /** @description Null without a value. */
-      before: number | null;
-      /** @description Null without a value. */
-      after: number | null;
-      /** @description After minus before; null where one of them is missing. */
-      change: number | null;
-      /** @description Percent of the value before; null where there is none, or where it is 0. */
-      change_percent: number | null;
-    };
-    /** @description A field whose advice has changed. */
-    ChangedField: {
-      id: components["schemas"]["ChangedFieldId"];
-      name: components["schemas"]["ChangedFieldName"];
-      lat: components["schemas"]["ChangedFieldLat"];
-      lng: components["schemas"]["ChangedFieldLng"];
-      area_ha: components["schemas"]["AreaHa"];
-      /** @description The values that have changed by more than the threshold. */
-      changes: components["schemas"]["FieldChange"][];
-      /** @description Why a field could not be compared. */
-      error?: string;
-      code?: components["schemas"]["ErrorCode"];
-    };
-    /** @description The fields whose advice has changed. */
-    FieldChanges: {
-      collection: string;
-      /** @description The later release. */
-      release: string;
-      /** @description The release of `since`. */
-      release_before: string;
-      unit: components["schemas"]["FieldChangesUnit"];
-      /** @description In the order of the collection; fields without a change are left out. */
-      items: components["schemas"]["ChangedField"][];
-    };
-    /** @description A collection of fields. */
-    FieldCollection: {
-      collection: string;
-      fields: components["schemas"]["FieldCollectionFields"];
-      bytes: components["schemas"]["Bytes"];
-      changed_at: components["schemas"]["CreatedAt"];
-    };
-    FieldCollections: {
-      /** @description By name. */
-      items: components["schemas"]["FieldCollection"][];
-      /** @description Fields of all collections. */
-      fields: number;
-      /** @description Bytes of all collections. */
-      bytes: number;
-      /** @description The most fields of an account. */
-      most_fields: number;
-      /** @description The most bytes of an account. */
-      most_bytes: number;
-    };
-    /** @description A field that was not kept. */
-    RefusedField: {
-      /** @description Its place among the sent ones, from 1. */
-      row: number;
-      /** @description Its id, where it has a valid one. */
-      id?: string;
-      error: string;
-      code: components["schemas"]["ErrorCode"];
-    };
-    /** @description The collection, and the fields that were not kept. */
-    KeptFields: {
-      collection: string;
-      fields: components["schemas"]["FieldCollectionFields"];
-      bytes: components["schemas"]["Bytes"];
-      changed_at: components["schemas"]["CreatedAt"];
-      /** @description How many fields were not kept. */
-      refused: number;
-      /** @description The first 1000 of them. */
-      refusals: components["schemas"]["RefusedField"][];
-    };
-    /** @description A field as a GeoJSON Feature. */
-    FieldFeature: {
-      /** @enum {string} */
-      type: "Feature";
-      id: components["schemas"]["ChangedFieldId"];
-      /** @description Longitude and latitude (WGS 84); at most 10,000 vertices. */
-      geometry: components["schemas"]["Polygon"] | components["schemas"]["MultiPolygon"];
-      properties?: components["schemas"]["Properties"];
-    };
-    /** @description The fields of a collection as GeoJSON. */
-    FieldFeatures: {
-      /** @enum {string} */
-      type: "FeatureCollection";
-      features: components["schemas"]["FieldFeature"][];
-    };
-    /** @description A field of a collection. */
-    KeptField: {
-      id: components["schemas"]["ChangedFieldId"];
-      name: components["schemas"]["ChangedFieldName"];
-      lat: components["schemas"]["ChangedFieldLat"];
-      lng: components["schemas"]["ChangedFieldLng"];
-      area_ha: components["schemas"]["AreaHa"];
-      properties: components["schemas"]["Properties"];
-    };
-    /** @description A collection with its fields. */
-    CollectionOfFields: {
-      collection: string;
-      fields: components["schemas"]["FieldCollectionFields"];
-      bytes: components["schemas"]["Bytes"];
-      changed_at: components["schemas"]["CreatedAt"];
-      /** @description Neighbours follow each other; the order is the same at each call. */
-      items: components["schemas"]["KeptField"][];
-    };
     /** @description An administrative area by its name. */
     AdminReference: {
       level: components["schemas"]["Level"];
@@ -1958,93 +1848,9 @@ export interface components {
         retired_at?: string;
       }[];
     };
-    /** @description The change of a layer in all areas together. Percentages are of the area. */
-    LayerChange: {
-      input: components["schemas"]["LayerChangeInput"];
-      scenario: components["schemas"]["ProvenanceLayerScenario"];
-      condition?: components["schemas"]["EntryCondition"];
-      unit: string;
-      mean_before: components["schemas"]["MeanBefore"];
-      mean_after: components["schemas"]["MeanAfter"];
-      change: components["schemas"]["Change"];
-      change_percent: components["schemas"]["ChangePercent"];
-      covered_before_percent: components["schemas"]["CoveredBeforePercent"];
-      covered_after_percent: components["schemas"]["CoveredAfterPercent"];
-      gained_percent: components["schemas"]["GainedPercent"];
-      lost_percent: components["schemas"]["LostPercent"];
-      changed_percent: components["schemas"]["ChangedPercent"];
-      changed_percent_least: components["schemas"]["ChangedPercentLeast"];
-      changed_percent_most: components["schemas"]["ChangedPercentMost"];
-    };
-    /** @description The change of a layer in an area. Percentages are of the area. */
-    AreaChange: {
-      code: string;
-      name: string;
-      input: components["schemas"]["LayerChangeInput"];
-      scenario: components["schemas"]["ProvenanceLayerScenario"];
-      condition?: components["schemas"]["EntryCondition"];
-      unit: string;
-      mean_before: components["schemas"]["MeanBefore"];
-      mean_after: components["schemas"]["MeanAfter"];
-      change: components["schemas"]["Change"];
-      change_percent: components["schemas"]["ChangePercent"];
-      covered_before_percent: components["schemas"]["CoveredBeforePercent"];
-      covered_after_percent: components["schemas"]["CoveredAfterPercent"];
-      gained_percent: components["schemas"]["GainedPercent"];
-      lost_percent: components["schemas"]["LostPercent"];
-      changed_percent: components["schemas"]["ChangedPercent"];
-      changed_percent_least: components["schemas"]["ChangedPercentLeast"];
-      changed_percent_most: components["schemas"]["ChangedPercentMost"];
-    };
-    ReleaseChanges: {
-      before: string;
-      after: string;
-      /** @description Of the areas; null where none are loaded, and all that the releases cover is one. */
-      level: number | null;
-      threshold_percent: number;
-      /** @description Whether every pixel was looked at. */
-      exact: boolean;
-      layers: components["schemas"]["LayerChange"][];
-      /** @description The areas in which a mean changes most, ten at most, each with the layer in which it does. */
-      worst: components["schemas"]["AreaChange"][];
-      /** @description Each layer in each area, in the order of their codes. */
-      areas: components["schemas"]["AreaChange"][];
-    };
-    /** @description Something that has changed what the service answers. */
-    ChangeEntry: {
-      /** @description Larger than those of all entries before. */
-      id: number;
-      at: components["schemas"]["CreatedAt"];
-      /** @description `published`: the release answers from now on. `rolled_back`: it does so again, in the place of a newer one. `withdrawn`: it answers no more, and nothing has taken its place. `deleted`: it is gone for good. `boundaries_loaded`: the administrative areas of a level are others. */
-      kind: "published" | "rolled_back" | "withdrawn" | "deleted" | "boundaries_loaded";
-      /** @description The code of the release; null for boundaries. */
-      release: string | null;
-      /** @description The code of the release that answered before it; null where none did. */
-      replaced: string | null;
-      /** @description The product; null for boundaries. */
-      product: string | null;
-      country_code: string;
-      /** @description Null where the product needs none, and for boundaries. */
-      crop: string | null;
-      /** @description As `YYYY-MM`; null where the product has no seasons, and for boundaries. */
-      forecast_month: string | null;
-      /** @description Whether its values are made up; null for boundaries. */
-      synthetic: boolean | null;
-      /** @description Of the boundaries; null for releases. */
-      level: number | null;
-    };
-    /** @description Changes, the oldest first. */
-    ChangeFeed: {
-      /** @description The newest last. */
-      items: components["schemas"]["ChangeEntry"][];
-      /** @description Send it as `since` the next time. It is the id of the last item, or the `since` of the request where there is none. */
-      next_since: number;
-      /** @description Whether there are more already. */
-      more: boolean;
-    };
     /** @description How well a scenario has predicted what was observed. */
     ScenarioScore: {
-      scenario: components["schemas"]["FieldChangeScenario"];
+      scenario: components["schemas"]["ScenarioScoreScenario"];
       count: components["schemas"]["Count"];
       bias: components["schemas"]["Bias"];
       rmse: components["schemas"]["Rmse"];
@@ -2055,7 +1861,7 @@ export interface components {
     DistrictScore: {
       code: string;
       name: string;
-      scenario: components["schemas"]["FieldChangeScenario"];
+      scenario: components["schemas"]["ScenarioScoreScenario"];
       count: components["schemas"]["Count"];
       bias: components["schemas"]["Bias"];
       rmse: components["schemas"]["Rmse"];
@@ -2804,6 +2610,200 @@ export interface components {
       items: components["schemas"]["CoverageOfArea"][];
       next_cursor: components["schemas"]["ReleaseListNextCursor"];
     };
+    /** @description The change of a layer in all areas together. Percentages are of the area. */
+    LayerChange: {
+      input: components["schemas"]["LayerChangeInput"];
+      scenario: components["schemas"]["ProvenanceLayerScenario"];
+      condition?: components["schemas"]["EntryCondition"];
+      unit: string;
+      mean_before: components["schemas"]["MeanBefore"];
+      mean_after: components["schemas"]["MeanAfter"];
+      change: components["schemas"]["Change"];
+      change_percent: components["schemas"]["ChangePercent"];
+      covered_before_percent: components["schemas"]["CoveredBeforePercent"];
+      covered_after_percent: components["schemas"]["CoveredAfterPercent"];
+      gained_percent: components["schemas"]["GainedPercent"];
+      lost_percent: components["schemas"]["LostPercent"];
+      changed_percent: components["schemas"]["ChangedPercent"];
+      changed_percent_least: components["schemas"]["ChangedPercentLeast"];
+      changed_percent_most: components["schemas"]["ChangedPercentMost"];
+    };
+    /** @description The change of a layer in an area. Percentages are of the area. */
+    AreaChange: {
+      code: string;
+      name: string;
+      input: components["schemas"]["LayerChangeInput"];
+      scenario: components["schemas"]["ProvenanceLayerScenario"];
+      condition?: components["schemas"]["EntryCondition"];
+      unit: string;
+      mean_before: components["schemas"]["MeanBefore"];
+      mean_after: components["schemas"]["MeanAfter"];
+      change: components["schemas"]["Change"];
+      change_percent: components["schemas"]["ChangePercent"];
+      covered_before_percent: components["schemas"]["CoveredBeforePercent"];
+      covered_after_percent: components["schemas"]["CoveredAfterPercent"];
+      gained_percent: components["schemas"]["GainedPercent"];
+      lost_percent: components["schemas"]["LostPercent"];
+      changed_percent: components["schemas"]["ChangedPercent"];
+      changed_percent_least: components["schemas"]["ChangedPercentLeast"];
+      changed_percent_most: components["schemas"]["ChangedPercentMost"];
+    };
+    ReleaseChanges: {
+      before: string;
+      after: string;
+      /** @description Of the areas; null where none are loaded, and all that the releases cover is one. */
+      level: number | null;
+      threshold_percent: number;
+      /** @description Whether every pixel was looked at. */
+      exact: boolean;
+      layers: components["schemas"]["LayerChange"][];
+      /** @description The areas in which a mean changes most, ten at most, each with the layer in which it does. */
+      worst: components["schemas"]["AreaChange"][];
+      /** @description Each layer in each area, in the order of their codes. */
+      areas: components["schemas"]["AreaChange"][];
+    };
+    /** @description Something that has changed what the service answers. */
+    ChangeEntry: {
+      /** @description Larger than those of all entries before. */
+      id: number;
+      at: components["schemas"]["CreatedAt"];
+      /** @description `published`: the release answers from now on. `rolled_back`: it does so again, in the place of a newer one. `withdrawn`: it answers no more, and nothing has taken its place. `deleted`: it is gone for good. `boundaries_loaded`: the administrative areas of a level are others. */
+      kind: "published" | "rolled_back" | "withdrawn" | "deleted" | "boundaries_loaded";
+      /** @description The code of the release; null for boundaries. */
+      release: string | null;
+      /** @description The code of the release that answered before it; null where none did. */
+      replaced: string | null;
+      /** @description The product; null for boundaries. */
+      product: string | null;
+      country_code: string;
+      /** @description Null where the product needs none, and for boundaries. */
+      crop: string | null;
+      /** @description As `YYYY-MM`; null where the product has no seasons, and for boundaries. */
+      forecast_month: string | null;
+      /** @description Whether its values are made up; null for boundaries. */
+      synthetic: boolean | null;
+      /** @description Of the boundaries; null for releases. */
+      level: number | null;
+    };
+    /** @description Changes, the oldest first. */
+    ChangeFeed: {
+      /** @description The newest last. */
+      items: components["schemas"]["ChangeEntry"][];
+      /** @description Send it as `since` the next time. It is the id of the last item, or the `since` of the request where there is none. */
+      next_since: number;
+      /** @description Whether there are more already. */
+      more: boolean;
+    };
+    /** @description How a value of a field has changed; means of its area. */
+    FieldChange: {
+      input: components["schemas"]["FieldChangeInput"];
+      scenario: components["schemas"]["ScenarioScoreScenario"];
+      condition?: components["schemas"]["EntryCondition"];
+      /** @description Null without a value. */
+      before: number | null;
+      /** @description Null without a value. */
+      after: number | null;
+      /** @description After minus before; null where one of them is missing. */
+      change: number | null;
+      /** @description Percent of the value before; null where there is none, or where it is 0. */
+      change_percent: number | null;
+    };
+    /** @description A field whose advice has changed. */
+    ChangedField: {
+      id: components["schemas"]["ChangedFieldId"];
+      name: components["schemas"]["ChangedFieldName"];
+      lat: components["schemas"]["ChangedFieldLat"];
+      lng: components["schemas"]["ChangedFieldLng"];
+      area_ha: components["schemas"]["AreaHa"];
+      /** @description The values that have changed by more than the threshold. */
+      changes: components["schemas"]["FieldChange"][];
+      /** @description Why a field could not be compared. */
+      error?: string;
+      code?: components["schemas"]["ErrorCode"];
+    };
+    /** @description The fields whose advice has changed. */
+    FieldChanges: {
+      collection: string;
+      /** @description The later release. */
+      release: string;
+      /** @description The release of `since`. */
+      release_before: string;
+      unit: components["schemas"]["FieldChangesUnit"];
+      /** @description In the order of the collection; fields without a change are left out. */
+      items: components["schemas"]["ChangedField"][];
+    };
+    /** @description A collection of fields. */
+    FieldCollection: {
+      collection: string;
+      fields: components["schemas"]["FieldCollectionFields"];
+      bytes: components["schemas"]["Bytes"];
+      changed_at: components["schemas"]["CreatedAt"];
+    };
+    FieldCollections: {
+      /** @description By name. */
+      items: components["schemas"]["FieldCollection"][];
+      /** @description Fields of all collections. */
+      fields: number;
+      /** @description Bytes of all collections. */
+      bytes: number;
+      /** @description The most fields of an account. */
+      most_fields: number;
+      /** @description The most bytes of an account. */
+      most_bytes: number;
+    };
+    /** @description A field that was not kept. */
+    RefusedField: {
+      /** @description Its place among the sent ones, from 1. */
+      row: number;
+      /** @description Its id, where it has a valid one. */
+      id?: string;
+      error: string;
+      code: components["schemas"]["ErrorCode"];
+    };
+    /** @description The collection, and the fields that were not kept. */
+    KeptFields: {
+      collection: string;
+      fields: components["schemas"]["FieldCollectionFields"];
+      bytes: components["schemas"]["Bytes"];
+      changed_at: components["schemas"]["CreatedAt"];
+      /** @description How many fields were not kept. */
+      refused: number;
+      /** @description The first 1000 of them. */
+      refusals: components["schemas"]["RefusedField"][];
+    };
+    /** @description A field as a GeoJSON Feature. */
+    FieldFeature: {
+      /** @enum {string} */
+      type: "Feature";
+      id: components["schemas"]["ChangedFieldId"];
+      /** @description Longitude and latitude (WGS 84); at most 10,000 vertices. */
+      geometry: components["schemas"]["Polygon"] | components["schemas"]["MultiPolygon"];
+      properties?: components["schemas"]["Properties"];
+    };
+    /** @description The fields of a collection as GeoJSON. */
+    FieldFeatures: {
+      /** @enum {string} */
+      type: "FeatureCollection";
+      features: components["schemas"]["FieldFeature"][];
+    };
+    /** @description A field of a collection. */
+    KeptField: {
+      id: components["schemas"]["ChangedFieldId"];
+      name: components["schemas"]["ChangedFieldName"];
+      lat: components["schemas"]["ChangedFieldLat"];
+      lng: components["schemas"]["ChangedFieldLng"];
+      area_ha: components["schemas"]["AreaHa"];
+      properties: components["schemas"]["Properties"];
+    };
+    /** @description A collection with its fields. */
+    CollectionOfFields: {
+      collection: string;
+      fields: components["schemas"]["FieldCollectionFields"];
+      bytes: components["schemas"]["Bytes"];
+      changed_at: components["schemas"]["CreatedAt"];
+      /** @description Neighbours follow each other; the order is the same at each call. */
+      items: components["schemas"]["KeptField"][];
+    };
     /** @description Which changes are told. A value that comes or goes always is. */
     ChangeThreshold: {
       /** @description `absolute`: in the unit of the product. `relative`: in percent of the value that was told before. */
@@ -2830,7 +2830,7 @@ export interface components {
     /** @description The last value of a layer that was sent. */
     WatchedValue: {
       input: components["schemas"]["FieldChangeInput"];
-      scenario: components["schemas"]["FieldChangeScenario"];
+      scenario: components["schemas"]["ScenarioScoreScenario"];
       condition?: components["schemas"]["EntryCondition"];
       /** @description Of a polygon or an area it is the mean. */
       value: number;
@@ -3108,12 +3108,12 @@ export interface components {
     SubscriptionRequestName: string | null;
     /** @description A bound of that: no more. Null where the releases have the layer on different grids. */
     ChangedPercentMost: number | null;
-    /** @description The id of the field: any text of at most 200 characters, such as a parcel number, or a whole number. Once in a collection. */
-    ChangedFieldId: string;
-    /** @description A bound of that: no less. Null where the releases have the layer on different grids. */
-    ChangedPercentLeast: number | null;
     /** @description As it was loaded, where that may be a code of SPDX; `other` where it is a text, which `GET /catalog` has. */
     License: string;
+    /** @description A bound of that: no less. Null where the releases have the layer on different grids. */
+    ChangedPercentLeast: number | null;
+    /** @description The id of the field: any text of at most 200 characters, such as a parcel number, or a whole number. Once in a collection. */
+    ChangedFieldId: string;
     /** @description Where the request has `skill: true`. Null for demonstration data and with fewer than 30 observations. */
     YieldResponseSkill: components["schemas"]["Skill"] | null;
     /** @description The code that the authenticator app shows: six digits, for 30 seconds. It works once. */
@@ -3148,9 +3148,9 @@ export interface components {
     ForageData: components["schemas"]["ForageEntry"][] | null;
     /** @description Null where there is no value: see `error`. */
     YieldData: components["schemas"]["YieldEntry"][] | null;
+    LoginRequestPassword: string;
     /** @description The same in percent of the mean before; null where that is 0 or missing. */
     ChangePercent: number | null;
-    LoginRequestPassword: string;
     /** @description Null where there is no value: see `error`. */
     IsfmData: components["schemas"]["IsfmEntry"][] | null;
     /** @description The input or variety; null where layers differ in their scenario alone. */
@@ -3161,10 +3161,10 @@ export interface components {
     NextCursor: string | null;
     /** @description The format of the answer. It wins over `Accept`. */
     Format: "json" | "ndjson" | "csv" | "geojson" | "dhis2" | null;
-    /** @description The mean, weighted by area; null where there was no value. */
-    MeanBefore: number | null;
     /** @description Brier score of the three scenarios, from 0 to 2; 0 is best. Null without odds. */
     Brier: number | null;
+    /** @description The mean, weighted by area; null where there was no value. */
+    MeanBefore: number | null;
     /** @description Answer with a histogram of so many bins, or classes. */
     Histogram: number | null;
     /** @description The code of the release that answered, as in `GET /catalog`. */
@@ -3203,20 +3203,20 @@ export interface components {
     MeanAfter: number | null;
     /** @description Whether the answer has what proves its values without the service (`proof`). */
     PointRequestProof: boolean | null;
-    /** @description The label; null where it has none. */
-    ChangedFieldName: string | null;
     /** @description Whether one of them is demonstration data. Left out where that is not known any more. */
     Synthetic: boolean;
+    /** @description The label; null where it has none. */
+    ChangedFieldName: string | null;
     /** @description Longitude in decimal degrees (WGS 84). */
     Lng: number;
     /** @description The mean after minus the mean before. */
     Change: number | null;
     /** @description Null where the product needs none. */
     SubscriptionCrop: string | null;
-    /** @description Null where the product has none. */
-    FieldChangeScenario: string | null;
     /** @description Counts the releases for the same product, country, crop and month. */
     Version: number;
+    /** @description Null where the product has none. */
+    ScenarioScoreScenario: string | null;
     /** @description Of which product values are watched. */
     Product: "yield" | "fertilizer" | "isfm" | "forage";
     /** @description An ISO 4217 code. Nothing is converted. */
@@ -3332,8 +3332,8 @@ export interface components {
     CatalogReleaseCrop: string | null;
     /** @description Always null: there are never more. */
     SessionListNextCursor: null;
-    LayerChangeInput: string | null;
     Links: components["schemas"]["StacLink"][];
+    LayerChangeInput: string | null;
     SubscriptionUrl: string;
     /** @description For example `Urea` or `DAP`. */
     FertilizerType: string;
@@ -4080,31 +4080,6 @@ export interface operations {
       default: components["responses"]["AnyError"];
     };
   };
-  compareReleases: {
-    parameters: {
-      query?: { level?: number; threshold?: number; exact?: "true" | "false"; format?: "json" | "csv"; };
-      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
-      path: { a: string; b: string; };
-    };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["ReleaseChanges"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  listChanges: {
-    parameters: {
-      query?: { since?: number; limit?: number; format?: "json" | "atom"; };
-      header?: {
-        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-    };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["ChangeFeed"]; }; };
-      304: components["responses"]["NotModified"];
-      default: components["responses"]["AnyError"];
-    };
-  };
   getScorecard: {
     parameters: {
       query?: { level?: number; };
@@ -4299,6 +4274,31 @@ export interface operations {
     };
     responses: {
       200: { content: { "application/json": components["schemas"]["CoverageList"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  compareReleases: {
+    parameters: {
+      query?: { level?: number; threshold?: number; exact?: "true" | "false"; format?: "json" | "csv"; };
+      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
+      path: { a: string; b: string; };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["ReleaseChanges"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  listChanges: {
+    parameters: {
+      query?: { since?: number; limit?: number; format?: "json" | "atom"; };
+      header?: {
+        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["ChangeFeed"]; }; };
       304: components["responses"]["NotModified"];
       default: components["responses"]["AnyError"];
     };

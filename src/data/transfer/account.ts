@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
+import { ACCOUNT_DATA } from '../account-data.ts'
 import type { AuditKind } from '../audit-kinds.ts'
 import { recordOperation } from '../audit-queries.ts'
 import { inTransaction } from '../sql.ts'
@@ -46,7 +47,6 @@ export async function findCopiedAccount(
     .executeTakeFirst()
 }
 
-const KEPT = (user: string) => sql`select id from field_collection where user_id = ${user} and state = 'kept'`
 const ITEMS = (user: string) => sql`select id from history_item where user_id = ${user}`
 const OF_USER = (user: string) => sql<boolean>`user_id = ${user}`
 
@@ -61,11 +61,27 @@ const RESTORED: Partial<Record<keyof Tables, (user: string) => RawBuilder<boolea
   advisory_feedback: (user) => sql`user_id = ${user} and history_id in (${ITEMS(user)})`,
   history_share: (user) => sql`user_id = ${user} and history_id in (${ITEMS(user)})`,
   user_usage: OF_USER,
-  subscription: OF_USER,
-  field_collection: (user) => sql`user_id = ${user} and state = 'kept'`,
-  field: (user) => sql`collection_id in (${KEPT(user)})`,
-  field_weights: (user) => sql`collection_id in (${KEPT(user)})`,
 }
+
+/** The same of an extension: which rows are meant is written out. */
+const ofExtension = (where: string) => (user: string) =>
+  sql<boolean>`${sql.join(
+    where.split(':user').map((text) => sql.raw(text)),
+    sql`${user}`,
+  )}`
+
+const listRestored = () => [
+  ...Object.entries(RESTORED),
+  ...ACCOUNT_DATA.flatMap(({ rows }) => Object.entries(rows)).map(
+    ([table, where]) => [table, ofExtension(where)] as const,
+  ),
+]
+
+/** Whether rows of a deleted account are still to be removed. */
+const leftOf = (user: string) =>
+  ACCOUNT_DATA.flatMap(({ leftIn }) =>
+    leftIn === undefined ? [] : sql`exists (select from ${sql.table(leftIn)} where user_id = ${user})`,
+  )
 
 /** Not there where a role, a password, a key or a second factor has changed since the copy. */
 const KEYS: (keyof Tables)[] = ['api_key', 'api_key_usage']
@@ -114,7 +130,7 @@ async function lookAt(trx: Transaction<Tables>, account: CopiedAccount): Promise
     select
       (select email from app_user where id = ${id} or email_key = ${emailKey} limit 1) as taken,
       exists (select from account_removal where user_id = ${id})
-        or exists (select from field_collection where user_id = ${id}) as going,
+        or ${sql.join([sql`false`, ...leftOf(id)], sql` or `)} as going,
       exists (
         select from audit_record where user_id = ${id} and ${IS_CHANGE} and ${RECORD} <> all (${changes}::text[])
       )
@@ -142,7 +158,7 @@ async function copyRows(
   const [ours, theirs] = [await listRelations(trx), await listRelations(source)]
   const relationOf = (some: Relation[], table: string) => some.find(({ name }) => name === table) as Relation
   const counts: RestoredAccount['rows'] = {}
-  for (const [table, where] of Object.entries(RESTORED) as [keyof Tables, typeof OF_USER][]) {
+  for (const [table, where] of listRestored() as [keyof Tables, typeof OF_USER][]) {
     if (left.includes(table)) continue
     const relation = sameRelation(relationOf(ours, table), relationOf(theirs, table))
     counts[table] = await inPortions(readRows(source, table, where(user)), (rows) =>
