@@ -62,20 +62,6 @@ import type { Ask } from '#src/data/cancellable.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { abandonMessage, claimMessage, deleteOldMessages } from '#src/extensions/messages/queries.ts'
-import {
-  claimChanged,
-  claimDeliveries,
-  deleteOldDeliveries,
-  disableSubscription,
-  findTimeToNext,
-  postpone,
-  recordComparison,
-  recordDelivered,
-  recordFailed,
-  releaseClaim,
-  renewClaim,
-} from '#src/extensions/subscriptions/delivery-queries.ts'
-import { createSecretRows } from '#src/extensions/subscriptions/queries.ts'
 import { createMonths, createMonthsAhead } from '#src/history/queries.ts'
 import { deleteOldest, findAccounts } from '#src/history/recording-queries.ts'
 import {
@@ -364,36 +350,6 @@ test('of the skill of releases', async () => {
   expect(await findSkill(db, series, place)).toMatchObject({
     ...{ area_code: areas?.[1]?.code, n: 80, first_year: 2024, last_year: 2024 },
   })
-})
-
-test('of subscriptions and what is delivered', async () => {
-  const threshold = { kind: 'relative', value: 10 }
-  const payload = { product: 'yield', lat: 9.5, lng: 38.5, threshold, url: 'https://hooks.example.org/agro' }
-  const made = await call(service.app, 'POST /subscriptions', { by: service.person, payload })
-  expect(made.status).toBe(201)
-  const { id } = made.body
-  const [row] = await createSecretRows(db).list(undefined, 10)
-  const [secret] = row?.sealed ?? []
-  await createSecretRows(db).replace(id, secret as Buffer, secret as Buffer)
-  expect(await createSecretRows(db).list(id, 10)).toEqual([])
-
-  await db.updateTable('subscription').set({ release: null }).execute()
-  const [changed] = await claimChanged(db, 10, false)
-  expect(changed).toMatchObject({ id, before: null })
-  await renewClaim(db, id)
-  await postpone(db, id, 0)
-  const message = { id: randomUUID(), body: '{}', notified: [] }
-  await recordComparison(db, { id, before: null, after: changed?.after ?? null }, message)
-  expect(await findTimeToNext(db)).toBeLessThanOrEqual(0)
-  const claim = async () =>
-    (await claimDeliveries(db, 1, 1))?.[0] as NonNullable<Awaited<ReturnType<typeof claimDeliveries>>>[number]
-  await releaseClaim(db, await claim())
-  const delivery = await claim()
-  expect(delivery.id).toBe(message.id)
-  await recordFailed(db, delivery, 0)
-  await recordDelivered(db, delivery)
-  await disableSubscription(db, id, 'gone')
-  await deleteOldDeliveries(db)
 })
 
 test('of what is over', async () => {

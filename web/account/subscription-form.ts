@@ -1,6 +1,5 @@
 import type { AdminArea } from '#schemas/areas.ts'
-import type { SubscriptionAnswer } from '#src/extensions/subscriptions/schemas.ts'
-import type { Catalog, CatalogRelease, FieldCollection } from '../api-types.ts'
+import type { Catalog, CatalogRelease, FieldCollection, SubscriptionAnswer } from '../api-types.ts'
 import { readOrSay } from '../field/shape.ts'
 import { type Field, formOf, mark } from '../parts/form.ts'
 import { type Series, seriesChoosers, seriesIn } from '../parts/series.ts'

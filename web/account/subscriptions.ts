@@ -1,5 +1,4 @@
-import type { SubscriptionAnswer } from '#src/extensions/subscriptions/schemas.ts'
-import type { Catalog } from '../api-types.ts'
+import type { Catalog, SubscriptionAnswer } from '../api-types.ts'
 import { loaded, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
 import type { Page } from '../parts/start.ts'
 import { element } from '../shell/element.ts'
