@@ -180,33 +180,3 @@ export type ChangeFeed = Static<typeof ChangeFeed>
 export const AtomFeed = t.textBody('AtomFeed', 'A feed of Atom (RFC 4287), the newest entry first.')
 
 export const feedSchemas = [ChangeEntry, ChangeFeed, AtomFeed]
-
-export const Threshold = t.component(
-  'ChangeThreshold',
-  'Which changes are told. A value that comes or goes always is.',
-  {
-    kind: t.oneOf(
-      ['absolute', 'relative'],
-      '`absolute`: in the unit of the product. `relative`: in percent of the value that was told before.',
-    ),
-    value: Type.Number({
-      minimum: 0,
-      maximum: 1_000_000_000,
-      description: 'By more than so much a value has to change; with 0 by anything.',
-      examples: [10],
-    }),
-  },
-)
-export type Threshold = Static<typeof Threshold>
-
-export const WatchedValue = t.component('WatchedValue', 'The last value of a layer that was sent.', {
-  input: t.orNull(
-    Type.String(),
-    'The input or variety; null where layers differ in their scenario alone.',
-    'Urea',
-  ),
-  scenario: t.orNull(Type.String(), 'Null where the product has none.', 'Normal'),
-  ...conditionOfEntry,
-  value: t.number('Of a polygon or an area it is the mean.', 4229),
-})
-export type WatchedValue = Static<typeof WatchedValue>

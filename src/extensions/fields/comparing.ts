@@ -3,12 +3,6 @@ import type { Advisors } from '#src/advice/polygon/advisors.ts'
 import type { PolygonItem } from '#src/advice/polygon/answer.ts'
 import { computeItems, createTasks } from '#src/advice/polygons/sources.ts'
 import type { PolygonWork } from '#src/advice/polygons/work.ts'
-import {
-  findChanges,
-  selectWatched,
-  type ValueChange,
-  type WatchedLayers,
-} from '#src/extensions/changes/values.ts'
 import type { App } from '#src/http/app.ts'
 import { round } from '#src/lib/round.ts'
 import { conditionMember } from '#src/lookup/conditions.ts'
@@ -16,9 +10,10 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import { createSources, type SourceRelease } from '#src/lookup/places.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import type { Threshold, WatchedValue } from '../changes/schemas.ts'
 import { createFieldReader } from './pages.ts'
 import type { CollectionRow } from './queries.ts'
+import type { Threshold, WatchedValue } from './schemas.ts'
+import { findChanges, selectWatched, type ValueChange, type WatchedLayers } from './values.ts'
 
 /** A field that has changed between two releases, or has no answer in one of them. */
 export interface ComparedField {

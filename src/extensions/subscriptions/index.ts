@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely'
 import { counter, gauge } from '#src/http/metrics/metrics.ts'
-import type { Threshold } from '../changes/schemas.ts'
 import type { Extension } from '../extension.ts'
+import type { Threshold } from '../fields/schemas.ts'
 import type { DisabledReason } from './schemas.ts'
 import { settings } from './settings.ts'
 
@@ -91,7 +91,7 @@ declare module '#src/http/metrics/metrics.ts' {
 /** Messages to addresses of accounts when values change. */
 export const subscriptions: Extension = {
   name: 'subscriptions',
-  needs: ['changes', 'fields'],
+  needs: ['fields'],
   settings,
   errors,
   auditKinds,

@@ -5,7 +5,7 @@ import { holdAccount } from '#src/accounts/user-queries.ts'
 import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { SealedRows } from '#src/http/account-seal.ts'
-import type { Threshold, WatchedValue } from '../changes/schemas.ts'
+import type { Threshold, WatchedValue } from '../fields/schemas.ts'
 import type { SubscriptionAnswer } from './schemas.ts'
 
 export type WatchedPlace =

@@ -12,13 +12,13 @@ import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, answers, errorResponses, noContent, requireFound } from '#src/errors.ts'
+import { requireCollection } from '#src/extensions/fields/saved.ts'
 import {
   compareValues,
   refuseUnknownLayer,
   selectWatched,
   type WatchedLayers,
-} from '#src/extensions/changes/values.ts'
-import { requireCollection } from '#src/extensions/fields/saved.ts'
+} from '#src/extensions/fields/values.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
@@ -26,7 +26,7 @@ import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import type { WatchedValue } from '../changes/schemas.ts'
+import type { WatchedValue } from '../fields/schemas.ts'
 import { createCollectionComparer, NOTHING_CHANGED } from './collections.ts'
 import { whyNoTarget } from './outward-post.ts'
 import {

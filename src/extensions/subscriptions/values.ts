@@ -15,7 +15,7 @@ import type { ReleaseLabels } from '#src/lookup/entries.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { LayerLabel } from '#src/lookup/queries.ts'
 import { readSeries } from '#src/lookup/releases.ts'
-import type { WatchedValue } from '../changes/schemas.ts'
+import type { WatchedValue } from '../fields/schemas.ts'
 import type { WatchedPlace } from './queries.ts'
 
 interface PlaceQuestion {

@@ -8,13 +8,13 @@ import {
   selectWatched,
   updateNotified,
   type ValueChange,
-} from '#src/extensions/changes/values.ts'
+} from '#src/extensions/fields/values.ts'
 import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { MINUTE_MS } from '#src/lib/dates.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { isReplaced } from '#src/lookup/releases.ts'
-import type { WatchedValue } from '../changes/schemas.ts'
+import type { WatchedValue } from '../fields/schemas.ts'
 import type { ChangedFields, CollectionComparer } from './collections.ts'
 import { deliverFrom } from './deliveries.ts'
 import {
