@@ -139,6 +139,9 @@ function pick<Fields extends TProperties>(fields: Fields, names: (keyof Fields)[
   return Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)))
 }
 
+/** A name that callers give to what they keep, as it stands in addresses. */
+export const NAME_IN_PATH = '^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}$'
+
 export function oneOf<const Values extends readonly string[]>(values: Values, description: string) {
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description })
 }

@@ -1,11 +1,11 @@
-import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TProperties, type TSchema, type TString, Type } from 'typebox'
 import { exampleMembers, HistoryId, type PointSchemas, releaseMembers } from './advisory.ts'
 import { AdvisedArea, areaLevel, PlaceMember } from './areas.ts'
 import { certaintyOfAnswer, certaintyOfEntry } from './certainty.ts'
 import * as t from './common.ts'
 import { defineGeoJson, Feature, FeatureCollection, MultiPolygon, Polygon } from './geojson.ts'
 import { type Asked, answeredMembers, PointRequest } from './point-request.ts'
-import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
+import { componentOf, examplePlaceOf, joinNames, type ProductContract } from './product.ts'
 import { PolygonQuantityFields, quantitiesOfAnswer, seasonlessMembers } from './quantities.ts'
 
 const MOST_QUANTILES = 20
@@ -125,17 +125,33 @@ const FIELD = {
   ],
 }
 
-const ALTERNATIVES = [['geometry' as const], ['admin' as const], ['field' as const]]
+/** A member of requests that names a polygon, or several: it may stand where GeoJSON or an area does. */
+export interface PolygonName {
+  member: string
+  schema: TString
+  /** What it is: in the document beside its name and after others, and in a sentence. */
+  documented: string
+  listed: string
+  means: string
+}
 
-const SavedField = t.text(
-  301,
-  'A field that you have saved with `PUT /fields/{collection}`: the collection, a slash, and the id of the field.',
-  'cooperative-7/UPI-1/02/03/04/567',
-)
+const PLACES = { geometry: t.ref(PolygonGeometry), admin: t.ref(AdminSelection) }
 
-const PLACES = {
-  fields: { geometry: t.ref(PolygonGeometry), admin: t.ref(AdminSelection), field: SavedField },
-  alternatives: ALTERNATIVES,
+/** A request with one of the places, or a member that names another. */
+export function withPlaces<Places extends TProperties, More extends TProperties>(
+  { $id, places, listed }: { $id: string; places: Places; listed: string[] },
+  others: readonly PolygonName[],
+  more: More,
+  { description, examples }: { description: string; examples: object[] },
+) {
+  const named = Object.fromEntries(others.map(({ member, schema }) => [member, schema])) as object as Places
+  const fields = { ...places, ...named }
+  const all = [...listed, ...others.map((other) => other.listed)]
+  const count = { 2: 'two', 3: 'three' }[all.length] ?? all.length
+  return t.withOneOf({ $id, fields, alternatives: Object.keys(fields).map((name) => [name]) }, more, {
+    description: `${joinNames(all, ' or')}, one of the ${count}${description}`,
+    examples,
+  })
 }
 
 const defineMembers = ({ members }: Asked) => ({
@@ -152,20 +168,26 @@ const defineMembers = ({ members }: Asked) => ({
   ...PolygonQuantityFields,
 })
 
-export const definePolygonRequest = (asked: Asked) =>
-  t.withOneOf({ $id: 'PolygonRequest', ...PLACES }, defineMembers(asked), {
-    description:
-      'A polygon, an administrative area or a saved field, one of the three, and what to answer for. Fields that are not listed are ignored.',
+const LISTED = ['A polygon', 'an administrative area']
+
+function seasonalRequest(asked: Asked, others: readonly PolygonName[]) {
+  const base = { $id: 'PolygonRequest', places: PLACES, listed: LISTED }
+  return withPlaces(base, others, defineMembers(asked), {
+    description: ', and what to answer for. Fields that are not listed are ignored.',
     examples: [
       { geometry: FIELD, crop: 'wheat', country_code: 'eth', name: 'My farm' },
       { admin: { country_code: 'eth', code: 'ETH-01' }, crop: 'wheat' },
       { admin: { country_code: 'rwa', code: 'RWA-01' }, crop: 'potato' },
     ],
   })
-export type PolygonRequest = t.WithoutNulls<Static<ReturnType<typeof definePolygonRequest>>>
+}
+export type PolygonRequest = t.WithoutNulls<Static<ReturnType<typeof seasonalRequest>>>
 
-export function withoutPlaces(request: TObject): TObject {
-  const places = ['geometry', 'field', 'polygons', 'fields', 'admin', 'dhis2']
+/** The names of all parameters: requests of other products have some of them. */
+export const polygonParameters = (asked: Asked) => Object.keys(seasonalRequest(asked, []).properties)
+
+export function withoutPlaces(request: TObject, others: readonly PolygonName[]): TObject {
+  const places = ['geometry', 'polygons', 'admin', 'dhis2', ...others.map(({ member }) => member)]
   return Type.Object(
     Object.fromEntries(Object.entries(request.properties).filter(([name]) => !places.includes(name))),
   )
@@ -185,31 +207,32 @@ const HISTORY_ID = '0199b0a4-5f0e-7c5b-9d55-3d0d6b1f2a77'
 
 export type PolygonSchemas<Product extends ProductContract = ProductContract> = ReturnType<
   typeof definePolygonSchemas<Product>
->
+>[number]
 
-/** @param all `PolygonRequest` */
+/** @param others members that name a polygon */
 export function definePolygonSchemas<Product extends ProductContract>(
-  point: PointSchemas<Product>,
-  all: TObject,
+  points: readonly PointSchemas<Product>[],
+  others: readonly PolygonName[],
 ) {
-  const { product, asked } = point
-  const request = defineRequest(product, asked, all)
-  const entry = defineEntry(point)
-  return { product, asked, request, entry, response: defineResponse(point, entry) }
+  let seasonal: TObject | undefined
+  return points.map((point) => {
+    const { product, asked } = point
+    const entry = defineEntry(point)
+    seasonal ??= seasonalRequest(asked, others)
+    const request = product.seasonal ? seasonal : defineRequest(product, asked, others)
+    const parameters = withoutPlaces(request, others)
+    return { product, asked, request, parameters, entry, response: defineResponse(point, entry) }
+  })
 }
 
-function defineRequest(product: ProductContract, asked: Asked, all: TObject): TObject {
-  if (product.seasonal) return all
+function defineRequest(product: ProductContract, asked: Asked, others: readonly PolygonName[]): TObject {
   const component = componentOf(product)
   const { name, country_code, area } = examplePlaceOf(product)
-  return t.withOneOf(
-    { $id: `${component}PolygonRequest`, ...PLACES },
-    seasonlessMembers(product, defineMembers(asked)),
-    {
-      description: `A polygon, an administrative area or a saved field, one of the three. ${component} needs no crop; fields that are not listed are ignored.`,
-      examples: [{ geometry: FIELD, country_code: 'eth', name }, { admin: { country_code, code: area } }],
-    },
-  )
+  const base = { $id: `${component}PolygonRequest`, places: PLACES, listed: LISTED }
+  return withPlaces(base, others, seasonlessMembers(product, defineMembers(asked)), {
+    description: `. ${component} needs no crop; fields that are not listed are ignored.`,
+    examples: [{ geometry: FIELD, country_code: 'eth', name }, { admin: { country_code, code: area } }],
+  })
 }
 
 /** The entry of a point's answer, where the value is a mean, with what else there is to say of an area. */
@@ -262,9 +285,9 @@ function defineResponse({ product, expected, asked }: PointSchemas, entry: TObje
   )
 }
 
-export function listPolygonComponents(schemas: readonly PolygonSchemas[], all: TObject): TSchema[] {
+export function listPolygonComponents(schemas: readonly PolygonSchemas[]): TSchema[] {
   return [
-    ...new Set([all, ...schemas.map(({ request }) => request)]),
+    ...new Set(schemas.map(({ request }) => request)),
     PolygonLocation,
     Quantile,
     HistogramBin,

@@ -6,7 +6,15 @@ import * as t from './common.ts'
 import { DataValueSet, Dhis2Mapping } from './dhis2.ts'
 import { defineGeoJson, MultiPolygon, Polygon, rectangle } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
-import { AdminSelection, DistributionParameters, PolygonLocation, type PolygonSchemas } from './polygon.ts'
+import {
+  AdminSelection,
+  DistributionParameters,
+  PolygonLocation,
+  type PolygonName,
+  type PolygonSchemas,
+  withoutPlaces,
+  withPlaces,
+} from './polygon.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
 import { PolygonQuantityFields, seasonlessMembers } from './quantities.ts'
 
@@ -92,23 +100,22 @@ const AreasSelection = t.component(
   },
 )
 
-export const SavedFields = t.text(
-  100,
-  'A collection of fields that you have saved with `PUT /fields/{collection}`.',
-  'cooperative-7',
-)
-
 const { crop, country_code, forecast_period, release, condition } = PointRequest.properties
 const Country = Type.Optional({
   ...country_code,
   description: `${(country_code as { description?: string }).description} With \`admin\` it is that of the areas.`,
 })
 
-function requestSchema<More extends TProperties>($id: string, more: More, examples: object[]) {
-  const fields = { polygons: t.ref(PolygonCollection), admin: t.ref(AreasSelection), fields: SavedFields }
-  return t.withOneOf({ $id, fields, alternatives: [['polygons'], ['admin'], ['fields']] }, more, {
-    description:
-      'Polygons, the administrative areas of a level or saved fields, one of the three, and what to answer for. Fields that are not listed are ignored.',
+function requestSchema<More extends TProperties>(
+  $id: string,
+  others: readonly PolygonName[],
+  more: More,
+  examples: object[],
+) {
+  const places = { polygons: t.ref(PolygonCollection), admin: t.ref(AreasSelection) }
+  const listed = ['Polygons', 'the administrative areas of a level']
+  return withPlaces({ $id, places, listed }, others, more, {
+    description: ', and what to answer for. Fields that are not listed are ignored.',
     examples,
   })
 }
@@ -127,8 +134,8 @@ function listMembers(formats: readonly string[]) {
   }
 }
 
-function seasonalRequest(formats: readonly string[]) {
-  return requestSchema('PolygonsRequest', listMembers(formats), [
+function seasonalRequest(formats: readonly string[], others: readonly PolygonName[]) {
+  return requestSchema('PolygonsRequest', others, listMembers(formats), [
     { admin: { country_code: 'eth', level: 1 }, crop: 'wheat' },
     { polygons: EXAMPLE_POLYGONS, crop: 'wheat', country_code: 'eth' },
   ])
@@ -136,7 +143,7 @@ function seasonalRequest(formats: readonly string[]) {
 export type PolygonsRequest = t.WithoutNulls<Static<ReturnType<typeof seasonalRequest>>>
 
 /** The names of all parameters: requests of other products have some of them. */
-export const POLYGONS_PARAMETERS = Object.keys(seasonalRequest([]).properties)
+export const POLYGONS_PARAMETERS = Object.keys(seasonalRequest([], []).properties)
 
 /** The request of products without seasons. */
 export type PlainPolygonsRequest = Omit<PolygonsRequest, 'crop' | 'forecast_period'>
@@ -145,26 +152,31 @@ export type PolygonsSchemas<Product extends ProductContract = ProductContract> =
   typeof definePolygonsSchemas<Product>
 >[number]
 
-/** @param formats the names of the formats of answers */
+/** @param formats the names of the formats of answers @param others members that name polygons */
 export function definePolygonsSchemas<Product extends ProductContract>(
   polygons: readonly PolygonSchemas<Product>[],
   formats: readonly string[],
+  others: readonly PolygonName[],
 ) {
-  const seasonal = seasonalRequest(formats)
+  const seasonal = seasonalRequest(formats, others)
   return polygons.map((polygon) => {
     const { product } = polygon
     const item = defineItem(polygon)
     const $id = `${componentOf(product)}PolygonsResponse`
     const response = defineItems(product, item, 'One for each polygon or area, in their order.', $id)
-    const request = product.seasonal ? seasonal : defineRequest(product, formats)
-    return { product, request, item, response }
+    const request = product.seasonal ? seasonal : defineRequest(product, formats, others)
+    return { product, request, parameters: withoutPlaces(request, others), item, response }
   })
 }
 
-function defineRequest(product: ProductContract, formats: readonly string[]): TObject {
+function defineRequest(
+  product: ProductContract,
+  formats: readonly string[],
+  others: readonly PolygonName[],
+): TObject {
   const { country_code } = examplePlaceOf(product)
   const members = seasonlessMembers(product, listMembers(formats))
-  return requestSchema(`${componentOf(product)}PolygonsRequest`, members, [
+  return requestSchema(`${componentOf(product)}PolygonsRequest`, others, members, [
     { admin: { country_code, level: 1 } },
   ])
 }

@@ -101,9 +101,9 @@ export function recordedProductSchema(products: readonly ProductContract[], desc
 export const ALL_PRODUCTS = 'all'
 
 /** Names as a sentence lists them: "yield, fertilizer and forage". */
-export function joinNames(names: readonly string[]): string {
+export function joinNames(names: readonly string[], conjunction = ' and'): string {
   const last = names.at(-1) ?? ''
-  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')}${conjunction} ${last}`
 }
 
 /** What is to be said of the products without seasons; nothing where there are none. */

@@ -47,16 +47,11 @@ const CORE_ERRORS = {
     meaning:
       'A request with this `Idempotency-Key` is being worked on; try again after `Retry-After` seconds.',
   },
-  TOO_MANY_SUBSCRIPTIONS: { status: 409, meaning: 'The user has the maximum number of subscriptions.' },
   TOO_MANY_KEYS: { status: 409, meaning: 'The user has the maximum number of keys.' },
   TOO_MANY_SHARES: { status: 409, meaning: 'The user has shared the maximum number of advisories.' },
   BODY_TOO_LARGE: { status: 413, meaning: 'The body is larger than the limit.' },
   TOO_MANY_POINTS: { status: 413, meaning: 'The call has more points than the limit.' },
   TOO_MANY_POLYGONS: { status: 413, meaning: 'The call has more polygons than the limit.' },
-  TOO_MANY_FIELDS: {
-    status: 413,
-    meaning: 'The call, or the account with it, has more fields than the limit.',
-  },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The endpoint does not read this media type.' },
   RANGE_NOT_SATISFIABLE: { status: 416, meaning: 'The file ends before the bytes that `Range` names.' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, meaning: 'The `Idempotency-Key` came with another request before.' },
@@ -126,15 +121,12 @@ const CORE_SENTENCES: Record<keyof CoreErrors, string> = {
   MAIL_NOT_CONFIGURED:
     'The service sends no mail: ask its operator, who can give you a token for a new password.',
   EMAIL_TAKEN: 'There is an account with this e-mail: log in.',
-  TOO_MANY_SUBSCRIPTIONS: 'You have 20 subscriptions: delete one that is not needed.',
   TOO_MANY_KEYS: 'You have 20 keys: delete one that is not used.',
   TOO_MANY_SHARES: 'You have shared 1000 advisories: take one back first.',
   BODY_TOO_LARGE: 'The body is too large.',
   TOO_MANY_POINTS:
     'The call has 1001 points. Without a token a call may have 1000 points, with one (log in with POST /auth/login) 20000.',
   TOO_MANY_POLYGONS: 'The call has 1001 polygons. A call may have 1000: send several.',
-  TOO_MANY_FIELDS:
-    'A call may have 100000 fields, and an account 500000 fields of 250000000 bytes in all: delete a collection, or send less.',
   UNSUPPORTED_MEDIA_TYPE: 'Send the body as application/json.',
   TOO_MANY_REQUESTS: 'Too many attempts; try again in 8 s.',
   RATE_LIMITED: 'There may be 600 requests in 60 s; try again in 8 s.',

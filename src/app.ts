@@ -8,16 +8,14 @@ import { keys } from './accounts/keys.ts'
 import type { LoginSteps } from './accounts/steps.ts'
 import { user } from './accounts/user.ts'
 import type { Additions } from './advice/additions.ts'
-import { changes } from './advice/comparison/routes.ts'
-import { advisory, warmUp } from './advice/index.ts'
+import { addAdviceSchemas, advisory, warmUp } from './advice/index.ts'
 import { location } from './advice/location/routes.ts'
 import { createProof } from './advice/point/proof.ts'
 import { createProvenance } from './advice/point/provenance-queries.ts'
 import { createAdvisors, createRegionStatistics } from './advice/polygon/advisors.ts'
+import type { PlaceSource } from './advice/polygons/place-source.ts'
 import { createRuleReader } from './advice/quantities/compute.ts'
-import { subscriptions } from './advice/subscriptions/routes.ts'
 import { admin } from './catalog/areas.ts'
-import { feed } from './catalog/feed.ts'
 import { listCountryNames } from './catalog/reference-queries.ts'
 import { publishesSynthetic } from './catalog/release-queries.ts'
 import { catalog } from './catalog/routes.ts'
@@ -129,6 +127,7 @@ export async function buildApp(
   await app.register(bodyParser)
   await app.register(unknownPaths)
   await app.register(robots)
+  app.decorate('placeSources', await listPlaceSources(extensions))
   await registerPages(app, extensions)
   const lookup = createLookup(app)
   await app.register(
@@ -144,8 +143,6 @@ export async function buildApp(
       await guarded.register(admin)
       await guarded.register(catalog, core)
       await guarded.register(signingKeys)
-      await guarded.register(changes)
-      await guarded.register(feed)
       await guarded.register(map, { maps, downloads })
       await guarded.register(history, { prefix: '/history' })
       await guarded.register(citations, { readRules })
@@ -154,7 +151,6 @@ export async function buildApp(
       await guarded.register(user, { prefix: '/user' })
       await guarded.register(auth, { prefix: '/auth', passwords })
       await guarded.register(keys, { prefix: '/auth' })
-      await registerAdvice(guarded, core)
       for (const extension of extensions) await registerExtension(guarded, extension, core)
     },
     { prefix: config.BASE_PATH },
@@ -164,6 +160,10 @@ export async function buildApp(
   publishOnSchedule(app)
   hashReleases(app)
   return app.decorate('warmUp', () => warmUp(app, lookup))
+}
+
+async function listPlaceSources(extensions: readonly Extension[]): Promise<PlaceSource[]> {
+  return (await Promise.all(extensions.map(({ places }) => places?.() ?? []))).flat()
 }
 
 /** Registers the document and the pages. Without a database they have the last values, or defaults. */
@@ -208,6 +208,7 @@ async function collectAdditions(app: App, lookup: Lookup, extensions: readonly E
 function createCore(guarded: App, lookup: Lookup, steps: LoginSteps): Omit<Core, 'releaseLinks'> {
   const advisors = createAdvisors(guarded, lookup)
   return {
+    schemas: addAdviceSchemas(guarded),
     lookup,
     advisors,
     record: startHistoryRecorder(guarded),
@@ -227,12 +228,6 @@ async function registerExtension(guarded: App, { part, routes }: Extension, core
     })
     await routes?.(scope, core)
   })
-}
-
-/** Registers what will be extensions. */
-async function registerAdvice(guarded: App, core: Core): Promise<void> {
-  const { lookup, advisors } = core
-  await guarded.register(subscriptions, { lookup, advisors })
 }
 
 function decorateTiles(app: App): void {

@@ -126,7 +126,6 @@ const Operated = Type.Object({
   HISTORY_FULL: Type.Enum(['oldest', 'refuse'], { default: 'oldest' }),
   HISTORY_TOTAL_MB: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
   HISTORY_MONTHS: Type.Optional(Type.Integer({ minimum: 1, maximum: 1200 })),
-  WEBHOOK_ALLOW_PRIVATE: Type.Boolean({ default: false }),
   AUDIT_MONTHS: Type.Integer({ minimum: 1, maximum: 120, default: 12 }),
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
   SIGNING_KEY: Type.Optional(Type.String()),
@@ -146,7 +145,6 @@ const Bounds = Type.Object({
   MAX_CONNECTIONS: Type.Integer({ minimum: 1, default: 10_000 }),
   SLOW_CLIENT_MS: Type.Integer({ minimum: 100, default: 30_000 }),
   HISTORY_USER_ITEMS: Type.Integer({ minimum: 1, default: 250_000 }),
-  SUBSCRIPTIONS_PER_USER: Type.Integer({ minimum: 0, maximum: 1000, default: 20 }),
 })
 
 const Core = Type.Object({ ...Operated.properties, ...Bounds.properties })

@@ -110,3 +110,28 @@ export interface Place {
   lat: number
   lng: number
 }
+
+export interface SubscriptionAnswer {
+  id: string
+  name: string
+  product: string
+  country_code: string
+  crop: string | null
+  forecast_month: string | null
+  place: {
+    type: 'point' | 'polygon' | 'area' | 'fields'
+    lat?: number
+    lng?: number
+    code?: string
+    collection?: string
+  }
+  input: string | null
+  scenario: string | null
+  threshold: { kind: 'absolute' | 'relative'; value: number }
+  unit: string
+  url: string
+  status: 'active' | 'disabled'
+  disabled_reason: string | null
+  failing_since: string | null
+  delivered_at: string | null
+}

@@ -5,7 +5,6 @@ begin
   update session set ended_at = now()
   where user_id = old.id and ended_at is null;
   delete from history_size where user_id = old.id;
-  update field_collection set state = 'gone', changed_at = '-infinity' where user_id = old.id;
   insert into account_removal (user_id) values (old.id) on conflict do nothing;
   return null;
 end

@@ -14,6 +14,7 @@ import {
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
+import { ACCOUNT_DATA } from './account-data.ts'
 
 /** Changes of rights. */
 const CHANGES: AuditKind[] = [
@@ -23,7 +24,8 @@ const CHANGES: AuditKind[] = [
   'keys_ended',
   'key_deleted',
 ]
-const isChange = () => sql<boolean>`kind = any (${CHANGES}::text[])`
+const isChange = () =>
+  sql<boolean>`kind = any (${[...CHANGES, ...ACCOUNT_DATA.flatMap(({ changes = [] }) => changes)]}::text[])`
 /** Numbers alone begin anew in a database that was itself restored. */
 const RECORD = sql<string>`concat_ws(' ', id, extract(epoch from at))`
 
@@ -60,7 +62,6 @@ export async function findCopiedAccount(
     .executeTakeFirst()
 }
 
-const KEPT = (user: string) => sql`select id from field_collection where user_id = ${user} and state = 'kept'`
 const ITEMS = (user: string) => sql`select id from history_item where user_id = ${user}`
 const OF_USER = (user: string) => sql<boolean>`user_id = ${user}`
 
@@ -73,24 +74,27 @@ const RESTORED: Partial<Record<keyof Tables, (user: string) => RawBuilder<boolea
   advisory_feedback: (user) => sql`user_id = ${user} and history_id in (${ITEMS(user)})`,
   history_share: (user) => sql`user_id = ${user} and history_id in (${ITEMS(user)})`,
   user_usage: OF_USER,
-  subscription: OF_USER,
-  field_collection: (user) => sql`user_id = ${user} and state = 'kept'`,
-  field: (user) => sql`collection_id in (${KEPT(user)})`,
-  field_weights: (user) => sql`collection_id in (${KEPT(user)})`,
 }
 
-export interface AccountRows {
-  /** Tables with a column `user_id`, each after those that it refers to. */
-  tables: readonly (keyof Tables)[]
-  /** Kinds of audit records of changes of rights. */
-  changes: readonly AuditKind[]
-}
+/** The same of an extension: which rows are meant is written out. */
+const ofExtension = (where: string) => (user: string) =>
+  sql<boolean>`${sql.join(
+    where.split(':user').map((text) => sql.raw(text)),
+    sql`${user}`,
+  )}`
 
-/** Adds what an extension has of accounts, once in a process. */
-export function addAccountRows({ tables, changes }: AccountRows): void {
-  for (const table of tables) RESTORED[table] = OF_USER
-  CHANGES.push(...changes)
-}
+const listRestored = () => [
+  ...Object.entries(RESTORED),
+  ...ACCOUNT_DATA.flatMap(({ rows }) => Object.entries(rows)).map(
+    ([table, where]) => [table, ofExtension(where)] as const,
+  ),
+]
+
+/** Whether rows of a deleted account are still to be removed. */
+const leftOf = (user: string) =>
+  ACCOUNT_DATA.flatMap(({ leftIn }) =>
+    leftIn === undefined ? [] : sql`exists (select from ${sql.table(leftIn)} where user_id = ${user})`,
+  )
 
 /** Not there where a role, a password, a key or a second factor has changed since the copy. */
 const KEYS: (keyof Tables)[] = ['api_key', 'api_key_usage']
@@ -139,7 +143,7 @@ async function lookAt(trx: Transaction<Tables>, account: CopiedAccount): Promise
     select
       (select email from app_user where id = ${id} or email_key = ${emailKey} limit 1) as taken,
       exists (select from account_removal where user_id = ${id})
-        or exists (select from field_collection where user_id = ${id}) as going,
+        or ${sql.join([sql`false`, ...leftOf(id)], sql` or `)} as going,
       exists (
         select from audit_record where user_id = ${id} and ${isChange()} and ${RECORD} <> all (${changes}::text[])
       )
@@ -167,7 +171,7 @@ async function copyRows(
   const [ours, theirs] = [await listRelations(trx), await listRelations(source)]
   const relationOf = (some: Relation[], table: string) => some.find(({ name }) => name === table) as Relation
   const counts: RestoredAccount['rows'] = {}
-  for (const [table, where] of Object.entries(RESTORED) as [keyof Tables, typeof OF_USER][]) {
+  for (const [table, where] of listRestored() as [keyof Tables, typeof OF_USER][]) {
     if (left.includes(table)) continue
     const relation = sameRelation(relationOf(ours, table), relationOf(theirs, table))
     counts[table] = await inPortions(readRows(source, table, where(user)), (rows) =>

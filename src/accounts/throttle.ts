@@ -35,10 +35,6 @@ export const LIMITS = {
   mailbox: { freeFailures: 3, delaySeconds: [300, 3600], forgottenAfter: { seconds: HOUR, since: 'first' } },
   // Thirty in an hour at most.
   mailing: { freeFailures: 20, delaySeconds: [60, 600], forgottenAfter: { seconds: HOUR, since: 'first' } },
-  // Two at once, then one in ten seconds.
-  webhookTest: { freeFailures: 1, delaySeconds: [10, 10], forgottenAfter: { seconds: 600, since: 'first' } },
-  // One a second beyond sixty in ten minutes, of all accounts.
-  webhookHost: { freeFailures: 60, delaySeconds: [1, 1], forgottenAfter: { seconds: 600, since: 'first' } },
 } satisfies Record<string, Limits>
 
 /** A larger network may have more people: each step may do so many times as much as the one below. */
@@ -67,6 +63,7 @@ export const registrationSubjects = subjectsAt('registration', LIMITS.office)
 export const takenSubjects = subjectsAt('taken', LIMITS.taken)
 export const mailingSubjects = subjectsAt('mailing', LIMITS.mailing)
 
+/** What counts towards a limit, by a name. */
 export const subjectNamed = (kind: string, limits: Limits) => (name: string) =>
   createSubject(`${kind} ${name}`, limits)
 
@@ -75,12 +72,6 @@ export const everywhereSubject = subjectNamed('everywhere', LIMITS.everywhere)
 /** By the key of an e-mail, with or without an account. */
 export const mailboxSubject = subjectNamed('mailbox', LIMITS.mailbox)
 export const refreshSubject = subjectNamed('refresh', LIMITS.refresh)
-
-/** Test deliveries of webhooks of one account, and at one host. */
-export const webhookTestSubjects = (userId: string, host: string): Subject[] => [
-  createSubject(`webhook test ${userId}`, LIMITS.webhookTest),
-  createSubject(`webhook test at ${host}`, LIMITS.webhookHost),
-]
 
 /** The table reveals no e-mail and no address. */
 function createSubject(text: string, limits: Limits): Subject {

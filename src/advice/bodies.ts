@@ -1,10 +1,10 @@
-import type { FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
-import type { TObject } from 'typebox'
+import type { FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { memberNames, PointRequest } from '#schemas/point-request.ts'
-import { definePolygonRequest } from '#schemas/polygon.ts'
+import type { PolygonName } from '#schemas/polygon.ts'
+import { joinNames } from '#schemas/product.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { ignoredNoter, queryMerger } from '#src/http/parameters.ts'
+import { ignoredNoter } from '#src/http/parameters.ts'
 import {
   collectBody,
   decodeBody,
@@ -18,7 +18,6 @@ import { crsRule, findOtherCrs, isGeoJsonType } from '#src/lib/geojson.ts'
 import { isObject } from '#src/lib/json.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
-import { invalid, type SentGeoJson, soleFeature } from './polygon/geometry.ts'
 
 export const JSON_TYPE = 'application/json'
 export const GEOJSON_TYPE = 'application/geo+json'
@@ -100,39 +99,11 @@ export function polygonNoter({ additions }: App, parameters: readonly string[]) 
   return ignoredNoter([...parameters, ...memberNames(additions, 'pixels')])
 }
 
-/** Makes a hook that merges body and query, and returns the polygon. The name of the Feature is the default. */
-export function polygonBodyReader(
-  app: App,
-  schema: TObject,
-): (call: FastifyRequest, reply: FastifyReply) => SentGeoJson | undefined {
-  const merge = queryMerger(schema)
-  const note = polygonNoter(app, Object.keys(definePolygonRequest(app.additions).properties))
-  return (call, reply) => {
-    refuseProvenance(call)
-    const whole = isPolygonItself(call)
-    if (whole) call.body = { geometry: withType(call.body as object) }
-    note(call, reply)
-    merge(call)
-    const request = call.body as Record<string, unknown>
-    if (request.geometry === undefined) return undefined
-    const sent = soleFeature({ value: request.geometry, at: whole ? '' : 'geometry' })
-    request.geometry = sent.value
-    const name = request.name ?? readFeatureName(sent.value, call)
-    if (name !== undefined) request.name = name
-    return sent
-  }
-}
-
 /** Whether the whole body is GeoJSON. */
 export function isPolygonItself(request: FastifyRequest): boolean {
   const { body } = request
   if (!isObject(body)) return false
   return isGeoJsonType(body.type) || mediaTypeOfBody(request) === GEOJSON_TYPE
-}
-
-function withType(body: object): object {
-  if (Object.hasOwn(body, 'type')) return body
-  throw invalid('type', 'is required: it says what GeoJSON the body is')
 }
 
 /** The name of a Feature; undefined where it has none, or an invalid one. */
@@ -160,23 +131,25 @@ interface Body {
 }
 
 const ALTERNATIVES = {
-  geometry: {
-    sentence: 'Send geometry, a GeoJSON polygon, admin, an administrative area, or field, a saved field.',
-    names: ['geometry', 'admin', 'field'],
-  },
-  polygons: {
-    sentence:
-      'Send polygons, a GeoJSON FeatureCollection, admin, the areas of a level, or fields, a saved collection.',
-    names: ['polygons', 'admin', 'fields'],
-  },
+  geometry: { geometry: 'a GeoJSON polygon', admin: 'an administrative area' },
+  polygons: { polygons: 'a GeoJSON FeatureCollection', admin: 'the areas of a level' },
 }
 
 /** @throws {ApiError} INVALID_PARAMETERS for none of the alternatives, and for several */
-export function refuseUnlessOne(field: keyof typeof ALTERNATIVES, body: object): void {
-  const { sentence, names } = ALTERNATIVES[field]
-  const sent = names.filter((name) => (body as Record<string, unknown>)[name] !== undefined)
+export function refuseUnlessOne(
+  field: keyof typeof ALTERNATIVES,
+  body: object,
+  others: readonly PolygonName[],
+): void {
+  const all = new Map<string, string>(Object.entries(ALTERNATIVES[field]))
+  for (const { member, means } of others) all.set(member, means)
+  const sent = [...all.keys()].filter((name) => (body as Record<string, unknown>)[name] !== undefined)
   if (sent.length === 1) return
-  const message = `exactly one of ${names.slice(0, -1).join(', ')} and ${names.at(-1)} must be sent`
+  const sentence = `Send ${joinNames(
+    [...all].map((one) => one.join(', ')),
+    ', or',
+  )}.`
+  const message = `exactly one of ${joinNames([...all.keys()])} must be sent`
   throw new ApiError('INVALID_PARAMETERS', sentence, [{ field, message }])
 }
 

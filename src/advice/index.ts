@@ -1,6 +1,6 @@
 import { defineAllProductsSchemas, definePointSchemas, listPointComponents } from '#schemas/advisory.ts'
 import { defineBatchFormats, defineBatchSchemas, listBatchComponents } from '#schemas/batch.ts'
-import { definePolygonRequest, definePolygonSchemas, listPolygonComponents } from '#schemas/polygon.ts'
+import { definePolygonSchemas, listPolygonComponents } from '#schemas/polygon.ts'
 import { definePolygonsFormats, definePolygonsSchemas, listPolygonsComponents } from '#schemas/polygons.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
@@ -14,7 +14,6 @@ import {
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { batchRoutes } from './batch/routes.ts'
-import { fields } from './fields/routes.ts'
 import { placeRoutes } from './places/routes.ts'
 import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
@@ -73,7 +72,39 @@ function byProductAndCountry(
   return [...groups.values()].map(({ labels, releases }) => ({ labels, value: measure(releases) }))
 }
 
+/** Adds the schemas of advice to a scope: extensions answer with them, too. */
+export function addAdviceSchemas(app: App) {
+  const { placeSources } = app
+  const { list: products } = app.products
+  const points = products.map((product) => definePointSchemas(product, app.additions))
+  const polygons = definePolygonSchemas(
+    points,
+    placeSources.map(({ one }) => one),
+  )
+  const formats = POLYGON_FORMATS.map(({ name }) => name)
+  const ofMany = placeSources.map(({ many }) => many)
+  const many = {
+    schemas: definePolygonsSchemas(polygons, formats, ofMany),
+    forms: definePolygonsFormats(products),
+  }
+  const batch = { schemas: points.map(defineBatchSchemas), forms: defineBatchFormats(products) }
+  const allProducts = defineAllProductsSchemas(points, app.additions)
+  const components = [
+    ...listPointComponents(points, app.additions),
+    ...allProducts.components,
+    ...listBatchComponents(batch.schemas, batch.forms),
+    ...listPolygonComponents(polygons),
+    ...listPolygonsComponents(many.schemas, many.forms),
+  ]
+  for (const schema of components) app.addSchema(schema)
+  app.decorateRequest('ignored', null)
+  return { points, allProducts, batch, polygons, many }
+}
+
+export type AdviceSchemas = ReturnType<typeof addAdviceSchemas>
+
 interface AdvisoryOptions {
+  schemas: AdviceSchemas
   lookup: Lookup
   advisors: Advisors
   record: RecordAdvisory
@@ -82,24 +113,7 @@ interface AdvisoryOptions {
 
 export async function advisory(app: App, options: AdvisoryOptions): Promise<void> {
   const { lookup, advisors, record, readRules } = options
-  const { list: products } = app.products
-  const points = products.map((product) => definePointSchemas(product, app.additions))
-  const batches = points.map(defineBatchSchemas)
-  const forms = defineBatchFormats(products)
-  const polygonRequest = definePolygonRequest(app.additions)
-  const polygons = points.map((point) => definePolygonSchemas(point, polygonRequest))
-  const allProducts = defineAllProductsSchemas(points, app.additions)
-  const formats = POLYGON_FORMATS.map(({ name }) => name)
-  const many = { schemas: definePolygonsSchemas(polygons, formats), forms: definePolygonsFormats(products) }
-  const components = [
-    ...listPointComponents(points, app.additions),
-    ...allProducts.components,
-    ...listBatchComponents(batches, forms),
-    ...listPolygonComponents(polygons, polygonRequest),
-    ...listPolygonsComponents(many.schemas, many.forms),
-  ]
-  for (const schema of components) app.addSchema(schema)
-  app.decorateRequest('ignored', null)
+  const { points, allProducts, batch, polygons, many } = options.schemas
 
   observeLookup(app.metrics, lookup)
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
@@ -118,10 +132,9 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
     },
     { prefix },
   )
-  await app.register(batchRoutes, { prefix, lookup, schemas: batches, forms, readRules })
+  await app.register(batchRoutes, { prefix, lookup, readRules, ...batch })
   await app.register(polygonRoutes, { prefix, lookup, advisors, schemas: polygons, record, readRules })
   await app.register(manyRoutes, { prefix, lookup, advisors, readRules, ...many })
-  await app.register(fields, { lookup, advisors, readRules, ...many })
   computeAreas(app, advisors)
 }
 

@@ -6,7 +6,6 @@ import type {
   ReleaseSummary,
 } from '#schemas/catalog.ts'
 import type { Conditions } from '#schemas/certainty.ts'
-import type { ChangeEntry } from '#schemas/feed.ts'
 import { findLastDay, isStale } from '#schemas/products/define.ts'
 import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
@@ -315,32 +314,3 @@ const LAYERS = sql`(
     select id, row_number() over (order by id) as grid from coverage where release_id = release.id
   ) as coverage on coverage.id = band.coverage_id
 )`
-
-const ENTRY = [
-  'id',
-  isoTime('at').as('at'),
-  'kind',
-  'release',
-  'replaced',
-  'product',
-  'country_code',
-  'crop_code as crop',
-  sql<string | null>`to_char(forecast_period, 'YYYY-MM')`.as('forecast_month'),
-  'synthetic',
-  'level',
-] as const
-
-/** What has an id or a larger one, the oldest first. Whatever is committed later has a larger id: see `change_noted`. */
-export async function listChangesFrom(db: Kysely<Tables>, id: number, limit: number): Promise<ChangeEntry[]> {
-  return db
-    .selectFrom('change_entry')
-    .select(ENTRY)
-    .where('id', '>=', id)
-    .orderBy('id')
-    .limit(limit)
-    .execute()
-}
-
-export async function listNewestChanges(db: Kysely<Tables>, limit: number): Promise<ChangeEntry[]> {
-  return db.selectFrom('change_entry').select(ENTRY).orderBy('id', 'desc').limit(limit).execute()
-}

@@ -1,7 +1,5 @@
 import type { Generated } from 'kysely'
-import type { ChangeKind } from '#schemas/feed.ts'
 import type { Scope } from '#schemas/keys.ts'
-import type { DisabledReason, ThresholdKind } from '#schemas/subscriptions.ts'
 import type { Role } from '#schemas/user.ts'
 import type { AuditKind } from './audit-kinds.ts'
 import type {
@@ -144,16 +142,6 @@ interface AdvisoryFeedbackTable {
   observed: object | null
 }
 
-interface FieldCollectionTable {
-  id: Generated<number>
-  user_id: string
-  name: string
-  state: Generated<'draft' | 'kept' | 'gone'>
-  fields: Generated<number>
-  bytes: Generated<number>
-  changed_at: Generated<Date>
-}
-
 interface UserUsageTable {
   user_id: string
   day: string
@@ -162,6 +150,8 @@ interface UserUsageTable {
   crop_code: string | null
   advisories: number
 }
+
+export type ChangeKind = 'published' | 'rolled_back' | 'withdrawn' | 'deleted' | 'boundaries_loaded'
 
 interface ChangeEntryTable {
   id: Generated<number>
@@ -187,50 +177,6 @@ interface ScheduledPublicationTable {
   strict: boolean
   refused_at: Date | null
   refusal: string | null
-}
-
-// Subscriptions and their deliveries.
-
-interface SubscriptionTable {
-  id: Generated<string>
-  user_id: string
-  created_at: Generated<Date>
-  name: string
-  product: string
-  country_code: string
-  crop_code: string | null
-  /** ISO date. */
-  forecast_period: string | null
-  place: object
-  input: string | null
-  scenario: string | null
-  threshold_kind: ThresholdKind
-  threshold: number
-  url: string
-  host: string
-  secret: Buffer
-  previous_secret: Buffer | null
-  previous_until: Date | null
-  release: string | null
-  told: object
-  leased_until: Date | null
-  failing_since: Date | null
-  tried_at: Date | null
-  delivered_at: Date | null
-  disabled_at: Date | null
-  disabled_reason: DisabledReason | null
-}
-
-interface WebhookDeliveryTable {
-  id: Generated<string>
-  subscription_id: string
-  created_at: Generated<Date>
-  body: string
-  due_at: Generated<Date>
-  attempts: Generated<number>
-  leased_until: Date | null
-  done_at: Date | null
-  delivered: boolean | null
 }
 
 /**
@@ -261,8 +207,6 @@ export interface Tables {
   release_period: InText
   scheduled_publication: ScheduledPublicationTable
   change_entry: ChangeEntryTable
-  subscription: SubscriptionTable
-  webhook_delivery: WebhookDeliveryTable
   coverage: CoverageTable
   layer: LayerTable
   companion: CompanionTable
@@ -296,9 +240,6 @@ export interface Tables {
   answer_template: InText
   advisory_feedback: AdvisoryFeedbackTable
   history_share: { history_id: string; user_id: string; token: string; shared_at: Generated<Date> }
-  field_collection: FieldCollectionTable
-  field: InText
-  field_weights: { collection_id: number; page: number; grid: string; ids: Buffer; weights: Buffer }
   user_usage: UserUsageTable
   usage_of_all: InText
   history_size: { user_id: string; items: number; bytes: number }

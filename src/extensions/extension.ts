@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
 import type { ReleaseLink } from '#schemas/catalog.ts'
 import type { ServiceLink } from '#schemas/service.ts'
+import { type AccountData, addAccountData } from '#src/accounts/account-data.ts'
 import type { Passwords } from '#src/accounts/credentials.ts'
-import { type AccountRows, addAccountRows } from '#src/accounts/restore-queries.ts'
 import type { LoginStep } from '#src/accounts/steps.ts'
 import type { Additions } from '#src/advice/additions.ts'
+import type { AdviceSchemas } from '#src/advice/index.ts'
 import type { Advisors, RegionStatistics } from '#src/advice/polygon/advisors.ts'
+import type { PlaceSource } from '#src/advice/polygons/place-source.ts'
 import type { ReadRules } from '#src/advice/quantities/compute.ts'
 import { OF_RELEASES } from '#src/catalog/removal-queries.ts'
 import type { CheckedDatabase, Checks } from '#src/cli/doctor/finding.ts'
@@ -27,6 +29,7 @@ import type { Maps } from '#src/maps/maps.ts'
 
 /** What the core has for extensions. */
 export interface Core {
+  schemas: AdviceSchemas
   lookup: Lookup
   advisors: Advisors
   record: RecordAdvisory
@@ -51,8 +54,6 @@ export interface Extension extends SettingsOwner {
   metrics?: Record<string, MetricDefinition>
   /** Rules of patterns, for sentences of errors. */
   patterns?: Record<string, string>
-  /** What it has of accounts, for `agro users restore`. */
-  accountRows?: AccountRows
   /** The document of one purpose that has its operations, and its tag. */
   part?: DocumentPart
   tag?: ExtensionTag
@@ -72,6 +73,10 @@ export interface Extension extends SettingsOwner {
   sql?: URL
   /** Tables that say something of releases, by `release_id`. */
   ofReleases?: readonly (keyof Tables)[]
+  /** Polygons that requests name. */
+  places?(): Promise<PlaceSource>
+  /** What it has of accounts. */
+  accounts?: AccountData
   /** Of `agro`, by name: `users reset-2fa` is one of the group `users`. */
   commands?: Record<string, () => Promise<Command>>
   /** Of `agro doctor`. */
@@ -85,10 +90,10 @@ export function listed(extensions: readonly Extension[]): readonly Extension[] {
     addErrors(extension.errors ?? {})
     if (extension.sql) addScripts(extension.name, extension.sql)
     OF_RELEASES.push(...(extension.ofReleases ?? []))
+    if (extension.accounts) addAccountData(extension.accounts)
     Object.assign(AUDIT_KINDS, extension.auditKinds)
     Object.assign(METRICS, extension.metrics)
     Object.assign(PATTERNS, extension.patterns)
-    if (extension.accountRows) addAccountRows(extension.accountRows)
   }
   return extensions
 }

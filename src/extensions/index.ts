@@ -1,13 +1,29 @@
 import { agents } from './agents/index.ts'
+import { changes } from './changes/index.ts'
 import { listed } from './extension.ts'
+import { fields } from './fields/index.ts'
 import { messages } from './messages/index.ts'
 import { ogc } from './ogc/index.ts'
 import { packs } from './packs/index.ts'
 import { secondFactor } from './second-factor/index.ts'
 import { skill } from './skill/index.ts'
 import { stac } from './stac/index.ts'
+import { subscriptions } from './subscriptions/index.ts'
 import { texts } from './texts/index.ts'
 import { transfer } from './transfer/index.ts'
 
 /** All extensions. Without its line and its folder an extension is gone. */
-export const EXTENSIONS = listed([stac, ogc, agents, messages, packs, secondFactor, skill, texts, transfer])
+export const EXTENSIONS = listed([
+  stac,
+  ogc,
+  agents,
+  changes,
+  fields,
+  messages,
+  packs,
+  secondFactor,
+  skill,
+  subscriptions,
+  texts,
+  transfer,
+])

@@ -7,9 +7,8 @@ import type {
   HookHandlerDoneFunction,
 } from 'fastify'
 import { type TObject, type TSchema, Type } from 'typebox'
-import { DOCUMENTED_AS, type ErrorDetail, IN_QUERY, orEmpty } from '#schemas/common.ts'
+import { DOCUMENTED_AS, type ErrorDetail, IN_QUERY, NAME_IN_PATH, orEmpty } from '#schemas/common.ts'
 import { DHIS2_PERIOD } from '#schemas/dhis2.ts'
-import { COLLECTION_NAME } from '#schemas/fields.ts'
 import { MONTH_PATTERN } from '#schemas/point-request.ts'
 import { ApiError } from '#src/errors.ts'
 import { isDay } from '#src/lib/dates.ts'
@@ -327,7 +326,7 @@ export const PATTERNS: Record<string, string> = {
   [MONTH_PATTERN]: MONTH_RULE,
   [orEmpty(MONTH_PATTERN)]: MONTH_RULE,
   [DHIS2_PERIOD]: 'must be a period of DHIS2, such as 202607, 2026Q3 or 2026W30',
-  [COLLECTION_NAME]:
+  [NAME_IN_PATH]:
     'must have 1 to 100 letters of English, digits and . _ ~ -, and begin with a letter or digit, such as cooperative-7',
   ...Object.fromEntries(Object.values(FORMATS).map(({ documented, rule }) => [documented.pattern, rule])),
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { CompanionRole } from '#schemas/certainty.ts'
-import type { ChangeKind } from '#schemas/feed.ts'
 import type { Scope } from '#schemas/keys.ts'
-import type { DisabledReason, ThresholdKind } from '#schemas/subscriptions.ts'
 import type { Role } from '#schemas/user.ts'
 import type { AuditKind } from '#src/data/audit-kinds.ts'
+import type { ChangeKind } from '#src/data/tables.ts'
+import { EXTENSIONS } from '#src/extensions/index.ts'
 import { openDatabase } from '#test/setup/open-service.ts'
 
 const opened = openDatabase('empty')
@@ -29,8 +29,8 @@ const SAMPLES: Record<string, string> = {
 }
 
 /** The named types of columns that are strings: the compiler refuses another one here. */
-const NAMED = /\b(?:Role|CompanionRole|Scope|AuditKind|ChangeKind|DisabledReason|ThresholdKind)\b/
-const named: (Role | CompanionRole | Scope | AuditKind | ChangeKind | DisabledReason | ThresholdKind)[] = []
+const NAMED = /\b(?:Role|CompanionRole|Scope|AuditKind|ChangeKind|DisabledReason)\b|Threshold\['kind'\]/
+const named: (Role | CompanionRole | Scope | AuditKind | ChangeKind)[] = []
 void (named satisfies string[])
 
 /** The types of columns in TypeScript, by their names, by the names of tables. */
@@ -71,8 +71,12 @@ function typeOf(value: unknown): string {
 
 /** What the files say: one interface with the tables, each an interface with a column a line, or in braces. */
 function declaredSchema(): Schema {
-  const text = ['release-tables', 'tables']
-    .map((name) => readFileSync(`src/data/${name}.ts`, 'utf8'))
+  const files = [
+    ...['release-tables', 'tables'].map((name) => `src/data/${name}.ts`),
+    ...EXTENSIONS.map(({ name }) => `src/extensions/${name}/index.ts`),
+  ]
+  const text = files
+    .map((file) => readFileSync(file, 'utf8'))
     .join('\n')
     .replaceAll(/\/\*\*.*?\*\//gs, '')
     // An object of JSON.
@@ -83,11 +87,16 @@ function declaredSchema(): Schema {
   )) {
     interfaces[name] = { ...interfaces[base], ...membersOf(body.split('\n')) }
   }
+  const ofExtensions = [...text.matchAll(/^ {2}interface Tables \{\n(.*?)^ {2}\}/gms)].map(([, body = '']) =>
+    membersOf(body.split('\n')),
+  )
   return Object.fromEntries(
-    Object.entries(interfaces.Tables ?? {}).map(([table, type]) => [
-      table,
-      type.startsWith('{') ? membersOf(type.slice(1, -1).split(';')) : (interfaces[type] ?? {}),
-    ]),
+    Object.entries(Object.assign({}, interfaces.Tables, ...ofExtensions) as Record<string, string>).map(
+      ([table, type]) => [
+        table,
+        type.startsWith('{') ? membersOf(type.slice(1, -1).split(';')) : (interfaces[type] ?? {}),
+      ],
+    ),
   )
 }
 

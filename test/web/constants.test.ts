@@ -1,29 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { RELEASE_STATES } from '#schemas/catalog.ts'
 import { defineFeedbackRequest } from '#schemas/feedback.ts'
 import { defineHistoryQuery } from '#schemas/history.ts'
 import { UNAVAILABLE_REASONS } from '#schemas/location.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { FEATURE_READERS } from '#src/advice/fields/reading.ts'
-
-const WEB = 'web'
-const MODULES = readdirSync(WEB, { recursive: true, encoding: 'utf8' }).filter((name) =>
-  /\.[jt]s$/.test(name),
-)
-
-/** The value of a constant of a module of the pages. Modules of pages import nothing of the service. */
-function constantOf(module: string, name: string): unknown {
-  const file = MODULES.find((one) => one.replace(/\.[jt]s$/, '') === module) as string
-  const declared = new RegExp(
-    `^(?:export )?const ${name}(?:: [^=]+)? = (.*?)(?: as const)?$(?=\n[^\\s}]|\n\n)`,
-    'ms',
-  )
-  const [, text] = declared.exec(readFileSync(join(WEB, file), 'utf8')) ?? []
-  return runInNewContext(`(${text})`)
-}
+import { constantOf } from '#test/setup/page-constants.ts'
 
 const products = PRODUCTS.list
 const { minimum, maximum } = defineFeedbackRequest(products).properties.rating as unknown as Record<
@@ -46,9 +27,4 @@ test('the filters of the history are parameters of its list', () => {
   expect(parameters).toEqual(
     expect.arrayContaining([...(constantOf('account/history-main', 'FILTERS') as string[])]),
   )
-})
-
-test('files of fields are sent with the media types that are read', () => {
-  const types = constantOf('account/fields', 'MEDIA_TYPES') as Record<string, string>
-  expect(Object.values(types).sort()).toEqual(Object.keys(FEATURE_READERS).sort())
 })

@@ -1,4 +1,3 @@
-import type { RefusedField } from '#schemas/fields.ts'
 import type { FieldCollection } from '../api-types.ts'
 import { loaded, progressBar, section, timeText, workButton } from '../parts/blocks.ts'
 import { dropZone, formOf } from '../parts/form.ts'
@@ -16,7 +15,10 @@ interface Collections {
   most_bytes: number
 }
 
-type Kept = FieldCollection & { refused: number; refusals: RefusedField[] }
+type Kept = FieldCollection & {
+  refused: number
+  refusals: { row: number; id?: string; error: string }[]
+}
 
 /** The media types of files by the ends of their names. */
 const MEDIA_TYPES: Record<string, string> = {

@@ -1,6 +1,5 @@
 import type { AdminArea } from '#schemas/areas.ts'
-import type { SubscriptionAnswer } from '#schemas/subscriptions.ts'
-import type { Catalog, CatalogRelease, FieldCollection } from '../api-types.ts'
+import type { Catalog, CatalogRelease, FieldCollection, SubscriptionAnswer } from '../api-types.ts'
 import { type Field, formOf, mark } from '../parts/form.ts'
 import { type Series, seriesChoosers, seriesIn } from '../parts/series.ts'
 import { allItems, newName, type Session } from '../parts/session.ts'

@@ -1,5 +1,4 @@
-import type { SubscriptionAnswer } from '#schemas/subscriptions.ts'
-import type { Catalog } from '../api-types.ts'
+import type { Catalog, SubscriptionAnswer } from '../api-types.ts'
 import { loaded, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
 import { newName } from '../parts/session.ts'
 import type { Page } from '../parts/start.ts'

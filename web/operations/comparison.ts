@@ -1,4 +1,3 @@
-import type { AreaChange, LayerChange, ReleaseChanges } from '#schemas/changes.ts'
 import type { CatalogRelease } from '../api-types.ts'
 import { section } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
@@ -7,6 +6,18 @@ import { tableOf } from '../parts/table.ts'
 import { element } from '../shell/element.ts'
 import { comparison } from '../texts/en.ts'
 import { numberText } from '../texts/names.ts'
+
+interface Change {
+  name?: string
+  input: string | null
+  scenario: string | null
+  mean_before: number | null
+  mean_after: number | null
+  change_percent: number | null
+  changed_percent: number | null
+  gained_percent: number | null
+  lost_percent: number | null
+}
 
 /**
  * The changes from one release to another, before it is published or after. Codes are typed, or taken over from the
@@ -34,7 +45,11 @@ export function releaseComparison(session: Session, published: CatalogRelease[],
     action: comparison.compare,
     async submit({ after = '', before = '', threshold = '' }) {
       const path = `releases/${encodeURIComponent(before.trim())}/diff/${encodeURIComponent(after.trim())}`
-      const { layers, worst } = await session.get<ReleaseChanges>(path, { threshold }, { signal: left })
+      const { layers, worst } = await session.get<Record<'layers' | 'worst', Change[]>>(
+        path,
+        { threshold },
+        { signal: left },
+      )
       place.replaceChildren(changeTable(comparison.layers, layers), changeTable(comparison.worst, worst))
     },
   })
@@ -51,7 +66,7 @@ export function releaseComparison(session: Session, published: CatalogRelease[],
   }
 }
 
-function changeTable(caption: string, changes: (LayerChange & Partial<AreaChange>)[]) {
+function changeTable(caption: string, changes: Change[]) {
   const { area, layer, ...numbers } = comparison.columns
   return tableOf({
     caption,

@@ -89,8 +89,6 @@ export interface paths {
   "/releases": { /** List releases, published and earlier */ get: operations["listReleases"]; };
   "/releases/{release}": { /** Get a release */ get: operations["getRelease"]; };
   "/.well-known/jwks.json": { /** Get the keys that sign proofs */ get: operations["getSigningKeys"]; };
-  "/releases/{a}/diff/{b}": { /** Compare two releases */ get: operations["compareReleases"]; };
-  "/changes": { /** List changes of published data */ get: operations["listChanges"]; };
   "/releases/{release}/layers": { /** The layers of a release as maps */ get: operations["listLayers"]; };
   "/releases/{release}/layers/{layer}/tiles.json": {
     /** A layer of a release as a map */
@@ -114,6 +112,8 @@ export interface paths {
     get: operations["getStacItem"];
   };
   "/coverage": { /** Coverage of areas, with reasons for gaps */ get: operations["getCoverage"]; };
+  "/releases/{a}/diff/{b}": { /** Compare two releases */ get: operations["compareReleases"]; };
+  "/changes": { /** List changes of published data */ get: operations["listChanges"]; };
   "/packs/{country}/{area}.html": {
     /** An area in one file: a page that works without a network */
     get: operations["getPackPage"];
@@ -251,7 +251,7 @@ export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
     /** @description The error, for programs. Codes are stable; later versions may add some. */
-    ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TOO_MANY_SUBSCRIPTIONS" | "TOO_MANY_KEYS" | "TOO_MANY_SHARES" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "TOO_MANY_FIELDS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "TWO_FACTOR_SETUP_REQUIRED" | "TWO_FACTOR_ON";
+    ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TOO_MANY_KEYS" | "TOO_MANY_SHARES" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY" | "TOO_MANY_FIELDS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "TWO_FACTOR_SETUP_REQUIRED" | "TWO_FACTOR_ON" | "TOO_MANY_SUBSCRIPTIONS";
     /** @description A mistake in one parameter, or, with a `code`, the reason why one product has no value. */
     ErrorDetail: {
       /** @description The parameter, as a dotted path; or the product. */
@@ -1532,116 +1532,6 @@ export interface components {
       /** @description One for each polygon or area, in their order. */
       items: components["schemas"]["PolygonForageItem"][];
     };
-    /** @description How a value of a field has changed; means of its area. */
-    FieldChange: {
-      input: components["schemas"]["FieldChangeInput"];
-      scenario: components["schemas"]["FieldChangeScenario"];
-      condition?: components["schemas"]["EntryCondition"];
-      /** @description Null without a value. */
-      before: number | null;
-      /** @description Null without a value. */
-      after: number | null;
-      /** @description After minus before; null where one of them is missing. */
-      change: number | null;
-      /** @description Percent of the value before; null where there is none, or where it is 0. */
-      change_percent: number | null;
-    };
-    /** @description A field whose advice has changed. */
-    ChangedField: {
-      id: components["schemas"]["ChangedFieldId"];
-      name: components["schemas"]["ChangedFieldName"];
-      lat: components["schemas"]["ChangedFieldLat"];
-      lng: components["schemas"]["ChangedFieldLng"];
-      area_ha: components["schemas"]["AreaHa"];
-      /** @description The values that have changed by more than the threshold. */
-      changes: components["schemas"]["FieldChange"][];
-      /** @description Why a field could not be compared. */
-      error?: string;
-      code?: components["schemas"]["ErrorCode"];
-    };
-    /** @description The fields whose advice has changed. */
-    FieldChanges: {
-      collection: string;
-      /** @description The later release. */
-      release: string;
-      /** @description The release of `since`. */
-      release_before: string;
-      unit: components["schemas"]["FieldChangesUnit"];
-      /** @description In the order of the collection; fields without a change are left out. */
-      items: components["schemas"]["ChangedField"][];
-    };
-    /** @description A collection of fields. */
-    FieldCollection: {
-      collection: string;
-      fields: components["schemas"]["FieldCollectionFields"];
-      bytes: components["schemas"]["Bytes"];
-      changed_at: components["schemas"]["CreatedAt"];
-    };
-    FieldCollections: {
-      /** @description By name. */
-      items: components["schemas"]["FieldCollection"][];
-      /** @description Fields of all collections. */
-      fields: number;
-      /** @description Bytes of all collections. */
-      bytes: number;
-      /** @description The most fields of an account. */
-      most_fields: number;
-      /** @description The most bytes of an account. */
-      most_bytes: number;
-    };
-    /** @description A field that was not kept. */
-    RefusedField: {
-      /** @description Its place among the sent ones, from 1. */
-      row: number;
-      /** @description Its id, where it has a valid one. */
-      id?: string;
-      error: string;
-      code: components["schemas"]["ErrorCode"];
-    };
-    /** @description The collection, and the fields that were not kept. */
-    KeptFields: {
-      collection: string;
-      fields: components["schemas"]["FieldCollectionFields"];
-      bytes: components["schemas"]["Bytes"];
-      changed_at: components["schemas"]["CreatedAt"];
-      /** @description How many fields were not kept. */
-      refused: number;
-      /** @description The first 1000 of them. */
-      refusals: components["schemas"]["RefusedField"][];
-    };
-    /** @description A field as a GeoJSON Feature. */
-    FieldFeature: {
-      /** @enum {string} */
-      type: "Feature";
-      id: components["schemas"]["ChangedFieldId"];
-      /** @description Longitude and latitude (WGS 84); at most 10,000 vertices. */
-      geometry: components["schemas"]["Polygon"] | components["schemas"]["MultiPolygon"];
-      properties?: components["schemas"]["Properties"];
-    };
-    /** @description The fields of a collection as GeoJSON. */
-    FieldFeatures: {
-      /** @enum {string} */
-      type: "FeatureCollection";
-      features: components["schemas"]["FieldFeature"][];
-    };
-    /** @description A field of a collection. */
-    KeptField: {
-      id: components["schemas"]["ChangedFieldId"];
-      name: components["schemas"]["ChangedFieldName"];
-      lat: components["schemas"]["ChangedFieldLat"];
-      lng: components["schemas"]["ChangedFieldLng"];
-      area_ha: components["schemas"]["AreaHa"];
-      properties: components["schemas"]["Properties"];
-    };
-    /** @description A collection with its fields. */
-    CollectionOfFields: {
-      collection: string;
-      fields: components["schemas"]["FieldCollectionFields"];
-      bytes: components["schemas"]["Bytes"];
-      changed_at: components["schemas"]["CreatedAt"];
-      /** @description Neighbours follow each other; the order is the same at each call. */
-      items: components["schemas"]["KeptField"][];
-    };
     /** @description An administrative area by its name. */
     AdminReference: {
       level: components["schemas"]["Level"];
@@ -1957,90 +1847,6 @@ export interface components {
         /** Format: date-time @description Since when it signs no more. */
         retired_at?: string;
       }[];
-    };
-    /** @description The change of a layer in all areas together. Percentages are of the area. */
-    LayerChange: {
-      input: components["schemas"]["LayerChangeInput"];
-      scenario: components["schemas"]["ProvenanceLayerScenario"];
-      condition?: components["schemas"]["EntryCondition"];
-      unit: string;
-      mean_before: components["schemas"]["MeanBefore"];
-      mean_after: components["schemas"]["MeanAfter"];
-      change: components["schemas"]["Change"];
-      change_percent: components["schemas"]["ChangePercent"];
-      covered_before_percent: components["schemas"]["CoveredBeforePercent"];
-      covered_after_percent: components["schemas"]["CoveredAfterPercent"];
-      gained_percent: components["schemas"]["GainedPercent"];
-      lost_percent: components["schemas"]["LostPercent"];
-      changed_percent: components["schemas"]["ChangedPercent"];
-      changed_percent_least: components["schemas"]["ChangedPercentLeast"];
-      changed_percent_most: components["schemas"]["ChangedPercentMost"];
-    };
-    /** @description The change of a layer in an area. Percentages are of the area. */
-    AreaChange: {
-      code: string;
-      name: string;
-      input: components["schemas"]["LayerChangeInput"];
-      scenario: components["schemas"]["ProvenanceLayerScenario"];
-      condition?: components["schemas"]["EntryCondition"];
-      unit: string;
-      mean_before: components["schemas"]["MeanBefore"];
-      mean_after: components["schemas"]["MeanAfter"];
-      change: components["schemas"]["Change"];
-      change_percent: components["schemas"]["ChangePercent"];
-      covered_before_percent: components["schemas"]["CoveredBeforePercent"];
-      covered_after_percent: components["schemas"]["CoveredAfterPercent"];
-      gained_percent: components["schemas"]["GainedPercent"];
-      lost_percent: components["schemas"]["LostPercent"];
-      changed_percent: components["schemas"]["ChangedPercent"];
-      changed_percent_least: components["schemas"]["ChangedPercentLeast"];
-      changed_percent_most: components["schemas"]["ChangedPercentMost"];
-    };
-    ReleaseChanges: {
-      before: string;
-      after: string;
-      /** @description Of the areas; null where none are loaded, and all that the releases cover is one. */
-      level: number | null;
-      threshold_percent: number;
-      /** @description Whether every pixel was looked at. */
-      exact: boolean;
-      layers: components["schemas"]["LayerChange"][];
-      /** @description The areas in which a mean changes most, ten at most, each with the layer in which it does. */
-      worst: components["schemas"]["AreaChange"][];
-      /** @description Each layer in each area, in the order of their codes. */
-      areas: components["schemas"]["AreaChange"][];
-    };
-    /** @description Something that has changed what the service answers. */
-    ChangeEntry: {
-      /** @description Larger than those of all entries before. */
-      id: number;
-      at: components["schemas"]["CreatedAt"];
-      /** @description `published`: the release answers from now on. `rolled_back`: it does so again, in the place of a newer one. `withdrawn`: it answers no more, and nothing has taken its place. `deleted`: it is gone for good. `boundaries_loaded`: the administrative areas of a level are others. */
-      kind: "published" | "rolled_back" | "withdrawn" | "deleted" | "boundaries_loaded";
-      /** @description The code of the release; null for boundaries. */
-      release: string | null;
-      /** @description The code of the release that answered before it; null where none did. */
-      replaced: string | null;
-      /** @description The product; null for boundaries. */
-      product: string | null;
-      country_code: string;
-      /** @description Null where the product needs none, and for boundaries. */
-      crop: string | null;
-      /** @description As `YYYY-MM`; null where the product has no seasons, and for boundaries. */
-      forecast_month: string | null;
-      /** @description Whether its values are made up; null for boundaries. */
-      synthetic: boolean | null;
-      /** @description Of the boundaries; null for releases. */
-      level: number | null;
-    };
-    /** @description Changes, the oldest first. */
-    ChangeFeed: {
-      /** @description The newest last. */
-      items: components["schemas"]["ChangeEntry"][];
-      /** @description Send it as `since` the next time. It is the id of the last item, or the `since` of the request where there is none. */
-      next_since: number;
-      /** @description Whether there are more already. */
-      more: boolean;
     };
     /** @description The meaning of a colour of the map. */
     MapClass: {
@@ -2516,147 +2322,6 @@ export interface components {
       items: components["schemas"]["ApiKey"][];
       next_cursor: components["schemas"]["SessionListNextCursor"];
     };
-    /** @description Which changes are told. A value that comes or goes always is. */
-    ChangeThreshold: {
-      /** @description `absolute`: in the unit of the product. `relative`: in percent of the value that was told before. */
-      kind: "absolute" | "relative";
-      /** @description By more than so much a value has to change; with 0 by anything. */
-      value: number;
-    };
-    SubscribedPlace: {
-      /** @description The kind of place. */
-      type: "point" | "polygon" | "area" | "fields";
-      /** @description Of a point. */
-      lat?: number;
-      /** @description Of a point. */
-      lng?: number;
-      /** @description Of a polygon, as GeoJSON. */
-      geometry?: { [key: string]: unknown; };
-      /** @description Of an area. */
-      code?: string;
-      /** @description Of an area; null where it was not said. */
-      level?: number | null;
-      /** @description Of saved fields. */
-      collection?: string;
-    };
-    /** @description The last value of a layer that was sent. */
-    WatchedValue: {
-      input: components["schemas"]["FieldChangeInput"];
-      scenario: components["schemas"]["FieldChangeScenario"];
-      condition?: components["schemas"]["EntryCondition"];
-      /** @description Of a polygon or an area it is the mean. */
-      value: number;
-    };
-    /** @description A new secret; deliveries are signed with the one before, too, for a day. */
-    WebhookSecret: { secret: components["schemas"]["Secret"]; };
-    /** @description A place (a point, a polygon, an administrative area or a collection of saved fields), the changes to report, and the address. */
-    SubscriptionRequest: {
-      lat: components["schemas"]["Lat"];
-      lng: components["schemas"]["Lng"];
-      product: components["schemas"]["Product"];
-      crop?: components["schemas"]["Crop"];
-      country_code?: components["schemas"]["PointRequestCountryCode"];
-      forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
-      name?: components["schemas"]["SubscriptionRequestName"];
-      input?: components["schemas"]["Input"];
-      scenario?: components["schemas"]["SubscriptionRequestScenario"];
-      threshold: components["schemas"]["ChangeThreshold"];
-      url: components["schemas"]["Url"];
-    } | {
-      geometry: components["schemas"]["PolygonGeometry"];
-      product: components["schemas"]["Product"];
-      crop?: components["schemas"]["Crop"];
-      country_code?: components["schemas"]["PointRequestCountryCode"];
-      forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
-      name?: components["schemas"]["SubscriptionRequestName"];
-      input?: components["schemas"]["Input"];
-      scenario?: components["schemas"]["SubscriptionRequestScenario"];
-      threshold: components["schemas"]["ChangeThreshold"];
-      url: components["schemas"]["Url"];
-    } | {
-      admin: components["schemas"]["AdminSelection"];
-      product: components["schemas"]["Product"];
-      crop?: components["schemas"]["Crop"];
-      country_code?: components["schemas"]["PointRequestCountryCode"];
-      forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
-      name?: components["schemas"]["SubscriptionRequestName"];
-      input?: components["schemas"]["Input"];
-      scenario?: components["schemas"]["SubscriptionRequestScenario"];
-      threshold: components["schemas"]["ChangeThreshold"];
-      url: components["schemas"]["Url"];
-    } | {
-      fields: components["schemas"]["Fields"];
-      product: components["schemas"]["Product"];
-      crop?: components["schemas"]["Crop"];
-      country_code?: components["schemas"]["PointRequestCountryCode"];
-      forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
-      name?: components["schemas"]["SubscriptionRequestName"];
-      input?: components["schemas"]["Input"];
-      scenario?: components["schemas"]["SubscriptionRequestScenario"];
-      threshold: components["schemas"]["ChangeThreshold"];
-      url: components["schemas"]["Url"];
-    };
-    /** @description A subscription, without its secret. */
-    Subscription: {
-      /** Format: uuid */
-      id: string;
-      name: components["schemas"]["SubscriptionName"];
-      product: components["schemas"]["Product"];
-      country_code: string;
-      crop: components["schemas"]["SubscriptionCrop"];
-      forecast_month: components["schemas"]["SubscriptionForecastMonth"];
-      place: components["schemas"]["SubscribedPlace"];
-      input: components["schemas"]["SubscriptionInput"];
-      scenario: components["schemas"]["SubscriptionInput"];
-      threshold: components["schemas"]["ChangeThreshold"];
-      unit: components["schemas"]["FieldChangesUnit"];
-      url: components["schemas"]["SubscriptionUrl"];
-      status: components["schemas"]["Status"];
-      disabled_reason: components["schemas"]["DisabledReason"];
-      failing_since: components["schemas"]["FailingSince"];
-      delivered_at: components["schemas"]["DeliveredAt"];
-      created_at: components["schemas"]["CreatedAt"];
-      release: components["schemas"]["SubscriptionRelease"];
-      values: components["schemas"]["Values"];
-    };
-    /** @description A subscription that was just made. */
-    NewSubscription: {
-      /** Format: uuid */
-      id: string;
-      name: components["schemas"]["SubscriptionName"];
-      product: components["schemas"]["Product"];
-      country_code: string;
-      crop: components["schemas"]["SubscriptionCrop"];
-      forecast_month: components["schemas"]["SubscriptionForecastMonth"];
-      place: components["schemas"]["SubscribedPlace"];
-      input: components["schemas"]["SubscriptionInput"];
-      scenario: components["schemas"]["SubscriptionInput"];
-      threshold: components["schemas"]["ChangeThreshold"];
-      unit: components["schemas"]["FieldChangesUnit"];
-      url: components["schemas"]["SubscriptionUrl"];
-      status: components["schemas"]["Status"];
-      disabled_reason: components["schemas"]["DisabledReason"];
-      failing_since: components["schemas"]["FailingSince"];
-      delivered_at: components["schemas"]["DeliveredAt"];
-      created_at: components["schemas"]["CreatedAt"];
-      release: components["schemas"]["SubscriptionRelease"];
-      values: components["schemas"]["Values"];
-      secret: components["schemas"]["Secret"];
-    };
-    /** @description List your subscriptions, the newest first. */
-    SubscriptionList: {
-      items: components["schemas"]["Subscription"][];
-      next_cursor: components["schemas"]["SessionListNextCursor"];
-    };
-    /** @description The result of a test delivery. */
-    WebhookTest: {
-      /** Format: uuid @description The `webhook-id` of the test message. */
-      id: string;
-      /** @description `delivered`: the target answered 2xx. `refused`: another status. `unanswered`: no answer within 10 seconds. `secret_lost`: the service cannot read the secret any more: renew it. */
-      outcome: "delivered" | "refused" | "unanswered" | "secret_lost";
-      /** @description The HTTP status that the target answered; null where it did not answer. */
-      status: number | null;
-    };
     StacLink: { rel: string; /** Format: uri */ href: string; type?: string; title?: string; };
     /** @description Addresses of a kind, as OGC API - Records has them. */
     StacLinkTemplate: {
@@ -2790,6 +2455,200 @@ export interface components {
       /** @description By country, in the order of their codes. */
       items: components["schemas"]["CoverageOfArea"][];
       next_cursor: components["schemas"]["ReleaseListNextCursor"];
+    };
+    /** @description The change of a layer in all areas together. Percentages are of the area. */
+    LayerChange: {
+      input: components["schemas"]["LayerChangeInput"];
+      scenario: components["schemas"]["ProvenanceLayerScenario"];
+      condition?: components["schemas"]["EntryCondition"];
+      unit: string;
+      mean_before: components["schemas"]["MeanBefore"];
+      mean_after: components["schemas"]["MeanAfter"];
+      change: components["schemas"]["Change"];
+      change_percent: components["schemas"]["ChangePercent"];
+      covered_before_percent: components["schemas"]["CoveredBeforePercent"];
+      covered_after_percent: components["schemas"]["CoveredAfterPercent"];
+      gained_percent: components["schemas"]["GainedPercent"];
+      lost_percent: components["schemas"]["LostPercent"];
+      changed_percent: components["schemas"]["ChangedPercent"];
+      changed_percent_least: components["schemas"]["ChangedPercentLeast"];
+      changed_percent_most: components["schemas"]["ChangedPercentMost"];
+    };
+    /** @description The change of a layer in an area. Percentages are of the area. */
+    AreaChange: {
+      code: string;
+      name: string;
+      input: components["schemas"]["LayerChangeInput"];
+      scenario: components["schemas"]["ProvenanceLayerScenario"];
+      condition?: components["schemas"]["EntryCondition"];
+      unit: string;
+      mean_before: components["schemas"]["MeanBefore"];
+      mean_after: components["schemas"]["MeanAfter"];
+      change: components["schemas"]["Change"];
+      change_percent: components["schemas"]["ChangePercent"];
+      covered_before_percent: components["schemas"]["CoveredBeforePercent"];
+      covered_after_percent: components["schemas"]["CoveredAfterPercent"];
+      gained_percent: components["schemas"]["GainedPercent"];
+      lost_percent: components["schemas"]["LostPercent"];
+      changed_percent: components["schemas"]["ChangedPercent"];
+      changed_percent_least: components["schemas"]["ChangedPercentLeast"];
+      changed_percent_most: components["schemas"]["ChangedPercentMost"];
+    };
+    ReleaseChanges: {
+      before: string;
+      after: string;
+      /** @description Of the areas; null where none are loaded, and all that the releases cover is one. */
+      level: number | null;
+      threshold_percent: number;
+      /** @description Whether every pixel was looked at. */
+      exact: boolean;
+      layers: components["schemas"]["LayerChange"][];
+      /** @description The areas in which a mean changes most, ten at most, each with the layer in which it does. */
+      worst: components["schemas"]["AreaChange"][];
+      /** @description Each layer in each area, in the order of their codes. */
+      areas: components["schemas"]["AreaChange"][];
+    };
+    /** @description Something that has changed what the service answers. */
+    ChangeEntry: {
+      /** @description Larger than those of all entries before. */
+      id: number;
+      at: components["schemas"]["CreatedAt"];
+      /** @description `published`: the release answers from now on. `rolled_back`: it does so again, in the place of a newer one. `withdrawn`: it answers no more, and nothing has taken its place. `deleted`: it is gone for good. `boundaries_loaded`: the administrative areas of a level are others. */
+      kind: "published" | "rolled_back" | "withdrawn" | "deleted" | "boundaries_loaded";
+      /** @description The code of the release; null for boundaries. */
+      release: string | null;
+      /** @description The code of the release that answered before it; null where none did. */
+      replaced: string | null;
+      /** @description The product; null for boundaries. */
+      product: string | null;
+      country_code: string;
+      /** @description Null where the product needs none, and for boundaries. */
+      crop: string | null;
+      /** @description As `YYYY-MM`; null where the product has no seasons, and for boundaries. */
+      forecast_month: string | null;
+      /** @description Whether its values are made up; null for boundaries. */
+      synthetic: boolean | null;
+      /** @description Of the boundaries; null for releases. */
+      level: number | null;
+    };
+    /** @description Changes, the oldest first. */
+    ChangeFeed: {
+      /** @description The newest last. */
+      items: components["schemas"]["ChangeEntry"][];
+      /** @description Send it as `since` the next time. It is the id of the last item, or the `since` of the request where there is none. */
+      next_since: number;
+      /** @description Whether there are more already. */
+      more: boolean;
+    };
+    /** @description How a value of a field has changed; means of its area. */
+    FieldChange: {
+      input: components["schemas"]["FieldChangeInput"];
+      scenario: components["schemas"]["FieldChangeScenario"];
+      condition?: components["schemas"]["EntryCondition"];
+      /** @description Null without a value. */
+      before: number | null;
+      /** @description Null without a value. */
+      after: number | null;
+      /** @description After minus before; null where one of them is missing. */
+      change: number | null;
+      /** @description Percent of the value before; null where there is none, or where it is 0. */
+      change_percent: number | null;
+    };
+    /** @description A field whose advice has changed. */
+    ChangedField: {
+      id: components["schemas"]["ChangedFieldId"];
+      name: components["schemas"]["ChangedFieldName"];
+      lat: components["schemas"]["ChangedFieldLat"];
+      lng: components["schemas"]["ChangedFieldLng"];
+      area_ha: components["schemas"]["AreaHa"];
+      /** @description The values that have changed by more than the threshold. */
+      changes: components["schemas"]["FieldChange"][];
+      /** @description Why a field could not be compared. */
+      error?: string;
+      code?: components["schemas"]["ErrorCode"];
+    };
+    /** @description The fields whose advice has changed. */
+    FieldChanges: {
+      collection: string;
+      /** @description The later release. */
+      release: string;
+      /** @description The release of `since`. */
+      release_before: string;
+      unit: components["schemas"]["FieldChangesUnit"];
+      /** @description In the order of the collection; fields without a change are left out. */
+      items: components["schemas"]["ChangedField"][];
+    };
+    /** @description A collection of fields. */
+    FieldCollection: {
+      collection: string;
+      fields: components["schemas"]["FieldCollectionFields"];
+      bytes: components["schemas"]["Bytes"];
+      changed_at: components["schemas"]["CreatedAt"];
+    };
+    FieldCollections: {
+      /** @description By name. */
+      items: components["schemas"]["FieldCollection"][];
+      /** @description Fields of all collections. */
+      fields: number;
+      /** @description Bytes of all collections. */
+      bytes: number;
+      /** @description The most fields of an account. */
+      most_fields: number;
+      /** @description The most bytes of an account. */
+      most_bytes: number;
+    };
+    /** @description A field that was not kept. */
+    RefusedField: {
+      /** @description Its place among the sent ones, from 1. */
+      row: number;
+      /** @description Its id, where it has a valid one. */
+      id?: string;
+      error: string;
+      code: components["schemas"]["ErrorCode"];
+    };
+    /** @description The collection, and the fields that were not kept. */
+    KeptFields: {
+      collection: string;
+      fields: components["schemas"]["FieldCollectionFields"];
+      bytes: components["schemas"]["Bytes"];
+      changed_at: components["schemas"]["CreatedAt"];
+      /** @description How many fields were not kept. */
+      refused: number;
+      /** @description The first 1000 of them. */
+      refusals: components["schemas"]["RefusedField"][];
+    };
+    /** @description A field as a GeoJSON Feature. */
+    FieldFeature: {
+      /** @enum {string} */
+      type: "Feature";
+      id: components["schemas"]["ChangedFieldId"];
+      /** @description Longitude and latitude (WGS 84); at most 10,000 vertices. */
+      geometry: components["schemas"]["Polygon"] | components["schemas"]["MultiPolygon"];
+      properties?: components["schemas"]["Properties"];
+    };
+    /** @description The fields of a collection as GeoJSON. */
+    FieldFeatures: {
+      /** @enum {string} */
+      type: "FeatureCollection";
+      features: components["schemas"]["FieldFeature"][];
+    };
+    /** @description A field of a collection. */
+    KeptField: {
+      id: components["schemas"]["ChangedFieldId"];
+      name: components["schemas"]["ChangedFieldName"];
+      lat: components["schemas"]["ChangedFieldLat"];
+      lng: components["schemas"]["ChangedFieldLng"];
+      area_ha: components["schemas"]["AreaHa"];
+      properties: components["schemas"]["Properties"];
+    };
+    /** @description A collection with its fields. */
+    CollectionOfFields: {
+      collection: string;
+      fields: components["schemas"]["FieldCollectionFields"];
+      bytes: components["schemas"]["Bytes"];
+      changed_at: components["schemas"]["CreatedAt"];
+      /** @description Neighbours follow each other; the order is the same at each call. */
+      items: components["schemas"]["KeptField"][];
     };
     /** Format: binary @description A page with script, style and data in one file. */
     PackPage: string;
@@ -2940,6 +2799,147 @@ export interface components {
       skill: components["schemas"]["AreaSkill"][];
       /** @description What `agro scorecard --keep` has kept: the country, then its areas of level 1. */
       kept: components["schemas"]["KeptSkill"][];
+    };
+    /** @description Which changes are told. A value that comes or goes always is. */
+    ChangeThreshold: {
+      /** @description `absolute`: in the unit of the product. `relative`: in percent of the value that was told before. */
+      kind: "absolute" | "relative";
+      /** @description By more than so much a value has to change; with 0 by anything. */
+      value: number;
+    };
+    SubscribedPlace: {
+      /** @description The kind of place. */
+      type: "point" | "polygon" | "area" | "fields";
+      /** @description Of a point. */
+      lat?: number;
+      /** @description Of a point. */
+      lng?: number;
+      /** @description Of a polygon, as GeoJSON. */
+      geometry?: { [key: string]: unknown; };
+      /** @description Of an area. */
+      code?: string;
+      /** @description Of an area; null where it was not said. */
+      level?: number | null;
+      /** @description Of saved fields. */
+      collection?: string;
+    };
+    /** @description The last value of a layer that was sent. */
+    WatchedValue: {
+      input: components["schemas"]["FieldChangeInput"];
+      scenario: components["schemas"]["FieldChangeScenario"];
+      condition?: components["schemas"]["EntryCondition"];
+      /** @description Of a polygon or an area it is the mean. */
+      value: number;
+    };
+    /** @description A new secret; deliveries are signed with the one before, too, for a day. */
+    WebhookSecret: { secret: components["schemas"]["Secret"]; };
+    /** @description A place (a point, a polygon, an administrative area or a collection of saved fields), the changes to report, and the address. */
+    SubscriptionRequest: {
+      lat: components["schemas"]["Lat"];
+      lng: components["schemas"]["Lng"];
+      product: components["schemas"]["Product"];
+      crop?: components["schemas"]["Crop"];
+      country_code?: components["schemas"]["PointRequestCountryCode"];
+      forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
+      name?: components["schemas"]["SubscriptionRequestName"];
+      input?: components["schemas"]["Input"];
+      scenario?: components["schemas"]["SubscriptionRequestScenario"];
+      threshold: components["schemas"]["ChangeThreshold"];
+      url: components["schemas"]["Url"];
+    } | {
+      geometry: components["schemas"]["PolygonGeometry"];
+      product: components["schemas"]["Product"];
+      crop?: components["schemas"]["Crop"];
+      country_code?: components["schemas"]["PointRequestCountryCode"];
+      forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
+      name?: components["schemas"]["SubscriptionRequestName"];
+      input?: components["schemas"]["Input"];
+      scenario?: components["schemas"]["SubscriptionRequestScenario"];
+      threshold: components["schemas"]["ChangeThreshold"];
+      url: components["schemas"]["Url"];
+    } | {
+      admin: components["schemas"]["AdminSelection"];
+      product: components["schemas"]["Product"];
+      crop?: components["schemas"]["Crop"];
+      country_code?: components["schemas"]["PointRequestCountryCode"];
+      forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
+      name?: components["schemas"]["SubscriptionRequestName"];
+      input?: components["schemas"]["Input"];
+      scenario?: components["schemas"]["SubscriptionRequestScenario"];
+      threshold: components["schemas"]["ChangeThreshold"];
+      url: components["schemas"]["Url"];
+    } | {
+      fields: components["schemas"]["Fields"];
+      product: components["schemas"]["Product"];
+      crop?: components["schemas"]["Crop"];
+      country_code?: components["schemas"]["PointRequestCountryCode"];
+      forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
+      name?: components["schemas"]["SubscriptionRequestName"];
+      input?: components["schemas"]["Input"];
+      scenario?: components["schemas"]["SubscriptionRequestScenario"];
+      threshold: components["schemas"]["ChangeThreshold"];
+      url: components["schemas"]["Url"];
+    };
+    /** @description A subscription, without its secret. */
+    Subscription: {
+      /** Format: uuid */
+      id: string;
+      name: components["schemas"]["SubscriptionName"];
+      product: components["schemas"]["Product"];
+      country_code: string;
+      crop: components["schemas"]["SubscriptionCrop"];
+      forecast_month: components["schemas"]["SubscriptionForecastMonth"];
+      place: components["schemas"]["SubscribedPlace"];
+      input: components["schemas"]["SubscriptionInput"];
+      scenario: components["schemas"]["SubscriptionInput"];
+      threshold: components["schemas"]["ChangeThreshold"];
+      unit: components["schemas"]["FieldChangesUnit"];
+      url: components["schemas"]["SubscriptionUrl"];
+      status: components["schemas"]["Status"];
+      disabled_reason: components["schemas"]["DisabledReason"];
+      failing_since: components["schemas"]["FailingSince"];
+      delivered_at: components["schemas"]["DeliveredAt"];
+      created_at: components["schemas"]["CreatedAt"];
+      release: components["schemas"]["SubscriptionRelease"];
+      values: components["schemas"]["Values"];
+    };
+    /** @description A subscription that was just made. */
+    NewSubscription: {
+      /** Format: uuid */
+      id: string;
+      name: components["schemas"]["SubscriptionName"];
+      product: components["schemas"]["Product"];
+      country_code: string;
+      crop: components["schemas"]["SubscriptionCrop"];
+      forecast_month: components["schemas"]["SubscriptionForecastMonth"];
+      place: components["schemas"]["SubscribedPlace"];
+      input: components["schemas"]["SubscriptionInput"];
+      scenario: components["schemas"]["SubscriptionInput"];
+      threshold: components["schemas"]["ChangeThreshold"];
+      unit: components["schemas"]["FieldChangesUnit"];
+      url: components["schemas"]["SubscriptionUrl"];
+      status: components["schemas"]["Status"];
+      disabled_reason: components["schemas"]["DisabledReason"];
+      failing_since: components["schemas"]["FailingSince"];
+      delivered_at: components["schemas"]["DeliveredAt"];
+      created_at: components["schemas"]["CreatedAt"];
+      release: components["schemas"]["SubscriptionRelease"];
+      values: components["schemas"]["Values"];
+      secret: components["schemas"]["Secret"];
+    };
+    /** @description List your subscriptions, the newest first. */
+    SubscriptionList: {
+      items: components["schemas"]["Subscription"][];
+      next_cursor: components["schemas"]["SessionListNextCursor"];
+    };
+    /** @description The result of a test delivery. */
+    WebhookTest: {
+      /** Format: uuid @description The `webhook-id` of the test message. */
+      id: string;
+      /** @description `delivered`: the target answered 2xx. `refused`: another status. `unanswered`: no answer within 10 seconds. `secret_lost`: the service cannot read the secret any more: renew it. */
+      outcome: "delivered" | "refused" | "unanswered" | "secret_lost";
+      /** @description The HTTP status that the target answered; null where it did not answer. */
+      status: number | null;
     };
     ServiceLinks: {
       name: string;
@@ -3104,12 +3104,12 @@ export interface components {
     SubscriptionRequestName: string | null;
     /** @description A bound of that: no more. Null where the releases have the layer on different grids. */
     ChangedPercentMost: number | null;
-    /** @description The id of the field: any text of at most 200 characters, such as a parcel number, or a whole number. Once in a collection. */
-    ChangedFieldId: string;
-    /** @description A bound of that: no less. Null where the releases have the layer on different grids. */
-    ChangedPercentLeast: number | null;
     /** @description As it was loaded, where that may be a code of SPDX; `other` where it is a text, which `GET /catalog` has. */
     License: string;
+    /** @description A bound of that: no less. Null where the releases have the layer on different grids. */
+    ChangedPercentLeast: number | null;
+    /** @description The id of the field: any text of at most 200 characters, such as a parcel number, or a whole number. Once in a collection. */
+    ChangedFieldId: string;
     /** @description Where the request has `skill: true`. Null for demonstration data and with fewer than 30 observations. */
     YieldResponseSkill: components["schemas"]["Skill"] | null;
     /** @description The code that the authenticator app shows: six digits, for 30 seconds. It works once. */
@@ -3144,9 +3144,9 @@ export interface components {
     ForageData: components["schemas"]["ForageEntry"][] | null;
     /** @description Null where there is no value: see `error`. */
     YieldData: components["schemas"]["YieldEntry"][] | null;
+    LoginRequestPassword: string;
     /** @description The same in percent of the mean before; null where that is 0 or missing. */
     ChangePercent: number | null;
-    LoginRequestPassword: string;
     /** @description Null where there is no value: see `error`. */
     IsfmData: components["schemas"]["IsfmEntry"][] | null;
     /** @description The input or variety; null where layers differ in their scenario alone. */
@@ -3199,20 +3199,20 @@ export interface components {
     MeanAfter: number | null;
     /** @description Whether the answer has what proves its values without the service (`proof`). */
     PointRequestProof: boolean | null;
-    /** @description The label; null where it has none. */
-    ChangedFieldName: string | null;
     /** @description Whether one of them is demonstration data. Left out where that is not known any more. */
     Synthetic: boolean;
+    /** @description The label; null where it has none. */
+    ChangedFieldName: string | null;
     /** @description Longitude in decimal degrees (WGS 84). */
     Lng: number;
     /** @description The mean after minus the mean before. */
     Change: number | null;
     /** @description Null where the product needs none. */
     SubscriptionCrop: string | null;
-    /** @description Null where the product has none. */
-    FieldChangeScenario: string | null;
     /** @description Counts the releases for the same product, country, crop and month. */
     Version: number;
+    /** @description Null where the product has none. */
+    FieldChangeScenario: string | null;
     /** @description Of which product values are watched. */
     Product: "yield" | "fertilizer" | "isfm" | "forage";
     /** @description An ISO 4217 code. Nothing is converted. */
@@ -3328,8 +3328,8 @@ export interface components {
     CatalogReleaseCrop: string | null;
     /** @description Always null: there are never more. */
     SessionListNextCursor: null;
-    LayerChangeInput: string | null;
     Links: components["schemas"]["StacLink"][];
+    LayerChangeInput: string | null;
     SubscriptionUrl: string;
     /** @description For example `Urea` or `DAP`. */
     FertilizerType: string;
@@ -4076,31 +4076,6 @@ export interface operations {
       default: components["responses"]["AnyError"];
     };
   };
-  compareReleases: {
-    parameters: {
-      query?: { level?: number; threshold?: number; exact?: "true" | "false"; format?: "json" | "csv"; };
-      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
-      path: { a: string; b: string; };
-    };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["ReleaseChanges"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  listChanges: {
-    parameters: {
-      query?: { since?: number; limit?: number; format?: "json" | "atom"; };
-      header?: {
-        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-    };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["ChangeFeed"]; }; };
-      304: components["responses"]["NotModified"];
-      default: components["responses"]["AnyError"];
-    };
-  };
   listLayers: {
     parameters: {
       query?: { cut?: components["parameters"]["Cut"]; };
@@ -4225,6 +4200,31 @@ export interface operations {
     };
     responses: {
       200: { content: { "application/json": components["schemas"]["CoverageList"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  compareReleases: {
+    parameters: {
+      query?: { level?: number; threshold?: number; exact?: "true" | "false"; format?: "json" | "csv"; };
+      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
+      path: { a: string; b: string; };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["ReleaseChanges"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  listChanges: {
+    parameters: {
+      query?: { since?: number; limit?: number; format?: "json" | "atom"; };
+      header?: {
+        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["ChangeFeed"]; }; };
       304: components["responses"]["NotModified"];
       default: components["responses"]["AnyError"];
     };

@@ -10,7 +10,6 @@ import type { FoundAreas, NamedArea } from '#src/lookup/gazetteer.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { Rings } from '#src/raster/rings.ts'
-import { requireField } from '../fields/saved.ts'
 import {
   isLikePosition,
   POSITION_RULE,
@@ -24,9 +23,6 @@ export type Place =
   | { kind: 'position'; lat: number; lng: number }
   | { kind: 'field'; name: string; polygons: Rings[] }
   | { kind: 'area'; area: NamedArea }
-
-/** A collection of saved fields, a slash, and the id of a field. */
-const FIELD = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}\/\S/
 
 /**
  * Reads coordinates or an Open Location Code; undefined for another text.
@@ -85,10 +81,11 @@ export function createPlaces(app: App, lookup: Lookup) {
 
   /** The field of a text that may name one, or why there is none; undefined for a text that names none. */
   async function findField(text: string, { request, reply }: Call): Promise<Place | ApiError | undefined> {
-    if (!FIELD.test(text)) return undefined
+    const source = app.placeSources.find(({ one }) => one.isLike(text))
+    if (!source) return undefined
     if (findCaller(request) === null) return request.callerError ?? unauthorized(request)
     try {
-      const { id, name, polygons } = await requireField(request, reply, text)
+      const { id, name, polygons } = await source.one.find(request, reply, text)
       return { kind: 'field', name: name ?? id, polygons }
     } catch (error) {
       if (error instanceof ApiError && error.status < 500) return error

@@ -21,12 +21,12 @@ import { varyBy } from '#src/http/request.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
 import { positionOf } from '#src/lookup/releases.ts'
 import { refuseProvenance } from '../bodies.ts'
-import { createOutline } from '../fields/saved.ts'
 import { createPlaces, type Place, type Places } from '../location/place.ts'
 import type { PointSource } from '../point/answer.ts'
 import { type PointHandlers, readFormat, refuseFurther } from '../point/handlers.ts'
 import { documentErrors, documentTexts } from '../point/routes.ts'
 import { listStatisticKeys } from '../polygon/answer.ts'
+import { createOutline } from '../polygon/geometry.ts'
 import { adviseOnRegion, type RegionParts } from './advise.ts'
 
 const DESCRIPTION =

@@ -35,6 +35,10 @@ export interface Outline {
   polygons: Rings[]
 }
 
+export function createOutline(polygons: Rings[]): Outline {
+  return { type: polygons.length === 1 ? 'Polygon' : 'MultiPolygon', polygons }
+}
+
 /** The only Feature of a FeatureCollection; any other value unchanged. @throws {ApiError} with the place in the body */
 export function soleFeature(sent: SentGeoJson): SentGeoJson {
   const { value, at } = sent

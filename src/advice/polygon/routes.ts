@@ -1,22 +1,24 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { type TObject, Type } from 'typebox'
 import { HistoryHeader, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import { asQuery } from '#schemas/point-request.ts'
 import {
   type PlainPolygonRequest,
   PolygonGeometry,
+  type PolygonName,
   type PolygonRequest,
   type PolygonSchemas,
-  withoutPlaces,
+  polygonParameters,
 } from '#schemas/polygon.ts'
+import { joinNames } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import { sayHistoryFull } from '#src/history/recorded-answer.ts'
 import type { App } from '#src/http/app.ts'
-import { ignoredMember } from '#src/http/parameters.ts'
+import { ignoredMember, queryMerger } from '#src/http/parameters.ts'
 import { permits, requireCaller } from '#src/http/plugins/authentication.ts'
 import { jsonReader } from '#src/http/plugins/body-parser.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
@@ -28,22 +30,36 @@ import { readSeries } from '#src/lookup/releases.ts'
 import { readMembers } from '../additions.ts'
 import {
   GEOJSON_TYPE,
-  polygonBodyReader,
+  isPolygonItself,
+  polygonNoter,
   readCountryCode,
   readDistributionOptions,
+  readFeatureName,
+  refuseProvenance,
   refuseUnlessOne,
 } from '../bodies.ts'
-import { createOutline, requireField } from '../fields/saved.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import type { Advisors } from './advisors.ts'
 import { makeRegionAnswer } from './answer.ts'
-import { type Outline, readGeoJson, type SentGeoJson, toGeoJson } from './geometry.ts'
+import {
+  createOutline,
+  invalid,
+  type Outline,
+  readGeoJson,
+  type SentGeoJson,
+  soleFeature,
+  toGeoJson,
+} from './geometry.ts'
 
 /** The parameters and the place of a request. The history would store all else that a body may hold. */
 function recordedRequest(
-  { geometry: _, field: __, admin, ...parameters }: PolygonRequest | PlainPolygonRequest,
+  { geometry: _, admin, ...others }: PolygonRequest | PlainPolygonRequest,
   outline: Outline | null,
+  { placeSources }: App,
 ): object {
+  const parameters = Object.fromEntries(
+    Object.entries(others).filter(([name]) => !placeSources.some(({ one }) => one.member === name)),
+  )
   return {
     ...(outline && { geometry: toGeoJson(outline) }),
     ...(admin && { admin: pickSelection(admin) }),
@@ -69,7 +85,7 @@ declare module 'fastify' {
 
 const RULES = `
 
-Send \`geometry\` (a GeoJSON Polygon, MultiPolygon, or a Feature or FeatureCollection of one), \`admin\` (an area of \`GET /admin\`) or \`field\` (one of \`/fields\`). Other parameters stand in the body or in the query; the body wins. The polygon may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. \`name\` defaults to the Feature's \`properties.name\`.
+Send {places}. Other parameters stand in the body or in the query; the body wins. The polygon may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. \`name\` defaults to the Feature's \`properties.name\`.
 
 Without \`country_code\` and \`release\`, the country of a point inside the polygon applies (\`country_source\`), and by default its crop. An \`admin\` area has the crop of its country by default.
 
@@ -78,6 +94,14 @@ Without \`country_code\` and \`release\`, the country of a point inside the poly
 **Refusals.** 400 \`INVALID_GEOMETRY\` names the mistake and its place: open rings, fewer than four positions, no area, crossings, holes outside, more than 10,000 vertices, a \`crs\` other than WGS 84, other types, coordinates that are swapped or no numbers. The service repairs nothing. A computation over the deadline (5 seconds by default) is 503 \`QUERY_TIMEOUT\`. Further polygons of a caller wait for its two turns, and are 503 \`OVERLOADED\` after half of the deadline.
 
 The answer is stored in the caller's history, under \`history_id\`, except with \`Prefer: history=none\` or a key without the scope \`history\`.`
+
+const GEOMETRY = '`geometry` (a GeoJSON Polygon, MultiPolygon, or a Feature or FeatureCollection of one)'
+const ADMIN = '`admin` (an area of `GET /admin`)'
+
+function describeRules(others: readonly PolygonName[]): string {
+  const places = [GEOMETRY, ADMIN, ...others.map(({ documented }) => documented)]
+  return RULES.replace('{places}', joinNames(places, ' or'))
+}
 
 interface PolygonOptions {
   lookup: Lookup
@@ -98,12 +122,14 @@ export async function polygonRoutes(app: App, options: PolygonOptions): Promise<
 
 function polygonRoute(
   app: App,
-  { product, request, response }: PolygonSchemas<ProductDefinition>,
+  { product, request, parameters, response }: PolygonSchemas<ProductDefinition>,
   { lookup, advisors, record, readRules }: PolygonOptions,
 ) {
   const { code, names, descriptions } = product
   const read = polygonBodyReader(app, request)
   const polygon = ref(PolygonGeometry)
+  const { placeSources } = app
+  const sources = placeSources.map(({ one }) => one)
   return {
     method: 'POST',
     url: `/${code}`,
@@ -117,9 +143,9 @@ function polygonRoute(
     schema: {
       operationId: `${code}InPolygon`,
       summary: `${names.title} in a polygon`,
-      description: descriptions.polygon + RULES,
+      description: descriptions.polygon + describeRules(sources),
       tags: ['advisory'],
-      queryAlternative: asQuery(withoutPlaces(request)),
+      queryAlternative: asQuery(parameters),
       body: ref(request),
       // A polygon may be the whole body, as JSON as well.
       bodyForms: { 'application/json': Type.Union([ref(request), polygon]), [GEOJSON_TYPE]: polygon },
@@ -138,8 +164,8 @@ function polygonRoute(
     handler: (call: Call, reply: FastifyReply) =>
       call.server.once(call, reply, async () => {
         const { body } = call
-        refuseUnlessOne('geometry', body)
-        const saved = body.field === undefined ? undefined : await findSaved(call, reply, body.field)
+        refuseUnlessOne('geometry', body, sources)
+        const saved = await findNamed(call, reply)
         const sent: Body & LocatableRequest = { ...body, country_code: readCountryCode(body) }
         const asked = await withReleaseNamed(lookup, [product], sent, call, reply)
         const where = saved ?? takeOutline(call) ?? areaIn(body.admin as SentArea)
@@ -164,7 +190,7 @@ function polygonRoute(
           countryCode: series.countryCode,
           cropCode: series.cropCode,
           releases: [release.code],
-          request: recordedRequest(body, 'polygons' in where ? where : null),
+          request: recordedRequest(body, 'polygons' in where ? where : null, call.server),
           answer: answered,
         }
         const kept = await withTimeout(call, reply, () => record(entry))
@@ -173,6 +199,34 @@ function polygonRoute(
         return { ...answered, ...ignored }
       }),
   } as const
+}
+
+/** Makes a hook that merges body and query, and returns the polygon. The name of the Feature is the default. */
+function polygonBodyReader(
+  app: App,
+  schema: TObject,
+): (call: FastifyRequest, reply: FastifyReply) => SentGeoJson | undefined {
+  const merge = queryMerger(schema)
+  const note = polygonNoter(app, [...polygonParameters(app.additions), ...Object.keys(schema.properties)])
+  return (call, reply) => {
+    refuseProvenance(call)
+    const whole = isPolygonItself(call)
+    if (whole) call.body = { geometry: withType(call.body as object) }
+    note(call, reply)
+    merge(call)
+    const request = call.body as Record<string, unknown>
+    if (request.geometry === undefined) return undefined
+    const sent = soleFeature({ value: request.geometry, at: whole ? '' : 'geometry' })
+    request.geometry = sent.value
+    const name = request.name ?? readFeatureName(sent.value, call)
+    if (name !== undefined) request.name = name
+    return sent
+  }
+}
+
+function withType(body: object): object {
+  if (Object.hasOwn(body, 'type')) return body
+  throw invalid('type', 'is required: it says what GeoJSON the body is')
 }
 
 function documentErrors(product: ProductDefinition) {
@@ -196,10 +250,13 @@ function takeOutline(call: Call): Outline | null {
   return readGeoJson(polygon as SentGeoJson)
 }
 
-/** Finds a saved field of the caller, whose name is the default. @throws {ApiError} NOT_FOUND */
-async function findSaved(call: Call, reply: FastifyReply, field: string): Promise<Outline> {
-  const { name, polygons } = await requireField(call, reply, field)
-  if (name !== null) call.body.name ??= name
+/** The polygon that a request names, whose name is the default; undefined without such. @throws {ApiError} NOT_FOUND */
+async function findNamed(call: Call, reply: FastifyReply): Promise<Outline | undefined> {
+  const body = call.body as Record<string, unknown>
+  const source = call.server.placeSources.find(({ one }) => body[one.member] !== undefined)
+  if (!source) return undefined
+  const { name, polygons } = await source.one.find(call, reply, body[source.one.member] as string)
+  if (name !== null) body.name ??= name
   return createOutline(polygons)
 }
 

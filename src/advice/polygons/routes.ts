@@ -1,67 +1,31 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type TSchema, Type } from 'typebox'
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
 import { ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
-import { DataValueSet } from '#schemas/dhis2.ts'
 import { asQuery } from '#schemas/point-request.ts'
-import { withoutPlaces } from '#schemas/polygon.ts'
+import type { PolygonName } from '#schemas/polygon.ts'
 import {
   type definePolygonsFormats,
   MOST_POLYGONS,
-  type PlainPolygonsRequest,
   POLYGONS_PARAMETERS,
   PolygonCollection,
-  type PolygonsRequest,
   type PolygonsSchemas,
 } from '#schemas/polygons.ts'
+import { joinNames } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import {
-  attach,
-  DISPOSITION,
-  documentFormats,
-  negotiateFormat,
-  sendPieces,
-  writeItems,
-} from '#src/http/formats.ts'
-import { ignoredMember, queryMerger } from '#src/http/parameters.ts'
-import type { Pause } from '#src/lib/limiter.ts'
-import type { Lookup } from '#src/lookup/lookup.ts'
-import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
-import { createSources, listReleaseCodes, type SourceRelease } from '#src/lookup/places.ts'
-import { type PublishedRelease, readSeries } from '#src/lookup/releases.ts'
-import type { Snapshot } from '#src/lookup/snapshot.ts'
+import { DISPOSITION } from '#src/http/formats.ts'
+import { queryMerger } from '#src/http/parameters.ts'
 import {
   GEOJSON_TYPE,
   isPolygonItself,
   JSON_TYPE,
-  mediaTypeOfBody,
   polygonNoter,
-  readCountryCode,
-  readDistributionOptions,
   readLongBodies,
   refuseProvenance,
-  refuseUnlessOne,
 } from '../bodies.ts'
-import { createFieldReader } from '../fields/pages.ts'
-import { requireCollection } from '../fields/saved.ts'
-import type { Advisors } from '../polygon/advisors.ts'
-import { createPolygonItems, type PolygonItem } from '../polygon/answer.ts'
-import { DATA_VALUE_SET, POLYGON_FORMATS, refuseQuantities } from '../polygon/formats.ts'
-import type { ReadRules } from '../quantities/compute.ts'
-import {
-  computeItems,
-  createTasks,
-  type LevelSelection,
-  listFeatures,
-  listTasks,
-  locatePolygons,
-  readPolygon,
-  refuseUnknownAreas,
-  type SentPolygon,
-} from './sources.ts'
-import { createRequestWork } from './work.ts'
+import { answerMany, type Call, documentPolygons, type ManyOptions } from './answer.ts'
 
 /** Makes a scope read the bodies of many polygons. @returns the most bytes of a body */
 function readPolygonBodies(app: App): number {
@@ -78,37 +42,39 @@ function readPolygonBodies(app: App): number {
 }
 
 const RULES = `
-Send up to ${MOST_POLYGONS} polygons as a GeoJSON FeatureCollection, \`admin\`, all administrative areas of a level of a country, or of \`parent\`, or \`fields\`, a collection of \`/fields\`. Polygons are answered in their order, areas in the order of their codes. Each has the answer of \`POST /advisory/{product}\`, or its own \`error\` and \`code\`, which do not affect the others.
+Send {places}. Polygons are answered in their order, areas in the order of their codes. Each has the answer of \`POST /advisory/{product}\`, or its own \`error\` and \`code\`, which do not affect the others.
 
-Send one of \`polygons\`, \`admin\` and \`fields\`. Other parameters stand in the body or in the query; the body wins. The collection may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. Answers repeat the \`id\` of a Feature (or of its properties); \`properties.name\` names the place.
+Send one of {members}. Other parameters stand in the body or in the query; the body wins. The collection may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. Answers repeat the \`id\` of a Feature (or of its properties); \`properties.name\` names the place.
 
 \`Accept\` or \`format\` chooses JSON, NDJSON (an item a line), CSV, GeoJSON or a data value set of DHIS2. By default, \`application/geo+json\` gets GeoJSON and all else JSON. GeoJSON has the shapes, those of areas with fewer vertices. A data value set needs \`dhis2\` in a JSON body, with the names of columns and places; \`left_out\` has the places without values.
 
 Answers are streamed. The service computes at most two polygons of a caller at a time, or groups of up to 100 small ones; the deadline of a polygon begins with its turn. If the database fails midway, the last item has an \`error\` and a \`code\`, and no \`id\`. After other failures, and in data value sets, the connection is cut: an answer is whole when its transfer ends properly. These calls are not stored in the history.`
 
-/** The formats of answers about many polygons. */
-export function documentPolygons(forms: ManyOptions['forms'], json: TSchema) {
-  return documentFormats(POLYGON_FORMATS, {
-    json,
-    ndjson: ref(forms.lines),
-    csv: ref(forms.table),
-    geojson: ref(forms.collection),
-    dhis2: ref(DataValueSet),
-  })
+const POLYGONS = `up to ${MOST_POLYGONS} polygons as a GeoJSON FeatureCollection`
+const ADMIN = '`admin`, all administrative areas of a level of a country, or of `parent`'
+
+function describeRules(product: string, others: readonly PolygonName[]): string {
+  const members = ['polygons', 'admin', ...others.map(({ member }) => member)].map((name) => `\`${name}\``)
+  const places = [POLYGONS, ADMIN, ...others.map(({ documented }) => documented)]
+  return RULES.trim()
+    .replace('{places}', joinNames(places, ', or'))
+    .replace('{members}', joinNames(members))
+    .replaceAll('{product}', product)
 }
 
 function documentOperation(
-  { product, request, response }: PolygonsSchemas<ProductDefinition>,
+  { product, request, parameters, response }: PolygonsSchemas<ProductDefinition>,
   forms: ReturnType<typeof definePolygonsFormats>,
+  others: readonly PolygonName[],
 ) {
   const { code, names } = product
   const collection = ref(PolygonCollection)
   return {
     operationId: `${code}InPolygons`,
     summary: `${names.titleOfMany ?? names.title} in many polygons`,
-    description: RULES.trim().replaceAll('{product}', code),
+    description: describeRules(code, others),
     tags: ['advisory'],
-    queryAlternative: asQuery(withoutPlaces(request)),
+    queryAlternative: asQuery(parameters),
     body: ref(request),
     // The collection may be the whole body, as JSON as well.
     bodyForms: { [JSON_TYPE]: Type.Union([ref(request), collection]), [GEOJSON_TYPE]: collection },
@@ -133,19 +99,10 @@ function documentOperation(
   }
 }
 
-export type Call = FastifyRequest<{ Body: PolygonsRequest | PlainPolygonsRequest }>
-
-export interface ManyOptions {
-  lookup: Lookup
-  schemas: PolygonsSchemas<ProductDefinition>[]
-  forms: ReturnType<typeof definePolygonsFormats>
-  advisors: Advisors
-  readRules: ReadRules
-}
-
 export async function manyRoutes(app: App, options: ManyOptions): Promise<void> {
   const bodyLimit = readPolygonBodies(app)
-  const note = polygonNoter(app, POLYGONS_PARAMETERS)
+  const members = app.placeSources.map(({ many }) => many)
+  const note = polygonNoter(app, [...POLYGONS_PARAMETERS, ...members.map(({ member }) => member)])
 
   for (const schemas of options.schemas) {
     const { product, request } = schemas
@@ -157,7 +114,7 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
       url: `/${product.code}/polygons`,
       bodyLimit,
       config: { scope: 'advisory', longBody: true, ownTurns: true, preferences: ['handling=strict'] },
-      schema: documentOperation(schemas, options.forms),
+      schema: documentOperation(schemas, options.forms, members),
       preValidation: async (request, reply) => {
         refuseProvenance(request)
         if (isPolygonItself(request)) request.body = { polygons: request.body }
@@ -169,120 +126,5 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
           answered += items
         }),
     })
-  }
-}
-
-export async function answerMany(
-  { lookup, advisors, readRules }: ManyOptions,
-  product: ProductDefinition,
-  request: Call,
-  reply: FastifyReply,
-  count: (items: number) => void,
-): Promise<FastifyReply> {
-  const { body, server } = request
-  const { reasons, places } = lookup
-  const db = server.database.reader
-  const work = createRequestWork(request, reply, advisors)
-  const { wait, pause } = work
-  const preferred = mediaTypeOfBody(request) === GEOJSON_TYPE ? GEOJSON_TYPE : JSON_TYPE
-  const format = negotiateFormat(request, reply, POLYGON_FORMATS, { named: body.format, preferred })
-  const isDataValueSet = format === DATA_VALUE_SET
-  refuseUnlessOne('polygons', body)
-  const sentFor = { ...body, country_code: readCountryCode(body) }
-  const named = await withReleaseNamed(lookup, [product], sentFor, request, reply)
-  if (body.admin) await wait(() => places.fillCrop(named))
-  const series = readSeries(product, named)
-  const selection = body.admin && readSelection(body.admin)
-  const distribution = readDistributionOptions(body)
-  if (distribution && distribution.bins > 0 && (format.extension || isDataValueSet)) throw tooDeep()
-  const rules = await wait(() => readRules(body, [product], 'polygons'))
-  if (rules && isDataValueSet) throw refuseQuantities(body)
-  const sent = await takePolygons(request, pause)
-  const collection =
-    body.fields === undefined ? undefined : await requireCollection(request, reply, body.fields)
-  // DHIS2 does not read the reason of a last item, and would take a part for the whole.
-  const ends = { hasShapes: format.hasShapes ?? false, cutAtFault: isDataValueSet }
-  const call = { work, reasons, advisors, distribution, ...ends }
-
-  const begin = async (snapshot: Snapshot, published: PublishedRelease | undefined) => {
-    if (selection) await server.inTurn(request, reply, () => refuseUnknownAreas(db, snapshot, selection))
-    const all = createSources(product, named, snapshot, published)
-    const saved =
-      collection && createFieldReader(server, lookup, { snapshot, sources: all, collection, work })
-    const { sources, release, polygons } = await (saved
-      ? saved.locate()
-      : locatePolygons(lookup, snapshot, all, sent, wait, pause))
-    if (isDataValueSet) refuseSeveral(sources)
-    const [members, mapping] = [ignoredMember(request), body.dhis2]
-    const items = createPolygonItems({
-      product,
-      sources,
-      release,
-      distribution,
-      rules,
-      members,
-      mapping,
-      condition: series.condition,
-    })
-    const tasks = createTasks(call, snapshot)
-    const listed = selection
-      ? tasks.ofAreas(series, release, db, selection)
-      : saved
-        ? listTasks(tasks, saved.pages())
-        : tasks.ofPolygons(polygons)
-    const pieces = writeItems(format.write(items), eachCounted(computeItems(call, listed), count), { pause })
-    return { releases: listReleaseCodes(sources), first: await pieces.next(), pieces }
-  }
-  const { releases, first, pieces } = await lookup.inRelease(series, begin, wait)
-  // No retry needs the polygons from here on, and each of the rest leaves memory with its turn.
-  sent.length = 0
-  reply.header('advisory-release', releases.join(', ')).type(format.contentType)
-  attach(reply, format.mediaType, `${releases.length === 1 ? releases[0] : product.code}-polygons`)
-  return sendPieces(reply, [first], pieces)
-}
-
-function readSelection(admin: NonNullable<PolygonsRequest['admin']>): LevelSelection {
-  const { country_code, level, parent } = admin
-  return { countryCode: country_code.trim().toLowerCase(), level, parent: parent?.trim() ?? null }
-}
-
-/** Reads the polygons of a request, and drops their GeoJSON. */
-async function takePolygons(request: Call, pause: Pause): Promise<SentPolygon[]> {
-  const { body } = request
-  if (body.polygons === undefined) return []
-  const features = listFeatures(body.polygons)
-  body.polygons = undefined
-  const polygons: SentPolygon[] = []
-  for (const [index, feature] of features.entries()) {
-    await pause()
-    polygons.push(readPolygon(request, feature))
-    features[index] = undefined
-  }
-  return polygons
-}
-
-function tooDeep(): ApiError {
-  return ApiError.invalid(
-    'histogram',
-    'must be left out for CSV, GeoJSON and DHIS2, which have no columns for it',
-  )
-}
-
-/** @throws {ApiError} INVALID_PARAMETERS for polygons of several countries: a data value set has one release */
-function refuseSeveral(sources: readonly SourceRelease[]): void {
-  if (listReleaseCodes(sources).length < 2) return
-  throw ApiError.invalid(
-    'country_code',
-    'must be sent for DHIS2 where polygons lie in several countries: a data value set is of one release',
-  )
-}
-
-async function* eachCounted(
-  slices: AsyncIterable<PolygonItem[]>,
-  count: (items: number) => void,
-): AsyncGenerator<PolygonItem[]> {
-  for await (const items of slices) {
-    count(items.length)
-    yield items
   }
 }

@@ -1,7 +1,6 @@
 import { createPrivateKey } from 'node:crypto'
 import { LEVELS_BELOW } from '#schemas/areas.ts'
 import { isStale } from '#schemas/products/define.ts'
-import { findDeliveryState } from '#src/advice/subscriptions/queries.ts'
 import { listCountryEntries } from '#src/catalog/reference-queries.ts'
 import { listReleases } from '#src/catalog/release-queries.ts'
 import { listSchedules } from '#src/catalog/schedule-queries.ts'
@@ -223,26 +222,6 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
       ? findings
       : ok(`All ${countries.length} countries have boundaries of all levels.`)
   }),
-
-  'subscriptions.deliveries': answer(
-    findDeliveryState,
-    ({ active, disabled, failing, overdueSeconds }, { config }) => {
-      if (overdueSeconds !== null && overdueSeconds > OVERDUE_SECONDS) {
-        const sentence = `Changes that are due are not sent: one has been due for ${spanText(overdueSeconds)}.`
-        return warning(sentence, 'A service that runs sends them; see whether one does, and its log.')
-      }
-      if (config.WEBHOOK_ALLOW_PRIVATE) {
-        const sentence = 'WEBHOOK_ALLOW_PRIVATE lets every account send requests to hosts of this network.'
-        return warning(sentence, 'Leave it out wherever others have accounts.')
-      }
-      const told = `${active} ${active === 1 ? 'subscription is' : 'subscriptions are'} told of changes`
-      if (disabled + failing === 0) return ok(`${told}.`)
-      return note(
-        `${told}, of which ${failing} cannot be reached at the moment; ${disabled} are disabled.`,
-        'Their owners see it, and can enable them again; where it is all of them, see whether this machine may connect to others.',
-      )
-    },
-  ),
 }
 
 /** Machines with NTP differ by milliseconds. */
@@ -275,6 +254,3 @@ function capitalise(caught: unknown): string {
   const message = formatError(caught)
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}`
 }
-
-/** The service should have sent changes that are due this long. */
-const OVERDUE_SECONDS = 600

@@ -75,8 +75,8 @@ export const secondFactor: Extension = {
   errors: ERRORS,
   auditKinds: KINDS,
   patterns: { [TOTP_DIGITS]: 'must be six digits, such as 492039' },
-  accountRows: {
-    tables: ['two_factor', 'recovery_code'],
+  accounts: {
+    rows: { two_factor: 'user_id = :user', recovery_code: 'user_id = :user' },
     changes: ['two_factor_on', 'two_factor_off', 'two_factor_reset'],
   },
   loginStep: async (app) => (await import('./factor.ts')).createStep(app),

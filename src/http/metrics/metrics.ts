@@ -82,9 +82,6 @@ const CORE_METRICS = {
   agro_mails_waiting: gauge('Mails waiting, retries included (only with SMTP_URL).'),
   agro_mails_sent_total: counter('Mails taken by the mail server (only with SMTP_URL).'),
   agro_mails_failed_total: counter('Failed attempts at a mail (only with SMTP_URL).'),
-  agro_webhooks_running: gauge('Deliveries under way.'),
-  agro_webhooks_delivered_total: counter('Changes delivered to a subscriber.'),
-  agro_webhooks_failed_total: counter('Failed attempts at a delivery.'),
   agro_history_items_total: counter(
     'Advisories of callers with a token, by outcome: kept, full (beyond a quota), lost (by an error).',
   ),

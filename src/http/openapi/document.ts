@@ -171,7 +171,7 @@ export const DOCUMENT_PARTS = {
   },
   fields: {
     title: 'Fields: advice for polygons, areas and saved fields, coverage and subscriptions',
-    paths: /^\/(advisory\/\w+(\/polygons)?|fields.*|admin|places|subscriptions.*)$/,
+    paths: /^\/(advisory\/\w+(\/polygons)?|admin|places)$/,
   },
   account: {
     title: 'Account: logins, keys, profile and history',
@@ -179,7 +179,7 @@ export const DOCUMENT_PARTS = {
   },
   operations: {
     title: 'Operations: releases, maps, packs, STAC, changes, statistics and health',
-    paths: /^\/((releases|\.well-known|changes|stats|health)\b.*)?$/,
+    paths: /^\/((releases|\.well-known|stats|health)\b.*)?$/,
   },
 } as const
 

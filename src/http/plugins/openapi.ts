@@ -76,15 +76,13 @@ interface Tag {
   description: string
 }
 
-/** Of an extension. @property before the tag of the core that it stands before */
+/** Of an extension. @property before the tag that it stands before, of the core or an earlier extension */
 export type ExtensionTag = Tag & { before: string }
 
 /** In the order of the page, behind `advisory`. */
 const TAGS: readonly Tag[] = [
   { name: 'places', description: 'Administrative areas, and the areas of a point.' },
   { name: 'catalog', description: 'The published data.' },
-  { name: 'subscriptions', description: 'Messages to your own address when values change.' },
-  { name: 'fields', description: 'Your own collections of fields.' },
   { name: 'history', description: 'Earlier answers to callers with a token, and their feedback.' },
   { name: 'service', description: 'The service itself: its links and its health.' },
   { name: 'user', description: 'The account of the caller.' },
@@ -92,10 +90,15 @@ const TAGS: readonly Tag[] = [
 ]
 
 function withTags(own: readonly Tag[], others: readonly ExtensionTag[]): Tag[] {
-  return own.flatMap((tag) => [
-    ...others.filter(({ before }) => before === tag.name).map(({ before: _, ...other }) => other),
-    tag,
-  ])
+  const tags = [...own]
+  for (const { before, ...tag } of others) {
+    tags.splice(
+      tags.findIndex(({ name }) => name === before),
+      0,
+      tag,
+    )
+  }
+  return tags
 }
 
 interface OpenapiOptions {

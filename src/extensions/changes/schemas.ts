@@ -1,0 +1,182 @@
+import { type Static, Type } from 'typebox'
+import { areaLevel, MAX_LEVEL } from '#schemas/areas.ts'
+import { conditionOfEntry } from '#schemas/certainty.ts'
+import * as t from '#schemas/common.ts'
+
+export const ChangesParams = Type.Object({
+  a: t.text(
+    200,
+    'The code of the release before, which is complete, published or not.',
+    'yield-eth-wheat-2026-07-v1',
+  ),
+  b: t.text(200, 'The code of the release after.', 'yield-eth-wheat-2026-07-v2'),
+})
+
+export const ChangesQuery = Type.Object({
+  level: Type.Optional(areaLevel('Of the areas; the finest that is loaded, down to 2, when left out.')),
+  threshold: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 10,
+      description: 'The percentage of its old value by which a value must differ to count as changed.',
+    }),
+  ),
+  exact: t.withDefault(
+    t.oneOf(['true', 'false'], 'Whether to look at every pixel, and not only at summaries.'),
+    'false',
+  ),
+  format: t.withDefault(t.oneOf(['json', 'csv'], 'The format of the answer, as with `Accept`.'), 'json'),
+})
+
+const numberOrNull = (description: string, example: number) => t.orNull(Type.Number(), description, example)
+
+const ofPixels = (description: string, example: number) =>
+  t.orNull(
+    Type.Number({ minimum: 0, maximum: 100 }),
+    `${description} Null where the releases have the layer on different grids.`,
+    example,
+  )
+
+const Figures = {
+  mean_before: numberOrNull('The mean, weighted by area; null where there was no value.', 2104.5),
+  mean_after: numberOrNull('The mean; null where there is no value.', 2210.25),
+  change: numberOrNull('The mean after minus the mean before.', 105.75),
+  change_percent: numberOrNull(
+    'The same in percent of the mean before; null where that is 0 or missing.',
+    5.0249,
+  ),
+  covered_before_percent: t.percent('How much of the area had values.', 98.2),
+  covered_after_percent: t.percent('How much of the area has values.', 97.5),
+  gained_percent: ofPixels(
+    'How much of the area has values and had none; at least, where `exact` is false.',
+    0.1,
+  ),
+  lost_percent: ofPixels(
+    'How much of the area had values and has none; at least, where `exact` is false.',
+    0.8,
+  ),
+  changed_percent: ofPixels('How much of the area has values that differ by more than the threshold.', 12.5),
+  changed_percent_least: ofPixels('A bound of that: no less.', 9.75),
+  changed_percent_most: ofPixels('A bound of that: no more.', 14.25),
+}
+
+const Layer = {
+  input: Type.Union([Type.String(), Type.Null()], { examples: ['Urea'] }),
+  scenario: Type.Union([Type.String(), Type.Null()], { examples: ['Normal'] }),
+  ...conditionOfEntry,
+  unit: Type.String({ examples: ['kg/ha'] }),
+}
+
+export const LayerChange = t.component(
+  'LayerChange',
+  'The change of a layer in all areas together. Percentages are of the area.',
+  { ...Layer, ...Figures },
+)
+export type LayerChange = Static<typeof LayerChange>
+
+export const AreaChange = t.component(
+  'AreaChange',
+  'The change of a layer in an area. Percentages are of the area.',
+  {
+    code: Type.String({ examples: ['ETH-01'] }),
+    name: Type.String({ examples: ['Tigray'] }),
+    ...Layer,
+    ...Figures,
+  },
+)
+export type AreaChange = Static<typeof AreaChange>
+
+export const ReleaseChanges = t.component('ReleaseChanges', {
+  before: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
+  after: Type.String({ examples: ['yield-eth-wheat-2026-07-v2'] }),
+  level: t.orNull(
+    Type.Integer({ minimum: 0, maximum: MAX_LEVEL }),
+    'Of the areas; null where none are loaded, and all that the releases cover is one.',
+    2,
+  ),
+  threshold_percent: Type.Number({ examples: [10] }),
+  exact: t.boolean('Whether every pixel was looked at.'),
+  layers: Type.Array(t.ref(LayerChange)),
+  worst: t.array(
+    AreaChange,
+    'The areas in which a mean changes most, ten at most, each with the layer in which it does.',
+  ),
+  areas: t.array(AreaChange, 'Each layer in each area, in the order of their codes.'),
+})
+export type ReleaseChanges = Static<typeof ReleaseChanges>
+
+export const ChangesCsv = t.textBody(
+  'ReleaseChangesCsv',
+  'A row for each layer in each area, with the members of `AreaChange` as columns.',
+  'code,name,input,scenario,unit,mean_before,mean_after,change,change_percent,covered_before_percent,covered_after_percent,gained_percent,lost_percent,changed_percent,changed_percent_least,changed_percent_most\r\nETH-01,Tigray,,Normal,kg/ha,2104.5,2210.25,105.75,5.0249,98.2,97.5,0.1,0.8,12.5,9.75,14.25\r\n',
+)
+
+export const changesComponents = [LayerChange, AreaChange, ReleaseChanges, ChangesCsv]
+
+const CHANGE_KINDS = ['published', 'rolled_back', 'withdrawn', 'deleted', 'boundaries_loaded'] as const
+export type ChangeKind = (typeof CHANGE_KINDS)[number]
+
+export const FEED_DEFAULTS = { limit: 100 } as const
+
+export const FeedQuery = Type.Object({
+  since: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description:
+        'The id of the last known entry: `next_since` of the last answer. By default, all entries.',
+      examples: [0],
+    }),
+  ),
+  limit: t.pageLimit(1000, FEED_DEFAULTS.limit, 'How many entries at most.'),
+  format: t.withDefault(t.oneOf(['json', 'atom'], 'The format of the answer, as with `Accept`.'), 'json'),
+})
+
+export const ChangeEntry = t.component(
+  'ChangeEntry',
+  'Something that has changed what the service answers.',
+  {
+    id: t.integer('Larger than those of all entries before.', 42),
+    at: t.Time,
+    kind: t.oneOf(
+      CHANGE_KINDS,
+      '`published`: the release answers from now on. `rolled_back`: it does so again, in the place of a newer one. `withdrawn`: it answers no more, and nothing has taken its place. `deleted`: it is gone for good. `boundaries_loaded`: the administrative areas of a level are others.',
+    ),
+    release: t.orNull(
+      Type.String(),
+      'The code of the release; null for boundaries.',
+      'yield-eth-wheat-2026-07-v2',
+    ),
+    replaced: t.orNull(
+      Type.String(),
+      'The code of the release that answered before it; null where none did.',
+      'yield-eth-wheat-2026-07-v1',
+    ),
+    product: t.orNull(Type.String(), 'The product; null for boundaries.', 'yield'),
+    country_code: Type.String({ examples: ['eth'] }),
+    crop: t.orNull(Type.String(), 'Null where the product needs none, and for boundaries.', 'wheat'),
+    forecast_month: t.orNull(
+      Type.String(),
+      'As `YYYY-MM`; null where the product has no seasons, and for boundaries.',
+      '2026-07',
+    ),
+    synthetic: t.orNull(Type.Boolean(), 'Whether its values are made up; null for boundaries.'),
+    level: t.orNull(Type.Integer(), 'Of the boundaries; null for releases.'),
+  },
+)
+export type ChangeEntry = Static<typeof ChangeEntry>
+
+export const ChangeFeed = t.component('ChangeFeed', 'Changes, the oldest first.', {
+  items: t.array(ChangeEntry, 'The newest last.'),
+  next_since: t.integer(
+    'Send it as `since` the next time. It is the id of the last item, or the `since` of the request where there is none.',
+    42,
+  ),
+  more: t.boolean('Whether there are more already.'),
+})
+export type ChangeFeed = Static<typeof ChangeFeed>
+
+export const AtomFeed = t.textBody('AtomFeed', 'A feed of Atom (RFC 4287), the newest entry first.')
+
+export const feedSchemas = [ChangeEntry, ChangeFeed, AtomFeed]

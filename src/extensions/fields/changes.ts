@@ -1,0 +1,178 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ref } from '#schemas/common.ts'
+import { toQuerySchema } from '#schemas/point-request.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
+import { writeFeature } from '#src/advice/columns.ts'
+import { describeRegion, type PolygonItem } from '#src/advice/polygon/answer.ts'
+import type { ManyOptions } from '#src/advice/polygons/answer.ts'
+import { createRequestWork } from '#src/advice/polygons/work.ts'
+import { errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import {
+  attach,
+  csvRow,
+  DISPOSITION,
+  documentFormats,
+  FORMATS,
+  type Items,
+  negotiateFormat,
+  sendPieces,
+  writeItems,
+} from '#src/http/formats.ts'
+import { readQuery } from '#src/http/parameters.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
+import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
+import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
+import type { Snapshot } from '#src/lookup/snapshot.ts'
+import { type ComparedField, compareFields } from './comparing.ts'
+import { ADVICE_ON_FIELDS, requireCollection } from './saved.ts'
+import {
+  CollectionParams,
+  FieldChangeLines,
+  FieldChanges,
+  FieldChangesQuery,
+  FieldChangeTable,
+  FieldFeatures,
+} from './schemas.ts'
+import { refuseUnknownLayer } from './values.ts'
+
+type Call = FastifyRequest<{ Params: CollectionParams; Querystring: FieldChangesQuery }>
+
+export function changesRoute(app: App, options: Pick<ManyOptions, 'lookup' | 'advisors'>): void {
+  app.route({
+    method: 'GET',
+    url: '/fields/:collection/changes',
+    config: { ...ADVICE_ON_FIELDS, ownTurns: true },
+    schema: {
+      operationId: 'getFieldChanges',
+      summary: 'Fields whose advice has changed',
+      description:
+        'The fields of a collection whose values have changed by more than a threshold between two releases. A value that comes or goes has changed, whatever the threshold. An answer is whole when its transfer ends properly.',
+      tags: ['fields'],
+      params: CollectionParams,
+      querystring: toQuerySchema(FieldChangesQuery),
+      response: {
+        200: {
+          description: 'The changed fields.',
+          headers: { 'Content-Disposition': DISPOSITION },
+          content: documentFormats(FORMATS, {
+            json: ref(FieldChanges),
+            ndjson: ref(FieldChangeLines),
+            csv: ref(FieldChangeTable),
+            geojson: ref(FieldFeatures),
+          }),
+        },
+        ...errorResponses('INVALID_PARAMETERS', 'NOT_FOUND', 'NO_RELEASE', 'RELEASE_GONE', 'NOT_ACCEPTABLE'),
+      },
+    },
+    preValidation: readQuery(FieldChangesQuery),
+    handler: (request: Call, reply: FastifyReply) => answerChanges(options, request, reply),
+  })
+}
+
+async function answerChanges(
+  { lookup, advisors }: Pick<ManyOptions, 'lookup' | 'advisors'>,
+  request: Call,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { server, params, query } = request
+  const format = negotiateFormat(request, reply, FORMATS, { named: query.format })
+  const collection = await requireCollection(request, reply, params.collection)
+  const before = await releaseNamed(lookup, query.since.trim(), request, reply)
+  const product = server.products.of(before.product)
+  const snapshot = await lookup.current()
+  const after = await laterRelease(lookup, snapshot, before, request, reply)
+  const watched = { input: query.input ?? null, scenario: query.scenario ?? null }
+  refuseUnknownLayer([...before.layers, ...after.layers], watched)
+  const work = createRequestWork(request, reply, advisors)
+  const compared = compareFields(server, lookup, advisors, {
+    ...{ snapshot, collection, before, after, watched, work },
+    hasShapes: format.hasShapes ?? false,
+    threshold: { kind: query.threshold_kind ?? 'relative', value: query.threshold ?? 10 },
+  })
+
+  const members = {
+    collection: params.collection,
+    release: after.code,
+    release_before: before.code,
+    unit: product.unit,
+  }
+  const hasConditions = [before, after].some(({ conditions }) => conditions !== null)
+  const items = createItems(product, members, hasConditions)
+  const pieces = writeItems(format.write(items), compared, work)
+  const first = await refuseIfReplaced(() => pieces.next())
+  reply.type(format.contentType)
+  attach(reply, format.mediaType, 'changes')
+  return sendPieces(reply, [first], pieces)
+}
+
+/** @throws {ApiError} NO_RELEASE where nothing answers now, or INVALID_PARAMETERS for another product, country or crop */
+async function laterRelease(
+  lookup: Lookup,
+  snapshot: Snapshot,
+  before: PublishedRelease,
+  request: Call,
+  reply: FastifyReply,
+): Promise<PublishedRelease> {
+  const { product, countryCode, cropCode } = before
+  const series = { product, countryCode, cropCode, forecastPeriod: null }
+  const { release } = request.query
+  if (release === undefined) {
+    const found = snapshot.releaseOf(series)
+    if (found) return found
+    throw await withTimeout(request, reply, () => lookup.reasons.noRelease(snapshot, series))
+  }
+  const after = await releaseNamed(lookup, release.trim(), request, reply)
+  if (after.product === product && after.countryCode === countryCode && after.cropCode === cropCode)
+    return after
+  throw contradicts('release', 'of the product, country and crop of since', after.code, after.product)
+}
+
+const PLACE = ['id', 'name', 'lat', 'lng', 'area_ha'] as const
+const LABELS = ['input', 'scenario'] as const
+const FIGURES = ['before', 'after', 'change', 'change_percent'] as const
+
+function createItems(
+  product: ProductDefinition,
+  members: object,
+  hasConditions: boolean,
+): Items<ComparedField> {
+  const values = [...LABELS, ...(hasConditions ? (['condition'] as const) : []), ...FIGURES]
+  function describePlace({ id, name, advice }: PolygonItem) {
+    const { lat, lng, area_ha } = advice ? describeRegion(name, advice) : {}
+    return {
+      id: String(id),
+      name: name ?? null,
+      lat: lat ?? null,
+      lng: lng ?? null,
+      area_ha: area_ha ?? null,
+    }
+  }
+  const describeReason = ({ advice, reason }: PolygonItem) =>
+    advice || !reason ? {} : { error: reason.error, code: reason.code as string }
+
+  return {
+    members,
+    columns: [...PLACE, ...values, 'error', 'code'],
+    object: ({ item, changes }) =>
+      JSON.stringify({ ...describePlace(item), changes, ...describeReason(item) }),
+    feature({ item, changes }) {
+      const { id, ...place } = describePlace(item)
+      const figures = changes.flatMap(({ input, scenario, condition, ...change }) => {
+        const label = [input, scenario, condition].filter(Boolean).join(' ') || product.value.key
+        return Object.entries(change).map(([key, value]) => [`${key} ${label}`, value])
+      })
+      const properties = { ...place, ...Object.fromEntries(figures), ...describeReason(item) }
+      return writeFeature(id, item.geometry ?? 'null', properties)
+    },
+    rows({ item, changes }) {
+      const place = Object.values(describePlace(item))
+      const { error = null, code = null } = describeReason(item)
+      if (changes.length === 0) return csvRow([...place, ...values.map(() => null), error, code])
+      return changes
+        .map((change) => csvRow([...place, ...values.map((key) => change[key] ?? null), error, code]))
+        .join('')
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import type { Generated } from 'kysely'
+import type { Extension } from '../extension.ts'
+
+interface FieldCollectionTable {
+  id: Generated<number>
+  user_id: string
+  name: string
+  state: Generated<'draft' | 'kept' | 'gone'>
+  fields: Generated<number>
+  bytes: Generated<number>
+  changed_at: Generated<Date>
+}
+
+declare module '#src/data/tables.ts' {
+  interface Tables {
+    field_collection: FieldCollectionTable
+    /** No query is built on it: statements are written out. */
+    field: object
+    field_weights: { collection_id: number; page: number; grid: string; ids: Buffer; weights: Buffer }
+  }
+}
+
+const errors = {
+  TOO_MANY_FIELDS: {
+    status: 413,
+    meaning: 'The call, or the account with it, has more fields than the limit.',
+    example:
+      'A call may have 100000 fields, and an account 500000 fields of 250000000 bytes in all: delete a collection, or send less.',
+  },
+} as const
+
+type FieldErrors = typeof errors
+declare module '#src/api-error.ts' {
+  interface Errors extends FieldErrors {}
+}
+
+const IN_KEPT = "collection_id in (select id from field_collection where user_id = :user and state = 'kept')"
+
+/** Collections of fields that accounts keep. */
+export const fields: Extension = {
+  name: 'fields',
+  errors,
+  part: 'fields',
+  tag: { name: 'fields', description: 'Your own collections of fields.', before: 'history' },
+  sql: new URL('sql/', import.meta.url),
+  accounts: {
+    rows: { field_collection: "user_id = :user and state = 'kept'", field: IN_KEPT, field_weights: IN_KEPT },
+    removePiece: async (db) => (await import('./queries.ts')).removeFieldPiece(db),
+    leftIn: 'field_collection',
+  },
+  places: async () => (await import('./saved.ts')).savedFields,
+  async routes(app, core) {
+    const { fieldRoutes } = await import('./routes.ts')
+    await app.register(fieldRoutes, core)
+  },
+}
