@@ -5,6 +5,7 @@ import { existingUser, isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import { isUuid, uuidAt } from '#src/lib/uuid.ts'
+import type { TemplatedAnswer } from '#src/lookup/template.ts'
 
 /** Of `feedback`, a row of advisory_feedback. */
 const feedbackJson = sql<Feedback>`json_build_object(
@@ -68,42 +69,6 @@ export interface AdvisoryRecord {
   request: object
   /** The body or its text, without the `history_id`. */
   answer: object | string | TemplatedAnswer
-}
-
-let templates = 0
-
-/** The common text of answers of a release. */
-export class AnswerTemplate {
-  readonly id = templates++
-  /** The texts around the lines of a filling. */
-  readonly pieces: string[]
-  /** Of an answer without its filling. */
-  readonly bytes: number
-
-  constructor(pieces: string[]) {
-    this.pieces = pieces
-    const lineEnds = pieces.length - 2
-    this.bytes = Buffer.byteLength(pieces.join('')) - lineEnds
-  }
-}
-
-/** The body of an answer, made of a template. */
-export class TemplatedAnswer {
-  /** The body without its last bracket. */
-  readonly open: string
-  readonly template: AnswerTemplate
-  /** A line of JSON between two pieces each. */
-  readonly filling: string
-
-  constructor(open: string, template: AnswerTemplate, filling: string) {
-    this.open = open
-    this.template = template
-    this.filling = filling
-  }
-
-  get bytes(): number {
-    return this.template.bytes + Buffer.byteLength(this.filling)
-  }
 }
 
 /** An account, or all accounts together, may store nothing more. */

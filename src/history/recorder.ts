@@ -10,13 +10,8 @@ import { Cache } from '#src/lib/cache.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import { retry } from '#src/lib/retry.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
-import {
-  type AdvisoryRecord,
-  createMonths,
-  type FullHistory,
-  type RecordAdvisory,
-  TemplatedAnswer,
-} from './queries.ts'
+import { TemplatedAnswer } from '#src/lookup/template.ts'
+import { type AdvisoryRecord, createMonths, type FullHistory, type RecordAdvisory } from './queries.ts'
 import {
   findAccounts,
   findTemplate,

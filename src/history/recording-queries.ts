@@ -1,6 +1,7 @@
 import { CompiledQuery, type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
-import { type AdvisoryRecord, TemplatedAnswer } from './queries.ts'
+import { TemplatedAnswer } from '#src/lookup/template.ts'
+import type { AdvisoryRecord } from './queries.ts'
 
 /** Of an account; requests and answers count by their length. */
 export interface HistoryQuota {

@@ -4,7 +4,6 @@ import type { ErrorBody } from '#schemas/common.ts'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import { isStale, type ProductDefinition, type Series } from '#schemas/products/define.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
-import { AnswerTemplate, TemplatedAnswer } from '#src/history/queries.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { isoMonth, isoMonthNamed, monthAndYear } from '#src/lib/dates.ts'
 import { memberTexts } from '#src/lib/json.ts'
@@ -20,6 +19,7 @@ import {
   type ReleaseLabels,
 } from './entries.ts'
 import type { Band, Companion, Coverage, Layer, Position, Release } from './queries.ts'
+import { AnswerTemplate, TemplatedAnswer } from './template.ts'
 
 export type ReleaseMembers = Record<string, string | boolean | null>
 

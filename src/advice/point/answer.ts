@@ -4,7 +4,6 @@ import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
-import type { TemplatedAnswer } from '#src/history/queries.ts'
 import { type CsvValue, csvRow } from '#src/http/formats.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'
@@ -21,6 +20,7 @@ import {
   positionOf,
   readSeries,
 } from '#src/lookup/releases.ts'
+import type { TemplatedAnswer } from '#src/lookup/template.ts'
 import { nameCells, quantityColumns, valueColumns } from '../columns.ts'
 import {
   dataWithQuantities,
