@@ -53,7 +53,6 @@ const CORE_ERRORS = {
   TWO_FACTOR_ON: { status: 409, meaning: 'The account has a second factor already.' },
   TOO_MANY_SUBSCRIPTIONS: { status: 409, meaning: 'The user has the maximum number of subscriptions.' },
   TOO_MANY_KEYS: { status: 409, meaning: 'The user has the maximum number of keys.' },
-  TOO_MANY_SHARES: { status: 409, meaning: 'The user has shared the maximum number of advisories.' },
   BODY_TOO_LARGE: { status: 413, meaning: 'The body is larger than the limit.' },
   TOO_MANY_POINTS: { status: 413, meaning: 'The call has more points than the limit.' },
   TOO_MANY_POLYGONS: { status: 413, meaning: 'The call has more polygons than the limit.' },
@@ -136,7 +135,6 @@ const CORE_SENTENCES: Record<keyof CoreErrors, string> = {
   EMAIL_TAKEN: 'There is an account with this e-mail: log in.',
   TOO_MANY_SUBSCRIPTIONS: 'You have 20 subscriptions: delete one that is not needed.',
   TOO_MANY_KEYS: 'You have 20 keys: delete one that is not used.',
-  TOO_MANY_SHARES: 'You have shared 1000 advisories: take one back first.',
   BODY_TOO_LARGE: 'The body is too large.',
   TOO_MANY_POINTS:
     'The call has 1001 points. Without a token a call may have 1000 points, with one (log in with POST /auth/login) 20000.',

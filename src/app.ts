@@ -23,7 +23,6 @@ import { serveFiles } from './data/files/serving.ts'
 import { readReference } from './data/reference.ts'
 import { createTileStores } from './data/tiles/stores.ts'
 import { listErrorCodes } from './errors.ts'
-import { citations } from './extensions/citations/routes.ts'
 import type { Core, Extension } from './extensions/extension.ts'
 import { EXTENSIONS } from './extensions/index.ts'
 import { feedback, history, startHistoryRecorder } from './history/index.ts'
@@ -131,7 +130,7 @@ export async function buildApp(
       await guarded.register(overload)
       const releaseLinks = extensions.flatMap((extension) => extension.releaseLinks ?? [])
       const core = { ...createCore(guarded, lookup), releaseLinks }
-      const { readRules, maps, downloads } = core
+      const { maps, downloads } = core
       await guarded.register(advisory, core)
       await guarded.register(location, core)
       await guarded.register(admin)
@@ -142,7 +141,6 @@ export async function buildApp(
       await guarded.register(scorecard)
       await guarded.register(map, { maps, downloads })
       await guarded.register(history, { prefix: '/history' })
-      await guarded.register(citations, { readRules })
       await guarded.register(feedback, { prefix: '/history' })
       await guarded.register(stats)
       await guarded.register(user, { prefix: '/user' })
