@@ -48,7 +48,6 @@ const CORE_ERRORS = {
       'A request with this `Idempotency-Key` is being worked on; try again after `Retry-After` seconds.',
   },
   TOO_MANY_KEYS: { status: 409, meaning: 'The user has the maximum number of keys.' },
-  TOO_MANY_SHARES: { status: 409, meaning: 'The user has shared the maximum number of advisories.' },
   BODY_TOO_LARGE: { status: 413, meaning: 'The body is larger than the limit.' },
   TOO_MANY_POINTS: { status: 413, meaning: 'The call has more points than the limit.' },
   TOO_MANY_POLYGONS: { status: 413, meaning: 'The call has more polygons than the limit.' },
@@ -122,7 +121,6 @@ const CORE_SENTENCES: Record<keyof CoreErrors, string> = {
     'The service sends no mail: ask its operator, who can give you a token for a new password.',
   EMAIL_TAKEN: 'There is an account with this e-mail: log in.',
   TOO_MANY_KEYS: 'You have 20 keys: delete one that is not used.',
-  TOO_MANY_SHARES: 'You have shared 1000 advisories: take one back first.',
   BODY_TOO_LARGE: 'The body is too large.',
   TOO_MANY_POINTS:
     'The call has 1001 points. Without a token a call may have 1000 points, with one (log in with POST /auth/login) 20000.',

@@ -27,7 +27,6 @@ import { serveFiles } from './data/files/serving.ts'
 import { readReference } from './data/reference.ts'
 import { createTileStores } from './data/tiles/stores.ts'
 import { listErrorCodes } from './errors.ts'
-import { citations } from './extensions/citations/routes.ts'
 import type { Core, Extension } from './extensions/extension.ts'
 import { EXTENSIONS } from './extensions/index.ts'
 import { feedback, history, startHistoryRecorder } from './history/index.ts'
@@ -137,7 +136,7 @@ export async function buildApp(
       guarded.decorate('additions', await collectAdditions(guarded, lookup, extensions))
       const releaseLinks = extensions.flatMap((extension) => extension.releaseLinks ?? [])
       const core = { ...createCore(guarded, lookup, steps), releaseLinks }
-      const { readRules, passwords, maps, downloads } = core
+      const { passwords, maps, downloads } = core
       await guarded.register(advisory, core)
       await guarded.register(location, core)
       await guarded.register(admin)
@@ -145,7 +144,6 @@ export async function buildApp(
       await guarded.register(signingKeys)
       await guarded.register(map, { maps, downloads })
       await guarded.register(history, { prefix: '/history' })
-      await guarded.register(citations, { readRules })
       await guarded.register(feedback, { prefix: '/history' })
       await guarded.register(stats)
       await guarded.register(user, { prefix: '/user' })

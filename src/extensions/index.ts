@@ -1,5 +1,6 @@
 import { agents } from './agents/index.ts'
 import { changes } from './changes/index.ts'
+import { citations } from './citations/index.ts'
 import { listed } from './extension.ts'
 import { fields } from './fields/index.ts'
 import { messages } from './messages/index.ts'
@@ -18,6 +19,7 @@ export const EXTENSIONS = listed([
   ogc,
   agents,
   changes,
+  citations,
   fields,
   messages,
   packs,

@@ -1,28 +1,26 @@
 import type { Kysely } from 'kysely'
 import { ref } from '#schemas/common.ts'
 import { defineFeedbackRequest, Feedback, type FeedbackRequest } from '#schemas/feedback.ts'
-import { defineHistoryQuery, defineHistorySchemas, Share } from '#schemas/history.ts'
+import { defineHistoryQuery, defineHistorySchemas, ItemParams } from '#schemas/history.ts'
 import { observableKeysOf } from '#schemas/products/define.ts'
 import { isLockNotAvailable } from '#src/data/failures.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, answers } from '#src/errors.ts'
-import { shareRoutes } from '#src/extensions/citations/shares.ts'
 import type { App } from '#src/http/app.ts'
 import { observeBatcher } from '#src/http/metrics/metrics.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { DAY_MS, formatDay } from '#src/lib/dates.ts'
-import { createMonthsAhead, putFeedback, type RecordAdvisory } from './queries.ts'
+import { createMonthsAhead, putFeedback, type RecordAdvisory, requireItem } from './queries.ts'
 import { createHistoryRecorder, createHistoryTotal, readQuota, readTotalLimit } from './recorder.ts'
 import { deleteOldest, type HistoryQuota } from './recording-queries.ts'
 import { deleteOldItems, dropMonthPiece, END_OF_ACCOUNTS, FIRST_ACCOUNT } from './retention-queries.ts'
-import { historyRoutes, ItemParams, type ItemRequest, requireItem } from './routes.ts'
+import { historyRoutes, type ItemRequest } from './routes.ts'
 
 export async function history(app: App): Promise<void> {
   const { list: products } = app.products
   const { components, ...answers } = defineHistorySchemas(products)
-  for (const schema of [...components, Share]) app.addSchema(schema)
+  for (const schema of components) app.addSchema(schema)
   historyRoutes(app, { query: defineHistoryQuery(products), ...answers })
-  shareRoutes(app)
 }
 
 export function startHistoryRecorder(app: App): RecordAdvisory {

@@ -3,6 +3,7 @@ import type { Feedback, FeedbackRequest } from '#schemas/feedback.ts'
 import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
 import { existingUser, isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { requireFound } from '#src/errors.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import { isUuid, uuidAt } from '#src/lib/uuid.ts'
 import type { TemplatedAnswer } from '#src/lookup/template.ts'
@@ -19,6 +20,11 @@ const feedbackJson = sql<Feedback>`json_build_object(
   'created_at', ${isoTime('feedback.created_at')},
   'updated_at', ${isoTime('feedback.updated_at')}
 )`
+
+/** @throws {ApiError} NOT_FOUND also for an item of another account */
+export function requireItem<Found>(found: Found | undefined | false): Found {
+  return requireFound(found, 'There is nothing with this id in your history.')
+}
 
 /** Stores feedback of the observable keys in the place of earlier feedback; undefined without such an item. */
 export async function putFeedback(

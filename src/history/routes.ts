@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
-import { type Static, type TObject, Type } from 'typebox'
+import type { Static, TObject } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
   type defineHistoryQuery,
@@ -9,10 +9,11 @@ import {
   HistoryCsv,
   HistoryFeature,
   HistoryFeatureCollection,
+  ItemParams,
 } from '#schemas/history.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { ApiError, errorResponses, noContent, requireFound } from '#src/errors.ts'
+import { ApiError, errorResponses, noContent } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import {
   attach,
@@ -46,6 +47,7 @@ import {
   type HistoryFilter,
   type HistoryRow,
   listHistory,
+  requireItem,
 } from './queries.ts'
 
 /** ISO times: `from` inclusive, `to` exclusive; null without a bound. */
@@ -130,8 +132,6 @@ const PAGE_BYTES = 8_000_000
 const EXPORT_PAGE = { limit: 100, bytes: 1_000_000 }
 
 export type ItemRequest<Body = unknown> = FastifyRequest<{ Params: Static<typeof ItemParams>; Body: Body }>
-
-export const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
 
 interface HistorySchemas {
   query: TObject
@@ -268,11 +268,6 @@ function deleteRoute(db: Kysely<Tables>) {
       return reply.code(204).send()
     },
   } as const
-}
-
-/** @throws {ApiError} NOT_FOUND also for an item of another account */
-export function requireItem<Found>(found: Found | undefined | false): Found {
-  return requireFound(found, 'There is nothing with this id in your history.')
 }
 
 type ListCall = FastifyRequest<{ Querystring: Static<ReturnType<typeof defineHistoryQuery>> }>

@@ -182,6 +182,9 @@ export interface paths {
     /** Delete an item of your history */
     delete: operations["deleteHistoryItem"];
   };
+  "/history/{id}/feedback": { /** Give feedback on an advisory */ post: operations["giveFeedback"]; };
+  "/stats": { /** Usage statistics */ get: operations["getStats"]; };
+  "/stats/calls": { /** The slowest recent calls */ get: operations["listSlowCalls"]; };
   "/history/{id}/share": {
     /** Get the address of a shared item */
     get: operations["getShare"];
@@ -191,9 +194,6 @@ export interface paths {
     delete: operations["unshareHistoryItem"];
   };
   "/cite/{id}": { /** Get a shared advisory */ get: operations["getCitation"]; };
-  "/history/{id}/feedback": { /** Give feedback on an advisory */ post: operations["giveFeedback"]; };
-  "/stats": { /** Usage statistics */ get: operations["getStats"]; };
-  "/stats/calls": { /** The slowest recent calls */ get: operations["listSlowCalls"]; };
   "/": { /** Links to the documentation and the catalog */ get: operations["getServiceLinks"]; };
   "/health/live": { /** Liveness of the process */ get: operations["getLiveness"]; };
   "/health/ready": { /** Readiness for requests */ get: operations["getReadiness"]; };
@@ -251,7 +251,7 @@ export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
     /** @description The error, for programs. Codes are stable; later versions may add some. */
-    ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TOO_MANY_KEYS" | "TOO_MANY_SHARES" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY" | "TOO_MANY_FIELDS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "TWO_FACTOR_SETUP_REQUIRED" | "TWO_FACTOR_ON" | "TOO_MANY_SUBSCRIPTIONS";
+    ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TOO_MANY_KEYS" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY" | "TOO_MANY_SHARES" | "TOO_MANY_FIELDS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "TWO_FACTOR_SETUP_REQUIRED" | "TWO_FACTOR_ON" | "TOO_MANY_SUBSCRIPTIONS";
     /** @description A mistake in one parameter, or, with a `code`, the reason why one product has no value. */
     ErrorDetail: {
       /** @description The parameter, as a dotted path; or the product. */
@@ -2053,53 +2053,6 @@ export interface components {
       items: components["schemas"]["HistoryItem"][];
       next_cursor: components["schemas"]["NextCursor"];
     };
-    /** @description Where an item of the history is shown to everybody who knows the address. */
-    Share: {
-      /** @description The end of its address. It cannot be guessed. */
-      id: string;
-      url: components["schemas"]["ShareUrl"];
-      shared_at: components["schemas"]["CreatedAt"];
-    };
-    /** @description A release that the cited answer was computed from. */
-    CitedRelease: {
-      release: string;
-      /** @description The state of the release; see `GET /releases/{release}`. */
-      state: "published" | "replaced" | "unpublished" | "deleted";
-      source: components["schemas"]["Source"];
-      licence: string;
-      checksum: string;
-    };
-    /** @description How to verify the answer. The request with these headers gets these bytes, as long as the releases exist. Reasons for missing values are not verified. */
-    Verification: {
-      /** @enum {string} */
-      method: "POST";
-      url: string;
-      /** @description The headers to send with it. */
-      headers: { [key: string]: string; };
-      /** @description The JSON to send: the request, with the releases that answered it. */
-      body: { [key: string]: unknown; };
-      /** @description Whether it takes a token, as polygons do. */
-      token: boolean;
-      /** @description Of the bytes of the answer, in hexadecimal. */
-      sha256: string;
-    };
-    /** @description A shared advisory, without the person. */
-    Citation: {
-      id: string;
-      url: components["schemas"]["ShareUrl"];
-      shared_at: components["schemas"]["CreatedAt"];
-      answered_at: components["schemas"]["CreatedAt"];
-      kind: components["schemas"]["Type"];
-      /** @description The product; `all` is every product in one call. */
-      product: "yield" | "fertilizer" | "isfm" | "forage" | "all";
-      releases: components["schemas"]["CitedRelease"][];
-      /** @description The request. */
-      request: { [key: string]: unknown; };
-      /** @description The answer. */
-      answer: { [key: string]: unknown; };
-      /** @description Null where the request asks for nutrients: compositions of inputs may change. Also null where this version refuses a request that an earlier one answered: a `budget` for several products, or bags of less than a gram. */
-      verify: components["schemas"]["Verification"] | null;
-    };
     /** @description Feedback on an advisory. Fields that are not listed are ignored. */
     FeedbackRequest: {
       rating: components["schemas"]["Rating"];
@@ -2539,6 +2492,53 @@ export interface components {
       next_since: number;
       /** @description Whether there are more already. */
       more: boolean;
+    };
+    /** @description Where an item of the history is shown to everybody who knows the address. */
+    Share: {
+      /** @description The end of its address. It cannot be guessed. */
+      id: string;
+      url: components["schemas"]["ShareUrl"];
+      shared_at: components["schemas"]["CreatedAt"];
+    };
+    /** @description A release that the cited answer was computed from. */
+    CitedRelease: {
+      release: string;
+      /** @description The state of the release; see `GET /releases/{release}`. */
+      state: "published" | "replaced" | "unpublished" | "deleted";
+      source: components["schemas"]["Source"];
+      licence: string;
+      checksum: string;
+    };
+    /** @description How to verify the answer. The request with these headers gets these bytes, as long as the releases exist. Reasons for missing values are not verified. */
+    Verification: {
+      /** @enum {string} */
+      method: "POST";
+      url: string;
+      /** @description The headers to send with it. */
+      headers: { [key: string]: string; };
+      /** @description The JSON to send: the request, with the releases that answered it. */
+      body: { [key: string]: unknown; };
+      /** @description Whether it takes a token, as polygons do. */
+      token: boolean;
+      /** @description Of the bytes of the answer, in hexadecimal. */
+      sha256: string;
+    };
+    /** @description A shared advisory, without the person. */
+    Citation: {
+      id: string;
+      url: components["schemas"]["ShareUrl"];
+      shared_at: components["schemas"]["CreatedAt"];
+      answered_at: components["schemas"]["CreatedAt"];
+      kind: components["schemas"]["Type"];
+      /** @description The product; `all` is every product in one call. */
+      product: "yield" | "fertilizer" | "isfm" | "forage" | "all";
+      releases: components["schemas"]["CitedRelease"][];
+      /** @description The request. */
+      request: { [key: string]: unknown; };
+      /** @description The answer. */
+      answer: { [key: string]: unknown; };
+      /** @description Null where the request asks for nutrients: compositions of inputs may change. Also null where this version refuses a request that an earlier one answered: a `budget` for several products, or bags of less than a gram. */
+      verify: components["schemas"]["Verification"] | null;
     };
     /** @description How a value of a field has changed; means of its area. */
     FieldChange: {
@@ -4480,6 +4480,37 @@ export interface operations {
     parameters: operations["getHistoryItem"]["parameters"];
     responses: { 204: { content?: never; }; default: components["responses"]["AnyError"]; };
   };
+  giveFeedback: {
+    parameters: {
+      header?: {
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+      path: { id: components["parameters"]["GetHistoryItemId"]; };
+    };
+    requestBody: { content: { "application/json": components["schemas"]["FeedbackRequest"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["Feedback"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getStats: {
+    parameters: {
+      query?: { from?: string; to?: string; scope?: "own" | "all"; };
+      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["Stats"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  listSlowCalls: {
+    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["SlowCalls"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
   getShare: {
     parameters: operations["getHistoryItem"]["parameters"];
     responses: {
@@ -4509,37 +4540,6 @@ export interface operations {
     responses: {
       200: { content: { "application/json": components["schemas"]["Citation"]; }; };
       304: components["responses"]["NotModified"];
-      default: components["responses"]["AnyError"];
-    };
-  };
-  giveFeedback: {
-    parameters: {
-      header?: {
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-      path: { id: components["parameters"]["GetHistoryItemId"]; };
-    };
-    requestBody: { content: { "application/json": components["schemas"]["FeedbackRequest"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["Feedback"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  getStats: {
-    parameters: {
-      query?: { from?: string; to?: string; scope?: "own" | "all"; };
-      header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; };
-    };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["Stats"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  listSlowCalls: {
-    parameters: { header?: { "X-Request-Id"?: components["parameters"]["XRequestId"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["SlowCalls"]; }; };
       default: components["responses"]["AnyError"];
     };
   };

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { unnamedReason } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
-import { CitationPage, CitationParams, defineSharingSchemas } from '#schemas/history.ts'
 import { ALL_PRODUCTS } from '#schemas/product.ts'
 import type { ProductDefinition, Products } from '#schemas/products/define.ts'
 import type { ReadRules } from '#src/advice/quantities/compute.ts'
@@ -15,7 +14,8 @@ import { allowCaching } from '#src/http/plugins/caching.ts'
 import { negotiate } from '#src/http/request.ts'
 import { isObject } from '#src/lib/json.ts'
 import { findShared, type SharedItem } from './queries.ts'
-import { CITE_AS, citationUrl } from './shares.ts'
+import { CitationPage, CitationParams, defineCitationSchemas } from './schemas.ts'
+import { CITE_AS, citationUrl, shares } from './shares.ts'
 
 /** Whether the service accepts a shared request: it may refuse quantities that an older version accepted. */
 async function isAccepted(
@@ -180,8 +180,9 @@ const TOKEN = /^[\w-]{24}$/
 
 export async function citations(app: App, { readRules }: { readRules: ReadRules }): Promise<void> {
   const { products } = app
-  const { citation, components } = defineSharingSchemas(products.list)
+  const { citation, components } = defineCitationSchemas(products.list)
   for (const schema of components) app.addSchema(schema)
+  await app.register(shares, { prefix: '/history' })
   // A replica may be behind, and an ended share is gone at once.
   const db = app.database.writer
 

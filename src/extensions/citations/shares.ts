@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import { ref } from '#schemas/common.ts'
-import { Share } from '#schemas/history.ts'
+import { ItemParams } from '#schemas/history.ts'
 import { ApiError, errorResponses, noContent, requireFound } from '#src/errors.ts'
-import { ItemParams, type ItemRequest, requireItem } from '#src/history/routes.ts'
+import { requireItem } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { deleteShare, findShare, insertShare, MOST_SHARES, type ShareRow } from './queries.ts'
+import { Share } from './schemas.ts'
+
+type ItemRequest = FastifyRequest<{ Params: Static<typeof ItemParams> }>
 
 /** @param root of the service's addresses, without a slash at the end */
 export function citationUrl(root: string, token: string): string {
@@ -21,7 +25,7 @@ export const CITE_AS = {
   description: 'Where it is shown to everybody who knows the address (`rel="cite-as"`).',
 }
 
-export function shareRoutes(app: App): void {
+export async function shares(app: App): Promise<void> {
   // A replica may be behind, and new ids must work at once.
   const db = app.database.writer
   const common = { url: '/:id/share', config: { scope: 'history', caching: 'never' } } as const

@@ -2,7 +2,7 @@ import type { Position } from '#src/lookup/queries.ts'
 import { findCell, type Geotransform, type GridSize, type Window } from '#src/raster/grid.ts'
 import { nodataTolerance, type Pixels } from '#src/raster/pixels.ts'
 import type { Bounds } from '#src/raster/rings.ts'
-import { findUtmZone, projectUtm } from '#src/raster/transverse-mercator.ts'
+import { findUtmZone, projectUtm } from './transverse-mercator.ts'
 
 /** Nothing here needs the service: the page of a pack has these very functions. */
 

@@ -175,7 +175,7 @@ export const DOCUMENT_PARTS = {
   },
   account: {
     title: 'Account: logins, keys, profile and history',
-    paths: /^\/(auth|user|history|cite)\/.*$/,
+    paths: /^\/(auth|user|history)\/.*$/,
   },
   operations: {
     title: 'Operations: releases, maps, packs, STAC, changes, statistics and health',

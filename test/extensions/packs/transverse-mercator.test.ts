@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { findUtmZone, projectUtm } from '#src/extensions/packs/transverse-mercator.ts'
 import { transformPositions } from '#src/maps/queries.ts'
-import { findUtmZone, projectUtm } from '#src/raster/transverse-mercator.ts'
 import { openDatabase } from '#test/setup/open-service.ts'
 import { createRandom } from '#test/setup/random.ts'
 
