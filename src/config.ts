@@ -307,7 +307,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       // With those of extensions.
     } as Config
     const on = listExtensionsThatAreOn(config)
-    for (const { name, settings: own } of owners) if (on.includes(name)) own?.refuse?.(config)
+    for (const { name, settings: own } of owners) {
+      if (on.includes(name)) own?.refuse?.(config)
+      else refuseSettings(name, own, data)
+    }
     return config
   } catch (error) {
     const { errors } = error as { errors?: BrokenRule[] }
@@ -316,6 +319,13 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       code: 'SETTINGS',
     })
   }
+}
+
+/** A setting without effect may be one that somebody relies on. */
+function refuseSettings(extension: string, own: OwnSettings | undefined, set: NodeJS.ProcessEnv): void {
+  const useless = Object.keys(own?.operated ?? {}).find((name) => set[name] !== undefined)
+  if (!useless) return
+  throw new Error(`${useless} has no effect with EXTENSIONS=-${extension}: leave out one of them`)
 }
 
 /** Settings with a password or a key in them. Each may be in a file, which its name with `_FILE` names. */

@@ -125,7 +125,6 @@ export const jobs = fp(
 
     app.decorate('jobs', {
       add(name, schedule, piece, last) {
-        if (loops.has(name)) throw new Error(`${name} was added before`)
         const log = (error: unknown) => app.logFailure(error, schedule.failure)
         const failed = (error: unknown, times: number) => {
           if (times >= FAILURES_OF_AN_OUTAGE || !isDatabaseUnavailable(error)) log(error)

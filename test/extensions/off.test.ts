@@ -32,6 +32,20 @@ describe('EXTENSIONS', () => {
   })
 })
 
+test.each(
+  EXTENSIONS.flatMap(({ name, settings }) =>
+    Object.keys(settings?.operated ?? {}).map((setting) => [setting, name] as const),
+  ),
+)('%s ends the start where its extension %s is off, for it would have no effect', (setting, name) => {
+  const off = settingOf(without(name))
+  const { settings } = EXTENSIONS.find((one) => one.name === name) ?? {}
+  const schema = settings?.operated?.[setting] as { examples?: unknown[]; default?: unknown; type?: string }
+  const value = String(schema.examples?.[0] ?? schema.default ?? 'x')
+  expect(() => loadConfig({ EXTENSIONS: off, [setting]: value })).toThrow(
+    `${setting} has no effect with EXTENSIONS=-${name}: leave out one of them`,
+  )
+})
+
 describe('without any extension', () => {
   const service = openService({ settings: { EXTENSIONS: settingOf(NAMES) } })
 
