@@ -137,10 +137,11 @@ export function defineCatalogSchemas(products: readonly ProductContract[]) {
     countries: Type.Array(t.ref(country)),
     crops: Type.Array(t.ref(CatalogCrop)),
     products: Type.Array(t.ref(product)),
-    scenarios: t.array(CatalogScenario, 'The usual ones, in the order of answers; releases may have others.'),
+    scenarios: t.array(CatalogScenario, 'The usual ones, in their order; others may be there.'),
     glossary: Type.Array(t.ref(CatalogTerm)),
     releases: Type.Array(t.ref(release)),
     boundaries: Type.Array(t.ref(CatalogBoundaries)),
+    extensions: t.Extensions,
   })
   const components = [
     ...[country, CatalogCrop, CatalogValue, product, CatalogScenario, CatalogTerm],

@@ -353,3 +353,5 @@ export const Ignored = Type.Optional(
     'The fields and parameters that the operation does not know, ten at most; left out where there are none. `Prefer: handling=strict` has them refused.',
   ),
 )
+
+export const Extensions = Type.Array(Type.String(), { description: 'Those that are on.' })

@@ -25,7 +25,7 @@ export const defineServiceLinks = (links: Record<string, ServiceLink>) =>
     }),
     catalog: t.string('The published data.', '/catalog'),
     ...mapLinks(links, ({ path, description }) => t.string(description, path)),
-    extensions: Type.Array(Type.String(), { description: 'Those that are on.' }),
+    extensions: t.Extensions,
   })
 
 export const Health = t.component('Health', {

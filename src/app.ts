@@ -140,7 +140,7 @@ export async function buildApp(
       await guarded.register(advisory, core)
       await guarded.register(location, core)
       await guarded.register(admin)
-      await guarded.register(catalog, core)
+      await guarded.register(catalog, { releaseLinks, extensions: on })
       await guarded.register(signingKeys)
       await guarded.register(map, { maps, downloads })
       await guarded.register(history, { prefix: '/history' })

@@ -118,8 +118,8 @@ function seesUnpublished(request: FastifyRequest): boolean {
   return findCaller(request)?.role === 'admin'
 }
 
-/** @param catalog the schema of the answer */
-function catalogRoutes(app: App, catalog: TSchema): void {
+/** @param catalog the schema of the answer @param extensions those that are on */
+function catalogRoutes(app: App, catalog: TSchema, extensions: string[]): void {
   const db = app.database.reader
 
   app.get(
@@ -164,6 +164,7 @@ function catalogRoutes(app: App, catalog: TSchema): void {
         glossary: GLOSSARY,
         releases,
         boundaries,
+        extensions,
       }
       if (allowCaching(request, reply, entityTag(JSON.stringify(found)))) return reply.code(304).send()
       return found
@@ -174,13 +175,13 @@ function catalogRoutes(app: App, catalog: TSchema): void {
 /** The catalog: offered products, published releases, and earlier ones. */
 export async function catalog(
   app: App,
-  { releaseLinks }: { releaseLinks: readonly ReleaseLink[] },
+  { releaseLinks, extensions }: { releaseLinks: readonly ReleaseLink[]; extensions: string[] },
 ): Promise<void> {
   const { list: products } = app.products
   const { catalog: response, components } = defineCatalogSchemas(products)
   const { components: ofReleases, list, release } = defineReleasesSchemas(products, releaseLinks)
   for (const schema of [...components, ...ofReleases]) app.addSchema(schema)
-  catalogRoutes(app, response)
+  catalogRoutes(app, response, extensions)
   listRoute(app, list)
   itemRoute(app, release, releaseLinks)
 }

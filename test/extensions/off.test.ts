@@ -57,6 +57,7 @@ describe('without any extension', () => {
     expect(point.status).toBe(200)
     const { body } = await call(service.app, 'GET /')
     expect(body.extensions).toEqual([])
+    expect((await call(service.app, 'GET /catalog')).body.extensions).toEqual([])
     for (const { links = {} } of EXTENSIONS)
       for (const name of Object.keys(links)) expect(body).not.toHaveProperty(name)
   })

@@ -1722,11 +1722,12 @@ export interface components {
       countries: components["schemas"]["CatalogCountry"][];
       crops: components["schemas"]["CatalogCrop"][];
       products: components["schemas"]["CatalogProduct"][];
-      /** @description The usual ones, in the order of answers; releases may have others. */
+      /** @description The usual ones, in their order; others may be there. */
       scenarios: components["schemas"]["CatalogScenario"][];
       glossary: components["schemas"]["CatalogTerm"][];
       releases: components["schemas"]["CatalogRelease"][];
       boundaries: components["schemas"]["CatalogBoundaries"][];
+      extensions: components["schemas"]["Extensions"];
     };
     /** @description A layer of a release. */
     ReleaseLayer: {
@@ -2957,8 +2958,7 @@ export interface components {
       ogc: string;
       /** @description The tools for AI agents (MCP). */
       mcp: string;
-      /** @description Those that are on. */
-      extensions: string[];
+      extensions: components["schemas"]["Extensions"];
     };
     Health: { status: components["schemas"]["HealthStatus"]; };
     Readiness: {
@@ -3303,6 +3303,8 @@ export interface components {
     YieldHistoryItemForecastMonth: string;
     /** @description None for forage. */
     YieldHistoryItemCrop: string | null;
+    /** @description Those that are on. */
+    Extensions: string[];
     /** @description The stable code of the area, for requests. */
     FoundAreaCode: string;
     Source: string;
