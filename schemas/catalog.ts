@@ -137,7 +137,7 @@ export function defineCatalogSchemas(products: readonly ProductContract[]) {
     countries: Type.Array(t.ref(country)),
     crops: Type.Array(t.ref(CatalogCrop)),
     products: Type.Array(t.ref(product)),
-    scenarios: t.array(CatalogScenario, 'The usual ones, in their order; others may be there.'),
+    scenarios: t.array(CatalogScenario, 'The usual ones, in their order.'),
     glossary: Type.Array(t.ref(CatalogTerm)),
     releases: Type.Array(t.ref(release)),
     boundaries: Type.Array(t.ref(CatalogBoundaries)),

@@ -1722,7 +1722,7 @@ export interface components {
       countries: components["schemas"]["CatalogCountry"][];
       crops: components["schemas"]["CatalogCrop"][];
       products: components["schemas"]["CatalogProduct"][];
-      /** @description The usual ones, in their order; others may be there. */
+      /** @description The usual ones, in their order. */
       scenarios: components["schemas"]["CatalogScenario"][];
       glossary: components["schemas"]["CatalogTerm"][];
       releases: components["schemas"]["CatalogRelease"][];
