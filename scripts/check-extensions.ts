@@ -1,6 +1,6 @@
 /**
  * Deletes each extension in a scratch copy, with those that need it, and runs what has to go on without: types, lint, the
- * architecture, the making of the document, and the unit tests that reach the list of extensions. Names choose some:
+ * architecture, the making of the document, and the unit tests that reach the list of extensions or read settings. Names choose some:
  * `npm run check-extensions -- packs`.
  */
 import { execFile } from 'node:child_process'
@@ -62,7 +62,10 @@ async function findTests(): Promise<string[]> {
     return false
   }
   const tests: string[] = []
-  for (const file of findTestFiles(false).unit) if (await reaches(file)) tests.push(file)
+  for (const file of findTestFiles(false).unit) {
+    const readsSettings = (await readFile(join(ROOT, file), 'utf8')).includes("'#src/config.ts'")
+    if (readsSettings || (await reaches(file))) tests.push(file)
+  }
   return tests
 }
 
@@ -97,7 +100,8 @@ async function tryWithout(name: string, { folder, run }: Copy, tests: string[]):
       const built = `${project.replaceAll('/', '-')}.tsbuildinfo`
       await run('tsc', '-p', project, '--noEmit', '--incremental', '--tsBuildInfoFile', join(folder, built))
     }
-    await run('biome', 'lint')
+    // No other file that is left has changed.
+    await run('biome', 'lint', LIST)
     const left = ['test/architecture.test.ts', ...tests].filter((file) => existsSync(join(folder, file)))
     await run('vitest', 'run', '--project', 'unit', ...left)
     await promisify(execFile)('node', ['bin/run.mjs', 'scripts/generate-openapi.ts'], { cwd: folder })
