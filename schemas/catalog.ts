@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
+import { MERKLE_HEADER, MERKLE_ROOT } from '#src/extensions/signatures/schemas.ts'
 import { COMPANION_ROLES, Conditions } from './certainty.ts'
 import * as t from './common.ts'
 import { FORECAST_MONTH, LOSSY, RESOLUTION, STALE, SYNTHETIC } from './glossary.ts'
 import { ofSeasonless, type ProductContract, productSchema } from './product.ts'
-import { MERKLE_HEADER, MERKLE_ROOT } from './proof.ts'
 
 const CatalogCrop = t.component('CatalogCrop', {
   code: Type.String({ examples: ['wheat'] }),

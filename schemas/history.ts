@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { ProofMember } from '#src/extensions/signatures/schemas.ts'
 import { Location, ProvenanceMember, releaseMembers } from './advisory.ts'
 import { AdvisedArea } from './areas.ts'
 import * as t from './common.ts'
@@ -11,7 +12,6 @@ import {
   type ProductContract,
   recordedProductSchema,
 } from './product.ts'
-import { ProofMember } from './proof.ts'
 
 export const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
 

@@ -25,14 +25,6 @@ import { transformPolygons } from '#src/advice/polygon/queries.ts'
 import { deleteComposition, listCompositions, saveComposition } from '#src/advice/quantities/queries.ts'
 import { FULL_SHAPE, findOutlines, listAreas, refuseWithoutAreas } from '#src/catalog/area-queries.ts'
 import {
-  claimUnproven,
-  findProofs,
-  findRoots,
-  giveBackHashing,
-  renewHashing,
-  storeRoot,
-} from '#src/catalog/proof-queries.ts'
-import {
   findPredecessor,
   findRelease,
   listLayers,
@@ -50,16 +42,24 @@ import {
   scheduleRelease,
   unscheduleRelease,
 } from '#src/catalog/schedule-queries.ts'
+import { deleteOldRecords, listRecords, listReleaseRecords } from '#src/data/audit-queries.ts'
+import type { Ask } from '#src/data/cancellable.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Tables } from '#src/data/tables.ts'
+import {
+  claimUnproven,
+  findProofs,
+  findRoots,
+  giveBackHashing,
+  renewHashing,
+  storeRoot,
+} from '#src/extensions/signatures/proof-queries.ts'
 import {
   findSigningKey,
   keepSigningKey,
   listSigningKeys,
   retireSigningKey,
-} from '#src/catalog/signing-queries.ts'
-import { deleteOldRecords, listRecords, listReleaseRecords } from '#src/data/audit-queries.ts'
-import type { Ask } from '#src/data/cancellable.ts'
-import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+} from '#src/extensions/signatures/signing-queries.ts'
 import { createMonths, createMonthsAhead } from '#src/history/queries.ts'
 import { deleteOldest, findAccounts } from '#src/history/recording-queries.ts'
 import {

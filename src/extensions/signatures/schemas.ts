@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import * as t from './common.ts'
-import type { MemberSchemas } from './point-request.ts'
+import * as t from '#schemas/common.ts'
+import type { MemberSchemas } from '#schemas/point-request.ts'
 
 const Hash = Type.String({
   pattern: '^[\\w-]{43}$',

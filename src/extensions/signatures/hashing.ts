@@ -1,17 +1,17 @@
+import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
+import { createTileStores } from '#src/data/tiles/stores.ts'
+import type { App } from '#src/http/app.ts'
+import { createHashWriter } from '#src/ingest/queries.ts'
+import { sharedWork } from '#src/lib/limiter.ts'
+import { readErrorCode } from '#src/lib/promises.ts'
+import { createTileHasher } from './merkle.ts'
 import {
   type ClaimedRelease,
   claimUnproven,
   giveBackHashing,
   renewHashing,
   storeRoot,
-} from '#src/catalog/proof-queries.ts'
-import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
-import { createTileStores } from '#src/data/tiles/stores.ts'
-import type { App } from '#src/http/app.ts'
-import { sharedWork } from '#src/lib/limiter.ts'
-import { readErrorCode } from '#src/lib/promises.ts'
-import { createTileHasher } from '#src/raster/merkle.ts'
-import { createHashWriter } from './queries.ts'
+} from './proof-queries.ts'
 
 /** A claim lasts ten times as long. */
 const RENEW_MS = 60_000

@@ -3,15 +3,8 @@ import { ADDED_SRIDS } from '#src/data/crs.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { GridSize } from '#src/raster/grid.ts'
-import {
-  CHUNK_TILES,
-  combineHashes,
-  computeRoot,
-  type HashChunk,
-  hashHeader,
-  RUN,
-} from '#src/raster/merkle.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
+import { CHUNK_TILES, combineHashes, computeRoot, type HashChunk, hashHeader, RUN } from './merkle.ts'
 
 /** What a root commits to beside the values. A change of the form gets another name. */
 const FORMAT = 'agro merkle 1'
