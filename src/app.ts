@@ -15,6 +15,7 @@ import { createAdvisors, createRegionStatistics } from './advice/polygon/advisor
 import type { PlaceSource } from './advice/polygons/place-source.ts'
 import { createRuleReader } from './advice/quantities/compute.ts'
 import { admin } from './catalog/areas.ts'
+import type { ReleaseMember } from './catalog/published-queries.ts'
 import { listCountryNames } from './catalog/reference-queries.ts'
 import { publishesSynthetic } from './catalog/release-queries.ts'
 import { catalog } from './catalog/routes.ts'
@@ -27,9 +28,6 @@ import { createTileStores } from './data/tiles/stores.ts'
 import { listErrorCodes } from './errors.ts'
 import type { Core, Extension } from './extensions/extension.ts'
 import { EXTENSIONS } from './extensions/index.ts'
-import { hashReleases } from './extensions/signatures/hashing.ts'
-import { createProof } from './extensions/signatures/proof.ts'
-import { createSigner, signingKeys } from './extensions/signatures/signing.ts'
 import { feedback, history, startHistoryRecorder } from './history/index.ts'
 import { stats } from './history/stats.ts'
 import { addRequestCounts } from './history/stats-queries.ts'
@@ -86,7 +84,6 @@ export async function buildApp(
   app.decorate('config', config)
   app.decorate('database', database)
   decorateTiles(app)
-  app.decorate('signer', createSigner(database, config.SIGNING_KEY))
   app.decorate('products', products)
   app.decorate('turns', createEventLoopQueue(SLICE_MS))
 
@@ -140,8 +137,8 @@ export async function buildApp(
       await guarded.register(advisory, core)
       await guarded.register(location, core)
       await guarded.register(admin)
-      await guarded.register(catalog, core)
-      await guarded.register(signingKeys)
+      const releaseMembers = await listReleaseMembers(extensions)
+      await guarded.register(catalog, { releaseLinks, releaseMembers })
       await guarded.register(map, { maps, downloads })
       await guarded.register(history, { prefix: '/history' })
       await guarded.register(feedback, { prefix: '/history' })
@@ -156,12 +153,15 @@ export async function buildApp(
   const links = Object.assign({}, ...extensions.map((extension) => extension.links))
   await app.register(service, { prefix: config.BASE_PATH, links, extensions: on })
   publishOnSchedule(app)
-  hashReleases(app)
   return app.decorate('warmUp', () => warmUp(app, lookup))
 }
 
 async function listPlaceSources(extensions: readonly Extension[]): Promise<PlaceSource[]> {
   return (await Promise.all(extensions.map(({ places }) => places?.() ?? []))).flat()
+}
+
+async function listReleaseMembers(extensions: readonly Extension[]): Promise<ReleaseMember[]> {
+  return (await Promise.all(extensions.map(({ releaseMembers }) => releaseMembers?.() ?? []))).flat()
 }
 
 /** Registers the document and the pages. Without a database they have the last values, or defaults. */
@@ -198,7 +198,7 @@ async function collectAdditions(app: App, lookup: Lookup, extensions: readonly E
   const added = await Promise.all(extensions.map((extension) => extension.additions?.(app)))
   const members = added.flatMap((one) => one?.members ?? [])
   return defineAsked<Additions>({
-    members: [createProvenance(lookup), createProof(app), ...members],
+    members: [createProvenance(lookup), ...members],
     formats: added.flatMap((one) => one?.formats ?? []),
   })
 }

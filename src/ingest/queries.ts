@@ -9,8 +9,6 @@ import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { findLockHolder } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
-import type { HashChunk } from '#src/extensions/signatures/merkle.ts'
-import { insertHashes } from '#src/extensions/signatures/proof-queries.ts'
 import { type Grid, type LevelExtent, outline } from '#src/raster/grid.ts'
 import type { StoredRun } from '#src/raster/pyramid.ts'
 import { SUMMARY_VERSION } from '#src/raster/summary.ts'
@@ -399,13 +397,4 @@ export function createSummaryWriter(db: Kysely<Tables>, coverageId: number) {
       ${runs.map(({ bands }) => bands)}::bytea[]
     ) as block (level, block_row, block_column, bands)`
   return batchRows(db, ({ bands }) => bands.length, insert)
-}
-
-/** After an error, written hashes remain until their coverage is deleted, or are written again. */
-export function createHashWriter(db: Kysely<Tables>, coverageId: number) {
-  return batchRows(
-    db,
-    ({ hashes }: HashChunk) => hashes.length,
-    (rows) => insertHashes(coverageId, rows),
-  )
 }

@@ -8,6 +8,7 @@ import { SCHEMA_CHECKS, SERVER_CHECKS, SETTINGS_CHECKS } from '#src/cli/doctor/c
 import { DATA_CHECKS } from '#src/cli/doctor/data-checks.ts'
 import { readingFrom } from '#src/cli/doctor/index.ts'
 import { lockWork } from '#src/data/work-lock.ts'
+import { EXTENSIONS } from '#src/extensions/index.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
 import { runAgro } from '#test/setup/cli.ts'
@@ -19,7 +20,10 @@ import { PATIENCE } from '#test/setup/patience.ts'
 import { executeOnServer } from '#test/setup/server.ts'
 import { examine } from './examination.ts'
 
-const CHECKS = Object.keys({ ...SETTINGS_CHECKS, ...SCHEMA_CHECKS, ...SERVER_CHECKS, ...DATA_CHECKS })
+const ofExtensions = await Promise.all(EXTENSIONS.map(({ checks }) => checks?.()))
+const CHECKS = [SETTINGS_CHECKS, SCHEMA_CHECKS, SERVER_CHECKS, DATA_CHECKS, ...ofExtensions].flatMap(
+  (checks) => Object.keys(checks ?? {}),
+)
 
 const testDatabase = ownDatabase('demo', { JWT_SECRET: 'q8Zr1xVwKc5tYb0NfLhS3uPdJgA7mEoT' })
 
@@ -68,8 +72,8 @@ describe('the doctor', () => {
       'secrets.mail_encryption',
       'disk.free',
       'replica.lag',
-      'proofs.signing_key',
       'files.present',
+      'proofs.signing_key',
     ])
     expect(of('versions service')).toEqual([
       ['ok', `The service is ${VERSION}, on Node ${process.versions.node}.`],

@@ -1,17 +1,47 @@
 import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
 import { createTileStores } from '#src/data/tiles/stores.ts'
 import type { App } from '#src/http/app.ts'
-import { createHashWriter } from '#src/ingest/queries.ts'
+import type { GridWatch, LoadObserver } from '#src/ingest/observers.ts'
 import { sharedWork } from '#src/lib/limiter.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
+import type { GridSize } from '#src/raster/grid.ts'
 import { createTileHasher } from './merkle.ts'
 import {
   type ClaimedRelease,
   claimUnproven,
+  createHashWriter,
   giveBackHashing,
   renewHashing,
   storeRoot,
 } from './proof-queries.ts'
+
+/** @param pause after each tile, so that others may have a turn */
+function hashPixels([db, { id, code, store }]: Parameters<LoadObserver>, pause?: () => Promise<void>) {
+  const roots: Buffer[] = []
+  return {
+    onGrid(coverageId: number, size: GridSize): GridWatch {
+      const hasher = createTileHasher(size, code, roots.length + 1)
+      const hashes = createHashWriter(db, coverageId)
+      return {
+        async onWindow(window, bands) {
+          for (const chunk of hasher.add(window, bands)) {
+            if (chunk) await hashes.add(chunk)
+            else if (pause) await pause()
+          }
+        },
+        async onEnd() {
+          for (const chunk of hasher.finish()) await hashes.add(chunk)
+          await hashes.flush()
+          roots.push(hasher.root())
+        },
+      }
+    },
+    onReady: (trx: typeof db) => storeRoot(trx, { id, store }, roots),
+  }
+}
+
+/** Hashes a release while it is loaded. */
+export const watchLoad: LoadObserver = (...load) => hashPixels(load)
 
 /** A claim lasts ten times as long. */
 const RENEW_MS = 60_000
@@ -27,27 +57,23 @@ export function hashReleases(app: App): void {
   const turn = sharedWork('hashes')
 
   /** @returns whether it is stored; not where the release was moved or deleted meanwhile */
-  async function hash({ id, code, store, grids }: ClaimedRelease, signal: AbortSignal): Promise<boolean> {
-    const roots: Buffer[] = []
+  async function hash(release: ClaimedRelease, signal: AbortSignal): Promise<boolean> {
+    const { onGrid, onReady } = hashPixels([writer, release], () => {
+      signal.throwIfAborted()
+      return app.turns.next(turn)
+    })
     let renewedAt = performance.now()
-    for (const [index, grid] of grids.entries()) {
-      const hasher = createTileHasher(grid, code, index + 1)
-      const hashes = createHashWriter(writer, grid.id)
-      for await (const { window, bands } of tiles[store].windows(grid.id)) {
-        for (const chunk of hasher.add(window, bands)) {
-          signal.throwIfAborted()
-          if (chunk) await hashes.add(chunk)
-          else await app.turns.next(turn)
-        }
+    for (const grid of release.grids) {
+      const { onWindow, onEnd } = onGrid(grid.id, grid)
+      for await (const { window, bands } of tiles[release.store].windows(grid.id)) {
+        await onWindow(window, bands)
         if (performance.now() - renewedAt < RENEW_MS) continue
-        await renewHashing(writer, id)
+        await renewHashing(writer, release.id)
         renewedAt = performance.now()
       }
-      for (const chunk of hasher.finish()) await hashes.add(chunk)
-      await hashes.flush()
-      roots.push(hasher.root())
+      await onEnd()
     }
-    return storeRoot(writer, { id, store }, roots)
+    return onReady(writer)
   }
 
   app.jobs.add(
