@@ -1,9 +1,8 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { COMPANION_ROLES, Conditions } from './certainty.ts'
 import * as t from './common.ts'
 import { FORECAST_MONTH, LOSSY, RESOLUTION, STALE, SYNTHETIC } from './glossary.ts'
 import { ofSeasonless, type ProductContract, productSchema } from './product.ts'
-import { MERKLE_HEADER, MERKLE_ROOT } from './proof.ts'
 
 const CatalogCrop = t.component('CatalogCrop', {
   code: Type.String({ examples: ['wheat'] }),
@@ -267,7 +266,12 @@ export interface ReleaseLink {
   address(settings: { DOWNLOAD_CACHE_MB: number }, rootUrl: string, countryCode: string): string | null
 }
 
-export function defineReleasesSchemas(products: readonly ProductContract[], links: readonly ReleaseLink[]) {
+/** @param added members of extensions */
+export function defineReleasesSchemas(
+  products: readonly ProductContract[],
+  links: readonly ReleaseLink[],
+  added: readonly { name: string; schema: TSchema }[],
+) {
   const members = membersOf(products)
   const summary = t.component('ReleaseSummary', 'A release.', {
     ...members,
@@ -283,8 +287,7 @@ export function defineReleasesSchemas(products: readonly ProductContract[], link
       ReleasePeriod,
       'When it was published, the first time first: it may have been rolled back to.',
     ),
-    merkle_root: MERKLE_ROOT,
-    merkle_header: MERKLE_HEADER,
+    ...(Object.fromEntries(added.map(({ name, schema }) => [name, schema])) as object),
     conditions: Type.Optional(t.ref(Conditions)),
     grids: t.array(CatalogGrid, 'None where it is deleted.'),
     layers: t.array(ReleaseLayer, 'In the order of answers. None where it is deleted.'),

@@ -100,7 +100,6 @@ export const PointRequest = defineRequest({ ...Fields, ...QuantityFields })
 /** With the fields of members that are in the core. */
 export interface PointRequest extends t.WithoutNulls<Static<typeof PointRequest>> {
   provenance?: boolean
-  proof?: boolean
 }
 
 /** A member of answers that requests may ask for, in the schemas. */

@@ -10,17 +10,16 @@ import { user } from './accounts/user.ts'
 import type { Additions } from './advice/additions.ts'
 import { addAdviceSchemas, advisory, warmUp } from './advice/index.ts'
 import { location } from './advice/location/routes.ts'
-import { createProof } from './advice/point/proof.ts'
 import { createProvenance } from './advice/point/provenance-queries.ts'
 import { createAdvisors, createRegionStatistics } from './advice/polygon/advisors.ts'
 import type { PlaceSource } from './advice/polygons/place-source.ts'
 import { createRuleReader } from './advice/quantities/compute.ts'
 import { admin } from './catalog/areas.ts'
+import type { ReleaseMember } from './catalog/published-queries.ts'
 import { listCountryNames } from './catalog/reference-queries.ts'
 import { publishesSynthetic } from './catalog/release-queries.ts'
 import { catalog } from './catalog/routes.ts'
 import { service } from './catalog/service.ts'
-import { createSigner, signingKeys } from './catalog/signing.ts'
 import { type Config, listExtensionsThatAreOn } from './config.ts'
 import type { Database } from './data/client.ts'
 import { serveFiles } from './data/files/serving.ts'
@@ -58,7 +57,6 @@ import { robots, trailingSlashes, unknownPaths } from './http/plugins/unknown-pa
 import { warmUpRequests } from './http/plugins/warm-up-requests.ts'
 import { webPages } from './http/plugins/web-pages.ts'
 import { createServer } from './http/server.ts'
-import { hashReleases } from './ingest/hashing.ts'
 import { publishOnSchedule } from './ingest/publish.ts'
 import { cacheLastValue } from './lib/cache.ts'
 import { createEventLoopQueue } from './lib/limiter.ts'
@@ -86,7 +84,6 @@ export async function buildApp(
   app.decorate('config', config)
   app.decorate('database', database)
   decorateTiles(app)
-  app.decorate('signer', createSigner(database, config.SIGNING_KEY))
   app.decorate('products', products)
   app.decorate('turns', createEventLoopQueue(SLICE_MS))
 
@@ -140,8 +137,8 @@ export async function buildApp(
       await guarded.register(advisory, core)
       await guarded.register(location, core)
       await guarded.register(admin)
-      await guarded.register(catalog, { releaseLinks, extensions: on })
-      await guarded.register(signingKeys)
+      const releaseMembers = await listReleaseMembers(extensions)
+      await guarded.register(catalog, { releaseLinks, releaseMembers, extensions: on })
       await guarded.register(map, { maps, downloads })
       await guarded.register(history, { prefix: '/history' })
       await guarded.register(feedback, { prefix: '/history' })
@@ -156,12 +153,15 @@ export async function buildApp(
   const links = Object.assign({}, ...extensions.map((extension) => extension.links))
   await app.register(service, { prefix: config.BASE_PATH, links, extensions: on })
   publishOnSchedule(app)
-  hashReleases(app)
   return app.decorate('warmUp', () => warmUp(app, lookup))
 }
 
 async function listPlaceSources(extensions: readonly Extension[]): Promise<PlaceSource[]> {
   return (await Promise.all(extensions.map(({ places }) => places?.() ?? []))).flat()
+}
+
+async function listReleaseMembers(extensions: readonly Extension[]): Promise<ReleaseMember[]> {
+  return (await Promise.all(extensions.map(({ releaseMembers }) => releaseMembers?.() ?? []))).flat()
 }
 
 /** Registers the document and the pages. Without a database they have the last values, or defaults. */
@@ -198,7 +198,7 @@ async function collectAdditions(app: App, lookup: Lookup, extensions: readonly E
   const added = await Promise.all(extensions.map((extension) => extension.additions?.(app)))
   const members = added.flatMap((one) => one?.members ?? [])
   return defineAsked<Additions>({
-    members: [createProvenance(lookup), createProof(app), ...members],
+    members: [createProvenance(lookup), ...members],
     formats: added.flatMap((one) => one?.formats ?? []),
   })
 }

@@ -1,4 +1,3 @@
-import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { parseEnv } from 'node:util'
@@ -128,7 +127,6 @@ const Operated = Type.Object({
   HISTORY_MONTHS: Type.Optional(Type.Integer({ minimum: 1, maximum: 1200 })),
   AUDIT_MONTHS: Type.Integer({ minimum: 1, maximum: 120, default: 12 }),
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
-  SIGNING_KEY: Type.Optional(Type.String()),
 })
 
 /** Bounds that serve every operator as they are: only tests and trials set them. */
@@ -290,7 +288,6 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'] as const) {
       refuseShortSecret(name, settings[name])
     }
-    refuseOtherKey(settings)
     refuseIncompleteMail(settings)
     refuseOtherPublicUrl(settings)
     refuseUrlWithoutToken('PASSWORD_RESET_URL', settings.PASSWORD_RESET_URL)
@@ -337,7 +334,6 @@ const SECRETS = [
   'JWT_SECRET_PREVIOUS',
   'S3_SECRET_ACCESS_KEY',
   'SMTP_URL',
-  'SIGNING_KEY',
 ]
 
 const listSecrets = () => [...SECRETS, ...owners.flatMap(({ settings }) => settings?.secrets ?? [])]
@@ -398,18 +394,6 @@ export function refuseShortSecret(name: string, secret: string | undefined): voi
   if (secret === undefined || Buffer.byteLength(secret) >= MINIMUM_SECRET_BYTES) return
   throw new Error(
     `${name} must be at least ${MINIMUM_SECRET_BYTES} bytes long; \`openssl rand -base64 48\` makes one`,
-  )
-}
-
-function refuseOtherKey({ SIGNING_KEY }: Settings): void {
-  if (SIGNING_KEY === undefined) return
-  try {
-    if (createPrivateKey(SIGNING_KEY).asymmetricKeyType === 'ed25519') return
-  } catch {
-    // Its message might have a part of the key.
-  }
-  throw new Error(
-    'SIGNING_KEY must be an Ed25519 key as PEM, in a file of SIGNING_KEY_FILE; `agro signing-keys make FILE` makes one',
   )
 }
 

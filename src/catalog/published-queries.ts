@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { TSchema } from 'typebox'
 import type {
   CatalogBoundaries,
   CatalogRelease,
@@ -250,17 +251,26 @@ export async function listReleaseRows(db: Kysely<Tables>, filter: ReleaseFilter)
   return rows.map(shown<ReleaseSummary>)
 }
 
+/** Of what is known of a release, which an extension adds. */
+export interface ReleaseMember {
+  name: string
+  schema: TSchema
+  /** In a query on `release`. */
+  value: RawBuilder<unknown>
+}
+
 /** @returns undefined where there is no such release that is or was complete, or it never was published and those are left out */
 export async function describeRelease(
   db: Kysely<Tables>,
   code: string,
   withUnpublished: boolean,
+  members: readonly ReleaseMember[] = [],
 ): Promise<ReleaseDescription | undefined> {
+  const added = members.map(({ name, value }) => sql`${value} as ${sql.ref(name)}`)
   const { rows } = await sql<InRow<ReleaseDescription>>`
     ${selectReleases(
       withUnpublished,
-      sql`, ${PERIODS} as periods, ${ROOT} as merkle_root,
-      (select header from release_proof where release_id = release.id) as merkle_header, release.conditions, ${GRIDS} as grids, ${LAYERS} as layers`,
+      sql`, ${sql.join([...added, sql`${PERIODS} as periods, release.conditions, ${GRIDS} as grids, ${LAYERS} as layers`])}`,
     )}
       and release.status <> 'loading' and release.code = ${code}`.execute(db)
   return rows.map(shown<ReleaseDescription>)[0]
@@ -276,10 +286,6 @@ const PERIODS = sql`(
   )
   from release_period
   where release_id = release.id
-)`
-
-const ROOT = sql`(
-  select translate(encode(root, 'base64'), '+/=', '-_') from release_proof where release_id = release.id
 )`
 
 /** Members of bands, without those that a band lacks. */

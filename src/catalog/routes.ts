@@ -21,6 +21,14 @@ import { wordKey } from '#src/lib/names.ts'
 import * as queries from './published-queries.ts'
 import { listCountries } from './reference-queries.ts'
 
+/** Of extensions. */
+interface CatalogOptions {
+  /** The names of those that are on. */
+  extensions: string[]
+  releaseLinks: readonly ReleaseLink[]
+  releaseMembers: readonly queries.ReleaseMember[]
+}
+
 /** What a page can begin after. */
 const CODE = /^[a-z0-9-]{1,200}$/
 
@@ -73,7 +81,7 @@ function listRoute(app: App, list: TSchema): void {
   )
 }
 
-function itemRoute(app: App, release: TSchema, links: readonly ReleaseLink[]): void {
+function itemRoute(app: App, release: TSchema, { releaseLinks, releaseMembers }: CatalogOptions): void {
   app.get(
     '/releases/:release',
     {
@@ -95,14 +103,14 @@ function itemRoute(app: App, release: TSchema, links: readonly ReleaseLink[]): v
     async (request: FastifyRequest<{ Params: Static<typeof ReleaseParams> }>, reply: FastifyReply) => {
       const code = request.params.release
       const found = CODE.test(code)
-        ? await queries.describeRelease(app.database.reader, code, seesUnpublished(request))
+        ? await queries.describeRelease(app.database.reader, code, seesUnpublished(request), releaseMembers)
         : undefined
       if (!found) {
         const list = `\`GET ${BASE}/releases\` lists those that are there`
         throw new ApiError('NOT_FOUND', `No release ${code} is or was published; ${list}.`)
       }
       const isPublished = found.state === 'published'
-      const addresses = links.map(({ name, address }) => [
+      const addresses = releaseLinks.map(({ name, address }) => [
         name,
         isPublished ? address(app.config, request.rootUrl, found.country_code) : null,
       ])
@@ -173,15 +181,17 @@ function catalogRoutes(app: App, catalog: TSchema, extensions: string[]): void {
 }
 
 /** The catalog: offered products, published releases, and earlier ones. */
-export async function catalog(
-  app: App,
-  { releaseLinks, extensions }: { releaseLinks: readonly ReleaseLink[]; extensions: string[] },
-): Promise<void> {
+export async function catalog(app: App, options: CatalogOptions): Promise<void> {
   const { list: products } = app.products
   const { catalog: response, components } = defineCatalogSchemas(products)
-  const { components: ofReleases, list, release } = defineReleasesSchemas(products, releaseLinks)
+  const { releaseLinks, releaseMembers, extensions } = options
+  const {
+    components: ofReleases,
+    list,
+    release,
+  } = defineReleasesSchemas(products, releaseLinks, releaseMembers)
   for (const schema of [...components, ...ofReleases]) app.addSchema(schema)
   catalogRoutes(app, response, extensions)
   listRoute(app, list)
-  itemRoute(app, release, releaseLinks)
+  itemRoute(app, release, options)
 }

@@ -23,7 +23,6 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['ranges', async () => (await import('./ranges.ts')).rangesCommand],
   ['compositions', async () => (await import('./compositions.ts')).compositionsCommand],
   ['demo', async () => (await import('./database-commands.ts')).demoCommand],
-  ['signing-keys', async () => (await import('./signing-keys.ts')).signingKeysCommand],
   ['users', async () => (await import('./users.ts')).usersCommand],
   ['audit', async () => (await import('./audit.ts')).auditCommand],
 ])

@@ -96,11 +96,3 @@ export interface LayerTable extends BandTable {
 export interface CompanionTable extends BandTable {
   role: CompanionRole
 }
-
-export interface ReleaseProofTable {
-  release_id: number
-  root: Buffer | null
-  header: string | null
-  grids: Buffer | null
-  leased_until: Generated<Date>
-}

@@ -8,7 +8,6 @@ import type {
   GranuleTable,
   LayerTable,
   PublicationTable,
-  ReleaseProofTable,
   ReleaseTable,
 } from './release-tables.ts'
 
@@ -213,9 +212,6 @@ export interface Tables {
   raster_tile: { coverage_id: number; tile_row: number; tile_column: number; rast: string }
   granule: GranuleTable
   tile_summary: { coverage_id: number; level: number; block_row: number; block_column: number; bands: Buffer }
-  release_proof: ReleaseProofTable
-  proof_node: { coverage_id: number; level: number; chunk: number; hashes: Buffer }
-  signing_key: { kid: string; public_key: Buffer; made_at: Generated<Date>; retired_at: Date | null }
   area_result: AreaResultTable
   area_claim: { release_id: number; admin_area_id: number; leased_until: Date }
   plausible_range: PlausibleRangeTable

@@ -9,6 +9,7 @@ import type { AdviceSchemas } from '#src/advice/index.ts'
 import type { Advisors, RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import type { PlaceSource } from '#src/advice/polygons/place-source.ts'
 import type { ReadRules } from '#src/advice/quantities/compute.ts'
+import type { ReleaseMember } from '#src/catalog/published-queries.ts'
 import { OF_RELEASES } from '#src/catalog/removal-queries.ts'
 import type { CheckedDatabase, Checks } from '#src/cli/doctor/finding.ts'
 import { addSettings, type SettingsOwner } from '#src/config.ts'
@@ -23,6 +24,7 @@ import { METRICS, type MetricDefinition } from '#src/http/metrics/metrics.ts'
 import type { DocumentPart } from '#src/http/openapi/document.ts'
 import { PATTERNS } from '#src/http/parameters.ts'
 import type { ExtensionTag } from '#src/http/plugins/openapi.ts'
+import { LOAD_OBSERVERS, type LoadObserver } from '#src/ingest/observers.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Downloads } from '#src/maps/downloads.ts'
 import type { Maps } from '#src/maps/maps.ts'
@@ -68,11 +70,15 @@ export interface Extension extends SettingsOwner {
   loginStep?(app: App): Promise<LoginStep>
   /** What each release links to, in its own document and in those of other extensions. */
   releaseLinks?: ReleaseLink[]
+  /** What `GET /releases/{code}` has more. */
+  releaseMembers?(): Promise<ReleaseMember[]>
   routes?(app: App, core: Core): Promise<void>
   /** Its folders `migrations`, numbered with those of `sql/migrations`, and `functions`. */
   sql?: URL
   /** Tables that say something of releases, by `release_id`. */
   ofReleases?: readonly (keyof Tables)[]
+  /** Follows the loads of releases. */
+  observeLoads?(): Promise<LoadObserver>
   /** Polygons that requests name. */
   places?(): Promise<PlaceSource>
   /** What it has of accounts. */
@@ -90,6 +96,7 @@ export function listed(extensions: readonly Extension[]): readonly Extension[] {
     addErrors(extension.errors ?? {})
     if (extension.sql) addScripts(extension.name, extension.sql)
     OF_RELEASES.push(...(extension.ofReleases ?? []))
+    if (extension.observeLoads) LOAD_OBSERVERS.push(extension.observeLoads)
     if (extension.accounts) addAccountData(extension.accounts)
     Object.assign(AUDIT_KINDS, extension.auditKinds)
     Object.assign(METRICS, extension.metrics)

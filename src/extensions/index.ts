@@ -7,6 +7,7 @@ import { messages } from './messages/index.ts'
 import { ogc } from './ogc/index.ts'
 import { packs } from './packs/index.ts'
 import { secondFactor } from './second-factor/index.ts'
+import { signatures } from './signatures/index.ts'
 import { skill } from './skill/index.ts'
 import { stac } from './stac/index.ts'
 import { subscriptions } from './subscriptions/index.ts'
@@ -24,6 +25,7 @@ export const EXTENSIONS = listed([
   messages,
   packs,
   secondFactor,
+  signatures,
   skill,
   subscriptions,
   texts,

@@ -18,7 +18,7 @@ import { historyRoutes, type ItemRequest } from './routes.ts'
 
 export async function history(app: App): Promise<void> {
   const { list: products } = app.products
-  const { components, ...answers } = defineHistorySchemas(products)
+  const { components, ...answers } = defineHistorySchemas(products, app.additions)
   for (const schema of components) app.addSchema(schema)
   historyRoutes(app, { query: defineHistoryQuery(products), ...answers })
 }

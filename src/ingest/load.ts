@@ -1,4 +1,3 @@
-import { storeRoot } from '#src/catalog/proof-queries.ts'
 import type { ReleaseIssue } from '#src/catalog/release-checks.ts'
 import { publishRelease, storeIssues } from '#src/catalog/release-queries.ts'
 import type { Database } from '#src/data/client.ts'
@@ -9,12 +8,13 @@ import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import type { LevelExtent, Window } from '#src/raster/grid.ts'
-import { createTileHasher } from '#src/raster/merkle.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { createPyramid, type StoredRun } from '#src/raster/pyramid.ts'
+import type { TileBand } from '#src/raster/tiles.ts'
 import { allowedChecks, type Leniency, refusingChecks } from './checks/index.ts'
 import { createContradictionCheck } from './contradictions.ts'
 import { withMixture } from './mixture.ts'
+import { type GridWatch, LOAD_OBSERVERS } from './observers.ts'
 import { createPixelWriter, storeForLoads } from './pixel-writing.ts'
 import { type Publishing, publishChecked } from './publish.ts'
 import * as queries from './queries.ts'
@@ -72,6 +72,7 @@ async function loadAlone(
   }
 
   const store = storeForLoads(database)
+  const observers = await Promise.all(LOAD_OBSERVERS.map((load) => load()))
   const release = await queries.insertRelease(writer, source.description, store)
   try {
     const ordinals = numberLayers(source)
@@ -81,13 +82,12 @@ async function loadAlone(
       done(pixels)
     }
     const read: CoverageStatistics[] = []
-    const roots: Buffer[] = []
+    const watches = observers.map((observe) => observe(writer, { ...release, store }))
     let tiles = 0
     for (const { coverage, extent } of coverages) {
       const id = await queries.insertCoverage(writer, release.id, coverage.grid, extent)
-      const hasher = createTileHasher(coverage.grid, release.code, roots.length + 1)
-      const written = await writeCoverage(database, id, coverage, source, advance, hasher)
-      roots.push(hasher.root())
+      const grids = watches.map((watch) => watch.onGrid(id, coverage.grid))
+      const written = await writeCoverage(database, id, coverage, source, advance, grids)
       await queries.markSummarised(writer, id)
       await queries.insertLayers(writer, release.id, id, written.statistics.layers, ordinals)
       tiles += written.tiles
@@ -98,7 +98,7 @@ async function loadAlone(
     signal.throwIfAborted()
     const replaced = await inTransaction(writer, async (trx) => {
       await queries.markReady(trx, release)
-      await storeRoot(trx, { id: release.id, store }, roots)
+      for (const watch of watches) await watch.onReady(trx)
       if (findings) await storeIssues(trx, release.code, findings)
       const before = published
         ? await publishRelease(trx, release.code, { allowed: allowedChecks(findings ?? []) })
@@ -187,7 +187,7 @@ async function writeCoverage(
   coverage: CoverageSource,
   source: ReleaseSource,
   advance: (pixels: number) => void,
-  hasher: ReturnType<typeof createTileHasher>,
+  watches: GridWatch[],
 ) {
   const { grid, layers } = coverage
   const { writer } = database
@@ -196,15 +196,12 @@ async function writeCoverage(
   const pixelWriter = await createPixelWriter(database, { id, grid, geographic, bands })
   const summaries = queries.createSummaryWriter(writer, id)
   const pyramid = createPyramid(grid, geographic)
-  const hashes = queries.createHashWriter(writer, id)
-  const writePixels = async (window: Window, pixels: Pixels[]) => {
+  const writePixels = async (window: Window, pixels: Pixels[], filled: TileBand[]) => {
     await pixelWriter.add(window, pixels)
-    const filled = bands.map(({ nodata }, index) => ({ pixels: pixels[index] as Pixels, nodata }))
-    for (const chunk of hasher.add(window, filled)) if (chunk) await hashes.add(chunk)
+    for (const watch of watches) await watch.onWindow(window, filled)
   }
   const read = await readCoverage(coverage, source, pyramid, advance, writePixels, summaries.add)
-  for (const chunk of hasher.finish()) await hashes.add(chunk)
-  await hashes.flush()
+  for (const watch of watches) await watch.onEnd()
   await summaries.flush()
   await pixelWriter.finish()
   return read
@@ -216,7 +213,7 @@ async function readCoverage(
   { description, coverages }: ReleaseSource,
   pyramid: ReturnType<typeof createPyramid>,
   advance: (pixels: number) => void,
-  writePixels?: (window: Window, pixels: Pixels[]) => Promise<void>,
+  writePixels?: (window: Window, pixels: Pixels[], bands: TileBand[]) => Promise<void>,
   writeRun?: (run: StoredRun) => Promise<void>,
 ) {
   const collector = layerCollector(coverage)
@@ -235,8 +232,8 @@ async function readCoverage(
     const pixels = await coverage.read(window)
     refuseContradictions(window, pixels)
     collector.add(window, pixels)
-    await writePixels?.(window, pixels)
     const bands = coverage.layers.map(({ nodata }, index) => ({ pixels: pixels[index] as Pixels, nodata }))
+    await writePixels?.(window, pixels, bands)
     await summarise(pyramid.add(window, bands))
     advance(window.width * window.height)
   }

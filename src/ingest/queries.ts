@@ -3,7 +3,6 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { ofSeasonless } from '#schemas/product.ts'
 import type { Series, Validity } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import { insertHashes } from '#src/catalog/proof-queries.ts'
 import { deleteRasters, lockReleases, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import { inTransaction } from '#src/data/sql.ts'
@@ -11,7 +10,6 @@ import type { Tables } from '#src/data/tables.ts'
 import { findLockHolder } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import { type Grid, type LevelExtent, outline } from '#src/raster/grid.ts'
-import type { HashChunk } from '#src/raster/merkle.ts'
 import type { StoredRun } from '#src/raster/pyramid.ts'
 import { SUMMARY_VERSION } from '#src/raster/summary.ts'
 import { TILE_SIZE, type Tile } from '#src/raster/tiles.ts'
@@ -399,13 +397,4 @@ export function createSummaryWriter(db: Kysely<Tables>, coverageId: number) {
       ${runs.map(({ bands }) => bands)}::bytea[]
     ) as block (level, block_row, block_column, bands)`
   return batchRows(db, ({ bands }) => bands.length, insert)
-}
-
-/** After an error, written hashes remain until their coverage is deleted, or are written again. */
-export function createHashWriter(db: Kysely<Tables>, coverageId: number) {
-  return batchRows(
-    db,
-    ({ hashes }: HashChunk) => hashes.length,
-    (rows) => insertHashes(coverageId, rows),
-  )
 }

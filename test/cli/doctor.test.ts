@@ -72,8 +72,8 @@ describe('the doctor', () => {
       'secrets.mail_encryption',
       'disk.free',
       'replica.lag',
-      'proofs.signing_key',
       'files.present',
+      'proofs.signing_key',
     ])
     expect(of('versions service')).toEqual([
       ['ok', `The service is ${VERSION}, on Node ${process.versions.node}.`],

@@ -25,14 +25,6 @@ import { transformPolygons } from '#src/advice/polygon/queries.ts'
 import { deleteComposition, listCompositions, saveComposition } from '#src/advice/quantities/queries.ts'
 import { FULL_SHAPE, findOutlines, listAreas, refuseWithoutAreas } from '#src/catalog/area-queries.ts'
 import {
-  claimUnproven,
-  findProofs,
-  findRoots,
-  giveBackHashing,
-  renewHashing,
-  storeRoot,
-} from '#src/catalog/proof-queries.ts'
-import {
   findPredecessor,
   findRelease,
   listLayers,
@@ -50,12 +42,6 @@ import {
   scheduleRelease,
   unscheduleRelease,
 } from '#src/catalog/schedule-queries.ts'
-import {
-  findSigningKey,
-  keepSigningKey,
-  listSigningKeys,
-  retireSigningKey,
-} from '#src/catalog/signing-queries.ts'
 import { deleteOldRecords, listRecords, listReleaseRecords } from '#src/data/audit-queries.ts'
 import type { Ask } from '#src/data/cancellable.ts'
 import { inTransaction } from '#src/data/sql.ts'
@@ -205,33 +191,6 @@ test('of the stores of tiles', async () => {
   const found = await findSourceOfValues(db, id, { longitude: 38.5, latitude: 9.5 })
   expect(found?.pixels).toMatchObject([{ coverageId, column: 0, row: 0 }])
   expect([...(await listReleaseSizes(db, id)).keys()]).toEqual([id])
-})
-
-test('of proofs and the keys that sign them', async () => {
-  const { id } = (await findRelease(db, await load(4, '2030-04'))) as ReleaseRow
-  const position = { longitude: 38.5, latitude: 9.5 }
-  const find = async () => (await findProofs(db, [id], position)).get(id)
-  const found = await find()
-  expect(found?.pixels).toMatchObject([{ grid: 1, column: 0, row: 0, width: 1, height: 1 }])
-  expect(await findRoots(db, [id])).toMatchObject([{ root: found?.root }])
-  expect(await claimUnproven(db)).toBeUndefined()
-  await db.deleteFrom('release_proof').where('release_id', '=', id).execute()
-  expect(await find()).toBeUndefined()
-  const claimed = { id, store: 'postgis' as const, grids: [{ width: 1, height: 1 }] }
-  expect(await claimUnproven(db)).toMatchObject(claimed)
-  expect(await claimUnproven(db)).toBeUndefined()
-  await renewHashing(db, id)
-  await giveBackHashing(db, id)
-  expect(await claimUnproven(db)).toMatchObject(claimed)
-  expect(await storeRoot(db, { id, store: 'files' }, [])).toBe(false)
-  expect(await storeRoot(db, claimed, [found?.grids as Buffer])).toBe(true)
-  expect(await find()).toEqual(found)
-
-  const key = { kid: 'a', public_key: Buffer.alloc(32) }
-  for (let time = 0; time < 2; time++) await within((trx) => keepSigningKey(trx, key))
-  await within((trx) => retireSigningKey(trx, 'a'))
-  expect(await findSigningKey(db, 'a')).toMatchObject({ ...key, retired_at: expect.any(Date) })
-  expect(await listSigningKeys(db)).toHaveLength(1)
 })
 
 test('of areas and accounts', async () => {

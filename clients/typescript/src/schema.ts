@@ -88,7 +88,6 @@ export interface paths {
   "/catalog": { /** The catalog of offered and published data */ get: operations["getCatalog"]; };
   "/releases": { /** List releases, published and earlier */ get: operations["listReleases"]; };
   "/releases/{release}": { /** Get a release */ get: operations["getRelease"]; };
-  "/.well-known/jwks.json": { /** Get the keys that sign proofs */ get: operations["getSigningKeys"]; };
   "/releases/{release}/layers": { /** The layers of a release as maps */ get: operations["listLayers"]; };
   "/releases/{release}/layers/{layer}/tiles.json": {
     /** A layer of a release as a map */
@@ -130,6 +129,7 @@ export interface paths {
     /** An area in one file: a map as MBTiles */
     get: operations["getPackTiles"];
   };
+  "/.well-known/jwks.json": { /** Get the keys that sign proofs */ get: operations["getSigningKeys"]; };
   "/releases/{code}/scorecard": {
     /** Compare predictions with observations */
     get: operations["getScorecard"];
@@ -1830,25 +1830,6 @@ export interface components {
       items: components["schemas"]["ReleaseSummary"][];
       next_cursor: components["schemas"]["ReleaseListNextCursor"];
     };
-    /** @description Public keys (RFC 7517). */
-    KeySet: {
-      keys: {
-        /** @enum {string} */
-        kty: "OKP";
-        /** @enum {string} */
-        crv: "Ed25519";
-        /** @description The public key, as base64url. */
-        x: string;
-        /** @description Its thumbprint (RFC 7638). */
-        kid: string;
-        /** @enum {string} */
-        use: "sig";
-        /** @enum {string} */
-        alg: "EdDSA";
-        /** Format: date-time @description Since when it signs no more. */
-        retired_at?: string;
-      }[];
-    };
     /** @description The meaning of a colour of the map. */
     MapClass: {
       /** @description Where it begins. */
@@ -2688,6 +2669,25 @@ export interface components {
       password: components["schemas"]["LoginRequestPassword"];
       totp?: components["schemas"]["Totp"];
       recovery_code?: components["schemas"]["RecoveryCode"];
+    };
+    /** @description Public keys (RFC 7517). */
+    KeySet: {
+      keys: {
+        /** @enum {string} */
+        kty: "OKP";
+        /** @enum {string} */
+        crv: "Ed25519";
+        /** @description The public key, as base64url. */
+        x: string;
+        /** @description Its thumbprint (RFC 7638). */
+        kid: string;
+        /** @enum {string} */
+        use: "sig";
+        /** @enum {string} */
+        alg: "EdDSA";
+        /** Format: date-time @description Since when it signs no more. */
+        retired_at?: string;
+      }[];
     };
     /** @description How well a scenario has predicted what was observed. */
     ScenarioScore: {
@@ -4070,14 +4070,6 @@ export interface operations {
       default: components["responses"]["AnyError"];
     };
   };
-  getSigningKeys: {
-    parameters: operations["getCatalog"]["parameters"];
-    responses: {
-      200: { content: { "application/json": components["schemas"]["KeySet"]; }; };
-      304: components["responses"]["NotModified"];
-      default: components["responses"]["AnyError"];
-    };
-  };
   listLayers: {
     parameters: {
       query?: { cut?: components["parameters"]["Cut"]; };
@@ -4286,6 +4278,14 @@ export interface operations {
     responses: {
       200: { content: { "application/vnd.sqlite3": components["schemas"]["PackTiles"]; }; };
       206: { content: { "application/vnd.sqlite3": components["schemas"]["PackTiles"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getSigningKeys: {
+    parameters: operations["getCatalog"]["parameters"];
+    responses: {
+      200: { content: { "application/json": components["schemas"]["KeySet"]; }; };
       304: components["responses"]["NotModified"];
       default: components["responses"]["AnyError"];
     };

@@ -1,11 +1,8 @@
-import { createPrivateKey } from 'node:crypto'
 import { LEVELS_BELOW } from '#schemas/areas.ts'
 import { isStale } from '#schemas/products/define.ts'
 import { listCountryEntries } from '#src/catalog/reference-queries.ts'
 import { listReleases } from '#src/catalog/release-queries.ts'
 import { listSchedules } from '#src/catalog/schedule-queries.ts'
-import { identifyKey } from '#src/catalog/signing.ts'
-import { findSigningKey } from '#src/catalog/signing-queries.ts'
 import { FileMissing, type FileStore, StorageUnavailable } from '#src/data/files/store.ts'
 import { readTotalLimit } from '#src/history/recorder.ts'
 import { sumHistories } from '#src/history/recording-queries.ts'
@@ -74,21 +71,6 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
     const remedy = 'Raise HISTORY_TOTAL_MB, set HISTORY_MONTHS, or delete unused accounts.'
     return warning(bytes < limit ? sentence : `${sentence} New answers are not kept.`, remedy)
   }),
-
-  async 'proofs.signing_key'({ ask, config: { SIGNING_KEY: pem } }) {
-    if (pem === undefined) return []
-    const { kid } = await identifyKey(createPrivateKey(pem))
-    const known = await ask((trx) => findSigningKey(trx, kid))
-    if (!known) {
-      const advice = 'Restart the service with this SIGNING_KEY_FILE: it makes the key public.'
-      return warning(`The key ${kid} of SIGNING_KEY_FILE is not public yet.`, advice)
-    }
-    if (!known.retired_at) return ok(`The key ${kid} signs proofs.`)
-    return warning(
-      `The key ${kid} of SIGNING_KEY_FILE is retired: proofs have no signature.`,
-      'Make another one with `agro signing-keys make`, and set SIGNING_KEY_FILE to its file.',
-    )
-  },
 
   'releases.published': answer(listReleases, (releases) => {
     const published = releases.filter(({ publishedAt }) => publishedAt).length

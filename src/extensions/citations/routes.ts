@@ -37,7 +37,7 @@ async function isAccepted(
 }
 
 /** An item of a history for the public. @param root of the service's addresses, without a slash at the end */
-function makeCitation(shared: SharedItem, root: string, products: Products, accepted: boolean) {
+function makeCitation(shared: SharedItem, root: string, app: App, accepted: boolean) {
   const { token, shared_at, answered_at, kind, product, releases, request, answer } = shared
   return {
     id: token,
@@ -49,7 +49,7 @@ function makeCitation(shared: SharedItem, root: string, products: Products, acce
     releases,
     request,
     answer,
-    verify: accepted ? makeVerification(shared, root, products) : null,
+    verify: accepted ? makeVerification(shared, root, app) : null,
   }
 }
 
@@ -69,12 +69,14 @@ function quote(text: string): string {
 function makeVerification(
   { kind, product, codes, request: stored, answer: kept }: SharedItem,
   root: string,
-  { list }: Products,
+  { products: { list }, additions }: App,
 ) {
   const ofAll = product === ALL_PRODUCTS
-  // The key of a signature may change.
-  const { proof: _, ...request } = stored
-  const { proof: __, ...answer } = kept
+  const changing = additions.members.flatMap(({ name, of, changes }) =>
+    of === 'pixels' && changes ? [name as string] : [],
+  )
+  const request = without(changing, stored)
+  const answer = without(changing, kept)
   // Compositions of inputs are those of today.
   if (request.nutrients === true || request.nutrients === 'true') return null
   const path = ofAll ? 'point' : kind === 'point' ? `${product}/point` : product
@@ -95,6 +97,9 @@ function makeVerification(
       .digest('hex'),
   }
 }
+
+const without = (names: string[], members: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))
 
 /** Reasons depend on the releases of their time: a request that names releases gets another one. */
 function withoutReasons(answer: Record<string, unknown>, list: readonly ProductDefinition[]) {
@@ -220,7 +225,7 @@ export async function citations(app: App, { readRules }: { readRules: ReadRules 
       const shared = TOKEN.test(id) ? await findShared(db, id) : undefined
       if (!shared) throw new ApiError('NOT_FOUND', NOTHING)
       const accepted = await isAccepted(readRules, products, shared)
-      const cited = makeCitation(shared, request.rootUrl, products, accepted)
+      const cited = makeCitation(shared, request.rootUrl, app, accepted)
       if (allowCaching(request, reply, entityTag(mediaType, JSON.stringify(cited))))
         return reply.code(304).send()
       reply.header('link', `<${cited.url}>; rel="cite-as"`).header('x-robots-tag', 'noindex')

@@ -2,7 +2,6 @@ import { MAX_LEVEL } from '#schemas/areas.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import { POINT_DEFAULTS } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import type { SignedRoot } from '#schemas/proof.ts'
 import {
   type AreaReference,
   FULL_SHAPE,
@@ -12,6 +11,7 @@ import {
 } from '#src/catalog/area-queries.ts'
 import type { TileStore } from '#src/data/tiles/tile-queries.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
+import type { SignedRoot } from '#src/extensions/signatures/schemas.ts'
 import type { App } from '#src/http/app.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { round } from '#src/lib/round.ts'

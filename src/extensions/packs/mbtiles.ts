@@ -1,7 +1,7 @@
 import initSqlJs from 'sql.js'
 import { MOST_LIKELY, type Tileset } from '#schemas/map.ts'
-import type { SignedRoot } from '#schemas/proof.ts'
 import { ApiError } from '#src/errors.ts'
+import type { SignedRoot } from '#src/extensions/signatures/schemas.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { roundDegrees } from '#src/lib/round.ts'
 import type { Maps, WantedLayer } from '#src/maps/maps.ts'

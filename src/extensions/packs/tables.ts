@@ -1,5 +1,5 @@
 import { ByteWriter, ParquetWriter, schemaFromColumnData } from 'hyparquet-writer'
-import type { SignedRoot } from '#schemas/proof.ts'
+import type { SignedRoot } from '#src/extensions/signatures/schemas.ts'
 import { csvRow } from '#src/http/formats.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import type { Bounds } from '#src/raster/rings.ts'

@@ -126,7 +126,6 @@ const READINGS: Reading[] = [
   { path: 'clients', file: 'guide/clients.md', title: 'clients' },
   { path: 'changes', file: 'guide/changes.md', title: 'messages of changes' },
   { path: 'citing', file: 'guide/citing.md', title: 'citing' },
-  { path: 'proof', file: 'guide/proof.md', title: 'proofs' },
   { path: 'operators', file: 'guide/operators.md', title: 'operators' },
   { path: 'manifest', file: 'manifest.md', title: 'own rasters' },
   { path: 'contributors', file: 'guide/contributors.md', title: 'contributors' },

@@ -64,7 +64,9 @@ test('where a country lies is known from its outline, and nothing is refused for
     loadFile(database, await boundaryFile([feature({ code: 'ZM1', name: 'X' }, shape)]), 'zmb', level)
   const far = rectangle(-60, -20, -59, -19)
   expect(await load(1, far)).toMatchObject({ added: 1 })
-  await expect(load(0, rectangle(280_000, 884_000, 390_000, 994_000))).rejects.toThrow('not in degrees of WGS 84')
+  await expect(load(0, rectangle(280_000, 884_000, 390_000, 994_000))).rejects.toThrow(
+    'not in degrees of WGS 84',
+  )
   await load(0, far)
   // An outline that was wrong is replaced.
   await load(0, rectangle(22, -18, 33.7, -8.2))

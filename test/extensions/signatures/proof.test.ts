@@ -7,8 +7,8 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import type { Proof } from '#schemas/proof.ts'
-import { retireSigningKey } from '#src/catalog/signing-queries.ts'
+import type { Proof } from '#src/extensions/signatures/schemas.ts'
+import { retireSigningKey } from '#src/extensions/signatures/signing-queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { moveRelease } from '#src/ingest/move.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
@@ -62,7 +62,7 @@ for line in sys.stdin:
 /** The program of the guide, for many proofs in one process. */
 async function verifyAll(cases: Case[]): Promise<Verdict[]> {
   const folder = await newFolder()
-  const guide = await readFile('docs/guide/proof.md', 'utf8')
+  const guide = await readFile('docs/guide/signatures.md', 'utf8')
   const [, program = ''] = /cat >verify\.py <<'END'\n([\s\S]*?)\nEND\n/.exec(guide) ?? []
   await writeFile(join(folder, 'verify.py'), program)
   await writeFile(join(folder, 'runner.py'), RUNNER)

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Proof, proofSchemas } from '#schemas/proof.ts'
-import { type FoundProof, findProofs, type PlacedPixel } from '#src/catalog/proof-queries.ts'
+import type { AnswerMember } from '#src/advice/additions.ts'
 import { FileDamaged } from '#src/data/files/store.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import type { App } from '#src/http/app.ts'
@@ -10,17 +9,10 @@ import { clientKeyOf } from '#src/http/request.ts'
 import type { PointAdvice } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import { positionOf } from '#src/lookup/releases.ts'
-import {
-  CHUNK_TILES,
-  climb,
-  combineHashes,
-  hashHeader,
-  hashIn,
-  measureTiles,
-  provePixel,
-} from '#src/raster/merkle.ts'
 import { decodeTile, TILE_SIZE } from '#src/raster/tiles.ts'
-import type { AnswerMember } from '../additions.ts'
+import { CHUNK_TILES, climb, combineHashes, hashHeader, hashIn, measureTiles, provePixel } from './merkle.ts'
+import { type FoundProof, findProofs, type PlacedPixel } from './proof-queries.ts'
+import { type Proof, proofSchemas } from './schemas.ts'
 
 type ProvenPixel = Proof['pixels'][number]
 

@@ -1,6 +1,6 @@
 // Runs on both databases: hashes are bytes in tables, and tiles are rasters.
 import { beforeAll, expect, test, vi } from 'vitest'
-import type { Proof } from '#schemas/proof.ts'
+import type { Proof } from '#src/extensions/signatures/schemas.ts'
 import { call } from '#test/setup/calls.ts'
 import { captureLog } from '#test/setup/log.ts'
 import { openService } from '#test/setup/open-service.ts'

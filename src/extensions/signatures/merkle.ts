@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import type { GridSize, Window } from './grid.ts'
-import { nodataTolerance } from './pixels.ts'
-import { TILE_SIZE, type TileBand } from './tiles.ts'
+import type { GridSize, Window } from '#src/raster/grid.ts'
+import { nodataTolerance } from '#src/raster/pixels.ts'
+import { TILE_SIZE, type TileBand } from '#src/raster/tiles.ts'
 
 /**
  * The Merkle tree of a release. H is SHA-256, `|` joins bytes, whole numbers are unsigned, of four bytes, little-endian.

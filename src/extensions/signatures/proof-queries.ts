@@ -1,17 +1,13 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { ReleaseMember } from '#src/catalog/published-queries.ts'
 import { ADDED_SRIDS } from '#src/data/crs.ts'
-import type { TileStoreName } from '#src/data/release-tables.ts'
 import type { Tables } from '#src/data/tables.ts'
+import type { WatchedRelease } from '#src/ingest/observers.ts'
+import { batchRows } from '#src/ingest/queries.ts'
 import type { GridSize } from '#src/raster/grid.ts'
-import {
-  CHUNK_TILES,
-  combineHashes,
-  computeRoot,
-  type HashChunk,
-  hashHeader,
-  RUN,
-} from '#src/raster/merkle.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
+import { CHUNK_TILES, combineHashes, computeRoot, type HashChunk, hashHeader, RUN } from './merkle.ts'
+import { MERKLE_HEADER, MERKLE_ROOT } from './schemas.ts'
 
 /** What a root commits to beside the values. A change of the form gets another name. */
 const FORMAT = 'agro merkle 1'
@@ -77,7 +73,7 @@ const HEADER = sql<object>`json_build_object(
  */
 export async function storeRoot(
   db: Kysely<Tables>,
-  { id, store }: { id: number; store: TileStoreName },
+  { id, store }: Pick<WatchedRelease, 'id' | 'store'>,
   gridRoots: Buffer[],
 ): Promise<boolean> {
   const found = await db
@@ -100,9 +96,12 @@ export async function storeRoot(
   return true
 }
 
-/** Equal hashes may be there, of a process that computes the same. */
-export function insertHashes(coverageId: number, rows: HashChunk[]): ReturnType<typeof sql> {
-  return sql`
+/**
+ * Equal hashes may be there, of a process that computes the same. After an error, written ones remain until their coverage
+ * is deleted, or are written again.
+ */
+export function createHashWriter(db: Kysely<Tables>, coverageId: number) {
+  const insert = (rows: HashChunk[]) => sql`
     insert into proof_node (coverage_id, level, chunk, hashes)
     select ${coverageId}::bigint, level, chunk, hashes
     from unnest(
@@ -111,13 +110,21 @@ export function insertHashes(coverageId: number, rows: HashChunk[]): ReturnType<
       ${rows.map(({ hashes }) => hashes)}::bytea[]
     ) as node (level, chunk, hashes)
     on conflict (coverage_id, level, chunk) do update set hashes = excluded.hashes`
+  return batchRows(db, ({ hashes }) => hashes.length, insert)
 }
 
+const encodedRoot = sql`translate(encode(root, 'base64'), '+/=', '-_')`
+const ofRelease = (column: RawBuilder<unknown>) =>
+  sql`(select ${column} from release_proof where release_id = release.id)`
+
+/** What a release says of its root. */
+export const RELEASE_MEMBERS: ReleaseMember[] = [
+  { name: 'merkle_root', schema: MERKLE_ROOT, value: ofRelease(encodedRoot) },
+  { name: 'merkle_header', schema: MERKLE_HEADER, value: ofRelease(sql.ref('header')) },
+]
+
 /** A release without hashes, of a load of before or one that this process computes. */
-export interface ClaimedRelease {
-  id: number
-  code: string
-  store: TileStoreName
+export interface ClaimedRelease extends WatchedRelease {
   grids: (GridSize & { id: number })[]
 }
 

@@ -1,6 +1,12 @@
 import { type Static, Type } from 'typebox'
-import * as t from './common.ts'
-import type { MemberSchemas } from './point-request.ts'
+import * as t from '#schemas/common.ts'
+import type { MemberSchemas } from '#schemas/point-request.ts'
+
+declare module '#schemas/point-request.ts' {
+  interface PointRequest {
+    proof?: boolean
+  }
+}
 
 const Hash = Type.String({
   pattern: '^[\\w-]{43}$',
@@ -61,7 +67,7 @@ export type Proof = Static<typeof Proof>
 /** The root of a release with the operator's signature. */
 export type SignedRoot = Omit<Proof, 'pixels'>
 
-export const ProofMember = t.orNull(
+const ProofMember = t.orNull(
   t.array(Proof, 'One for each release.'),
   'Where the request has `proof: true`: one for each release that answered. A release whose hashes are not computed yet has none; null where no release has.',
   null,

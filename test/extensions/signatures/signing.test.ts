@@ -1,9 +1,9 @@
 // Runs on both databases: making a key public is a transaction.
 import { generateKeyPairSync } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
-import type { Proof } from '#schemas/proof.ts'
 import { buildApp } from '#src/app.ts'
-import { retireSigningKey } from '#src/catalog/signing-queries.ts'
+import type { Proof } from '#src/extensions/signatures/schemas.ts'
+import { retireSigningKey } from '#src/extensions/signatures/signing-queries.ts'
 import { call } from '#test/setup/calls.ts'
 import { captureLog } from '#test/setup/log.ts'
 import { openService } from '#test/setup/open-service.ts'

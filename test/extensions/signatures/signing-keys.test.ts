@@ -3,11 +3,11 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
+import { examine } from '#test/cli/examination.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { withDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { ownDatabase } from '#test/setup/open-service.ts'
-import { examine } from './examination.ts'
 
 const testDatabase = ownDatabase('empty')
 

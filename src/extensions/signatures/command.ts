@@ -1,15 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import type { Kysely } from 'kysely'
-import { identifyKey } from '#src/catalog/signing.ts'
-import { keepSigningKey, listSigningKeys, retireSigningKey } from '#src/catalog/signing-queries.ts'
+import { command, group, listCommand, YES_OPTION } from '#src/cli/command.ts'
+import { timeText } from '#src/cli/table.ts'
+import { type Consent, confirm, type Output, pathNamed } from '#src/cli/terminal.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
-import { command, group, listCommand, YES_OPTION } from './command.ts'
-import { timeText } from './table.ts'
-import { type Consent, confirm, type Output, pathNamed } from './terminal.ts'
+import { identifyKey } from './signing.ts'
+import { keepSigningKey, listSigningKeys, retireSigningKey } from './signing-queries.ts'
 
 async function listKeys(db: Kysely<Tables>) {
   const keys = await listSigningKeys(db)
