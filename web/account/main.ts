@@ -4,7 +4,7 @@ import { startPage } from '../parts/start.ts'
 import { element } from '../shell/element.ts'
 import { account, history, operations } from '../texts/en.ts'
 import { entrance } from './enter.ts'
-import { fieldsSection } from './fields.ts'
+import { fieldsSection } from '../extensions/fields/account.ts'
 import { keysSection } from './keys.ts'
 import {
   deletionSection,
@@ -13,7 +13,7 @@ import {
   secondFactorSection,
   sessionsSection,
 } from './profile.ts'
-import { subscriptionsSection } from './subscriptions.ts'
+import { subscriptionsSection } from '../extensions/subscriptions/account.ts'
 
 /** The account: the ways in for whom is not logged in, else all that belongs to it. */
 async function open(page: Page) {

@@ -9,8 +9,8 @@ import { tableOf } from '../parts/table.ts'
 import { element } from '../shell/element.ts'
 import { history, operations, slowCalls } from '../texts/en.ts'
 import { nameOfProduct, wholeText } from '../texts/names.ts'
-import { releaseComparison } from './comparison.ts'
-import { coverageSection } from './coverage.ts'
+import { releaseComparison } from '../extensions/changes/operations.ts'
+import { coverageSection } from '../extensions/ogc/operations.ts'
 import { loadsSection, releasesSection } from './releases.ts'
 
 type AllStats = Stats & { service: ServiceStats }

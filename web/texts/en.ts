@@ -3,7 +3,7 @@
 export { account, factor, feedback, history, keys, profile } from './en/account.ts'
 export { districts, field, points, savedFields } from './en/fields.ts'
 export { comparison, coverage, loads, operations, releases, slowCalls } from './en/operations.ts'
-export { subscriptions } from './en/subscriptions.ts'
+export { subscriptions } from '../extensions/subscriptions/texts.ts'
 
 /** Texts that several pages have, and those of the map. */
 export const TEXTS = {

@@ -82,7 +82,7 @@ export const WEB_PAGES = [
   ...(
     [
       ['/account', 'account/main.bundle.js', false],
-      ['/account/fields', 'fields/main.bundle.js', false],
+      ['/account/fields', 'extensions/fields/main.bundle.js', false],
       ['/account/history', 'account/history-main.bundle.js', false],
       ['/districts', 'districts/main.bundle.js', true],
       ['/field', 'field/main.bundle.js', true],

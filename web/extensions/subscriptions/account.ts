@@ -1,11 +1,11 @@
-import type { Catalog, SubscriptionAnswer } from '../api-types.ts'
-import { loaded, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
-import { newName } from '../parts/session.ts'
-import type { Page } from '../parts/start.ts'
-import { element } from '../shell/element.ts'
-import { subscriptions } from '../texts/en.ts'
-import { nameOfMonth, nameOfProduct } from '../texts/names.ts'
-import { subscriptionForm } from './subscription-form.ts'
+import type { Catalog, SubscriptionAnswer } from '../../api-types.ts'
+import { loaded, section, shownOnce, timeText, workButton } from '../../parts/blocks.ts'
+import { newName } from '../../parts/session.ts'
+import type { Page } from '../../parts/start.ts'
+import { element } from '../../shell/element.ts'
+import { subscriptions } from '../../texts/en.ts'
+import { nameOfMonth, nameOfProduct } from '../../texts/names.ts'
+import { subscriptionForm } from './form.ts'
 
 /**
  * Where changes are sent to: made here, with a secret that is shown once, renewed, enabled again and deleted.

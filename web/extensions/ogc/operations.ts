@@ -1,13 +1,13 @@
-import type { Catalog } from '../api-types.ts'
-import { loaded, save, section } from '../parts/blocks.ts'
-import { csvText } from '../parts/csv.ts'
-import { formOf } from '../parts/form.ts'
-import { allItems } from '../parts/session.ts'
-import type { Page } from '../parts/start.ts'
-import { tableOf } from '../parts/table.ts'
-import { element } from '../shell/element.ts'
-import { coverage, TEXTS } from '../texts/en.ts'
-import { nameOfProduct, numberText } from '../texts/names.ts'
+import type { Catalog } from '../../api-types.ts'
+import { loaded, save, section } from '../../parts/blocks.ts'
+import { csvText } from '../../parts/csv.ts'
+import { formOf } from '../../parts/form.ts'
+import { allItems } from '../../parts/session.ts'
+import type { Page } from '../../parts/start.ts'
+import { tableOf } from '../../parts/table.ts'
+import { element } from '../../shell/element.ts'
+import { coverage, TEXTS } from '../../texts/en.ts'
+import { nameOfProduct, numberText } from '../../texts/names.ts'
 
 interface Covered {
   product: string

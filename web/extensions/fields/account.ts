@@ -1,11 +1,11 @@
-import type { FieldCollection } from '../api-types.ts'
-import { loaded, progressBar, section, timeText, workButton } from '../parts/blocks.ts'
-import { dropZone, formOf } from '../parts/form.ts'
-import type { Page } from '../parts/start.ts'
-import { tableOf } from '../parts/table.ts'
-import { element } from '../shell/element.ts'
-import { savedFields } from '../texts/en.ts'
-import { numberText } from '../texts/names.ts'
+import type { FieldCollection } from '../../api-types.ts'
+import { loaded, progressBar, section, timeText, workButton } from '../../parts/blocks.ts'
+import { dropZone, formOf } from '../../parts/form.ts'
+import type { Page } from '../../parts/start.ts'
+import { tableOf } from '../../parts/table.ts'
+import { element } from '../../shell/element.ts'
+import { savedFields } from '../../texts/en.ts'
+import { numberText } from '../../texts/names.ts'
 
 interface Collections {
   items: FieldCollection[]

@@ -1,11 +1,11 @@
-import type { CatalogRelease } from '../api-types.ts'
-import { section } from '../parts/blocks.ts'
-import { formOf } from '../parts/form.ts'
-import type { Session } from '../parts/session.ts'
-import { tableOf } from '../parts/table.ts'
-import { element } from '../shell/element.ts'
-import { comparison } from '../texts/en.ts'
-import { numberText } from '../texts/names.ts'
+import type { CatalogRelease } from '../../api-types.ts'
+import { section } from '../../parts/blocks.ts'
+import { formOf } from '../../parts/form.ts'
+import type { Session } from '../../parts/session.ts'
+import { tableOf } from '../../parts/table.ts'
+import { element } from '../../shell/element.ts'
+import { comparison } from '../../texts/en.ts'
+import { numberText } from '../../texts/names.ts'
 
 interface Change {
   name?: string
