@@ -39,9 +39,12 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** The version is a digest of all files, in their addresses: modules import each other by relative ones. */
-function readWebFiles(libraries: Readonly<Record<string, string>>) {
-  const version = createHash('sha256').update(readFileSync(GLOSSARY))
+/**
+ * The version is a digest of all files, in their addresses: modules import each other by relative ones. It is another with
+ * other extensions, so that browsers keep pages anew.
+ */
+function readWebFiles(libraries: Readonly<Record<string, string>>, extensions: readonly string[]) {
+  const version = createHash('sha256').update(readFileSync(GLOSSARY)).update(extensions.join())
   const files = new Map<string, { path: string; mediaType: string; tag: string }>()
   for (const [name, path] of [...ourFiles(), ...Object.entries(libraries)].sort()) {
     const content = readFileSync(path)
@@ -61,12 +64,14 @@ function ourFiles(): [name: string, path: string][] {
     .map((path) => [relative(OURS, path).replaceAll(sep, '/'), path])
 }
 
-interface WebPage {
+/** A page that a script makes. */
+export interface WebPage {
   path: string
   script: string
-  styles: readonly string[]
+  /** Those of most pages, if not others. */
+  styles?: readonly string[]
   /** Whether the catalog is loaded at once, beside the script. */
-  needsCatalog: boolean
+  needsCatalog?: boolean
 }
 
 const STYLES = ['styles/page.css', 'styles/pages.css']
@@ -79,17 +84,12 @@ export const WEB_PAGES = [
     styles: ['styles/page.css', 'styles/map.css'],
     needsCatalog: true,
   },
-  ...(
-    [
-      ['/account', 'account/main.bundle.js', false],
-      ['/account/fields', 'extensions/fields/main.bundle.js', false],
-      ['/account/history', 'account/history-main.bundle.js', false],
-      ['/districts', 'districts/main.bundle.js', true],
-      ['/field', 'field/main.bundle.js', true],
-      ['/operations', 'operations/main.bundle.js', false],
-      ['/points', 'points/main.bundle.js', true],
-    ] as const
-  ).map(([path, script, needsCatalog]) => ({ path, script, styles: STYLES, needsCatalog })),
+  { path: '/account', script: 'account/main.bundle.js' },
+  { path: '/account/history', script: 'account/history-main.bundle.js' },
+  { path: '/districts', script: 'districts/main.bundle.js', needsCatalog: true },
+  { path: '/field', script: 'field/main.bundle.js', needsCatalog: true },
+  { path: '/operations', script: 'operations/main.bundle.js' },
+  { path: '/points', script: 'points/main.bundle.js', needsCatalog: true },
 ] as const satisfies readonly WebPage[]
 
 /** Libraries by the names that modules import them by. */
@@ -100,7 +100,11 @@ const IMPORTS: Readonly<Record<string, string>> = {
     'lib/terra-draw-maplibre-gl-adapter/terra-draw-maplibre-gl-adapter.modern.js',
 }
 
-function createPageWriter(version: string, basemap: { url: string; attribution: string } | undefined) {
+function createPageWriter(
+  version: string,
+  extensions: readonly string[],
+  basemap: { url: string; attribution: string } | undefined,
+) {
   const file = (name: string) => `web/${version}/${name}`
   const imports = Object.entries(IMPORTS).map(([name, target]) => [name, `./${file(target)}`])
   const importMap = JSON.stringify({ imports: Object.fromEntries(imports) })
@@ -113,10 +117,11 @@ function createPageWriter(version: string, basemap: { url: string; attribution: 
     /** The map of imports is the only inline script. */
     policy: createPolicy(importMap, basemap && new URL(basemap.url).origin),
 
-    write({ script, styles, needsCatalog }: WebPage, base: string): string {
+    write({ script, styles = STYLES, needsCatalog }: WebPage, base: string): string {
       const catalog = needsCatalog ? '  <link rel="preload" as="fetch" href="catalog" crossorigin>\n' : ''
       const head = `  <meta name="color-scheme" content="light dark">
   <meta name="description" content="${SERVICE_DESCRIPTION}">
+  <meta name="extensions" content="${extensions.join(' ')}">
   <base href="${base}/">
   <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">
 ${styles.map((name) => `  <link rel="stylesheet" href="${file(name)}">\n`).join('')}  <script type="importmap">${importMap}</script>
@@ -175,15 +180,23 @@ const LIBRARIES = Object.fromEntries([
   ),
 ])
 
+interface WebPagesOptions {
+  /** Of extensions. */
+  pages: readonly WebPage[]
+  /** The names of those that are on. Pages have their parts. */
+  extensions: readonly string[]
+}
+
 /** Pages in a browser, which use the API as any client does. Addresses of files have a version, for caches. */
 export const webPages = fp(
-  async (app: App) => {
-    const { version, files } = readWebFiles(LIBRARIES)
+  async (app: App, { pages, extensions }: WebPagesOptions) => {
+    const { version, files } = readWebFiles(LIBRARIES, extensions)
     const bundles = cacheValue('page bundles', readBundles)
     app.decorate('webFile', (name: string) => `web/${version}/${name}`)
     const { BASEMAP_URL: url, BASEMAP_ATTRIBUTION: attribution = '' } = app.config
-    const writer = createPageWriter(version, url === undefined ? undefined : { url, attribution })
-    const [front, ...others] = WEB_PAGES as readonly [WebPage, ...WebPage[]]
+    const writer = createPageWriter(version, extensions, url === undefined ? undefined : { url, attribution })
+    const [front, ...ofCore] = WEB_PAGES as readonly [WebPage, ...WebPage[]]
+    const all = [front, ...ofCore, ...pages]
 
     /** Caches revalidate it each time. */
     function revalidated(
@@ -217,17 +230,18 @@ export const webPages = fp(
           route.config = { ...route.config, public: true }
           route.schema = { hide: true }
         })
-        for (const page of others) open.get(page.path, async (request, reply) => send(page, request, reply))
+        for (const page of all.slice(1))
+          open.get(page.path, async (request, reply) => send(page, request, reply))
 
         // It has one address, so that a new version replaces the old one.
         const worker = readFileSync(files.get(SERVICE_WORKER)?.path as string, 'utf8')
         open.get(`/web/${SERVICE_WORKER}`, async (request, reply) => {
           const base = request.basePath
-          const own = new Set(WEB_PAGES.flatMap(({ script, styles }) => [script, ...styles]))
+          const own = new Set(all.flatMap(({ script, styles = STYLES }) => [script, ...styles]))
           const shell = {
             base,
             version,
-            pages: WEB_PAGES.map(({ path }) => base + path),
+            pages: all.map(({ path }) => base + path),
             files: [...own].map((name) => `${base}/web/${version}/${name}`),
             answers: [`${base}/catalog`],
           }

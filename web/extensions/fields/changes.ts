@@ -3,8 +3,8 @@ import { allItems } from '../../parts/session.ts'
 import { tableOf } from '../../parts/table.ts'
 import { valueFormat } from '../../parts/values.ts'
 import { element } from '../../shell/element.ts'
-import { savedFields } from '../../texts/en.ts'
 import { fileButton, type Source } from './shown.ts'
+import { savedFields } from './texts.ts'
 
 interface Release {
   release: string

@@ -9,9 +9,9 @@ import type { Session } from '../../parts/session.ts'
 import { type Page, startPage } from '../../parts/start.ts'
 import { cacheOf } from '../../shell/api.ts'
 import { element } from '../../shell/element.ts'
-import { savedFields } from '../../texts/en.ts'
 import { changesForm } from './changes.ts'
 import { cornerOf, type FieldShape, fieldsShown } from './shown.ts'
+import { savedFields } from './texts.ts'
 
 /** The shapes of collections: another product is asked for without them. */
 const shapesOf = cacheOf<FieldShape[]>()

@@ -8,11 +8,19 @@ import { pauses } from '../../parts/csv.ts'
 import type { Session } from '../../parts/session.ts'
 import { fieldText, type Shape } from '../../parts/shape.ts'
 import { tableOf } from '../../parts/table.ts'
-import { amountFormat, areaText, seasonNote, valueColumns, valueFormat, valuesOf } from '../../parts/values.ts'
+import {
+  amountFormat,
+  areaText,
+  seasonNote,
+  valueColumns,
+  valueFormat,
+  valuesOf,
+} from '../../parts/values.ts'
 import type { Query } from '../../shell/api.ts'
 import { element } from '../../shell/element.ts'
-import { points, savedFields } from '../../texts/en.ts'
+import { points } from '../../texts/en.ts'
 import { nameOfLayer, numberText } from '../../texts/names.ts'
+import { savedFields } from './texts.ts'
 
 /** A field as it is kept. */
 export interface FieldShape {

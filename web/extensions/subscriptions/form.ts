@@ -6,7 +6,8 @@ import { allItems, newName, type Session } from '../../parts/session.ts'
 import { readOrSay } from '../../parts/shape.ts'
 import type { Page } from '../../parts/start.ts'
 import { element } from '../../shell/element.ts'
-import { field, subscriptions, TEXTS } from '../../texts/en.ts'
+import { field, TEXTS } from '../../texts/en.ts'
+import { subscriptions } from './texts.ts'
 
 type NewSubscription = SubscriptionAnswer & { secret: string }
 
