@@ -62,7 +62,7 @@ export interface Extension extends SettingsOwner {
   rule?: string
   /** Of `docs/guide/NAME.md`: where below `/docs` it is served. */
   guide?: Omit<Guide, 'file'>
-  /** Pages of its own. Pages of the core have the parts of them that are in `web/extensions/NAME`. */
+  /** Its own pages; those of the core have what is for them in `web/extensions/NAME`. */
   pages?: readonly WebPage[]
   /** What `GET /` links to, by name. */
   links?: Record<string, ServiceLink>

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, extname, join, relative, sep } from 'node:path'
+import { extname, join, relative, sep } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
@@ -39,14 +39,15 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/**
- * The version is a digest of all files, in their addresses: modules import each other by relative ones. It is another with
- * other extensions, so that browsers keep pages anew.
- */
-function readWebFiles(libraries: Readonly<Record<string, string>>, extensions: readonly string[]) {
-  const version = createHash('sha256').update(readFileSync(GLOSSARY)).update(extensions.join())
+/** The version is a digest of all files and of the extensions that are on, in addresses: browsers keep pages by it. */
+function readWebFiles(extensions: string) {
+  const version = createHash('sha256').update(readFileSync(GLOSSARY)).update(extensions)
   const files = new Map<string, { path: string; mediaType: string; tag: string }>()
-  for (const [name, path] of [...ourFiles(), ...Object.entries(libraries)].sort()) {
+  const ours = readdirSync(OURS, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => [relative(OURS, path).replaceAll(sep, '/'), path] as const)
+  for (const [name, path] of [...ours, ...LIBRARIES].sort()) {
     const content = readFileSync(path)
     // Modules count too: bundles are made of them.
     version.update(name).update(content)
@@ -57,18 +58,11 @@ function readWebFiles(libraries: Readonly<Record<string, string>>, extensions: r
   return { version: version.digest('hex').slice(0, 12), files }
 }
 
-function ourFiles(): [name: string, path: string][] {
-  return readdirSync(OURS, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((path) => [relative(OURS, path).replaceAll(sep, '/'), path])
-}
-
 /** A page that a script makes. */
 export interface WebPage {
   path: string
   script: string
-  /** Those of most pages, if not others. */
+  /** Instead of those of most pages. */
   styles?: readonly string[]
   /** Whether the catalog is loaded at once, beside the script. */
   needsCatalog?: boolean
@@ -102,8 +96,8 @@ const IMPORTS: Readonly<Record<string, string>> = {
 
 function createPageWriter(
   version: string,
-  extensions: readonly string[],
-  basemap: { url: string; attribution: string } | undefined,
+  extensions: string,
+  basemap?: Record<'url' | 'attribution', string>,
 ) {
   const file = (name: string) => `web/${version}/${name}`
   const imports = Object.entries(IMPORTS).map(([name, target]) => [name, `./${file(target)}`])
@@ -121,7 +115,7 @@ function createPageWriter(
       const catalog = needsCatalog ? '  <link rel="preload" as="fetch" href="catalog" crossorigin>\n' : ''
       const head = `  <meta name="color-scheme" content="light dark">
   <meta name="description" content="${SERVICE_DESCRIPTION}">
-  <meta name="extensions" content="${extensions.join(' ')}">
+  <meta name="extensions" content="${extensions}">
   <base href="${base}/">
   <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">
 ${styles.map((name) => `  <link rel="stylesheet" href="${file(name)}">\n`).join('')}  <script type="importmap">${importMap}</script>
@@ -169,34 +163,31 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 
 const require = createRequire(import.meta.url)
 
-const LIBRARIES = Object.fromEntries([
-  ...listFiles('maplibre-gl', join(require.resolve('maplibre-gl/package.json'), '../dist'), [
-    'maplibre-gl.mjs',
-    'maplibre-gl-worker.mjs',
-    'maplibre-gl.css',
-  ]),
-  ...['terra-draw', 'terra-draw-maplibre-gl-adapter'].flatMap((library) =>
-    listFiles(library, dirname(require.resolve(library)), [`${library}.modern.js`]),
+const LIBRARIES = [
+  ...['maplibre-gl.mjs', 'maplibre-gl-worker.mjs', 'maplibre-gl.css'].map(
+    (name) => [`lib/maplibre-gl/${name}`, require.resolve(`maplibre-gl/dist/${name}`)] as const,
   ),
-])
+  ...['terra-draw', 'terra-draw-maplibre-gl-adapter'].map(
+    (name) => [`lib/${name}/${name}.modern.js`, join(require.resolve(name), `../${name}.modern.js`)] as const,
+  ),
+]
 
-interface WebPagesOptions {
-  /** Of extensions. */
-  pages: readonly WebPage[]
-  /** The names of those that are on. Pages have their parts. */
-  extensions: readonly string[]
+/** Pages of the core have parts of it, too, by its name. */
+interface PageExtension {
+  name: string
+  pages?: readonly WebPage[]
 }
 
 /** Pages in a browser, which use the API as any client does. Addresses of files have a version, for caches. */
 export const webPages = fp(
-  async (app: App, { pages, extensions }: WebPagesOptions) => {
-    const { version, files } = readWebFiles(LIBRARIES, extensions)
+  async (app: App, { extensions }: { extensions: readonly PageExtension[] }) => {
+    const on = extensions.map(({ name }) => name).join(' ')
+    const { version, files } = readWebFiles(on)
     const bundles = cacheValue('page bundles', readBundles)
     app.decorate('webFile', (name: string) => `web/${version}/${name}`)
     const { BASEMAP_URL: url, BASEMAP_ATTRIBUTION: attribution = '' } = app.config
-    const writer = createPageWriter(version, extensions, url === undefined ? undefined : { url, attribution })
-    const [front, ...ofCore] = WEB_PAGES as readonly [WebPage, ...WebPage[]]
-    const all = [front, ...ofCore, ...pages]
+    const writer = createPageWriter(version, on, url === undefined ? undefined : { url, attribution })
+    const all: readonly WebPage[] = [...WEB_PAGES, ...extensions.flatMap(({ pages = [] }) => pages)]
 
     /** Caches revalidate it each time. */
     function revalidated(
@@ -220,7 +211,7 @@ export const webPages = fp(
     app.decorate('frontPage', (request: FastifyRequest, reply: FastifyReply) => {
       varyBy(reply, 'Accept')
       if (!prefersText(request, 'text/html')) return false
-      reply.send(send(front, request, reply))
+      reply.send(send(WEB_PAGES[0], request, reply))
       return true
     })
 
@@ -271,11 +262,3 @@ export const webPages = fp(
   },
   { name: 'web-pages', dependencies: ['base-path', 'caching', 'security-headers'] },
 )
-
-function listFiles(
-  library: string,
-  folder: string,
-  names: readonly string[],
-): [name: string, path: string][] {
-  return names.map((name) => [`lib/${library}/${name}`, join(folder, name)])
-}
