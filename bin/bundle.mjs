@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -12,7 +13,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { build, stop } from 'esbuild'
-import { digestOf, LATEST, ROOT } from './kept.mjs'
+import { contentOf, digestOf, LATEST, ROOT } from './kept.mjs'
 
 /** Packages of hundreds of small files. The others stay outside: what instruments them finds them where they are. */
 const BUNDLED_PACKAGES = ['kysely', 'typebox']
@@ -156,15 +157,16 @@ export async function pageTexts() {
 }
 
 async function pagesInto(outdir) {
-  const sources = new Map()
-  const made = await buildPages({ outdir, plugins: [keepingSources(sources)], metafile: true })
+  // Which pages and parts there are counts, too.
+  const sources = new Map([['web/', contentOf(join(ROOT, 'web/'))]])
+  const made = await buildPages({ outdir, metafile: true }, sources)
   const names = made
     .flatMap(({ metafile }) => Object.keys(metafile.outputs))
     .map((path) => relative(outdir, join(ROOT, path)))
   return latestOf(outdir, '.', sources, names, PACKAGES_OF_WHOLE_PAGES)
 }
 
-function buildPages(options) {
+function buildPages(options, sources = new Map()) {
   const web = join(ROOT, 'web')
   const names = readdirSync(web, { recursive: true, encoding: 'utf8' }).filter((name) =>
     BEGINS_A_PAGE.test(basename(name)),
@@ -178,6 +180,7 @@ function buildPages(options) {
     platform: 'browser',
     tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
     logLevel: 'silent',
+    plugins: [readingPages(sources)],
     ...options,
   }
   const entryPointsOf = (names) => names.map((name) => join('web', name))
@@ -229,17 +232,39 @@ const packagesOutside = {
   },
 }
 
-/** Keeps what was read of the sources. */
-const keepingSources = (sources) => ({
-  name: 'keeping sources',
+/** Keeps what was read of the sources, and has a page import the parts that extensions have in it. */
+const readingPages = (sources) => ({
+  name: 'reading pages',
   setup({ onLoad }) {
     onLoad({ filter: /\.ts$/, namespace: 'file' }, ({ path }) => {
       const source = readFileSync(path)
       sources.set(relative(ROOT, path), source)
-      return { contents: source, loader: 'ts' }
+      return { contents: withParts(source.toString()), loader: 'ts' }
     })
   },
 })
+
+const PARTS =
+  /import\.meta\.glob(?:<\w+>)?\(\s*'(\.\.\/extensions)\/\*\/([\w-]+\.ts)',\s*\{\s*eager: true,\s*import: '(\w+)',?\s*\},?\s*\)/g
+
+/** Puts in the place of `import.meta.glob`, as Vite has it, what each extension's module of a name exports. */
+function withParts(source) {
+  const imports = []
+  const text = source.replaceAll(PARTS, (_, folder, file, exported) => {
+    const paths = extensionFolders()
+      .filter((name) => existsSync(join(EXTENSIONS, name, file)))
+      .map((name) => `${folder}/${name}/${file}`)
+    const first = imports.length
+    imports.push(...paths.map((path, at) => `import { ${exported} as $part${first + at} } from '${path}'`))
+    return `{ ${paths.map((path, at) => `'${path}': $part${first + at}`).join(', ')} }`
+  })
+  return [...imports, text].join('\n')
+}
+
+const EXTENSIONS = join(ROOT, 'web/extensions')
+
+/** None where all are deleted. */
+const extensionFolders = () => (existsSync(EXTENSIONS) ? readdirSync(EXTENSIONS).sort() : [])
 
 /** Keeps what was read of the sources, and has them find files beside them: they ask where they are themselves. */
 const readingSources = (outdir, sources) => ({

@@ -1,6 +1,6 @@
 // What is kept of bundles: which is the latest of a folder, and of which sources it is.
 import { createHash } from 'node:crypto'
-import { readFileSync, realpathSync } from 'node:fs'
+import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** The folder of the project. */
@@ -26,8 +26,14 @@ export function keptIn(folder) {
 }
 
 function isDigestOf({ files, digest }, folder) {
-  return digestOf(files, (file) => readFileSync(join(folder, file))) === digest
+  return digestOf(files, (file) => contentOf(join(folder, file))) === digest
 }
+
+/** Of a file; of a folder, whose name ends with a slash, the names of all that is in it. */
+export const contentOf = (path) =>
+  path.endsWith('/')
+    ? Buffer.from(readdirSync(path, { recursive: true }).sort().join('\n'))
+    : readFileSync(path)
 
 /**
  * What files come to, by their names and contents.

@@ -7,6 +7,7 @@
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { EXTENSIONS } from '#src/extensions/index.ts'
 import { WEB_PAGES } from '#src/http/plugins/web-pages.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 
@@ -25,7 +26,8 @@ interface Report {
 
 const [url = 'http://127.0.0.1:3000', ...named] = process.argv.slice(2)
 if (CHROMIUM === undefined) throw new Error('There is no Chromium: CHROME_PATH says where it is.')
-const paths = named.length > 0 ? named : [...WEB_PAGES.map(({ path }) => path), ...OTHERS]
+const pages = [...WEB_PAGES, ...EXTENSIONS.flatMap(({ pages = [] }) => pages)]
+const paths = named.length > 0 ? named : [...pages.map(({ path }) => path), ...OTHERS]
 for (const path of paths) judge(path, await measure(url + path))
 
 async function measure(address: string): Promise<Report> {

@@ -186,7 +186,7 @@ async function registerPages(app: App, extensions: readonly Extension[]): Promis
     rules: extensions.flatMap(({ rule = [] }) => rule),
     tags: extensions.flatMap(({ tag = [] }) => tag),
   })
-  await app.register(webPages)
+  await app.register(webPages, { extensions })
   const guides = extensions.flatMap(({ name, guide }) =>
     guide ? [{ ...guide, file: `guide/${name}.md` }] : [],
   )

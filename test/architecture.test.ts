@@ -169,6 +169,26 @@ describe('the source', () => {
     expect([others, types]).toEqual([[], []])
   })
 
+  test('modules of pages of the core import none of extensions: the bundler has their parts', () => {
+    const breaches = webModules()
+      .filter((file) => !file.startsWith('web/extensions/'))
+      .flatMap((file) => importsOf(file).map((target) => ({ file, target })))
+      .filter(({ target }) => /^(web|src)\/extensions\//.test(target))
+    expect(breaches).toEqual([])
+  })
+
+  test('modules of pages of an extension import none of another that it does not need', () => {
+    const nameIn = (file: string) => /^(?:web|src)\/extensions\/([^/]+)\//.exec(file)?.[1]
+    const breaches = webModules().flatMap((file) =>
+      importsOf(file).filter((target) => {
+        const [own, other] = [nameIn(file), nameIn(target)]
+        if (own === undefined || other === undefined || own === other) return false
+        return !EXTENSIONS.find(({ name }) => name === own)?.needs?.includes(other)
+      }),
+    )
+    expect(breaches).toEqual([])
+  })
+
   test('pages that are one file have what makes answers of pixels from the service, which needs neither Node nor schemas', () => {
     const seen = new Set<string>()
     const open = webModules().filter((file) => WHOLE.test(file))

@@ -24,6 +24,7 @@ import { METRICS, type MetricDefinition } from '#src/http/metrics/metrics.ts'
 import type { DocumentPart } from '#src/http/openapi/document.ts'
 import { PATTERNS } from '#src/http/parameters.ts'
 import type { ExtensionTag } from '#src/http/plugins/openapi.ts'
+import type { WebPage } from '#src/http/plugins/web-pages.ts'
 import { LOAD_OBSERVERS, type LoadObserver } from '#src/ingest/observers.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Downloads } from '#src/maps/downloads.ts'
@@ -63,6 +64,8 @@ export interface Extension extends SettingsOwner {
   rule?: string
   /** Of `docs/guide/NAME.md`: where below `/docs` it is served. */
   guide?: Omit<Guide, 'file'>
+  /** Its own pages; those of the core have what is for them in `web/extensions/NAME`. */
+  pages?: readonly WebPage[]
   /** What `GET /` links to, by name. */
   links?: Record<string, ServiceLink>
   /** What it adds to requests for advice, and to answers. */

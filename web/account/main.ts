@@ -1,19 +1,16 @@
 import { workButton } from '../parts/blocks.ts'
+import type { Session } from '../parts/session.ts'
 import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
 import { element } from '../shell/element.ts'
+import { partsThatAreOn } from '../shell/extensions.ts'
 import { account, history, operations } from '../texts/en.ts'
 import { entrance } from './enter.ts'
-import { fieldsSection } from './fields.ts'
 import { keysSection } from './keys.ts'
-import {
-  deletionSection,
-  passwordSection,
-  profileSection,
-  secondFactorSection,
-  sessionsSection,
-} from './profile.ts'
-import { subscriptionsSection } from './subscriptions.ts'
+import type { AccountPart } from './part.ts'
+import { deletionSection, passwordSection, profileSection, sessionsSection } from './profile.ts'
+
+const PARTS = import.meta.glob<AccountPart>('../extensions/*/account.ts', { eager: true, import: 'part' })
 
 /** The account: the ways in for whom is not logged in, else all that belongs to it. */
 async function open(page: Page) {
@@ -36,15 +33,24 @@ async function open(page: Page) {
       element('a', { href: 'account/history' }, history.title),
       user.role === 'admin' && element('a', { href: 'operations' }, operations.title),
     ),
-    fieldsSection(page),
-    keysSection(session),
-    subscriptionsSection(page),
-    profileSection(session),
-    passwordSection(session),
-    secondFactorSection(session),
-    sessionsSection(session),
-    deletionSection(session),
+    ...sectionsOf(page),
   )
+}
+
+/** The core's own, among which extensions place theirs. */
+function sectionsOf(page: Page) {
+  const own: Record<string, (session: Session) => HTMLElement> = {
+    keys: keysSection,
+    profile: profileSection,
+    password: passwordSection,
+    sessions: sessionsSection,
+    deletion: deletionSection,
+  }
+  const parts = partsThatAreOn(PARTS)
+  return Object.entries(own).flatMap(([name, section]) => [
+    ...parts.filter(({ before }) => before === name).map((part) => part.section(page)),
+    section(page.session),
+  ])
 }
 
 startPage('account', account.title, open)

@@ -1,10 +1,10 @@
 import type { Session as Login, SessionList } from '#schemas/auth.ts'
-import { loaded, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
+import { loaded, section, timeText, workButton } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
 import type { Session } from '../parts/session.ts'
 import { element } from '../shell/element.ts'
-import { account, factor, profile } from '../texts/en.ts'
-import { codeOf, newPasswordField, withFreshLogin } from './enter.ts'
+import { account, profile } from '../texts/en.ts'
+import { newPasswordField, withFreshLogin } from './enter.ts'
 
 export function profileSection(session: Session) {
   const user = session.user()
@@ -108,89 +108,4 @@ export function deletionSection(session: Session) {
     },
   })
   return section(profile.removeTitle, element('p', {}, profile.removeWhy), form)
-}
-
-interface FactorState {
-  enabled: boolean
-  required: boolean
-  recovery_codes: number
-}
-
-/** The second factor: set up with an app, turned off with a code of it. Not shown where the service has none. */
-export function secondFactorSection(session: Session) {
-  const place = loaded(async () => {
-    const { enabled, required, recovery_codes } = await session
-      .get<FactorState>('auth/two-factor')
-      .catch((error) => {
-        shown.hidden = error.code === 'NOT_FOUND'
-        throw error
-      })
-    const state = enabled ? factor.on(recovery_codes) : required ? factor.required : factor.off
-    return element('div', {}, element('p', {}, state), enabled ? offForm() : beginForm())
-  })
-
-  function show(...content: (Node | string)[]) {
-    place.replaceChildren(...content)
-  }
-
-  const password = {
-    name: 'password',
-    label: account.password,
-    type: 'password',
-    attributes: { autocomplete: 'current-password', required: true },
-  }
-  const code = {
-    name: 'totp',
-    label: account.code,
-    attributes: { autocomplete: 'one-time-code', required: true },
-  }
-
-  function beginForm() {
-    return formOf({
-      fields: [password],
-      action: factor.begin,
-      async submit(values) {
-        const { secret, uri } = await session.send<{ secret: string; uri: string }>('auth/two-factor', {
-          password: values.password,
-        })
-        show(
-          element('p', {}, factor.type),
-          shownOnce(factor.secret, secret),
-          element('p', {}, element('a', { href: uri }, factor.open)),
-          confirmForm(),
-        )
-      },
-    })
-  }
-
-  function confirmForm() {
-    return formOf({
-      fields: [code],
-      action: factor.confirm,
-      async submit({ totp = '' }) {
-        const { recovery_codes } = await session.send<{ recovery_codes: string[] }>(
-          'auth/two-factor/confirm',
-          {
-            totp: totp.trim(),
-          },
-        )
-        show(element('p', {}, factor.recovery), shownOnce(factor.recoveryCodes, recovery_codes.join('\n')))
-      },
-    })
-  }
-
-  function offForm() {
-    return formOf({
-      fields: [password, { ...code, hint: account.codeHint }],
-      action: factor.turnOff,
-      dangerous: true,
-      async submit({ password: given = '', totp = '' }) {
-        await session.send('auth/two-factor/disable', { password: given, ...codeOf(totp) })
-        await place.reload()
-      },
-    })
-  }
-
-  const shown = section(factor.title, place)
-  return shown
 }

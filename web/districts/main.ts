@@ -1,5 +1,5 @@
 import type { Catalog, CatalogProduct } from '../api-types.ts'
-import { createAreas } from '../geo/areas.ts'
+import { areaSource, createAreas } from '../geo/areas.ts'
 import { featuresMap } from '../map/features-map.ts'
 import { loaded, syntheticNotice } from '../parts/blocks.ts'
 import { createLayers } from '../parts/choices.ts'
@@ -7,7 +7,7 @@ import { seriesChoosers, seriesIn } from '../parts/series.ts'
 import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
 import { element, labelled, select } from '../shell/element.ts'
-import { districts } from '../texts/en.ts'
+import { districts, TEXTS } from '../texts/en.ts'
 import { districtsShown } from './shown.ts'
 
 /** All areas of a level of a country, each with the advice for the whole of it: a map and a table. */
@@ -21,7 +21,12 @@ async function open({ session, view, remember, note, left }: Page) {
   const levels = levelsOf(catalog, release.country_code)
   const level = (levels.find(({ value }) => value === view.get('level')) ?? levels[0])?.value
   if (level === undefined)
-    return element('div', { class: 'column' }, place, element('p', {}, districts.noAreas))
+    return element(
+      'div',
+      { class: 'column' },
+      place,
+      element('p', {}, areaSource() ? districts.noAreas : TEXTS.table.notListed),
+    )
   const said = {
     product: release.product,
     country: release.country_code,
@@ -72,7 +77,7 @@ async function open({ session, view, remember, note, left }: Page) {
 /** The levels of which areas are loaded. */
 function levelsOf({ boundaries }: Catalog, country: string) {
   return boundaries
-    .filter((one) => one.country_code === country && one.level > 0)
+    .filter((one) => areaSource() && one.country_code === country && one.level > 0)
     .map(({ level, areas }) => ({ value: String(level), text: districts.level(level, areas) }))
 }
 

@@ -1,7 +1,7 @@
 import { loginFirst } from '../account/enter.ts'
 import type { Catalog } from '../api-types.ts'
 import { type Feature, featuresMap } from '../map/features-map.ts'
-import { watchLink } from '../parts/blocks.ts'
+import { placeLinks } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
 import { placeChoosers, type Series, seriesIn } from '../parts/series.ts'
 import { type Field, fieldText, readField, readOrSay, swappedInto } from '../parts/shape.ts'
@@ -170,7 +170,7 @@ async function reportOn(
     fieldReport(
       advice,
       wanted,
-      watchLink({ country, crop, name: called, outline: fieldText(shape) }),
+      placeLinks({ country, crop, name: called, outline: fieldText(shape) }),
       async (one, condition) => {
         const other = 'answer' in one && (await adviceUnder(session, one, wanted, condition))
         if (!other) return

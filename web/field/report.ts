@@ -41,13 +41,13 @@ interface Asked {
 /**
  * All that the service says of a field, as one sheet that can be printed.
  *
- * @param watch the way to be told when it changes
+ * @param links the ways to what can be done with it besides
  * @param choose called where a visitor chooses the condition of the field
  */
 export function fieldReport(
   advice: ProductAdvice[],
   { shape, name, catalog, crop }: Asked,
-  watch: HTMLElement | false,
+  links: HTMLElement[],
   choose: ChooseCondition,
 ) {
   const answers = advice.flatMap((one) => ('answer' in one ? [one.answer] : []))
@@ -90,7 +90,7 @@ export function fieldReport(
       'div',
       { class: 'actions' },
       element('button', { type: 'button', class: 'primary', onclick: () => print() }, field.print),
-      watch,
+      ...links,
     ),
   )
 }

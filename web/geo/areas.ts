@@ -1,18 +1,38 @@
-import type { Area, Bounds, Catalog, Grid, Place, Position } from '../api-types.ts'
-import { ApiFailure, addressOf, ask, cacheOf, get, withRetries } from '../shell/api.ts'
+import type { Area, Bounds, Catalog, CatalogRelease, Grid, Place, Position } from '../api-types.ts'
+import { cacheOf } from '../shell/api.ts'
+import { partsThatAreOn } from '../shell/extensions.ts'
 
 /** The levels of areas that a catalog has, from the country down. */
 export function listLevels({ boundaries }: Catalog): number[] {
   return [...new Set(boundaries.map(({ level }) => level))].sort((a, b) => a - b)
 }
 
-/** How far shapes may be from what they are: half a pixel of a map of a country. */
-const COARSE_DEGREES = 0.008
+/** The statistics of a release in an area, by the names of figures. */
+export interface AreaFigures {
+  code: string
+  [figure: string]: unknown
+}
 
-/** The same where nobody looks at shapes: names of areas come with some. */
-export const ROUGH_DEGREES = 5
+/** By the codes of areas. */
+export type Figures = ReadonlyMap<string, AreaFigures>
 
-const PAGE = 1000
+/** Where areas and their statistics come from: an extension. */
+export interface AreaSource {
+  /** All areas of a level of a country. */
+  list(country: string, level: number): Promise<Area[]>
+  find(area: Omit<Area, 'geometry'>): Promise<Area>
+  /** @param areas of one level */
+  figures(
+    areas: Area[],
+    release: CatalogRelease,
+    progress: (found: number, all: number) => void,
+  ): Promise<Figures>
+}
+
+const SOURCES = import.meta.glob<AreaSource>('../extensions/*/areas.ts', { eager: true, import: 'source' })
+
+/** None where the service gives out no areas: maps have no borders then, and there is no table. */
+export const areaSource = (): AreaSource | undefined => partsThatAreOn(SOURCES)[0]
 
 /** Makes a cache of the areas of a level of a country. @param catalog says which levels are loaded */
 export function createAreas({ boundaries }: Catalog) {
@@ -22,55 +42,16 @@ export function createAreas({ boundaries }: Catalog) {
 
   /** @param level 0 is the country */
   return (country: string, level: number) => {
-    const key = `${country}-${level}`
-    return cached(key, async () => (isLoaded(country, level) ? load(key) : []))
+    const load = async () =>
+      isLoaded(country, level) ? ((await areaSource()?.list(country, level)) ?? []) : []
+    return cached(`${country}-${level}`, load)
   }
 }
 
 export type AreasOf = ReturnType<typeof createAreas>
 
-/** The area itself, of one that is known by its code. */
-export async function areaItself({ country_code, level, code }: Omit<Area, 'geometry'>): Promise<Area> {
-  const path = `ogc/collections/areas-${country_code}-${level}/items/${encodeURIComponent(code)}`
-  return areaOf(await get<AreaFeature>(path, { 'max-allowable-offset': COARSE_DEGREES }))
-}
-
-async function load(key: string): Promise<Area[]> {
-  const areas: Area[] = []
-  const path = `ogc/collections/areas-${key}/items`
-  try {
-    let address = addressOf(path, { limit: PAGE, 'max-allowable-offset': COARSE_DEGREES })
-    for (;;) {
-      const asked = address
-      // Tiles of a service that is busy are asked for again; borders are to come with them.
-      const page = await withRetries(() => ask<AreaPage>(asked))
-      areas.push(...page.features.map(areaOf))
-      const next = page.links?.find(({ rel }) => rel === 'next')
-      if (!next) return areas
-      // The host may have another name for the service itself.
-      address = new URL(new URL(next.href).search, addressOf(path))
-    }
-  } catch (error) {
-    // Whatever is not there is not on the map.
-    if (error instanceof ApiFailure && error.status === 404) return []
-    throw error
-  }
-}
-
 /** Areas, or none where they cannot be had: what lies on top of values may be missing. */
 export const orNone = (areas: Promise<Area[]>): Promise<Area[]> => areas.catch(() => [])
-
-interface AreaFeature {
-  properties: Omit<Area, 'geometry'>
-  geometry: Area['geometry']
-}
-
-interface AreaPage {
-  features: AreaFeature[]
-  links?: { rel: string; href: string }[]
-}
-
-const areaOf = ({ properties, geometry }: AreaFeature): Area => ({ ...properties, geometry })
 
 function polygonsOf(geometry: Area['geometry']): Position[][][] {
   return geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates

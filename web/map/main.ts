@@ -1,5 +1,5 @@
 import type { Area, Catalog, FoundArea, FoundAreas, Place } from '../api-types.ts'
-import { type AreasOf, areaItself, boundsOf, createAreas, shortPlace } from '../geo/areas.ts'
+import { type AreasOf, areaSource, boundsOf, createAreas, shortPlace } from '../geo/areas.ts'
 import {
   type Compared,
   choicesOf,
@@ -113,7 +113,7 @@ class MapPage {
     const change = (changes: Partial<View>) => this.change(changes)
     replaceControls(
       this.#parts.mode,
-      modeChooser(view.mode, (mode) => change({ mode })),
+      ...(areaSource() ? [modeChooser(view.mode, (mode) => change({ mode }))] : []),
     )
     replaceControls(
       this.#parts.choosers,
@@ -152,7 +152,9 @@ class MapPage {
       await this.change({ product, country, crop, month: null, compare: null, camera: null, ...chosen })
     } else await this.change(chosen)
     // Boundaries may have been replaced since the search.
-    const area = await areaItself(found).catch(() => null)
+    const area = await areaSource()
+      ?.find(found)
+      .catch(() => null)
     if (area) this.#stage.fit(boundsOf(area))
     this.#room.focus()
   }

@@ -7,36 +7,39 @@ import type { Session } from '../parts/session.ts'
 import { type Page, startPage } from '../parts/start.ts'
 import { tableOf } from '../parts/table.ts'
 import { element } from '../shell/element.ts'
+import { partsThatAreOn } from '../shell/extensions.ts'
 import { history, operations, slowCalls } from '../texts/en.ts'
 import { nameOfProduct, wholeText } from '../texts/names.ts'
-import { releaseComparison } from './comparison.ts'
-import { coverageSection } from './coverage.ts'
+import type { OperationsPart } from './part.ts'
 import { loadsSection, releasesSection } from './releases.ts'
 
 type AllStats = Stats & { service: ServiceStats }
 type Traffic = Pick<ServiceStats, 'requests' | 'errors' | 'latency'>
 
-/**
- * The page of admins: published releases, all releases, incomplete loads, the changes with a release, the coverage, the use
- * of the service, and slow calls.
- */
-async function open({ session, view, remember, note, left }: Page) {
+const PARTS = import.meta.glob<OperationsPart>('../extensions/*/operations.ts', {
+  eager: true,
+  import: 'part',
+})
+
+/** The page of admins: published releases, all releases, incomplete loads, the use of the service, and slow calls. */
+async function open(page: Page) {
+  const { session, view, remember, note, left } = page
   const user = await session.resume()
   if (!user) return entrance(session, operations.login)
   if (user.role !== 'admin') return element('p', {}, operations.adminsOnly)
   const catalog = await session.get<Catalog>('catalog')
   const period = { from: view.get('from'), to: view.get('to') }
-  const comparison = releaseComparison(session, catalog.releases, left)
   // A part of the page leaves the others' state in the address.
   const said = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
+  const noteBeside: Page['note'] = (wanted) => note({ ...said(), ...wanted })
+  const parts = partsThatAreOn(PARTS).map((part) => part({ ...page, note: noteBeside }, catalog))
   return element(
     'div',
     { class: 'column' },
     section(operations.published, publishedTable(catalog.releases)),
-    releasesSection(session, left, comparison.choose),
+    releasesSection(session, left, (release) => parts.flatMap(({ actionsOf }) => actionsOf?.(release) ?? [])),
     loadsSection(session, left),
-    comparison.place,
-    coverageSection({ session, view, left, note: (wanted) => note({ ...said(), ...wanted }) }, catalog),
+    ...parts.map(({ place }) => place),
     section(
       operations.usage,
       periodForm(period, (chosen) => remember({ ...said(), ...chosen })),

@@ -23,16 +23,18 @@ interface Release {
 
 type Described = Release & { periods: ReleasePeriod[]; layers: ReleaseLayer[] }
 
-type Choose = (side: 'after' | 'before', release: string) => void
-
 const STATES = ['unpublished', 'published', 'replaced', 'deleted']
 
 /**
  * All releases, also those that are not published yet, and what there is of the one that is chosen.
  *
- * @param choose takes one of the two that are compared
+ * @param actionsOf what can be done with one
  */
-export function releasesSection(session: Session, left: AbortSignal, choose: Choose) {
+export function releasesSection(
+  session: Session,
+  left: AbortSignal,
+  actionsOf: (release: string) => HTMLElement[],
+) {
   let state = ''
   const details = element('div', { 'aria-live': 'polite' })
   const list = loaded(async () =>
@@ -53,7 +55,7 @@ export function releasesSection(session: Session, left: AbortSignal, choose: Cho
   async function describe(code: string) {
     return description(
       await session.get(`releases/${encodeURIComponent(code)}`, {}, { signal: left }),
-      choose,
+      actionsOf(code),
     )
   }
 
@@ -102,10 +104,8 @@ function tableOfReleases(items: Release[], open: (release: string) => void) {
   })
 }
 
-function description(release: Described, choose: Choose) {
+function description(release: Described, actions: HTMLElement[]) {
   const { release: code, periods, layers, source, licence, checksum, loaded_at, state } = release
-  const chooseAs = (side: 'after' | 'before', label: string) =>
-    element('button', { type: 'button', class: 'quiet', onclick: () => choose(side, code) }, label)
   return element(
     'div',
     {},
@@ -116,13 +116,7 @@ function description(release: Described, choose: Choose) {
       element('p', {}, releases.period(timeText(from), to === null ? null : timeText(to))),
     ),
     element('p', { class: 'hint' }, releases.checksum, ' ', element('code', {}, checksum)),
-    state !== 'deleted' &&
-      element(
-        'p',
-        { class: 'actions' },
-        chooseAs('after', releases.asAfter),
-        chooseAs('before', releases.asBefore),
-      ),
+    state !== 'deleted' && actions.length > 0 && element('p', { class: 'actions' }, ...actions),
     tableOf({
       caption: releases.layersOf(code),
       columns: [

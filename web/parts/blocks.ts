@@ -1,5 +1,6 @@
 import { copyButton, element } from '../shell/element.ts'
-import { subscriptions, TEXTS } from '../texts/en.ts'
+import { partsThatAreOn } from '../shell/extensions.ts'
+import { TEXTS } from '../texts/en.ts'
 
 /** A part of a page, under a heading of its own. */
 export function section(title: string, ...content: (Node | string | null | undefined | false)[]) {
@@ -113,20 +114,14 @@ export function shownOnce(label: string, text: string) {
   )
 }
 
-/** A browser may cut off longer addresses. */
-const LONGEST = 60_000
+/** What somebody may want of a place, as forms read it from an address. */
+export type PlaceLink = (wanted: Record<string, string | null | undefined>) => HTMLElement | false
 
-/**
- * The way to the form that has changes at a place told, filled in. What a hash says is sent to nobody.
- *
- * @param wanted as that form reads it
- * @returns none where the place is too much for an address
- */
-export function watchLink(wanted: Record<string, string | null | undefined>): HTMLElement | false {
-  const said = Object.entries(wanted).filter(([, value]) => value)
-  const hash = new URLSearchParams(said as [string, string][]).toString()
-  return hash.length <= LONGEST && element('a', { href: `account#${hash}` }, subscriptions.link)
-}
+const LINKS = import.meta.glob<PlaceLink>('../extensions/*/place.ts', { eager: true, import: 'link' })
+
+/** The ways to what extensions do with a place. */
+export const placeLinks = (...wanted: Parameters<PlaceLink>) =>
+  partsThatAreOn(LINKS).flatMap((link) => link(...wanted) || [])
 
 /** Excel reads a table without it in the code page of its computer. */
 const BYTE_ORDER_MARK = '\ufeff'

@@ -1,6 +1,6 @@
 import type { Area, Catalog, Grid, Place } from '../api-types.ts'
 import { short } from '../geo/areas.ts'
-import { syntheticNotice, watchLink } from '../parts/blocks.ts'
+import { placeLinks, syntheticNotice } from '../parts/blocks.ts'
 import { lengthText, seasonNote } from '../parts/values.ts'
 import { addressOf, type Query } from '../shell/api.ts'
 import { copyButton, element, labelled, select } from '../shell/element.ts'
@@ -139,7 +139,7 @@ export function placePanel(
     ),
     quantities(sections, hectares, typed, setHectares),
     calls(addressOfPlace(query)),
-    element('p', { className: 'small' }, watchLink(watched)),
+    ...placeLinks(watched).map((link) => element('p', { className: 'small' }, link)),
     copyButton(texts.link, () => location.href),
   ].filter((part) => part !== false)
 }

@@ -1,12 +1,12 @@
 import type { Area, Catalog, CatalogProduct, CatalogRelease } from '../api-types.ts'
-import type { AreasOf } from '../geo/areas.ts'
+import { type AreasOf, areaSource, type Figures } from '../geo/areas.ts'
 import { save } from '../parts/blocks.ts'
 import type { Layers } from '../parts/choices.ts'
 import { seasonNote } from '../parts/values.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfLayer } from '../texts/names.ts'
-import { csvOf, type Figures, figuresIn, formatOf, type Row, rowsOf, sorted } from './values.ts'
+import { csvOf, formatOf, type Row, rowsOf, sorted } from './values.ts'
 
 interface LayerShown {
   catalog: Catalog
@@ -25,7 +25,7 @@ export async function showTable(
   const texts = TEXTS.table
   const country = release.country_code
   const levels = catalog.boundaries
-    .filter((one) => one.country_code === country && one.level > 0)
+    .filter((one) => areaSource() && one.country_code === country && one.level > 0)
     .map(({ level }) => level)
     .sort()
   const results = element('div', { className: 'results-table' })
@@ -59,7 +59,7 @@ export async function showTable(
           ),
           results,
         ]
-      : [element('p', {}, texts.noAreas)]),
+      : [element('p', {}, areaSource() ? texts.noAreas : texts.notListed)]),
   )
   if (levels[0] !== undefined) await load(levels[0])
 }
@@ -86,9 +86,10 @@ export async function loadFigures(
   container.replaceChildren(status)
   try {
     const areas = await areasOf(release.country_code, level)
-    const figures = await figuresIn(areas, release, (found, all) => {
+    const progress = (found: number, all: number) => {
       status.textContent = TEXTS.table.progress(found, all)
-    })
+    }
+    const figures = (await areaSource()?.figures(areas, release, progress)) ?? new Map()
     const parents = new Map(
       (await areasOf(release.country_code, level - 1)).map(({ code, name }) => [code, name]),
     )

@@ -1,11 +1,7 @@
-import type { Area, CatalogRelease, Place } from '../api-types.ts'
-import { placeInside, ROUGH_DEGREES, short } from '../geo/areas.ts'
+import type { Area, Place } from '../api-types.ts'
+import { type Figures, placeInside, short } from '../geo/areas.ts'
 import { csvText } from '../parts/csv.ts'
 import { valueFormat } from '../parts/values.ts'
-import { get } from '../shell/api.ts'
-
-/** As many as a page may have. */
-const MOST_AREAS = 1000
 
 export interface Row {
   area: Area
@@ -13,44 +9,6 @@ export interface Row {
   place: Place
   /** One for each column. */
   values: (number | null)[]
-}
-
-interface Properties {
-  code: string
-  [figure: string]: unknown
-}
-
-export type Figures = ReadonlyMap<string, Properties>
-
-interface FigurePage {
-  features: { properties: Properties }[]
-  numberMatched: number
-}
-
-/**
- * The statistics of a release in each area of a level, by the codes of areas. Pages end early where they have to be computed
- * first.
- *
- * @param areas of one level
- */
-export async function figuresIn(
-  areas: Area[],
-  { release }: CatalogRelease,
-  progress: (found: number, all: number) => void,
-): Promise<Figures> {
-  const path = `ogc/collections/advisory-${release}-${areas[0]?.level}/items`
-  const found = new Map<string, Properties>()
-  for (let offset = 0, all = areas.length; offset < all; ) {
-    const query = { limit: MOST_AREAS, offset, 'max-allowable-offset': ROUGH_DEGREES }
-    const page = await get<FigurePage>(path, query)
-    for (const { properties } of page.features) found.set(properties.code, properties)
-    // Fewer than there were: boundaries are being replaced.
-    if (page.features.length === 0) break
-    offset += page.features.length
-    all = page.numberMatched
-    progress(offset, all)
-  }
-  return found
 }
 
 /**

@@ -1,9 +1,8 @@
 // All texts of the pages. Elsewhere there are none: another language is another file like this. A page has its own groups of
-// texts alone.
-export { account, factor, feedback, history, keys, profile } from './en/account.ts'
-export { districts, field, points, savedFields } from './en/fields.ts'
-export { comparison, coverage, loads, operations, releases, slowCalls } from './en/operations.ts'
-export { subscriptions } from './en/subscriptions.ts'
+// texts alone, and extensions have theirs.
+export { account, feedback, history, keys, profile } from './en/account.ts'
+export { districts, field, points } from './en/fields.ts'
+export { loads, operations, releases, slowCalls } from './en/operations.ts'
 
 /** Texts that several pages have, and those of the map. */
 export const TEXTS = {
@@ -184,6 +183,7 @@ export const TEXTS = {
     sort: (column: string) => `Sort by ${column}`,
     download: 'Download as CSV',
     noAreas: 'No boundaries are loaded for this country: ask for a place by its coordinates.',
+    notListed: 'This service does not list its areas: ask for a place by its name or coordinates.',
     none: 'none',
     open: (area: string) => `Show ${area}`,
   },

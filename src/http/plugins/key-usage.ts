@@ -13,9 +13,6 @@ export interface KeyUsage {
   requests: number
 }
 
-/** Adds usage to that in the database; key and day are unique. */
-export type AddKeyUsage = (usage: KeyUsage[]) => Promise<void>
-
 /** Keys and days in memory. Only keys of the database are counted, so there are rarely as many. */
 const MOST_COUNTS = 10_000
 
@@ -26,8 +23,9 @@ declare module 'fastify' {
   }
 }
 
+/** Adds usage to that in the database; key and day are unique. */
 export const keyUsage = fp(
-  async (app: App, { add: write }: { add: AddKeyUsage }) => {
+  async (app: App, { add: write }: { add: (usage: KeyUsage[]) => Promise<void> }) => {
     const today = createToday()
     const { add, flush } = createPendingCounts<KeyUsage>({
       keyOf: ({ keyId, day }) => `${keyId} ${day}`,

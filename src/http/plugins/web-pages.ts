@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, extname, join, relative, sep } from 'node:path'
+import { extname, join, relative, sep } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
@@ -39,11 +39,15 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** The version is a digest of all files, in their addresses: modules import each other by relative ones. */
-function readWebFiles(libraries: Readonly<Record<string, string>>) {
-  const version = createHash('sha256').update(readFileSync(GLOSSARY))
+/** The version is a digest of all files and of the extensions that are on, in addresses: browsers keep pages by it. */
+function readWebFiles(extensions: string) {
+  const version = createHash('sha256').update(readFileSync(GLOSSARY)).update(extensions)
   const files = new Map<string, { path: string; mediaType: string; tag: string }>()
-  for (const [name, path] of [...ourFiles(), ...Object.entries(libraries)].sort()) {
+  const ours = readdirSync(OURS, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => [relative(OURS, path).replaceAll(sep, '/'), path] as const)
+  for (const [name, path] of [...ours, ...LIBRARIES].sort()) {
     const content = readFileSync(path)
     // Modules count too: bundles are made of them.
     version.update(name).update(content)
@@ -54,19 +58,14 @@ function readWebFiles(libraries: Readonly<Record<string, string>>) {
   return { version: version.digest('hex').slice(0, 12), files }
 }
 
-function ourFiles(): [name: string, path: string][] {
-  return readdirSync(OURS, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((path) => [relative(OURS, path).replaceAll(sep, '/'), path])
-}
-
-interface WebPage {
+/** A page that a script makes. */
+export interface WebPage {
   path: string
   script: string
-  styles: readonly string[]
+  /** Instead of those of most pages. */
+  styles?: readonly string[]
   /** Whether the catalog is loaded at once, beside the script. */
-  needsCatalog: boolean
+  needsCatalog?: boolean
 }
 
 const STYLES = ['styles/page.css', 'styles/pages.css']
@@ -79,17 +78,12 @@ export const WEB_PAGES = [
     styles: ['styles/page.css', 'styles/map.css'],
     needsCatalog: true,
   },
-  ...(
-    [
-      ['/account', 'account/main.bundle.js', false],
-      ['/account/fields', 'fields/main.bundle.js', false],
-      ['/account/history', 'account/history-main.bundle.js', false],
-      ['/districts', 'districts/main.bundle.js', true],
-      ['/field', 'field/main.bundle.js', true],
-      ['/operations', 'operations/main.bundle.js', false],
-      ['/points', 'points/main.bundle.js', true],
-    ] as const
-  ).map(([path, script, needsCatalog]) => ({ path, script, styles: STYLES, needsCatalog })),
+  { path: '/account', script: 'account/main.bundle.js' },
+  { path: '/account/history', script: 'account/history-main.bundle.js' },
+  { path: '/districts', script: 'districts/main.bundle.js', needsCatalog: true },
+  { path: '/field', script: 'field/main.bundle.js', needsCatalog: true },
+  { path: '/operations', script: 'operations/main.bundle.js' },
+  { path: '/points', script: 'points/main.bundle.js', needsCatalog: true },
 ] as const satisfies readonly WebPage[]
 
 /** Libraries by the names that modules import them by. */
@@ -100,7 +94,11 @@ const IMPORTS: Readonly<Record<string, string>> = {
     'lib/terra-draw-maplibre-gl-adapter/terra-draw-maplibre-gl-adapter.modern.js',
 }
 
-function createPageWriter(version: string, basemap: { url: string; attribution: string } | undefined) {
+function createPageWriter(
+  version: string,
+  extensions: string,
+  basemap?: Record<'url' | 'attribution', string>,
+) {
   const file = (name: string) => `web/${version}/${name}`
   const imports = Object.entries(IMPORTS).map(([name, target]) => [name, `./${file(target)}`])
   const importMap = JSON.stringify({ imports: Object.fromEntries(imports) })
@@ -113,10 +111,11 @@ function createPageWriter(version: string, basemap: { url: string; attribution: 
     /** The map of imports is the only inline script. */
     policy: createPolicy(importMap, basemap && new URL(basemap.url).origin),
 
-    write({ script, styles, needsCatalog }: WebPage, base: string): string {
+    write({ script, styles = STYLES, needsCatalog }: WebPage, base: string): string {
       const catalog = needsCatalog ? '  <link rel="preload" as="fetch" href="catalog" crossorigin>\n' : ''
       const head = `  <meta name="color-scheme" content="light dark">
   <meta name="description" content="${SERVICE_DESCRIPTION}">
+  <meta name="extensions" content="${extensions}">
   <base href="${base}/">
   <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">
 ${styles.map((name) => `  <link rel="stylesheet" href="${file(name)}">\n`).join('')}  <script type="importmap">${importMap}</script>
@@ -164,26 +163,31 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 
 const require = createRequire(import.meta.url)
 
-const LIBRARIES = Object.fromEntries([
-  ...listFiles('maplibre-gl', join(require.resolve('maplibre-gl/package.json'), '../dist'), [
-    'maplibre-gl.mjs',
-    'maplibre-gl-worker.mjs',
-    'maplibre-gl.css',
-  ]),
-  ...['terra-draw', 'terra-draw-maplibre-gl-adapter'].flatMap((library) =>
-    listFiles(library, dirname(require.resolve(library)), [`${library}.modern.js`]),
+const LIBRARIES = [
+  ...['maplibre-gl.mjs', 'maplibre-gl-worker.mjs', 'maplibre-gl.css'].map(
+    (name) => [`lib/maplibre-gl/${name}`, require.resolve(`maplibre-gl/dist/${name}`)] as const,
   ),
-])
+  ...['terra-draw', 'terra-draw-maplibre-gl-adapter'].map(
+    (name) => [`lib/${name}/${name}.modern.js`, join(require.resolve(name), `../${name}.modern.js`)] as const,
+  ),
+]
+
+/** Pages of the core have parts of it, too, by its name. */
+interface PageExtension {
+  name: string
+  pages?: readonly WebPage[]
+}
 
 /** Pages in a browser, which use the API as any client does. Addresses of files have a version, for caches. */
 export const webPages = fp(
-  async (app: App) => {
-    const { version, files } = readWebFiles(LIBRARIES)
+  async (app: App, { extensions }: { extensions: readonly PageExtension[] }) => {
+    const on = extensions.map(({ name }) => name).join(' ')
+    const { version, files } = readWebFiles(on)
     const bundles = cacheValue('page bundles', readBundles)
     app.decorate('webFile', (name: string) => `web/${version}/${name}`)
     const { BASEMAP_URL: url, BASEMAP_ATTRIBUTION: attribution = '' } = app.config
-    const writer = createPageWriter(version, url === undefined ? undefined : { url, attribution })
-    const [front, ...others] = WEB_PAGES as readonly [WebPage, ...WebPage[]]
+    const writer = createPageWriter(version, on, url === undefined ? undefined : { url, attribution })
+    const all: readonly WebPage[] = [...WEB_PAGES, ...extensions.flatMap(({ pages = [] }) => pages)]
 
     /** Caches revalidate it each time. */
     function revalidated(
@@ -207,7 +211,7 @@ export const webPages = fp(
     app.decorate('frontPage', (request: FastifyRequest, reply: FastifyReply) => {
       varyBy(reply, 'Accept')
       if (!prefersText(request, 'text/html')) return false
-      reply.send(send(front, request, reply))
+      reply.send(send(WEB_PAGES[0], request, reply))
       return true
     })
 
@@ -217,17 +221,18 @@ export const webPages = fp(
           route.config = { ...route.config, public: true }
           route.schema = { hide: true }
         })
-        for (const page of others) open.get(page.path, async (request, reply) => send(page, request, reply))
+        for (const page of all.slice(1))
+          open.get(page.path, async (request, reply) => send(page, request, reply))
 
         // It has one address, so that a new version replaces the old one.
         const worker = readFileSync(files.get(SERVICE_WORKER)?.path as string, 'utf8')
         open.get(`/web/${SERVICE_WORKER}`, async (request, reply) => {
           const base = request.basePath
-          const own = new Set(WEB_PAGES.flatMap(({ script, styles }) => [script, ...styles]))
+          const own = new Set(all.flatMap(({ script, styles = STYLES }) => [script, ...styles]))
           const shell = {
             base,
             version,
-            pages: WEB_PAGES.map(({ path }) => base + path),
+            pages: all.map(({ path }) => base + path),
             files: [...own].map((name) => `${base}/web/${version}/${name}`),
             answers: [`${base}/catalog`],
           }
@@ -257,11 +262,3 @@ export const webPages = fp(
   },
   { name: 'web-pages', dependencies: ['base-path', 'caching', 'security-headers'] },
 )
-
-function listFiles(
-  library: string,
-  folder: string,
-  names: readonly string[],
-): [name: string, path: string][] {
-  return names.map((name) => [`lib/${library}/${name}`, join(folder, name)])
-}

@@ -137,7 +137,9 @@ const importsOf = (url: string, text: string) =>
     ([, specifier = '']) => new URL(specifier, `http://localhost${url}`).pathname,
   )
 
-test.each(WEB_PAGES.map(({ path }) => path))(
+const PAGES = [...WEB_PAGES, ...EXTENSIONS.flatMap(({ pages = [] }) => pages)]
+
+test.each(PAGES.map(({ path }) => path))(
   'the first view of a page takes less than 30 kB, compressed, without the library that draws maps: %s',
   async (path) => {
     const page = await service.app.inject({ url: path, headers: { accept: BROWSER, ...asked } })

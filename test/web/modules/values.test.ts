@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import * as service from '#src/lib/round.ts'
 import {
   amountFormat,
@@ -12,8 +12,8 @@ import {
 import { sectionsOf, sectionsOfFailure } from '../../../web/place/answered.ts'
 import { quantitiesOf } from '../../../web/place/quantities.ts'
 import { ApiFailure } from '../../../web/shell/api.ts'
-import { csvOf, figuresIn, rowsOf, sorted } from '../../../web/table/values.ts'
-import { catalogOf, releaseOf } from './catalog.ts'
+import { csvOf, sorted } from '../../../web/table/values.ts'
+import { catalogOf } from './catalog.ts'
 
 const { products } = catalogOf([])
 const REASON = 'The crop is not available for Kenya; it has forage only.'
@@ -146,45 +146,4 @@ test('a table is sorted with what has no value last, and is CSV that spreadsheet
   expect(csvOf(['Normal'], rows.slice(3))).toBe(
     'code,name,lat,lng,Normal\r\n"\'=d, ""e""","\'=d, ""e""",1,-2,3\r\n',
   )
-})
-
-describe('a table of more areas than one call takes', () => {
-  afterEach(() => {
-    vi.unstubAllGlobals()
-  })
-
-  const areas = Array.from({ length: 1001 }, (_, at) => ({
-    ...{ code: String(at), name: String(at), level: 2, country_code: 'eth', parent: null },
-    geometry: { type: 'Polygon' as const, coordinates: [] },
-  }))
-  /** What the service has, in pages that end where it likes. */
-  const tableOf = async (pages: number[], progress: (found: number, all: number) => void) => {
-    vi.stubGlobal('document', { baseURI: 'http://service.test/' })
-    vi.stubGlobal('fetch', async ({ pathname, searchParams }: URL) => {
-      expect(pathname).toBe('/ogc/collections/advisory-one-2/items')
-      const offset = Number(searchParams.get('offset'))
-      const features = areas.slice(offset, offset + (pages.shift() ?? 0)).map(({ code }) => ({
-        properties: { code, 'yield_kg_ha Normal': Number(code), 'min Normal': -1 },
-      }))
-      return Response.json({ features, numberMatched: areas.length })
-    })
-    const release = releaseOf({ product: 'yield', country_code: 'eth', release: 'one' })
-    const found = await figuresIn(areas, release, progress)
-    return rowsOf(areas, found, 'yield_kg_ha', null, ['Normal', 'Dominant'])
-  }
-
-  test('has the means of all of them, and says how far it is', async () => {
-    const told: number[][] = []
-    const rows = await tableOf([1000, 1], (found, all) => told.push([found, all]))
-    expect(rows.map(({ values }) => values)).toEqual(areas.map(({ code }) => [Number(code), null]))
-    expect(told).toEqual([
-      [1000, 1001],
-      [1001, 1001],
-    ])
-  })
-
-  test('ends where the service has no more', async () => {
-    const rows = await tableOf([1], () => {})
-    expect(rows.map(({ values }) => values[0]).slice(0, 2)).toEqual([0, null])
-  })
 })

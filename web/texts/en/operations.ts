@@ -84,56 +84,9 @@ export const loads = {
   },
 }
 
-export const comparison = {
-  title: 'What a release changes',
-  why: 'Compare a release with the one that answers now, before it is published.',
-  after: 'Release',
-  afterHint: 'Published or only loaded: its code, as the load has printed it.',
-  before: 'Compared with',
-  threshold: 'Counts as changed from (%)',
-  compare: 'Compare',
-  layers: 'All areas together',
-  worst: 'Areas that change most',
-  all: 'all',
-  columns: {
-    area: 'Area',
-    layer: 'Layer',
-    before: 'Mean before',
-    after: 'Mean after',
-    change: 'Change (%)',
-    changed: 'Changed (% of area)',
-    gained: 'Gained (%)',
-    lost: 'Lost (%)',
-  },
-}
-
-export const coverage = {
-  title: 'Coverage',
-  why: 'How much of each area has values, and why there are none.',
-  level: 'Areas of level',
-  everyCountry: 'Every country',
-  everyProduct: 'Every product',
-  show: 'Show the coverage',
-  sofar: (areas: number) => `${areas} areas so far; the first time there is much to compute …`,
-  summary: (areas: number, rows: number, empty: number) =>
-    `${areas} areas with ${rows} rows, ${empty} of them without any value. Press a heading to sort.`,
-  download: 'Download the coverage as CSV',
-  caption: 'Coverage by area and release',
-  columns: {
-    covered: 'Covered (%)',
-    area: 'Area',
-    country: 'Country',
-    product: 'Product',
-    crop: 'Crop',
-    month: 'Forecast for',
-    release: 'Release',
-    reason: 'Why it is empty',
-  },
-}
-
 export const releases = {
   title: 'Releases',
-  why: 'All that are complete, also those that are not published yet. Press one for its layers, and to compare it.',
+  why: 'All that are complete, also those that are not published yet. Press one for its layers.',
   caption: 'All releases',
   state: 'State',
   every: 'All but deleted ones',
@@ -161,8 +114,6 @@ export const releases = {
   period: (from: string, to: string | null) =>
     to === null ? `Published since ${from}.` : `Published from ${from} to ${to}.`,
   checksum: 'Checksum:',
-  asAfter: 'Compare this release',
-  asBefore: 'Compare another one with it',
   layersOf: (release: string) => `Layers of ${release}`,
   layer: 'Layer',
   unit: 'Unit',

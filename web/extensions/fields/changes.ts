@@ -1,10 +1,10 @@
-import { formOf } from '../parts/form.ts'
-import { allItems } from '../parts/session.ts'
-import { tableOf } from '../parts/table.ts'
-import { valueFormat } from '../parts/values.ts'
-import { element } from '../shell/element.ts'
-import { savedFields } from '../texts/en.ts'
+import { formOf } from '../../parts/form.ts'
+import { allItems } from '../../parts/session.ts'
+import { tableOf } from '../../parts/table.ts'
+import { valueFormat } from '../../parts/values.ts'
+import { element } from '../../shell/element.ts'
 import { fileButton, type Source } from './shown.ts'
+import { savedFields } from './texts.ts'
 
 interface Release {
   release: string

@@ -1,11 +1,12 @@
-import type { FieldCollection } from '../api-types.ts'
-import { loaded, progressBar, section, timeText, workButton } from '../parts/blocks.ts'
-import { dropZone, formOf } from '../parts/form.ts'
-import type { Page } from '../parts/start.ts'
-import { tableOf } from '../parts/table.ts'
-import { element } from '../shell/element.ts'
-import { savedFields } from '../texts/en.ts'
-import { numberText } from '../texts/names.ts'
+import type { AccountPart } from '../../account/part.ts'
+import type { FieldCollection } from '../../api-types.ts'
+import { loaded, progressBar, section, timeText, workButton } from '../../parts/blocks.ts'
+import { dropZone, formOf } from '../../parts/form.ts'
+import type { Page } from '../../parts/start.ts'
+import { tableOf } from '../../parts/table.ts'
+import { element } from '../../shell/element.ts'
+import { numberText } from '../../texts/names.ts'
+import { savedFields } from './texts.ts'
 
 interface Collections {
   items: FieldCollection[]
@@ -30,7 +31,7 @@ const MEDIA_TYPES: Record<string, string> = {
 }
 
 /** The collections of fields: kept here from files, looked at, deleted. */
-export function fieldsSection({ session, left }: Pick<Page, 'session' | 'left'>) {
+function fieldsSection({ session, left }: Page) {
   const result = element('div', { 'aria-live': 'polite' })
   let kept: Collections | undefined
   const list = loaded(async () => {
@@ -107,6 +108,8 @@ export function fieldsSection({ session, left }: Pick<Page, 'session' | 'left'>)
     result,
   )
 }
+
+export const part: AccountPart = { before: 'keys', section: fieldsSection }
 
 /** @param mostBytes of a file */
 function keepForm(keep: (collection: string, file: File) => Promise<void>, mostBytes: () => number) {

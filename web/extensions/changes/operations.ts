@@ -1,11 +1,10 @@
-import type { CatalogRelease } from '../api-types.ts'
-import { section } from '../parts/blocks.ts'
-import { formOf } from '../parts/form.ts'
-import type { Session } from '../parts/session.ts'
-import { tableOf } from '../parts/table.ts'
-import { element } from '../shell/element.ts'
-import { comparison } from '../texts/en.ts'
-import { numberText } from '../texts/names.ts'
+import type { OperationsPart } from '../../operations/part.ts'
+import { section } from '../../parts/blocks.ts'
+import { formOf } from '../../parts/form.ts'
+import { tableOf } from '../../parts/table.ts'
+import { element } from '../../shell/element.ts'
+import { numberText } from '../../texts/names.ts'
+import { comparison } from './texts.ts'
 
 interface Change {
   name?: string
@@ -21,14 +20,14 @@ interface Change {
 
 /**
  * The changes from one release to another, before it is published or after. Codes are typed, or taken over from the
- * list of releases by `choose`.
+ * list of releases.
  */
-export function releaseComparison(session: Session, published: CatalogRelease[], left: AbortSignal) {
+export const part: OperationsPart = ({ session, left }, { releases }) => {
   const place = element('div', { 'aria-live': 'polite' })
   const codes = element(
     'datalist',
     { id: 'releases' },
-    ...published.map(({ release }) => element('option', { value: release })),
+    ...releases.map(({ release }) => element('option', { value: release })),
   )
   const attributes = { required: true, list: 'releases', autocomplete: 'off' }
   const form = formOf({
@@ -54,15 +53,21 @@ export function releaseComparison(session: Session, published: CatalogRelease[],
     },
   })
 
-  function choose(side: 'after' | 'before', release: string) {
-    const input = form.elements.namedItem(side) as HTMLInputElement
-    input.value = release
-    input.focus()
+  function chooseAs(side: 'after' | 'before', release: string, label: string) {
+    const onclick = () => {
+      const input = form.elements.namedItem(side) as HTMLInputElement
+      input.value = release
+      input.focus()
+    }
+    return element('button', { type: 'button', class: 'quiet', onclick }, label)
   }
 
   return {
     place: section(comparison.title, element('p', {}, comparison.why), codes, form, place),
-    choose,
+    actionsOf: (release) => [
+      chooseAs('after', release, comparison.asAfter),
+      chooseAs('before', release, comparison.asBefore),
+    ],
   }
 }
 

@@ -6,8 +6,8 @@ import { CHROMIUM } from '#test/setup/chromium.ts'
 import { createTestAppWithPerson, PASSWORD } from '#test/setup/people.ts'
 import { onePixelRelease } from '#test/setup/releases.ts'
 import { rectangle, ringOf } from '#test/setup/square.ts'
-import { allFaultsOf } from './looks.ts'
-import { drawn, openPages, PHONE, savedBy, until } from './pages.ts'
+import { allFaultsOf } from '#test/web/looks.ts'
+import { drawn, openPages, PHONE, savedBy, until } from '#test/web/pages.ts'
 
 /** Fields of a hectare in rows, of which the one in the middle is that in the middle of a map. */
 const SIDE = 11

@@ -1,12 +1,13 @@
 import type { AdminArea } from '#schemas/areas.ts'
-import type { Catalog, CatalogRelease, FieldCollection, SubscriptionAnswer } from '../api-types.ts'
-import { type Field, formOf, mark } from '../parts/form.ts'
-import { type Series, seriesChoosers, seriesIn } from '../parts/series.ts'
-import { allItems, newName, type Session } from '../parts/session.ts'
-import { readOrSay } from '../parts/shape.ts'
-import type { Page } from '../parts/start.ts'
-import { element } from '../shell/element.ts'
-import { field, subscriptions, TEXTS } from '../texts/en.ts'
+import type { Catalog, CatalogRelease, FieldCollection, SubscriptionAnswer } from '../../api-types.ts'
+import { type Field, formOf, mark } from '../../parts/form.ts'
+import { type Series, seriesChoosers, seriesIn } from '../../parts/series.ts'
+import { allItems, newName, type Session } from '../../parts/session.ts'
+import { readOrSay } from '../../parts/shape.ts'
+import type { Page } from '../../parts/start.ts'
+import { element } from '../../shell/element.ts'
+import { field, TEXTS } from '../../texts/en.ts'
+import { subscriptions } from './texts.ts'
 
 type NewSubscription = SubscriptionAnswer & { secret: string }
 

@@ -1,13 +1,14 @@
-import type { Catalog } from '../api-types.ts'
-import { loaded, save, section } from '../parts/blocks.ts'
-import { csvText } from '../parts/csv.ts'
-import { formOf } from '../parts/form.ts'
-import { allItems } from '../parts/session.ts'
-import type { Page } from '../parts/start.ts'
-import { tableOf } from '../parts/table.ts'
-import { element } from '../shell/element.ts'
-import { coverage, TEXTS } from '../texts/en.ts'
-import { nameOfProduct, numberText } from '../texts/names.ts'
+import type { Catalog } from '../../api-types.ts'
+import type { OperationsPart } from '../../operations/part.ts'
+import { loaded, save, section } from '../../parts/blocks.ts'
+import { csvText } from '../../parts/csv.ts'
+import { formOf } from '../../parts/form.ts'
+import { allItems } from '../../parts/session.ts'
+import { tableOf } from '../../parts/table.ts'
+import { element } from '../../shell/element.ts'
+import { TEXTS } from '../../texts/en.ts'
+import { nameOfProduct, numberText } from '../../texts/names.ts'
+import { coverage } from './texts.ts'
 
 interface Covered {
   product: string
@@ -43,10 +44,7 @@ const COLUMNS = [
  * How much of each area has values of each release, and why there are none. It is asked for where the address says a
  * level, or by a press: the first time there is much to compute.
  */
-export function coverageSection(
-  { session, view, note, left }: Pick<Page, 'session' | 'view' | 'note' | 'left'>,
-  catalog: Catalog,
-) {
+export const part: OperationsPart = ({ session, view, note, left }, catalog) => {
   const place = element('div')
   const form = formOf({
     fields: fieldsOf(catalog, view),
@@ -78,7 +76,7 @@ export function coverageSection(
     (name) => view.get(name) ?? undefined,
   )
   if (level !== undefined) show({ country, level, product })
-  return section(coverage.title, element('p', {}, coverage.why), form, place)
+  return { place: section(coverage.title, element('p', {}, coverage.why), form, place) }
 }
 
 function fieldsOf({ countries, boundaries, products }: Catalog, view: URLSearchParams) {

@@ -1,18 +1,26 @@
-import type { Catalog, CatalogProduct, CatalogRelease, Position, Tileset } from '../api-types.ts'
-import { colorIn, type LayerLabels, labelsOf, layerChoosers } from '../districts/shown.ts'
-import { legend } from '../map/controls.ts'
-import { type Feature, type FeaturesMap, NO_VALUE } from '../map/features-map.ts'
-import { progressBar, save, workButton } from '../parts/blocks.ts'
-import { layerOf } from '../parts/choices.ts'
-import { pauses } from '../parts/csv.ts'
-import type { Session } from '../parts/session.ts'
-import { fieldText, type Shape } from '../parts/shape.ts'
-import { tableOf } from '../parts/table.ts'
-import { amountFormat, areaText, seasonNote, valueColumns, valueFormat, valuesOf } from '../parts/values.ts'
-import type { Query } from '../shell/api.ts'
-import { element } from '../shell/element.ts'
-import { points, savedFields } from '../texts/en.ts'
-import { nameOfLayer, numberText } from '../texts/names.ts'
+import type { Catalog, CatalogProduct, CatalogRelease, Position, Tileset } from '../../api-types.ts'
+import { colorIn, type LayerLabels, labelsOf, layerChoosers } from '../../districts/shown.ts'
+import { legend } from '../../map/controls.ts'
+import { type Feature, type FeaturesMap, NO_VALUE } from '../../map/features-map.ts'
+import { progressBar, save, workButton } from '../../parts/blocks.ts'
+import { layerOf } from '../../parts/choices.ts'
+import { pauses } from '../../parts/csv.ts'
+import type { Session } from '../../parts/session.ts'
+import { fieldText, type Shape } from '../../parts/shape.ts'
+import { tableOf } from '../../parts/table.ts'
+import {
+  amountFormat,
+  areaText,
+  seasonNote,
+  valueColumns,
+  valueFormat,
+  valuesOf,
+} from '../../parts/values.ts'
+import type { Query } from '../../shell/api.ts'
+import { element } from '../../shell/element.ts'
+import { points } from '../../texts/en.ts'
+import { nameOfLayer, numberText } from '../../texts/names.ts'
+import { savedFields } from './texts.ts'
 
 /** A field as it is kept. */
 export interface FieldShape {

@@ -1,18 +1,19 @@
-import type { Catalog, SubscriptionAnswer } from '../api-types.ts'
-import { loaded, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
-import { newName } from '../parts/session.ts'
-import type { Page } from '../parts/start.ts'
-import { element } from '../shell/element.ts'
-import { subscriptions } from '../texts/en.ts'
-import { nameOfMonth, nameOfProduct } from '../texts/names.ts'
-import { subscriptionForm } from './subscription-form.ts'
+import type { AccountPart } from '../../account/part.ts'
+import type { Catalog, SubscriptionAnswer } from '../../api-types.ts'
+import { loaded, section, shownOnce, timeText, workButton } from '../../parts/blocks.ts'
+import { newName } from '../../parts/session.ts'
+import type { Page } from '../../parts/start.ts'
+import { element } from '../../shell/element.ts'
+import { nameOfMonth, nameOfProduct } from '../../texts/names.ts'
+import { subscriptionForm } from './form.ts'
+import { subscriptions } from './texts.ts'
 
 /**
  * Where changes are sent to: made here, with a secret that is shown once, renewed, enabled again and deleted.
  *
  * @param page of which the address may say what is wanted
  */
-export function subscriptionsSection({ session, view, note, left }: Page) {
+function subscriptionsSection({ session, view, note, left }: Page) {
   const secret = element('div', { 'aria-live': 'polite' })
   const list = loaded(async () => {
     const items = (await session.get<{ items: SubscriptionAnswer[] }>('subscriptions')).items
@@ -84,6 +85,8 @@ export function subscriptionsSection({ session, view, note, left }: Page) {
   heading?.setAttribute('tabindex', '-1')
   return place
 }
+
+export const part: AccountPart = { before: 'profile', section: subscriptionsSection }
 
 function nameOf({ name, product, place }: SubscriptionAnswer) {
   return name || subscriptions.of([nameOfProduct(product)], placeText(place))
