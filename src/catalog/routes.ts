@@ -5,7 +5,7 @@ import {
   defineReleasesQuery,
   defineReleasesSchemas,
   RELEASES_DEFAULTS,
-  type ReleaseLink,
+  type ReleaseAdditions,
   ReleaseParams,
 } from '#schemas/catalog.ts'
 import { ref } from '#schemas/common.ts'
@@ -21,9 +21,7 @@ import { wordKey } from '#src/lib/names.ts'
 import * as queries from './published-queries.ts'
 import { listCountries } from './reference-queries.ts'
 
-/** Of extensions. */
-interface CatalogOptions {
-  releaseLinks: readonly ReleaseLink[]
+interface CatalogOptions extends ReleaseAdditions {
   releaseMembers: readonly queries.ReleaseMember[]
 }
 
@@ -181,12 +179,7 @@ function catalogRoutes(app: App, catalog: TSchema): void {
 export async function catalog(app: App, options: CatalogOptions): Promise<void> {
   const { list: products } = app.products
   const { catalog: response, components } = defineCatalogSchemas(products)
-  const { releaseLinks, releaseMembers } = options
-  const {
-    components: ofReleases,
-    list,
-    release,
-  } = defineReleasesSchemas(products, releaseLinks, releaseMembers)
+  const { components: ofReleases, list, release } = defineReleasesSchemas(products, options)
   for (const schema of [...components, ...ofReleases]) app.addSchema(schema)
   catalogRoutes(app, response)
   listRoute(app, list)
