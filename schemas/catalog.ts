@@ -266,12 +266,13 @@ export interface ReleaseLink {
   address(settings: { DOWNLOAD_CACHE_MB: number }, rootUrl: string, countryCode: string): string | null
 }
 
-/** @param added members of extensions */
-export function defineReleasesSchemas(
-  products: readonly ProductContract[],
-  links: readonly ReleaseLink[],
-  added: readonly { name: string; schema: TSchema }[],
-) {
+/** Of extensions. */
+export interface ReleaseAdditions {
+  releaseLinks: readonly ReleaseLink[]
+  releaseMembers: readonly { name: string; schema: TSchema }[]
+}
+
+export function defineReleasesSchemas(products: readonly ProductContract[], added: ReleaseAdditions) {
   const members = membersOf(products)
   const summary = t.component('ReleaseSummary', 'A release.', {
     ...members,
@@ -287,12 +288,15 @@ export function defineReleasesSchemas(
       ReleasePeriod,
       'When it was published, the first time first: it may have been rolled back to.',
     ),
-    ...(Object.fromEntries(added.map(({ name, schema }) => [name, schema])) as object),
+    ...(Object.fromEntries(added.releaseMembers.map(({ name, schema }) => [name, schema])) as object),
     conditions: Type.Optional(t.ref(Conditions)),
     grids: t.array(CatalogGrid, 'None where it is deleted.'),
     layers: t.array(ReleaseLayer, 'In the order of answers. None where it is deleted.'),
     ...(Object.fromEntries(
-      links.map(({ name, description, example }) => [name, t.orNull(Type.String(), description, example)]),
+      added.releaseLinks.map(({ name, description, example }) => [
+        name,
+        t.orNull(Type.String(), description, example),
+      ]),
     ) as object),
   })
   const list = t.component('ReleaseList', {

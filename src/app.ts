@@ -12,10 +12,8 @@ import { addAdviceSchemas, advisory, warmUp } from './advice/index.ts'
 import { location } from './advice/location/routes.ts'
 import { createProvenance } from './advice/point/provenance-queries.ts'
 import { createAdvisors, createRegionStatistics } from './advice/polygon/advisors.ts'
-import type { PlaceSource } from './advice/polygons/place-source.ts'
 import { createRuleReader } from './advice/quantities/compute.ts'
 import { admin } from './catalog/areas.ts'
-import type { ReleaseMember } from './catalog/published-queries.ts'
 import { listCountryNames } from './catalog/reference-queries.ts'
 import { publishesSynthetic } from './catalog/release-queries.ts'
 import { catalog } from './catalog/routes.ts'
@@ -109,7 +107,7 @@ export async function buildApp(
   await app.register(trailingSlashes)
   const on = listExtensionsThatAreOn(config)
   const extensions = EXTENSIONS.filter(({ name }) => on.includes(name))
-  const steps = await Promise.all(extensions.flatMap(({ loginStep }) => loginStep?.(app) ?? []))
+  const steps = await collect(extensions.map(({ loginStep }) => loginStep?.(app) ?? []))
   await app.register(authentication, {
     accounts: createAccounts(database.writer, steps, app.logFailure),
   })
@@ -123,7 +121,7 @@ export async function buildApp(
   await app.register(bodyParser)
   await app.register(unknownPaths)
   await app.register(robots)
-  app.decorate('placeSources', await listPlaceSources(extensions))
+  app.decorate('placeSources', await collect(extensions.map(({ places }) => places?.() ?? [])))
   await registerPages(app, extensions)
   const lookup = createLookup(app)
   await app.register(
@@ -137,7 +135,7 @@ export async function buildApp(
       await guarded.register(advisory, core)
       await guarded.register(location, core)
       await guarded.register(admin)
-      const releaseMembers = await listReleaseMembers(extensions)
+      const releaseMembers = await collect(extensions.map((one) => one.releaseMembers?.() ?? []))
       await guarded.register(catalog, { releaseLinks, releaseMembers, extensions: on })
       await guarded.register(map, { maps, downloads })
       await guarded.register(history, { prefix: '/history' })
@@ -156,12 +154,9 @@ export async function buildApp(
   return app.decorate('warmUp', () => warmUp(app, lookup))
 }
 
-async function listPlaceSources(extensions: readonly Extension[]): Promise<PlaceSource[]> {
-  return (await Promise.all(extensions.map(({ places }) => places?.() ?? []))).flat()
-}
-
-async function listReleaseMembers(extensions: readonly Extension[]): Promise<ReleaseMember[]> {
-  return (await Promise.all(extensions.map(({ releaseMembers }) => releaseMembers?.() ?? []))).flat()
+/** What extensions load; they may have none, or several. */
+async function collect<Row>(rows: readonly (Row[] | Promise<Row | Row[]>)[]): Promise<Row[]> {
+  return (await Promise.all(rows)).flat() as Row[]
 }
 
 /** Registers the document and the pages. Without a database they have the last values, or defaults. */

@@ -251,7 +251,7 @@ export async function listReleaseRows(db: Kysely<Tables>, filter: ReleaseFilter)
   return rows.map(shown<ReleaseSummary>)
 }
 
-/** Of what is known of a release, which an extension adds. */
+/** A member of a release that an extension adds. */
 export interface ReleaseMember {
   name: string
   schema: TSchema

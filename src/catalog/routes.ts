@@ -5,7 +5,7 @@ import {
   defineReleasesQuery,
   defineReleasesSchemas,
   RELEASES_DEFAULTS,
-  type ReleaseLink,
+  type ReleaseAdditions,
   ReleaseParams,
 } from '#schemas/catalog.ts'
 import { ref } from '#schemas/common.ts'
@@ -21,11 +21,9 @@ import { wordKey } from '#src/lib/names.ts'
 import * as queries from './published-queries.ts'
 import { listCountries } from './reference-queries.ts'
 
-/** Of extensions. */
-interface CatalogOptions {
+interface CatalogOptions extends ReleaseAdditions {
   /** The names of those that are on. */
   extensions: string[]
-  releaseLinks: readonly ReleaseLink[]
   releaseMembers: readonly queries.ReleaseMember[]
 }
 
@@ -184,14 +182,9 @@ function catalogRoutes(app: App, catalog: TSchema, extensions: string[]): void {
 export async function catalog(app: App, options: CatalogOptions): Promise<void> {
   const { list: products } = app.products
   const { catalog: response, components } = defineCatalogSchemas(products)
-  const { releaseLinks, releaseMembers, extensions } = options
-  const {
-    components: ofReleases,
-    list,
-    release,
-  } = defineReleasesSchemas(products, releaseLinks, releaseMembers)
+  const { components: ofReleases, list, release } = defineReleasesSchemas(products, options)
   for (const schema of [...components, ...ofReleases]) app.addSchema(schema)
-  catalogRoutes(app, response, extensions)
+  catalogRoutes(app, response, options.extensions)
   listRoute(app, list)
   itemRoute(app, release, options)
 }

@@ -19,7 +19,7 @@ export interface GridWatch {
 }
 
 /** Follows a load, whose end may never come. */
-export interface LoadWatch {
+interface LoadWatch {
   /** A grid begins, after the end of the one before. */
   onGrid(coverageId: number, size: GridSize): GridWatch
   /** Within the transaction that completes the release. */

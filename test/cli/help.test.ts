@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { commandsBelow, createProgram, operate } from '#src/cli/program.ts'
+import { EXTENSIONS } from '#src/extensions/index.ts'
 import { VERSION } from '#src/lib/version.ts'
 
 /** The commands that do something, as they are typed. */
@@ -44,14 +45,16 @@ describe.each(commands)('agro $path', ({ path, command }) => {
 })
 
 test('what destroys for good, takes answers away, or brings a person back asks first', () => {
-  const asking = commands.filter(({ command }) => command.options.some(({ long }) => long === '--yes'))
+  const ofExtensions = EXTENSIONS.flatMap(({ commands = {} }) => Object.keys(commands))
+  const asking = commands
+    .filter(({ path: [group = ''] }) => !ofExtensions.includes(group))
+    .filter(({ command }) => command.options.some(({ long }) => long === '--yes'))
   expect(asking.map(({ path }) => path.join(' '))).toEqual([
     'releases prune',
     'releases rollback',
     'releases delete',
     'countries remove',
     'crops remove',
-    'signing-keys retire',
     'users delete',
     'users restore',
   ])

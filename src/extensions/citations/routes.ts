@@ -117,13 +117,9 @@ function withoutReasons(answer: Record<string, unknown>, list: readonly ProductD
 
 /** A named release does not say that its season is over. */
 function withoutAge(answer: Record<string, unknown>): Record<string, unknown> {
-  const { stale: _, ...rest } = answer
+  const parts = Object.entries(without(['stale'], answer))
   return Object.fromEntries(
-    Object.entries(rest).map(([name, part]) => {
-      if (typeof part !== 'object' || part === null || !('stale' in part)) return [name, part]
-      const { stale: __, ...section } = part as Record<string, unknown>
-      return [name, section]
-    }),
+    parts.map(([name, part]) => [name, isObject(part) ? without(['stale'], part) : part]),
   )
 }
 

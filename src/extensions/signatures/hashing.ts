@@ -1,7 +1,9 @@
+import type { Kysely } from 'kysely'
 import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
+import type { Tables } from '#src/data/tables.ts'
 import { createTileStores } from '#src/data/tiles/stores.ts'
 import type { App } from '#src/http/app.ts'
-import type { GridWatch, LoadObserver } from '#src/ingest/observers.ts'
+import type { GridWatch, WatchedRelease } from '#src/ingest/observers.ts'
 import { sharedWork } from '#src/lib/limiter.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import type { GridSize } from '#src/raster/grid.ts'
@@ -15,8 +17,12 @@ import {
   storeRoot,
 } from './proof-queries.ts'
 
-/** @param pause after each tile, so that others may have a turn */
-function hashPixels([db, { id, code, store }]: Parameters<LoadObserver>, pause?: () => Promise<void>) {
+/** Hashes a release while its pixels pass. @param pause after each tile, so that others may have a turn */
+export function watchLoad(
+  db: Kysely<Tables>,
+  { id, code, store }: WatchedRelease,
+  pause?: () => Promise<void>,
+) {
   const roots: Buffer[] = []
   return {
     onGrid(coverageId: number, size: GridSize): GridWatch {
@@ -40,9 +46,6 @@ function hashPixels([db, { id, code, store }]: Parameters<LoadObserver>, pause?:
   }
 }
 
-/** Hashes a release while it is loaded. */
-export const watchLoad: LoadObserver = (...load) => hashPixels(load)
-
 /** A claim lasts ten times as long. */
 const RENEW_MS = 60_000
 
@@ -58,7 +61,7 @@ export function hashReleases(app: App): void {
 
   /** @returns whether it is stored; not where the release was moved or deleted meanwhile */
   async function hash(release: ClaimedRelease, signal: AbortSignal): Promise<boolean> {
-    const { onGrid, onReady } = hashPixels([writer, release], () => {
+    const { onGrid, onReady } = watchLoad(writer, release, () => {
       signal.throwIfAborted()
       return app.turns.next(turn)
     })

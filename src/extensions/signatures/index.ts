@@ -60,18 +60,14 @@ export const signatures: Extension = {
   observeLoads: async () => (await import('./hashing.ts')).watchLoad,
   releaseMembers: async () => (await import('./proof-queries.ts')).RELEASE_MEMBERS,
   async additions(app) {
-    const [{ createSigner }, { createProof }] = await Promise.all([
-      import('./signing.ts'),
-      import('./proof.ts'),
-    ])
+    const { createSigner } = await import('./signing.ts')
+    const { createProof } = await import('./proof.ts')
     app.decorate('signer', createSigner(app.database, app.config.SIGNING_KEY))
     return { members: [createProof(app)] }
   },
   async routes(app) {
-    const [{ hashReleases }, { signingKeys }] = await Promise.all([
-      import('./hashing.ts'),
-      import('./signing.ts'),
-    ])
+    const { hashReleases } = await import('./hashing.ts')
+    const { signingKeys } = await import('./signing.ts')
     hashReleases(app)
     await app.register(signingKeys)
   },

@@ -31,6 +31,7 @@ test('a key is made for the service alone, listed, and retired once', async () =
   expect(await readFile(file, 'utf8')).toBe(pem)
 
   expect(JSON.parse((await agro('list', '--json')).stdout)).toMatchObject([{ kid, retiredAt: null }])
+  expect((await agro('retire', kid)).stderr).toContain('--yes')
   expect((await agro('retire', kid, '--yes')).stdout).toBe(`${kid} is retired.\n`)
   expect((await agro('list')).stdout).toMatch(new RegExp(`${kid} .* UTC|${kid}  \\S+ \\S+  \\S+`))
   expect((await agro('retire', kid, '--yes')).stderr).toBe(`${kid} is retired already.\n`)
