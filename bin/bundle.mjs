@@ -133,7 +133,7 @@ async function bundleInto(outdir, entry) {
 /** Modules that begin a page. */
 const BEGINS_A_PAGE = /(^|-)main\.ts$/
 
-/** A bundle lies beside the module that it begins with, and finds files from there. */
+/** A bundle lies in a folder of `web`, as the core's modules do, and finds files from there. */
 const PAGE_ENDING = '.bundle.js'
 
 /** Pages of extensions that are one file: what they import is in it, for browsers of years ago. */
@@ -183,11 +183,12 @@ function buildPages(options, sources = new Map()) {
     plugins: [readingPages(sources)],
     ...options,
   }
-  const entryPointsOf = (names) => names.map((name) => join('web', name))
   return Promise.all([
     build({
       ...common,
-      entryPoints: entryPointsOf(names.filter((name) => !isWhole(name))),
+      entryPoints: names
+        .filter((name) => !isWhole(name))
+        .map((name) => ({ in: join('web', name), out: placeOf(name) })),
       format: 'esm',
       target: 'es2023',
       // Libraries are loaded by their names, when they are needed.
@@ -195,12 +196,19 @@ function buildPages(options, sources = new Map()) {
     }),
     build({
       ...common,
-      entryPoints: entryPointsOf(names.filter(isWhole)),
+      entryPoints: names.filter(isWhole).map((name) => join('web', name)),
       format: 'iife',
       target: 'es2020',
     }),
   ])
 }
+
+/** Without its ending: of `extensions/NAME/main.ts` it is `NAME/main`. */
+const placeOf = (name) =>
+  name
+    .replaceAll(sep, '/')
+    .replace(/^extensions\//, '')
+    .replace(/\.ts$/, '')
 
 /** What is said of the files of a folder, with what they follow from. */
 function latestOf(outdir, entry, sources, names, packages = []) {

@@ -64,7 +64,7 @@ export interface Extension extends SettingsOwner {
   rule?: string
   /** Of `docs/guide/NAME.md`: where below `/docs` it is served. */
   guide?: Omit<Guide, 'file'>
-  /** Its own pages; those of the core have what is for them in `web/extensions/NAME`. */
+  /** Its own pages; `web/extensions/NAME` has its share of others, too. */
   pages?: readonly WebPage[]
   /** What `GET /` links to, by name. */
   links?: Record<string, ServiceLink>

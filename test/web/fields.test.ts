@@ -211,7 +211,7 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
     await close()
   })
 
-  test('admins see what is published, what a release changes, and how the service is used', async () => {
+  test('admins see what is published, and how the service is used', async () => {
     const { page } = visit
     await page.goto(`${visitors.url}/operations`)
     await page.getByText('What answers now').first().waitFor()
@@ -227,10 +227,6 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
     const described = page.locator('table', { hasText: `Layers of ${release}` })
     await described.waitFor()
     expect(await described.locator('tbody tr').count()).toBe(layers.length)
-    await page.getByRole('button', { name: 'Compare this release' }).click()
-    await page.getByRole('button', { name: 'Compare another one with it' }).click()
-    await page.getByRole('button', { name: 'Compare', exact: true }).click()
-    await page.locator('table', { hasText: 'All areas together' }).waitFor()
     await page.locator('table', { hasText: 'By operation' }).waitFor()
     const slow = page.locator('table', { hasText: 'Single calls, the slowest first' })
     // What takes longest is asked for by all who have an account.
@@ -253,25 +249,6 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
     const cells = await row.locator('td').allInnerTexts()
     expect(cells.slice(0, 3)).toEqual([code, 'interrupted', '3 hours ago'])
     await writer.deleteFrom('release').where('id', '=', id).execute()
-  })
-
-  test('admins see what of each area has values, and why there are none, with a link and as a file', async () => {
-    const { page } = visit
-    const card = page.locator('section', { hasText: 'How much of each area has values' })
-    await card.getByLabel('Country').selectOption('rwa')
-    await card.getByLabel('Areas of level').selectOption('2')
-    await card.getByLabel('Advice on').selectOption('yield')
-    await card.getByRole('button', { name: 'Show the coverage' }).click()
-    await card.locator('tbody tr').first().waitFor()
-    expect(new URL(page.url()).hash).toBe('#country=rwa&level=2&product=yield')
-    const url = '/coverage?country_code=rwa&level=2&product=yield'
-    const csv: string = (await service.app.inject({ url, headers: { accept: 'text/csv' } })).body
-    expect(await card.locator('tbody tr').count()).toBe(Math.min(100, csv.trim().split('\r\n').length - 1))
-    expect(await savedBy(card.getByRole('button', { name: 'Download the coverage as CSV' }))).toBe(csv)
-    await card.getByLabel('Areas of level').selectOption('1')
-    await page.reload()
-    await card.locator('tbody tr').first().waitFor()
-    expect(await card.getByLabel('Areas of level').inputValue()).toBe('2')
   })
 
   test('no page has a serious fault of accessibility, and each fits a phone, in light and dark', async () => {

@@ -7,6 +7,7 @@ import type { TestApp } from '#test/setup/app.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { openFor } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
+import { PASSWORD } from '#test/setup/people.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -110,6 +111,15 @@ function complaintsOf(page: Page, url: string): string[] {
 
 /** The rule of axe that none comes without the one above it. */
 export const HEADINGS = 'heading-order'
+
+/** Logs in at a page that asks for it. */
+export async function logInAt(page: Page, email: string): Promise<void> {
+  // The page of somebody who is still logged in has such fields, too.
+  await page.getByRole('button', { name: 'Log in' }).waitFor()
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Log in' }).click()
+}
 
 /** Waits until the map has drawn all that is to be seen. */
 export async function drawn(page: Page): Promise<void> {

@@ -42,7 +42,7 @@ export const fields: Extension = {
   errors,
   part: 'fields',
   tag: { name: 'fields', description: 'Your own collections of fields.', before: 'history' },
-  pages: [{ path: '/account/fields', script: 'extensions/fields/main.bundle.js' }],
+  pages: [{ path: '/account/fields', script: 'fields/main.bundle.js' }],
   sql: new URL('sql/', import.meta.url),
   accounts: {
     rows: { field_collection: "user_id = :user and state = 'kept'", field: IN_KEPT, field_weights: IN_KEPT },

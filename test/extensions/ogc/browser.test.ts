@@ -1,0 +1,34 @@
+// Runs on either database: pages ask for what other tests try on both.
+import { describe, expect, test } from 'vitest'
+import { CHROMIUM } from '#test/setup/chromium.ts'
+import { createTestAppWithPerson, makeAdmin } from '#test/setup/people.ts'
+import { logInAt, openPages, savedBy } from '#test/web/pages.ts'
+
+describe.skipIf(!CHROMIUM)('the coverage, in the page of admins', () => {
+  const { service, visit } = openPages(async () => {
+    const made = await createTestAppWithPerson()
+    await makeAdmin(made)
+    return made
+  }, '/operations')
+
+  test('admins see what of each area has values, and why there are none, with a link and as a file', async () => {
+    const { page } = visit
+    await logInAt(page, service.person.email)
+    const card = page.locator('section', { hasText: 'How much of each area has values' })
+    await card.getByLabel('Country').selectOption('rwa')
+    await card.getByLabel('Areas of level').selectOption('2')
+    await card.getByLabel('Advice on').selectOption('yield')
+    await card.getByRole('button', { name: 'Show the coverage' }).click()
+    await card.locator('tbody tr').first().waitFor()
+    expect(new URL(page.url()).hash).toBe('#country=rwa&level=2&product=yield')
+    const url = '/coverage?country_code=rwa&level=2&product=yield'
+    const csv: string = (await service.app.inject({ url, headers: { accept: 'text/csv' } })).body
+    expect(await card.locator('tbody tr').count()).toBe(Math.min(100, csv.trim().split('\r\n').length - 1))
+    expect(await savedBy(card.getByRole('button', { name: 'Download the coverage as CSV' }))).toBe(csv)
+    await card.getByLabel('Areas of level').selectOption('1')
+    await page.reload()
+    await card.locator('tbody tr').first().waitFor()
+    expect(await card.getByLabel('Areas of level').inputValue()).toBe('2')
+    expect(visit.complaints).toEqual([])
+  })
+})

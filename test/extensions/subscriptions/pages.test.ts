@@ -1,0 +1,98 @@
+// Runs on either database: pages ask for what other tests try on both.
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import { call } from '#test/setup/calls.ts'
+import { CHROMIUM } from '#test/setup/chromium.ts'
+import { createTestAppWithPerson } from '#test/setup/people.ts'
+import { rectangle } from '#test/setup/square.ts'
+import { logInAt, openPages } from '#test/web/pages.ts'
+
+describe.skipIf(!CHROMIUM)('subscriptions, in the page of an account', () => {
+  const { service, visitors, visit } = openPages(createTestAppWithPerson, '/account')
+
+  test('are not asked for before a login', async () => {
+    await logInAt(visit.page, service.person.email)
+    await visit.page.getByText('There are no subscriptions.').waitFor()
+    expect(visit.complaints).toEqual([])
+  })
+
+  test('subscribe to changes, with a secret that is shown once, enable it again, renew and delete it', async () => {
+    const { page } = visit
+    await page.getByLabel('Address to send to').fill('http://hooks.example.org/agro')
+    await page.getByLabel('Latitude').fill('9.5')
+    await page.getByLabel('Longitude').fill('38.5')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).first().fill('My field')
+    const product = page.getByLabel('Advice on')
+    await product.focus()
+    await product.selectOption('fertilizer')
+    expect(await product.evaluate('document.activeElement.name')).toBe('product')
+    await page.getByLabel('Input or variety').selectOption('Urea')
+    await page.getByRole('button', { name: 'Subscribe' }).click()
+    await page.locator('[name=url][aria-invalid=true]:focus').waitFor()
+    expect(visit.complaints.splice(0)).toEqual([expect.stringContaining('status of 400')])
+    await page.getByLabel('Address to send to').fill('https://hooks.example.org/agro')
+    await page.getByRole('button', { name: 'Subscribe' }).click()
+    const shown = page.getByLabel('The secret of My field', { exact: true })
+    const secret = await shown.innerText()
+    expect(secret).toMatch(/^whsec_/)
+    const { writer } = service.database
+    await sql`update subscription set disabled_at = now(), disabled_reason = 'gone'`.execute(writer)
+    await page.reload()
+    const item = page.locator('.item', { hasText: 'My field' })
+    await item.getByText('Disabled: the address answered that it is gone').waitFor()
+    const [told] = await subscribed()
+    expect(await item.innerText()).toContain('Changes by more than 10 % go to')
+    const place = { type: 'point', lat: 9.5, lng: 38.5 }
+    expect(told).toMatchObject({ product: 'fertilizer', input: 'Urea', place })
+    expect(await shown.count()).toBe(0)
+    await item.getByRole('button', { name: 'Enable My field again' }).click()
+    await item.getByText('Active.').waitFor()
+    await item.getByRole('button', { name: 'Renew the secret of My field' }).click()
+    expect(await shown.innerText()).not.toBe(secret)
+    page.once('dialog', (dialog) => dialog.accept())
+    await item.getByRole('button', { name: 'Delete the subscription My field' }).click()
+    await page.getByText('There are no subscriptions.').waitFor()
+    expect([await subscribed(), await shown.count()]).toEqual([[], 0])
+  })
+
+  test('subscribe to changes in a field that comes with the address, in an area and in saved fields that are chosen', async () => {
+    const { page } = visit
+    const outline = '9.5, 38.5\n9.5, 38.51\n9.51, 38.51'
+    const field = new URLSearchParams({ country: 'eth', name: 'Teff field', outline })
+    await page.goto(`${visitors.url}/account#${field}`)
+    await page.locator('h3:focus', { hasText: 'Told when values change' }).waitFor()
+    expect(await page.getByLabel('Corners').inputValue()).toBe(outline)
+    await page.getByLabel('Address to send to').fill('https://hooks.example.org/agro')
+    await page.getByRole('button', { name: 'Subscribe' }).click()
+    await page.getByLabel('The secret of Teff field', { exact: true }).waitFor()
+    expect(new URL(page.url()).hash).toBe('')
+    await page.getByLabel('Where', { exact: true }).selectOption('In an administrative area')
+    await page.getByLabel('Country').selectOption('rwa')
+    await page.getByLabel('Area', { exact: true }).selectOption('RWA-02')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).first().fill('The south')
+    await page.getByRole('button', { name: 'Subscribe' }).click()
+    await page.getByLabel('The secret of The south', { exact: true }).waitFor()
+    await call(service.app, 'PUT /fields/north', {
+      by: service.person,
+      headers: { 'content-type': 'application/x-ndjson' },
+      payload: JSON.stringify({ type: 'Feature', id: 1, geometry: rectangle(38.5, 9.5, 38.51, 9.51) }),
+    })
+    await page.getByLabel('Where', { exact: true }).selectOption('In saved fields, one by one')
+    await page.getByLabel('Country').selectOption('eth')
+    await page.getByLabel('Collection', { exact: true }).selectOption('north')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).first().fill('The north')
+    await page.getByRole('button', { name: 'Subscribe' }).click()
+    await page.getByLabel('The secret of The north', { exact: true }).waitFor()
+    const corners = [38.5, 38.51, 38.51].map((lng, at) => [lng, [9.5, 9.5, 9.51][at]])
+    const geometry = { type: 'Polygon', coordinates: [[...corners, corners[0]]] }
+    const drawn = { name: 'Teff field', place: { type: 'polygon', geometry } }
+    const chosen = { name: 'The south', place: { type: 'area', code: 'RWA-02', level: 1 } }
+    const all = await subscribed()
+    const saved = { name: 'The north', place: { type: 'fields', collection: 'north' } }
+    for (const one of [drawn, chosen, saved]) expect(all).toContainEqual(expect.objectContaining(one))
+  })
+
+  async function subscribed() {
+    return (await call(service.app, 'GET /subscriptions', { by: service.person })).body.items
+  }
+})
