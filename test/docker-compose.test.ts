@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { listSettings, loadConfig, loadEnvironmentFile, mistypedSettings } from '#src/config.ts'
+import { EXTENSIONS } from '#src/extensions/index.ts'
 import { newFolder } from './setup/folders.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -115,7 +116,7 @@ const SETTABLE: Record<string, string> = {
   DATABASE_POOL_SIZE: '24',
   RATE_LIMIT: '600/min',
   MIGRATE_ON_START: 'false',
-  EXTENSIONS: '-agents',
+  EXTENSIONS: `-${EXTENSIONS.find(({ name }) => !EXTENSIONS.some(({ needs }) => needs?.includes(name)))?.name}`,
   DATA_DIR: '/app/data/other',
   WORKERS: '4',
   BASE_PATH: '/agro',

@@ -23,7 +23,9 @@ function anchorsOf(file: string): string[] {
 }
 
 test.each(FILES)('the links of %s lead to files and headings that exist', (file) => {
-  const links = [...textOf(file).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
+  // Sections of released versions are frozen: their files may have moved.
+  const text = file === 'CHANGELOG.md' ? textOf(file).split(/^(?=## \d)/m)[0] : textOf(file)
+  const links = [...(text ?? '').matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
   const broken = links
     .filter((link) => !/^(https?:|mailto:)/.test(link))
     .filter((link) => {

@@ -5,6 +5,7 @@ import type { Tables } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import { countHistory, deleteItems, deleteUsage, type RemovedHistory } from '#src/history/queries.ts'
+import { ACCOUNT_DATA } from './account-data.ts'
 
 /** Without space around it, in the composed form of Unicode. */
 export function storedEmail(email: string): string {
@@ -188,8 +189,18 @@ const PIECE = 500
 /** Other rows of a deleted account, in this order: nothing cascades far. */
 const LEFTOVERS = [deleteUsage, deleteRefreshTokens, deleteSessions]
 
-/** Deletes some rows of deleted accounts, unless another process does; true where more may be left. */
+/**
+ * Deletes some rows of deleted accounts, unless another process does; true where more may be left. An extension that is off
+ * keeps its data, but none of accounts that are deleted.
+ */
 export async function removePiece(db: Kysely<Tables>): Promise<boolean> {
+  const pieces = [removeOwnPiece, ...ACCOUNT_DATA.map((data) => data.removePiece)]
+  let isMore = false
+  for (const remove of pieces) if (await remove?.(db)) isMore = true
+  return isMore
+}
+
+async function removeOwnPiece(db: Kysely<Tables>): Promise<boolean> {
   const more = await doAlone(db, REMOVAL_LOCK, async (trx) => {
     const removal = await firstRemoval(trx)
     if (removal === undefined) return false

@@ -6,7 +6,6 @@ import { Option } from 'commander'
 import type { Kysely, Transaction } from 'kysely'
 import { RegisterRequest } from '#schemas/auth.ts'
 import { ROLES, type Role } from '#schemas/user.ts'
-import { ACCOUNT_DATA } from '#src/accounts/account-data.ts'
 import { describeTokenUse, issueToken } from '#src/accounts/account-mail.ts'
 import { hashPassword, refuseGuessable } from '#src/accounts/credentials.ts'
 import { findCopiedAccount, restoreAccount } from '#src/accounts/restore-queries.ts'
@@ -214,9 +213,7 @@ const restore = command({
         }
         await confirm(`${await tellDeletion(writer, account.id)}: this restores ${account.email}`, consent)
         // The running service removes leftovers, and the embedded database has none now.
-        for (const removePiece of [queries.removePiece, ...ACCOUNT_DATA.map((data) => data.removePiece)]) {
-          while (await removePiece?.(writer));
-        }
+        while (await queries.removePiece(writer));
         const lockedHash = await hashPassword(randomBytes(32).toString('base64url'))
         const restoring = restoreAccount(writer, copy, account, lockedHash)
         const { changed, rows } = await whileShown(`restoring ${email}`, restoring)

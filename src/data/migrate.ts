@@ -7,7 +7,14 @@ import { isLockNotAvailable, isUndone } from './failures.ts'
 import { APPLICATION } from './pool.ts'
 import { insertReference, REFERENCE_FILE, readReference } from './reference.ts'
 import { explainRights } from './rights.ts'
-import { breaksOlder, listPendingScripts, readApplied, readScripts, type Script } from './schema-state.ts'
+import {
+  breaksOlder,
+  joinParts,
+  listPendingScripts,
+  readApplied,
+  readScripts,
+  type Script,
+} from './schema-state.ts'
 import type { Tables } from './tables.ts'
 
 /** Describes other sessions, the oldest transaction first. Address and time need the right to see them. */
@@ -153,6 +160,7 @@ async function applyAll(
   if (breaking) await refuseBesideOlder(trx, breaking)
   if (pending.length > 0) await keepAppliedScripts(trx)
   for (const script of pending) await apply(trx, script)
+  if (pending.length > 0) await noteOwners(trx, scripts)
   // One may have come meanwhile.
   if (breaking) await refuseBesideOlder(trx, breaking)
   const names = pending.map(({ name }) => name)
@@ -175,6 +183,22 @@ async function keepAppliedScripts(trx: Transaction<Tables>): Promise<void> {
       add column if not exists replaced text[] not null default '{}',
       add column if not exists breaks_older boolean not null default false,
       add column if not exists extension text`.execute(trx)
+}
+
+/** Says whose scripts are that versions before extensions have applied, and has these know divided ones by the whole. */
+async function noteOwners(trx: Transaction<Tables>, scripts: Script[]): Promise<void> {
+  const owned = scripts.filter(({ extension }) => extension !== null)
+  await sql`
+    update applied_script set extension = owned.extension
+    from unnest(
+      ${owned.map(({ name }) => name)}::text[], ${owned.map(({ extension }) => extension)}::text[]
+    ) as owned (name, extension)
+    where applied_script.name = owned.name and applied_script.extension is null`.execute(trx)
+  for (const { name, checksum } of joinParts(scripts)) {
+    await sql`
+      insert into applied_script (kind, name, checksum) values ('migration', ${name}, ${checksum})
+      on conflict (kind, name) do nothing`.execute(trx)
+  }
 }
 
 async function apply(trx: Transaction<Tables>, script: Script): Promise<void> {

@@ -58,7 +58,10 @@ async function scriptsOf(kind: Script['kind'], folders: readonly ScriptFolder[])
   return scripts.flat().sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-const REPLACES = /^-- replaces: (\S+)$/m
+/** The name and the checksum of a migration that was divided; its parts, each below this line, are its text. */
+const REPLACES = /^-- replaces: (\S+) (\S+)\n/
+
+const checksumOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
 async function scriptsIn(kind: Script['kind'], { extension, url }: ScriptFolder): Promise<Script[]> {
   const folder = new URL(`${kind}s/`, url)
@@ -68,11 +71,24 @@ async function scriptsIn(kind: Script['kind'], { extension, url }: ScriptFolder)
       .filter((name) => name.endsWith('.sql'))
       .map(async (name) => {
         const text = await readFile(new URL(name, folder), 'utf8')
-        const checksum = createHash('sha256').update(text).digest('hex')
+        const checksum = checksumOf(text)
         return { kind, name, text, checksum, extension, replaces: REPLACES.exec(text)?.[1] }
       }),
   )
 }
+
+/** Those that were divided, where all their parts are here: older versions know the whole. */
+export function joinParts(scripts: readonly Script[]): Pick<Script, 'name' | 'checksum'>[] {
+  const names = new Set(scripts.flatMap(({ replaces = [] }) => replaces))
+  return [...names].flatMap((name) => {
+    const parts = scripts.filter(({ replaces }) => replaces === name)
+    const checksum = checksumOf(parts.map(({ text }) => text.replace(REPLACES, '')).join('\n'))
+    return REPLACES.exec(parts[0]?.text ?? '')?.[2] === checksum ? [{ name, checksum }] : []
+  })
+}
+
+/** Until then all scripts were in one folder, and a database does not know of which extension they are. */
+const LAST_OF_ONE_FOLDER = 55
 
 const numberOf = (name: string) => Number.parseInt(name, 10) || 0
 
@@ -124,7 +140,7 @@ interface Comparison {
 function compareScripts(scripts: Script[], applied: AppliedScripts): Comparison {
   const known = new Set(scripts.flatMap(({ name, replaces = name }) => [name, replaces]))
   const latest = Math.max(
-    0,
+    LAST_OF_ONE_FOLDER,
     ...scripts.filter(({ kind }) => kind === 'migration').map((one) => numberOf(one.name)),
   )
   const newer = migrationsIn(

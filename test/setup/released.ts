@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { readScripts, type Script } from '#src/data/schema-state.ts'
+import { joinParts, readScripts } from '#src/data/schema-state.ts'
 
 export const RELEASED = resolve(import.meta.dirname, '../released')
 
@@ -26,21 +26,13 @@ export async function describeVersion(version: string, names?: string[]): Promis
   const migrations = scripts
     .filter(({ kind, name }) => kind === 'migration' && (names?.includes(name) ?? true))
     .map(({ name, checksum }) => [name, checksum])
-  const replaced = new Set(scripts.flatMap(({ replaces = [] }) => replaces))
-  for (const name of replaced) {
-    if (names?.includes(name) ?? true) migrations.push([name, checksumOfParts(scripts, name)])
+  for (const { name, checksum } of joinParts(scripts)) {
+    if (names?.includes(name) ?? true) migrations.push([name, checksum])
   }
   return {
     changelog: createHash('sha256').update(section.trimEnd()).digest('hex'),
     migrations: Object.fromEntries(migrations),
   }
-}
-
-/** Of a migration that was divided among extensions: its parts, each below its first line, are its text. */
-function checksumOfParts(scripts: Script[], name: string): string {
-  const parts = scripts.filter(({ replaces }) => replaces === name)
-  const text = parts.map((part) => part.text.replace(/^.*\n/, '')).join('\n')
-  return createHash('sha256').update(text).digest('hex')
 }
 
 const BETWEEN = ';\n\n'

@@ -13,7 +13,7 @@ import {
 } from '#src/data/relations.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { OperatorError } from '#src/errors.ts'
+import { listSome, OperatorError } from '#src/errors.ts'
 import { VERSION } from '#src/lib/version.ts'
 import {
   ARCHIVE_FORMAT,
@@ -149,6 +149,14 @@ async function refuseOtherSchema(
   const ours = await readMigrations(trx)
   if (JSON.stringify(ours) === JSON.stringify(migrations)) return
   const last = migrations.at(-1)?.name
+  const missing = migrations.filter(({ name }) => !ours.some((own) => own.name === name))
+  if (service === VERSION && missing.length > 0) {
+    const names = listSome(missing.map(({ name }) => name))
+    throw new OperatorError(
+      `The file has data of extensions that are not here (${names}): import it where they are.`,
+      { code: 'SCHEMA' },
+    )
+  }
   throw new OperatorError(
     `The file was written by version ${service} with a schema up to ${last}, and this one has ${ours.at(-1)?.name}: import it with that version into a new database, and upgrade that.`,
     { code: 'SCHEMA' },

@@ -1,4 +1,4 @@
--- replaces: 0055_strangers_and_turns.sql
+-- replaces: 0055_strangers_and_turns.sql d85fc6fd04a4bb096820281c20fbb01fb6d23a0a0a18c255f91707b05fab1dd7
 -- A STOP of a number that nothing else is known of ends with other messages: nobody can fill the table for good with such.
 
 alter table message add column of_stranger boolean not null default false;
