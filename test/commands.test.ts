@@ -179,7 +179,7 @@ describe.sequential('the commands run as they are written, one after the other, 
     'docs/guide/integrators.md',
     'docs/guide/agents.md',
     'docs/guide/calls.md',
-    'docs/guide/citing.md',
+    'docs/guide/citations.md',
     'docs/guide/signatures.md',
     'docs/guide/quantities.md',
     'docs/guide/messages.md',
@@ -189,7 +189,7 @@ describe.sequential('the commands run as they are written, one after the other, 
     'docs/guide/operators.md',
     'docs/operations.md',
     'docs/guide/contributors.md',
-    'docs/guide/changes.md',
+    'docs/guide/subscriptions.md',
   ]
   const pages = isEmbedded ? ['README.md'] : pagesOfServer
   describe.each(pages)('%s', (page) => {

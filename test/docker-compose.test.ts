@@ -110,7 +110,7 @@ test('the script keeps the settings that are there where nobody else of the mach
 const PEM = String(generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }))
 
 /** What .env may have, each with another value than the default. */
-const SETTABLE: Record<string, string> = {
+const VALUES: Record<string, string> = {
   DATABASE_DIRECT_URL: 'postgres://agro:direct%2Fpassword@db:5432/agro',
   DATABASE_READ_URL: 'postgres://agro:read-password@replica:5432/agro',
   DATABASE_POOL_SIZE: '24',
@@ -159,6 +159,9 @@ const SETTABLE: Record<string, string> = {
   TELEGRAM_SECRET: 't'.repeat(32),
   MESSAGES_A_DAY: '20',
 }
+
+/** Without those of extensions that are not there. */
+const SETTABLE = Object.fromEntries(Object.entries(VALUES).filter(([name]) => listSettings().includes(name)))
 
 /** What the container itself is about, and the secrets that each installation has. */
 const SET_BY_COMPOSE = {

@@ -16,6 +16,7 @@ declare module '#src/api-error.ts' {
 /** Items of histories that their owners share, at addresses to cite. */
 export const citations: Extension = {
   name: 'citations',
+  guide: { path: 'citing', title: 'citing', before: 'operators' },
   part: 'account',
   errors,
   async routes(app, core) {

@@ -91,6 +91,7 @@ declare module '#src/http/metrics/metrics.ts' {
 /** Messages to addresses of accounts when values change. */
 export const subscriptions: Extension = {
   name: 'subscriptions',
+  guide: { path: 'changes', title: 'messages of changes', before: 'operators' },
   needs: ['fields'],
   settings,
   errors,

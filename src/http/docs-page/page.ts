@@ -124,8 +124,6 @@ const READINGS: Reading[] = [
   { path: 'quantities', file: 'guide/quantities.md', title: 'quantities' },
   { path: 'gis', file: 'guide/gis.md', title: 'GIS' },
   { path: 'clients', file: 'guide/clients.md', title: 'clients' },
-  { path: 'changes', file: 'guide/changes.md', title: 'messages of changes' },
-  { path: 'citing', file: 'guide/citing.md', title: 'citing' },
   { path: 'operators', file: 'guide/operators.md', title: 'operators' },
   { path: 'manifest', file: 'manifest.md', title: 'own rasters' },
   { path: 'contributors', file: 'guide/contributors.md', title: 'contributors' },

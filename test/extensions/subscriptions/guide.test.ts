@@ -9,7 +9,7 @@ import { newSecret } from '#src/extensions/subscriptions/queries.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
-const guide = readFileSync('docs/guide/changes.md', 'utf8')
+const guide = readFileSync('docs/guide/subscriptions.md', 'utf8')
 
 const codeIn = (language: string) =>
   new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\n\`\`\``).exec(guide)?.[1] ?? ''
