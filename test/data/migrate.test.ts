@@ -8,7 +8,7 @@ import { loadConfig } from '#src/config.ts'
 import { type Database, openCluster } from '#src/data/client.ts'
 import { migrate } from '#src/data/migrate.ts'
 import { REFERENCE_FILE } from '#src/data/reference.ts'
-import { readScripts, refuseOlderSchema } from '#src/data/schema-state.ts'
+import { listPendingScripts, readApplied, readScripts, refuseOlderSchema } from '#src/data/schema-state.ts'
 import { OperatorError } from '#src/errors.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { openDatabase } from '#test/setup/open-service.ts'
@@ -51,6 +51,25 @@ async function ask(statement: string): Promise<unknown[]> {
 }
 
 describe('migrations', () => {
+  test('of extensions that are deleted are no newer ones, also where a version before extensions applied them', async () => {
+    const all = await readScripts()
+    const left = all
+      .filter(({ extension }) => extension === null)
+      .map((script) => (script.name === 'uuid_at.sql' ? { ...script, checksum: 'another' } : script))
+    for (const own of ['extension', 'null::text']) {
+      await sql`update applied_script set extension = ${sql.raw(own)}`.execute(database.writer)
+      const applied = await readApplied(database.writer)
+      expect(listPendingScripts(left, applied).map(({ name }) => name)).toEqual(['uuid_at.sql'])
+    }
+  })
+
+  test('that were divided are known by the whole to versions that have it', async () => {
+    const whole = `select checksum from applied_script where name = '0055_strangers_and_turns.sql'`
+    expect(await ask(whole)).toEqual([
+      { checksum: 'd85fc6fd04a4bb096820281c20fbb01fb6d23a0a0a18c255f91707b05fab1dd7' },
+    ])
+  })
+
   test('are applied once, in the order of their names', async () => {
     // Each needs the one before.
     await write('migrations/9003_third.sql', 'create table third as select * from second')
