@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { migrate } from '#src/data/migrate.ts'
-import { readScripts } from '#src/data/schema-state.ts'
+import { joinParts, readScripts } from '#src/data/schema-state.ts'
 import { exportDatabase, importDatabase } from '#src/extensions/transfer/copy-queries.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { type CliResult, runAgro } from '#test/setup/cli.ts'
@@ -37,9 +37,10 @@ const MONTH_GOING = `
   from (select user_id, id from history_item_going order by user_id, id limit 1) as item`
 
 /** In both directions at once: the embedded one is opened beside two databases of a server. */
-const [LAST_BUT_ONE, LAST] = (await readScripts())
-  .filter(({ kind }) => kind === 'migration')
+const scripts = (await readScripts()).filter(({ kind }) => kind === 'migration')
+const [LAST_BUT_ONE, LAST] = [...scripts, ...joinParts(scripts)]
   .map(({ name }) => name)
+  .sort()
   .slice(-2)
 
 /** Runs `agro`, and leaves out how far it is, which a slow machine is told. */
