@@ -19,7 +19,7 @@ describe.skipIf(!CHROMIUM)('pages without any extension, in a browser', () => {
     await page.locator('.place .product').first().waitFor()
     expect(await page.locator('[name=mode]').count()).toBe(0)
     expect(await page.locator('.place a[href^="account"]').count()).toBe(0)
-    await page.goto(`${visitors.url}/#country=rwa&mode=table`)
+    await page.goto(`${visitors.url}/#country=rwa&as=table`)
     await page.reload()
     await page.getByText('This service does not list its areas').waitFor()
     await page.goto(`${visitors.url}/districts`)
