@@ -107,7 +107,8 @@ export async function buildApp(
   await app.register(trailingSlashes)
   const on = listExtensionsThatAreOn(config)
   const extensions = EXTENSIONS.filter(({ name }) => on.includes(name))
-  const steps = await collect(extensions.map(({ loginStep }) => loginStep?.(app) ?? []))
+  // Accounts that have a step on are not open without it where its extension is off.
+  const steps = await collect(EXTENSIONS.map(({ loginStep }) => loginStep?.(app) ?? []))
   await app.register(authentication, {
     accounts: createAccounts(database.writer, steps, app.logFailure),
   })
@@ -148,7 +149,7 @@ export async function buildApp(
     },
     { prefix: config.BASE_PATH },
   )
-  const links = Object.assign({}, ...extensions.map((extension) => extension.links))
+  const links = Object.assign({}, ...extensions.map((one) => one.links))
   await app.register(service, { prefix: config.BASE_PATH, links, extensions: on })
   publishOnSchedule(app)
   return app.decorate('warmUp', () => warmUp(app, lookup))
@@ -177,7 +178,9 @@ async function registerPages(app: App, extensions: readonly Extension[]): Promis
   })
   await app.register(openapi, {
     countries,
-    codes: listErrorCodes(extensions.map(({ errors = {} }) => errors)),
+    codes: listErrorCodes(
+      EXTENSIONS.filter((one) => extensions.includes(one) || one.loginStep).map(({ errors = {} }) => errors),
+    ),
     rules: extensions.flatMap(({ rule = [] }) => rule),
     tags: extensions.flatMap(({ tag = [] }) => tag),
   })

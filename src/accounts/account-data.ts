@@ -8,7 +8,7 @@ export interface AccountData {
   rows: Record<string, string>
   /** Kinds of audit records of changes of rights. */
   changes?: readonly AuditKind[]
-  /** Removes a piece of what deleted accounts have left, and finds whether there was any. */
+  /** Removes some rows of deleted accounts; true where more may be left. */
   removePiece?(db: Kysely<Tables>): Promise<boolean>
   /** Its table that has rows of a deleted account until then. */
   leftIn?: string
@@ -16,6 +16,3 @@ export interface AccountData {
 
 /** The list of extensions adds theirs. */
 export const ACCOUNT_DATA: AccountData[] = []
-
-/** Adds what an extension has, once in a process. */
-export const addAccountData = (data: AccountData): void => void ACCOUNT_DATA.push(data)

@@ -43,10 +43,7 @@ interface ScriptFolder {
 }
 
 /** The list of extensions adds theirs. */
-const FOLDERS: ScriptFolder[] = [{ extension: null, url: SQL_FOLDER }]
-
-/** Adds the scripts of an extension, once in a process. */
-export const addScripts = (extension: string, url: URL): void => void FOLDERS.push({ extension, url })
+export const FOLDERS: ScriptFolder[] = [{ extension: null, url: SQL_FOLDER }]
 
 /** Migrations by number, then functions. */
 export async function readScripts(folders: readonly ScriptFolder[] = FOLDERS): Promise<Script[]> {

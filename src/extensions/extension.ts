@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { ReleaseLink } from '#schemas/catalog.ts'
 import type { ServiceLink } from '#schemas/service.ts'
-import { type AccountData, addAccountData } from '#src/accounts/account-data.ts'
+import { ACCOUNT_DATA, type AccountData } from '#src/accounts/account-data.ts'
 import type { Passwords } from '#src/accounts/credentials.ts'
 import type { LoginStep } from '#src/accounts/steps.ts'
 import type { Additions } from '#src/advice/additions.ts'
@@ -14,7 +14,7 @@ import { OF_RELEASES } from '#src/catalog/removal-queries.ts'
 import type { CheckedDatabase, Checks } from '#src/cli/doctor/finding.ts'
 import { addSettings, type SettingsOwner } from '#src/config.ts'
 import { AUDIT_KINDS } from '#src/data/audit-kinds.ts'
-import { addScripts } from '#src/data/schema-state.ts'
+import { FOLDERS } from '#src/data/schema-state.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { addErrors, type ErrorRows } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
@@ -70,6 +70,7 @@ export interface Extension extends SettingsOwner {
   links?: Record<string, ServiceLink>
   /** What it adds to requests for advice, and to answers. */
   additions?(app: App): Promise<Partial<Additions>>
+  /** Asked for also where the extension is off: accounts may have it on. */
   loginStep?(app: App): Promise<LoginStep>
   /** What each release links to, in its own document and in those of other extensions. */
   releaseLinks?: ReleaseLink[]
@@ -97,10 +98,10 @@ export function listed(extensions: readonly Extension[]): readonly Extension[] {
   for (const extension of extensions) {
     addSettings(extension)
     addErrors(extension.errors ?? {})
-    if (extension.sql) addScripts(extension.name, extension.sql)
+    if (extension.sql) FOLDERS.push({ extension: extension.name, url: extension.sql })
     OF_RELEASES.push(...(extension.ofReleases ?? []))
     if (extension.observeLoads) LOAD_OBSERVERS.push(extension.observeLoads)
-    if (extension.accounts) addAccountData(extension.accounts)
+    if (extension.accounts) ACCOUNT_DATA.push(extension.accounts)
     Object.assign(AUDIT_KINDS, extension.auditKinds)
     Object.assign(METRICS, extension.metrics)
     Object.assign(PATTERNS, extension.patterns)
