@@ -1,6 +1,5 @@
 /** Runs before each test file. Modules are loaded once for many files, this one anew for each. */
 import { afterAll } from 'vitest'
-import '#src/extensions/index.ts'
 import { cpuSecondsSince } from './cpu-time.ts'
 import { removeFolders } from './folders.ts'
 import { recordStatements } from './sent-statements.ts'
@@ -15,6 +14,11 @@ declare module 'vitest' {
   }
 }
 
+const countsStatements = process.env.TEST_DATABASE_KIND === 'embedded'
+// Before anything of `src` is loaded: statements of constants run once, when their module is.
+if (countsStatements) await startCounting()
+await import('#src/extensions/index.ts')
+
 // What is registered first runs last.
 // biome-ignore lint/correctness/noEmptyPattern: Vitest reads there which fixtures are wanted.
 afterAll(({}, file) => {
@@ -23,8 +27,7 @@ afterAll(({}, file) => {
 afterAll(removeFolders)
 
 if (process.env.RECORD_STATEMENTS) recordStatements(process.env.RECORD_STATEMENTS)
-if (process.env.TEST_DATABASE_KIND === 'embedded') {
-  await startCounting()
+if (countsStatements) {
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads there which fixtures are wanted.
   afterAll(async ({}, file) => {
     file.meta.statements = await takeRuns()

@@ -93,7 +93,7 @@ async function headOf(trx: Transaction<Tables>): Promise<ArchiveHead> {
 }
 
 /** Tables with rows in a new schema, which the file replaces. */
-const REFERENCE: (keyof Tables)[] = [
+export const REFERENCE: (keyof Tables)[] = [
   'country_alias',
   'crop_alias',
   'country_crop',
