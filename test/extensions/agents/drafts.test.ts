@@ -1,14 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import {
-  countLeftOut,
-  fitAnswer,
-  groupValues,
-  MOST_BYTES,
-  mergeSources,
-  shortenText,
-} from '#src/extensions/agents/tool.ts'
+import { fitAnswer, MOST_BYTES, Room } from '#src/extensions/agents/answer.ts'
+import { groupValues } from '#src/extensions/agents/sections.ts'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 400 })
 
@@ -16,10 +10,9 @@ test('an answer is short whatever others have written in it, and says how much i
   const origin = fc.record({ of: fc.string({ maxLength: 100 }), source: text, licence: text })
   fc.assert(
     fc.property(fc.array(text, { maxLength: 300 }), fc.array(origin, { maxLength: 8 }), (names, origins) => {
-      const { content, text } = fitAnswer((most) => ({
-        names: names.slice(0, most).map((name) => shortenText(name, most)),
-        sources: mergeSources(origins, most),
-        ...countLeftOut(most, names.length),
+      const { content, text } = fitAnswer((room) => ({
+        names: room.list(names).map((name) => room.text(name)),
+        sources: origins,
       }))
       expect(Buffer.byteLength(text)).toBeLessThan(MOST_BYTES)
       expect(JSON.parse(text)).toEqual(content)
@@ -31,7 +24,7 @@ test('an answer is short whatever others have written in it, and says how much i
 })
 
 test('a text is cut between characters', () => {
-  expect(shortenText('🌾'.repeat(161), 100)).toBe(`${'🌾'.repeat(159)}…`)
+  expect(new Room(100).text('🌾'.repeat(161))).toBe(`${'🌾'.repeat(159)}…`)
 })
 
 test('values are named by what a source calls its layers, whatever that is', () => {

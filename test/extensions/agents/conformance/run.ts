@@ -34,9 +34,9 @@ function tryScenarios(address: string, failures: 'service' | 'fixtures'): Promis
 
 async function tryFixtures(): Promise<number> {
   const fastify = Fastify()
-  const exchange = createExchange(sdk, createFixtureServer, (error) => console.error(error))
+  const answer = createExchange(sdk, createFixtureServer, (error) => console.error(error))
   fastify.post('/mcp', async (request, reply) => {
-    const response = await exchange.answer(request.body as object, { request, reply })
+    const response = await answer(request.body as object, { request, reply })
     const type = response.headers.get('content-type')
     if (type !== null) reply.type(type)
     return reply.code(response.status).send(await response.text())
