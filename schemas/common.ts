@@ -260,7 +260,7 @@ export function defineErrorCode(codes: readonly string[]): TSchema {
 
 export const ErrorDetail = component(
   'ErrorDetail',
-  'A mistake in one parameter, or, with a `code`, the reason why one product has no value.',
+  'A mistake in a parameter; with a `code`, why a product has no value, or which limit.',
   {
     field: string('The parameter, as a dotted path; or the product.', 'lat'),
     message: Type.String({ examples: ['lat must be a number from -90 to 90'] }),

@@ -48,6 +48,7 @@ const CORE_ERRORS = {
       'A request with this `Idempotency-Key` is being worked on; try again after `Retry-After` seconds.',
   },
   TOO_MANY_KEYS: { status: 409, meaning: 'The user has the maximum number of keys.' },
+  LIMIT_REACHED: { status: 409, meaning: 'The account has the maximum of something; `details` say of what.' },
   BODY_TOO_LARGE: { status: 413, meaning: 'The body is larger than the limit.' },
   TOO_MANY_POINTS: { status: 413, meaning: 'The call has more points than the limit.' },
   TOO_MANY_POLYGONS: { status: 413, meaning: 'The call has more polygons than the limit.' },
@@ -121,6 +122,7 @@ const CORE_SENTENCES: Record<keyof CoreErrors, string> = {
     'The service sends no mail: ask its operator, who can give you a token for a new password.',
   EMAIL_TAKEN: 'There is an account with this e-mail: log in.',
   TOO_MANY_KEYS: 'You have 20 keys: delete one that is not used.',
+  LIMIT_REACHED: 'You have 20 keys: delete one that is not used.',
   BODY_TOO_LARGE: 'The body is too large.',
   TOO_MANY_POINTS:
     'The call has 1001 points. Without a token a call may have 1000 points, with one (log in with POST /auth/login) 20000.',

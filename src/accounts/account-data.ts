@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { Config } from '#src/config.ts'
 import type { AuditKind } from '#src/data/audit-kinds.ts'
 import type { Tables } from '#src/data/tables.ts'
 
@@ -12,6 +13,17 @@ export interface AccountData {
   removePiece?(db: Kysely<Tables>): Promise<boolean>
   /** Its table that has rows of a deleted account until then. */
   leftIn?: string
+}
+
+/**
+ * How much of something an account may have, by the code of the refusal, whose sentence has `most` in it. Rows of `table`
+ * with `user_id` count, where nothing else counts. The list of extensions adds theirs.
+ */
+export const ACCOUNT_LIMITS: Record<
+  string,
+  { of: string; most: number; setting?: { name: keyof Config; off: string }; table?: keyof Tables }
+> = {
+  TOO_MANY_KEYS: { of: 'keys', most: 20, table: 'api_key' },
 }
 
 /** The list of extensions adds theirs. */

@@ -6,7 +6,6 @@ import type { Tables } from '#src/data/tables.ts'
 import type { KeyUsage } from '#src/http/plugins/key-usage.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 import { isFreshSession } from './queries.ts'
-import { holdAccount } from './user-queries.ts'
 
 /** Longer than it is shown, for late questions. */
 const USAGE_KEPT_DAYS = 90
@@ -33,28 +32,19 @@ interface NewKey {
   expiresInDays: number | null
 }
 
-/** Adds a key, and deletes expired ones of the user; gives the reason where it may not. */
+/** Adds a key, and deletes expired ones. The account is held: no key is made while all end. Undefined without the session. */
 export async function insertKey(
   trx: Transaction<Tables>,
   key: NewKey,
-  limit: number,
-): Promise<Omit<NewApiKey, 'key'> | 'session ended' | 'too many'> {
+): Promise<Omit<NewApiKey, 'key'> | undefined> {
   const { userId, sessionId, name, hint, hash, scopes, expiresInDays } = key
-  // Simultaneous keys count each other, and none is made while all end.
-  await holdAccount(trx, userId)
   // The process may have looked the session up seconds ago.
-  if ((await isFreshSession(trx, sessionId)) === undefined) return 'session ended'
+  if ((await isFreshSession(trx, sessionId)) === undefined) return undefined
   await trx
     .deleteFrom('api_key')
     .where('user_id', '=', userId)
     .where('expires_at', '<', sql<Date>`now()`)
     .execute()
-  const { count } = await trx
-    .selectFrom('api_key')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow()
-  if (count >= limit) return 'too many'
   return trx
     .insertInto('api_key')
     .values({

@@ -18,8 +18,8 @@ import { type Caller, KEY_PREFIX, requireCaller, requireSession } from '#src/htt
 import { notAllowed } from '#src/http/plugins/error-handler.ts'
 import { deleteKey, insertKey, listKeys } from './key-queries.ts'
 import { tokenHash } from './token-queries.ts'
+import { findLimit } from './user-queries.ts'
 
-const KEYS_PER_USER = 20
 /** Several times the longest request: each item of an endless list of scopes would be a mistake to tell of. */
 const BODY_LIMIT = 4096
 
@@ -27,7 +27,8 @@ const NO_ADMIN = 'The scope admin is for keys of callers with the role admin.'
 const NO_SUCH_KEY = 'You have no key with this id.'
 const HINT_LENGTH = KEY_PREFIX.length + 4
 
-function createRoute({ database, once }: App) {
+function createRoute({ config, database, once }: App) {
+  const limit = findLimit('TOO_MANY_KEYS', config)
   return {
     method: 'POST',
     url: '/keys',
@@ -36,12 +37,12 @@ function createRoute({ database, once }: App) {
     schema: {
       operationId: 'createKey',
       summary: 'Create a key for a server',
-      description: `Send the key as the Bearer token instead of an access token. Its scopes limit its rights, by default to ${DEFAULT_SCOPES.join(' and ')}. It is shown once, and only its hash is stored; a repetition with the same \`Idempotency-Key\` shows it again for a day. A user has at most ${KEYS_PER_USER}.`,
+      description: `Send the key as the Bearer token instead of an access token. Its scopes limit its rights, by default to ${DEFAULT_SCOPES.join(' and ')}. It is shown once, and only its hash is stored; a repetition with the same \`Idempotency-Key\` shows it again for a day. A user has at most ${limit.most}.`,
       tags: ['auth'],
       body: ref(ApiKeyRequest),
       response: {
         201: { ...ref(NewApiKey), description: 'The key.' },
-        ...errorResponses('INVALID_PARAMETERS', ...ADMIN_ERRORS, 'TOO_MANY_KEYS'),
+        ...errorResponses('INVALID_PARAMETERS', ...ADMIN_ERRORS, limit.code),
       },
     },
     handler: (request: FastifyRequest<{ Body: ApiKeyRequest }>, reply: FastifyReply) =>
@@ -61,16 +62,11 @@ function createRoute({ database, once }: App) {
           expiresInDays,
         }
         const row = await inTransaction(database.writer, async (trx) => {
-          const inserted = await insertKey(trx, made, KEYS_PER_USER)
-          if (typeof inserted === 'object') {
-            await request.audit(trx, { kind: 'key_made', detail: { key: inserted.id, scopes } })
-          }
+          const inserted = await limit.add(trx, userId, () => insertKey(trx, made))
+          if (!inserted) throw new ApiError('UNAUTHORIZED', 'The session has just ended.')
+          await request.audit(trx, { kind: 'key_made', detail: { key: inserted.id, scopes } })
           return inserted
         })
-        if (row === 'session ended') throw new ApiError('UNAUTHORIZED', 'The session has just ended.')
-        if (row === 'too many') {
-          throw new ApiError('TOO_MANY_KEYS', `You have ${KEYS_PER_USER} keys: delete one that is not used.`)
-        }
         reply.code(201).header('location', `${request.basePath}/auth/keys/${row.id}`)
         return { ...row, key }
       }),

@@ -1,11 +1,12 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { ProfileChanges, Role, UserProfile } from '#schemas/user.ts'
+import type { Config } from '#src/config.ts'
 import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
-import { OperatorError } from '#src/errors.ts'
+import { ApiError, type ErrorCode, EXAMPLE_SENTENCES, OperatorError } from '#src/errors.ts'
 import { countHistory, deleteItems, deleteUsage, type RemovedHistory } from '#src/history/queries.ts'
-import { ACCOUNT_DATA } from './account-data.ts'
+import { ACCOUNT_DATA, ACCOUNT_LIMITS } from './account-data.ts'
 
 /** Without space around it, in the composed form of Unicode. */
 export function storedEmail(email: string): string {
@@ -135,6 +136,33 @@ export async function updateUser(
 /** Locks an account until the transaction ends; a change of several of its rows begins so. */
 export async function holdAccount(trx: Transaction<Tables>, id: string): Promise<void> {
   await sql`select from app_user where id = ${id} for no key update`.execute(trx)
+}
+
+/** A limit as operators have set it. Its refusal has the code of all limits in the details. */
+export function findLimit(name: string, config: Config) {
+  const { of, most, setting, table } = ACCOUNT_LIMITS[name] as (typeof ACCOUNT_LIMITS)[string]
+  const code = name as ErrorCode
+  const bound = setting ? (config[setting.name] as number) : most
+  const sentence = EXAMPLE_SENTENCES[code].replace(String(most), String(bound))
+  const details = [{ field: of, message: `an account may have ${bound} ${of}`, code: 'LIMIT_REACHED' }]
+  const refuse = () => new ApiError(code, (bound === 0 && setting?.off) || sentence, details)
+  return {
+    code,
+    most: bound,
+    refuse,
+    /** Adds one, or undoes that where it is over the limit. Simultaneous requests count each other. */
+    async add<Row>(trx: Transaction<Tables>, userId: string, insert: () => Promise<Row>): Promise<Row> {
+      await holdAccount(trx, userId)
+      const row = await insert()
+      const { count } = await trx
+        .selectFrom(table as 'api_key')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('user_id', '=', userId)
+        .executeTakeFirstOrThrow()
+      if (count > bound) throw refuse()
+      return row
+    },
+  }
 }
 
 interface RemovedRecords extends RemovedHistory {

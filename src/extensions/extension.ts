@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { ReleaseLink } from '#schemas/catalog.ts'
 import type { ServiceLink } from '#schemas/service.ts'
-import { ACCOUNT_DATA, type AccountData } from '#src/accounts/account-data.ts'
+import { ACCOUNT_DATA, ACCOUNT_LIMITS, type AccountData } from '#src/accounts/account-data.ts'
 import type { Passwords } from '#src/accounts/credentials.ts'
 import type { LoginStep } from '#src/accounts/steps.ts'
 import type { Additions } from '#src/advice/additions.ts'
@@ -53,6 +53,8 @@ export interface Core {
 export interface Extension extends SettingsOwner {
   /** Rows of open lists, whose types it declares beside them. Jobs are added where they are done: `app.jobs.add`. */
   errors?: ErrorRows
+  /** By the codes of their errors. */
+  accountLimits?: ErrorRows & typeof ACCOUNT_LIMITS
   auditKinds?: Record<string, string>
   metrics?: Record<string, MetricDefinition>
   /** Rules of patterns, for sentences of errors. */
@@ -97,11 +99,13 @@ export interface Extension extends SettingsOwner {
 export function listed(extensions: readonly Extension[]): readonly Extension[] {
   for (const extension of extensions) {
     addSettings(extension)
-    addErrors(extension.errors ?? {})
+    extension.errors = { ...extension.errors, ...extension.accountLimits }
+    addErrors(extension.errors)
     if (extension.sql) FOLDERS.push({ extension: extension.name, url: extension.sql })
     OF_RELEASES.push(...(extension.ofReleases ?? []))
     if (extension.observeLoads) LOAD_OBSERVERS.push(extension.observeLoads)
     if (extension.accounts) ACCOUNT_DATA.push(extension.accounts)
+    Object.assign(ACCOUNT_LIMITS, extension.accountLimits)
     Object.assign(AUDIT_KINDS, extension.auditKinds)
     Object.assign(METRICS, extension.metrics)
     Object.assign(PATTERNS, extension.patterns)

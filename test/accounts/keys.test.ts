@@ -119,6 +119,7 @@ test('a user has at most 20 keys, even when they are made at once; expired ones 
   expect(results.find(({ status }) => status === 409)?.body).toEqual({
     error: 'You have 20 keys: delete one that is not used.',
     code: 'TOO_MANY_KEYS',
+    details: [{ field: 'keys', message: 'an account may have 20 keys', code: 'LIMIT_REACHED' }],
   })
   await expire((await listed(collector))[0].id)
   expect((await ask(collector, 'POST /auth/keys', { name: 'one more' })).status).toBe(201)

@@ -1,11 +1,8 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { existingUser, isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { type AdvisoryRecord, itemId } from '#src/history/queries.ts'
 import { isUuid } from '#src/lib/uuid.ts'
-
-/** Of an account. */
-export const MOST_SHARES = 1000
 
 export interface ShareRow {
   token: string
@@ -31,32 +28,22 @@ export async function findShare(
   return rows[0]
 }
 
-/** A shared item keeps its token. Undefined without such an item, null beyond MOST_SHARES. */
+/** A shared item keeps its token. Undefined without such an item. */
 export async function insertShare(
-  db: Kysely<Tables>,
+  trx: Transaction<Tables>,
   userId: string,
   historyId: string,
   token: string,
-): Promise<ShareRow | undefined | null> {
+): Promise<ShareRow | undefined> {
   if (!isUuid(historyId)) return undefined
-  const { rows } = await sql<ShareRow | { token: null }>`
-    with item as (
-      select id, user_id
-      from advisory_history
-      where id = ${itemId(historyId)} and user_id = ${existingUser(userId)}
-    ), room as (
-      select count(*) < ${MOST_SHARES}::integer as is_left from history_share where user_id = ${userId}
-    ), added as (
-      insert into history_share (history_id, user_id, token)
-      select item.id, item.user_id, ${token} from item, room
-      where room.is_left or exists (select from history_share where history_id = item.id)
-      on conflict (history_id) do update set history_id = excluded.history_id
-      returning ${SHARE}
-    )
-    select token, shared_at from item left join added on true`.execute(db)
-  const [row] = rows
-  if (!row) return undefined
-  return row.token === null ? null : row
+  const { rows } = await sql<ShareRow>`
+    insert into history_share (history_id, user_id, token)
+    select id, user_id, ${token}
+    from advisory_history
+    where id = ${itemId(historyId)} and user_id = ${existingUser(userId)}
+    on conflict (history_id) do update set history_id = excluded.history_id
+    returning ${SHARE}`.execute(trx)
+  return rows[0]
 }
 
 export async function deleteShare(db: Kysely<Tables>, userId: string, historyId: string): Promise<boolean> {

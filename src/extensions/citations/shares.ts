@@ -3,11 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { ItemParams } from '#schemas/history.ts'
-import { ApiError, errorResponses, noContent, requireFound } from '#src/errors.ts'
+import { findLimit } from '#src/accounts/user-queries.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import { errorResponses, noContent, requireFound } from '#src/errors.ts'
 import { requireItem } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { deleteShare, findShare, insertShare, MOST_SHARES, type ShareRow } from './queries.ts'
+import { deleteShare, findShare, insertShare, type ShareRow } from './queries.ts'
 import { Share } from './schemas.ts'
 
 type ItemRequest = FastifyRequest<{ Params: Static<typeof ItemParams> }>
@@ -28,6 +30,7 @@ export const CITE_AS = {
 export async function shares(app: App): Promise<void> {
   // A replica may be behind, and new ids must work at once.
   const db = app.database.writer
+  const limit = findLimit('TOO_MANY_SHARES', app.config)
   const common = { url: '/:id/share', config: { scope: 'history', caching: 'never' } } as const
   const described = { tags: ['history'], params: ItemParams }
   const success = { ...ref(Share), description: SHOWN, headers: { Link: CITE_AS } }
@@ -41,12 +44,14 @@ export async function shares(app: App): Promise<void> {
       description:
         'Publishes the request and the answer, with the label and the place, at an address that cannot be guessed. The person is not named. Sharing ends with `DELETE`, with the item and with the account. A repetition gets the same address.',
       ...described,
-      response: { 200: success, ...errorResponses('TOO_MANY_SHARES', 'NOT_FOUND') },
+      response: { 200: success, ...errorResponses(limit.code, 'NOT_FOUND') },
     },
     handler: async (request: ItemRequest, reply: FastifyReply) => {
       const token = randomBytes(TOKEN_BYTES).toString('base64url')
-      const share = await insertShare(db, requireCaller(request).id, request.params.id, token)
-      if (share === null) throw new ApiError('TOO_MANY_SHARES', TOO_MANY)
+      const { id } = requireCaller(request)
+      const share = await inTransaction(db, (trx) =>
+        limit.add(trx, id, () => insertShare(trx, id, request.params.id, token)),
+      )
       return describeShare(requireItem(share), request, reply)
     },
   })
@@ -85,7 +90,6 @@ export async function shares(app: App): Promise<void> {
 }
 
 const SHOWN = 'Where it is shown.'
-const TOO_MANY = `You have shared ${MOST_SHARES} advisories: take one back first.`
 const NOT_SHARED = 'Nothing with this id in your history is shared.'
 
 function describeShare({ token, shared_at }: ShareRow, request: FastifyRequest, reply: FastifyReply) {

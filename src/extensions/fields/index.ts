@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely'
 import type { Extension } from '../extension.ts'
+import { FIELD_QUOTA, MOST_FIELDS } from './schemas.ts'
 
 interface FieldCollectionTable {
   id: Generated<number>
@@ -20,26 +21,20 @@ declare module '#src/data/tables.ts' {
   }
 }
 
-const errors = {
-  TOO_MANY_FIELDS: {
-    status: 413,
-    meaning: 'The call, or the account with it, has more fields than the limit.',
-    example:
-      'A call may have 100000 fields, and an account 500000 fields of 250000000 bytes in all: delete a collection, or send less.',
-  },
-} as const
-
-type FieldErrors = typeof errors
-declare module '#src/api-error.ts' {
-  interface Errors extends FieldErrors {}
-}
-
 const IN_KEPT = "collection_id in (select id from field_collection where user_id = :user and state = 'kept')"
 
 /** Collections of fields that accounts keep. */
 export const fields: Extension = {
   name: 'fields',
-  errors,
+  accountLimits: {
+    TOO_MANY_FIELDS: {
+      of: 'fields',
+      most: FIELD_QUOTA.fields,
+      status: 413,
+      meaning: 'The call, or the account with it, has more fields than the limit.',
+      example: `A call may have ${MOST_FIELDS} fields, and an account ${FIELD_QUOTA.fields} fields of ${FIELD_QUOTA.bytes} bytes in all: delete a collection, or send less.`,
+    },
+  },
   part: 'fields',
   tag: { name: 'fields', description: 'Your own collections of fields.', before: 'history' },
   pages: [{ path: '/account/fields', script: 'fields/main.bundle.js' }],

@@ -1,10 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { findLimit } from '#src/accounts/user-queries.ts'
 import { readFeatureName, type Validator } from '#src/advice/bodies.ts'
 import type { Advisors } from '#src/advice/polygon/advisors.ts'
 import { readGeoJson, refuseInvalid } from '#src/advice/polygon/geometry.ts'
 import { measureOutline } from '#src/advice/polygon/weighing.ts'
 import { ApiError } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
 import { ID_RULE, isNumberId, validationError } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { createClientSignal, renewTimeBudget, withTimeout } from '#src/http/plugins/time-budget.ts'
@@ -68,7 +70,7 @@ export async function keepFields(
     const refused = await addFields(keeping, draft, features)
     renewTimeBudget(request)
     const row = await inTurn(request, reply, () => keepDraft(db, draft, FIELD_QUOTA))
-    if (typeof row === 'string') throw explain(row)
+    if (typeof row === 'string') throw explain(row, request.server)
     return { row, ...refused }
   } catch (error) {
     // Without a database the job removes it later.
@@ -108,7 +110,7 @@ async function addFields(
       renewTimeBudget(request)
       const added = await server.goOnInTurn(request, reply, work)
       if (typeof added !== 'string') return added
-      if (added !== 'busy' || performance.now() > due) throw explain(added)
+      if (added !== 'busy' || performance.now() > due) throw explain(added, server)
       server.jobs.wake('remove-fields')
       await setTimeout(PAUSE_MS)
     }
@@ -130,7 +132,7 @@ async function addFields(
   for await (const feature of features) {
     await pause()
     const row = ++rows
-    if (rows > MOST_FIELDS) throw explain('full')
+    if (rows > MOST_FIELDS) throw new ApiError(findLimit('TOO_MANY_FIELDS', server.config).code)
     const { fieldId, field, error } = await read(feature)
     if (error) refuse(row, fieldId, error)
     else {
@@ -201,14 +203,9 @@ function readProperties({ properties = null }: Record<string, unknown>, sent?: s
   throw ApiError.invalid('properties', `must have at most ${FIELD_LIMITS.properties} characters as JSON`)
 }
 
-function explain(refusal: 'full' | 'gone' | 'busy'): ApiError {
+function explain(refusal: 'full' | 'gone' | 'busy', { config }: App): ApiError {
   if (refusal === 'gone') return new ApiError('REQUEST_TIMEOUT')
-  if (refusal === 'full') {
-    return new ApiError(
-      'TOO_MANY_FIELDS',
-      `A call may have ${MOST_FIELDS} fields, and an account ${FIELD_QUOTA.fields} fields of ${FIELD_QUOTA.bytes} bytes in all: delete a collection, or send less.`,
-    )
-  }
+  if (refusal === 'full') return findLimit('TOO_MANY_FIELDS', config).refuse()
   return new ApiError(
     'OVERLOADED',
     'Replaced, deleted and arriving collections of yours fill the disk that an account may have: send it again in a minute, when they are removed.',

@@ -54,14 +54,6 @@ declare module '#src/data/tables.ts' {
   }
 }
 
-const errors = {
-  TOO_MANY_SUBSCRIPTIONS: {
-    status: 409,
-    meaning: 'The user has the maximum number of subscriptions.',
-    example: 'You have 20 subscriptions: delete one that is not needed.',
-  },
-} as const
-
 const auditKinds = {
   subscription_made: 'a subscription was made',
   subscription_deleted: 'a subscription was deleted',
@@ -75,12 +67,8 @@ const metrics = {
   agro_webhooks_failed_total: counter('Failed attempts at a delivery.'),
 } as const
 
-type SubscriptionErrors = typeof errors
 type SubscriptionKinds = typeof auditKinds
 type SubscriptionMetrics = typeof metrics
-declare module '#src/api-error.ts' {
-  interface Errors extends SubscriptionErrors {}
-}
 declare module '#src/data/audit-kinds.ts' {
   interface AuditKinds extends SubscriptionKinds {}
 }
@@ -94,7 +82,17 @@ export const subscriptions: Extension = {
   guide: { path: 'changes', title: 'messages of changes', before: 'operators' },
   needs: ['fields'],
   settings,
-  errors,
+  accountLimits: {
+    TOO_MANY_SUBSCRIPTIONS: {
+      of: 'subscriptions',
+      most: 20,
+      setting: { name: 'SUBSCRIPTIONS_PER_USER', off: 'Subscriptions are off on this service.' },
+      table: 'subscription',
+      status: 409,
+      meaning: 'The user has the maximum number of subscriptions.',
+      example: 'You have 20 subscriptions: delete one that is not needed.',
+    },
+  },
   auditKinds,
   metrics,
   part: 'fields',

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Series } from '#schemas/products/define.ts'
-import { holdAccount } from '#src/accounts/user-queries.ts'
 import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { SealedRows } from '#src/http/account-seal.ts'
@@ -58,21 +57,11 @@ const COLUMNS = [
   sql<WatchedValue[]>`told`.as('values'),
 ] as const
 
-/** Adds a subscription; undefined where its owner has as many as are allowed. */
 export async function insertSubscription(
   trx: Transaction<Tables>,
   subscription: NewSubscription,
-  limit: number,
-): Promise<SubscriptionRow | undefined> {
+): Promise<SubscriptionRow> {
   const { userId, series, place, threshold, notified } = subscription
-  // The lock makes simultaneous subscriptions count each other.
-  await holdAccount(trx, userId)
-  const { count } = await trx
-    .selectFrom('subscription')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow()
-  if (count >= limit) return undefined
   return trx
     .insertInto('subscription')
     .values({

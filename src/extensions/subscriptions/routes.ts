@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import type { Series } from '#schemas/products/define.ts'
 import { createThrottle, subjectNamed } from '#src/accounts/throttle.ts'
+import { findLimit } from '#src/accounts/user-queries.ts'
 import { readCountryCode } from '#src/advice/bodies.ts'
 import type { Advisors } from '#src/advice/polygon/advisors.ts'
 import { readGeoJson, soleFeature, toGeoJson } from '#src/advice/polygon/geometry.ts'
@@ -347,7 +348,7 @@ async function createService(app: App, lookup: Lookup, advisors: Advisors) {
 
 function createRoute(app: App, service: SubscriptionService): void {
   const { seal, schemas } = service
-  const limit = app.config.SUBSCRIPTIONS_PER_USER
+  const limit = findLimit('TOO_MANY_SUBSCRIPTIONS', app.config)
 
   app.route({
     method: 'POST',
@@ -370,7 +371,7 @@ function createRoute(app: App, service: SubscriptionService): void {
           'UNKNOWN_AREA',
           'OUTSIDE_COUNTRY',
           'NO_DATA',
-          'TOO_MANY_SUBSCRIPTIONS',
+          limit.code,
           'QUERY_TIMEOUT',
         ),
       },
@@ -383,8 +384,7 @@ function createRoute(app: App, service: SubscriptionService): void {
         const made = { ...subscription, userId, secret: seal.seal(userId, Buffer.from(secret)) }
         const row = await app.inTurn(request, reply, () =>
           inTransaction(app.database.writer, async (trx) => {
-            const inserted = await insertSubscription(trx, made, limit)
-            if (!inserted) throw new ApiError('TOO_MANY_SUBSCRIPTIONS', describeLimit(limit))
+            const inserted = await limit.add(trx, userId, () => insertSubscription(trx, made))
             const detail = { subscription: inserted.id, host: new URL(subscription.url).host }
             await request.audit(trx, { kind: 'subscription_made', detail })
             return inserted
@@ -394,11 +394,6 @@ function createRoute(app: App, service: SubscriptionService): void {
         return { ...addUnit(app, row), secret }
       }),
   })
-}
-
-function describeLimit(limit: number): string {
-  if (limit === 0) return 'Subscriptions are off on this service.'
-  return `You have ${limit} subscriptions: delete one that is not needed.`
 }
 
 function listRoute(app: App, { schemas }: SubscriptionService): void {

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { insertShare, MOST_SHARES } from '#src/extensions/citations/queries.ts'
+import { findLimit } from '#src/accounts/user-queries.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import { insertShare } from '#src/extensions/citations/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { recorderOn, recordOf } from '#test/history/advisories.ts'
 import { call } from '#test/setup/calls.ts'
@@ -227,16 +229,21 @@ test('an account has so many shares, and what is shared stays so', async () => {
   const by = await newPerson(service.app)
   const { id, share } = await shared(by)
   const userId = by.user.id
+  const limit = findLimit('TOO_MANY_SHARES', service.app.config)
   await service.database.pool.query(
     `insert into history_share (history_id, user_id, token)
      select gen_random_uuid(), $1, lpad(number::text, 24, '0') from generate_series(1, $2) as number`,
-    [userId, MOST_SHARES - 1],
+    [userId, limit.most - 1],
   )
   expect((await ask(`POST /history/${id}/share`, { by })).body).toEqual(share)
   const more = await ask('POST /advisory/fertilizer/point', { by, payload: PIXEL_CENTRE })
   const refused = await ask(`POST /history/${more.body.history_id}/share`, { by })
   expect(refused).toMatchObject({ status: 409, body: { code: 'TOO_MANY_SHARES' } })
-  expect(await insertShare(service.database.writer, userId, id, 'B'.repeat(24))).toMatchObject({
-    token: share.id,
-  })
+  expect(refused.body.details).toEqual([
+    { field: 'shares', message: 'an account may have 1000 shares', code: 'LIMIT_REACHED' },
+  ])
+  const nothing = await ask(`POST /history/0199b0a4-5f0e-7c5b-9d55-3d0d6b1f2a77/share`, { by })
+  expect(nothing.status).toBe(404)
+  const repeat = inTransaction(service.database.writer, (trx) => insertShare(trx, userId, id, 'B'.repeat(24)))
+  expect(await repeat).toMatchObject({ token: share.id })
 })

@@ -280,7 +280,16 @@ test('subscriptions are their owner’s alone, so many at most, and go with the 
   await subscribe()
   await subscribe()
   const fourth = await ask('POST /subscriptions', { ...WANTED, url: receiver.url })
-  expect([fourth.status, fourth.body.code]).toEqual([409, 'TOO_MANY_SUBSCRIPTIONS'])
+  expect([fourth.status, fourth.body]).toEqual([
+    409,
+    {
+      error: 'You have 3 subscriptions: delete one that is not needed.',
+      code: 'TOO_MANY_SUBSCRIPTIONS',
+      details: [
+        { field: 'subscriptions', message: 'an account may have 3 subscriptions', code: 'LIMIT_REACHED' },
+      ],
+    },
+  ])
   expect((await ask(`DELETE ${own}`)).status).toBe(204)
   expect((await ask('GET /subscriptions')).body.items).toHaveLength(2)
 })
