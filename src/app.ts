@@ -136,7 +136,7 @@ export async function buildApp(
       await guarded.register(advisory, core)
       await guarded.register(location, core)
       await guarded.register(admin)
-      const releaseMembers = await collect(extensions.map((one) => one.releaseMembers?.() ?? []))
+      const releaseMembers = await collect(extensions.map((one) => one.releaseMembers?.(guarded) ?? []))
       await guarded.register(catalog, { releaseLinks, releaseMembers, extensions: on })
       await guarded.register(map, { maps, downloads })
       await guarded.register(history, { prefix: '/history' })

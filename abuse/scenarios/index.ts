@@ -25,7 +25,6 @@ import {
   packMemory,
   packs,
   parquetPacks,
-  proofs,
 } from './open-doors.ts'
 import { combs, stars, tangles } from './polygons.ts'
 import { brokenLines, longCells, longNumbers, manyMembers } from './texts.ts'
@@ -56,7 +55,6 @@ export const SCENARIOS: Scenario[] = [
   messagesLong,
   messagesStop,
   packMemory,
-  proofs,
   deepLists,
   longCells,
   manyMembers,

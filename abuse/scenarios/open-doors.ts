@@ -82,15 +82,6 @@ export const mapTiles = attackOf(
   },
 )
 
-export const proofs = attackOf(
-  'proofs',
-  'asks for points of all products with proofs, without a token over 20 connections',
-  (number) => {
-    const [lat, lng] = [8 + (number % 97) / 100, 38 + (number % 89) / 100]
-    return { method: 'POST', path: `/advisory/point?lat=${lat}&lng=${lng}&proof=true` }
-  },
-)
-
 export const documents = attackOf(
   'documents',
   'asks for the OpenAPI document, uncompressed and compressed, without a token over 20 connections',

@@ -257,6 +257,8 @@ export interface ReleaseMember {
   schema: TSchema
   /** In a query on `release`. */
   value: RawBuilder<unknown>
+  /** Makes of it what answers have. */
+  read?(value: unknown): Promise<unknown>
 }
 
 /** @returns undefined where there is no such release that is or was complete, or it never was published and those are left out */

@@ -107,12 +107,15 @@ function itemRoute(app: App, release: TSchema, { releaseLinks, releaseMembers }:
         const list = `\`GET ${BASE}/releases\` lists those that are there`
         throw new ApiError('NOT_FOUND', `No release ${code} is or was published; ${list}.`)
       }
+      const added: Record<string, unknown> = {}
+      for (const { name, read } of releaseMembers)
+        if (read) added[name] = await read(found[name as 'release'])
       const isPublished = found.state === 'published'
       const addresses = releaseLinks.map(({ name, address }) => [
         name,
         isPublished ? address(app.config, request.rootUrl, found.country_code) : null,
       ])
-      const answer = { ...found, ...Object.fromEntries(addresses) }
+      const answer = { ...found, ...added, ...Object.fromEntries(addresses) }
       if (allowCaching(request, reply, entityTag(JSON.stringify(answer)))) return reply.code(304).send()
       return answer
     },

@@ -67,7 +67,7 @@ export async function createProgram(called?: string): Promise<Command> {
 function describedProgram(): Command {
   return new Command('agro')
     .description(
-      'Operate the agricultural advisory service: health, database, releases, boundaries, countries, crops, packs of areas, plausible ranges, compositions, keys of proofs, accounts and audit.',
+      'Operate the agricultural advisory service: health, database, releases, boundaries, countries, crops, packs of areas, plausible ranges, compositions, keys of signatures, accounts and audit.',
     )
     .version(VERSION, '-V, --version', 'print the version of the service')
     .option('--verbose', 'show the stack of an unexpected error')

@@ -77,7 +77,7 @@ export interface Extension extends SettingsOwner {
   /** What each release links to, in its own document and in those of other extensions. */
   releaseLinks?: ReleaseLink[]
   /** What `GET /releases/{code}` has more. */
-  releaseMembers?(): Promise<ReleaseMember[]>
+  releaseMembers?(app: App): Promise<ReleaseMember[]>
   routes?(app: App, core: Core): Promise<void>
   /** Its folders `migrations`, numbered with those of `sql/migrations`, and `functions`. */
   sql?: URL

@@ -10,11 +10,10 @@ import { readErrorCode } from '#src/lib/promises.ts'
 import type { LevelExtent, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { createPyramid, type StoredRun } from '#src/raster/pyramid.ts'
-import type { TileBand } from '#src/raster/tiles.ts'
 import { allowedChecks, type Leniency, refusingChecks } from './checks/index.ts'
 import { createContradictionCheck } from './contradictions.ts'
 import { withMixture } from './mixture.ts'
-import { type GridWatch, LOAD_OBSERVERS } from './observers.ts'
+import { LOAD_OBSERVERS, type LoadedFile } from './observers.ts'
 import { createPixelWriter, storeForLoads } from './pixel-writing.ts'
 import { type Publishing, publishChecked } from './publish.ts'
 import * as queries from './queries.ts'
@@ -82,12 +81,10 @@ async function loadAlone(
       done(pixels)
     }
     const read: CoverageStatistics[] = []
-    const watches = observers.map((observe) => observe(writer, { ...release, store }))
     let tiles = 0
     for (const { coverage, extent } of coverages) {
       const id = await queries.insertCoverage(writer, release.id, coverage.grid, extent)
-      const grids = watches.map((watch) => watch.onGrid(id, coverage.grid))
-      const written = await writeCoverage(database, id, coverage, source, advance, grids)
+      const written = await writeCoverage(database, id, coverage, source, advance)
       await queries.markSummarised(writer, id)
       await queries.insertLayers(writer, release.id, id, written.statistics.layers, ordinals)
       tiles += written.tiles
@@ -98,7 +95,7 @@ async function loadAlone(
     signal.throwIfAborted()
     const replaced = await inTransaction(writer, async (trx) => {
       await queries.markReady(trx, release)
-      for (const watch of watches) await watch.onReady(trx)
+      for (const observe of observers) await observe(trx, release, numberFiles(source, ordinals))
       if (findings) await storeIssues(trx, release.code, findings)
       const before = published
         ? await publishRelease(trx, release.code, { allowed: allowedChecks(findings ?? []) })
@@ -171,6 +168,13 @@ function numberLayers(source: ReleaseSource): Map<LayerSource, number> {
   return new Map(layers.map((layer, index) => [layer, index + 1]))
 }
 
+function numberFiles({ files = [] }: ReleaseSource, ordinals: Map<LayerSource, number>): LoadedFile[] {
+  return files.map(({ layers, ...file }) => ({
+    ...file,
+    layers: layers.map(({ layer, ...part }) => ({ layer: ordinals.get(layer) as number, ...part })),
+  }))
+}
+
 function progressOver(source: ReleaseSource, progress: Progress): (pixels: number) => void {
   const windows = source.coverages.flatMap((coverage) => coverage.windows)
   const total = windows.reduce((sum, { width, height }) => sum + width * height, 0)
@@ -187,7 +191,6 @@ async function writeCoverage(
   coverage: CoverageSource,
   source: ReleaseSource,
   advance: (pixels: number) => void,
-  watches: GridWatch[],
 ) {
   const { grid, layers } = coverage
   const { writer } = database
@@ -196,12 +199,7 @@ async function writeCoverage(
   const pixelWriter = await createPixelWriter(database, { id, grid, geographic, bands })
   const summaries = queries.createSummaryWriter(writer, id)
   const pyramid = createPyramid(grid, geographic)
-  const writePixels = async (window: Window, pixels: Pixels[], filled: TileBand[]) => {
-    await pixelWriter.add(window, pixels)
-    for (const watch of watches) await watch.onWindow(window, filled)
-  }
-  const read = await readCoverage(coverage, source, pyramid, advance, writePixels, summaries.add)
-  for (const watch of watches) await watch.onEnd()
+  const read = await readCoverage(coverage, source, pyramid, advance, pixelWriter.add, summaries.add)
   await summaries.flush()
   await pixelWriter.finish()
   return read
@@ -213,7 +211,7 @@ async function readCoverage(
   { description, coverages }: ReleaseSource,
   pyramid: ReturnType<typeof createPyramid>,
   advance: (pixels: number) => void,
-  writePixels?: (window: Window, pixels: Pixels[], bands: TileBand[]) => Promise<void>,
+  writePixels?: (window: Window, pixels: Pixels[]) => Promise<void>,
   writeRun?: (run: StoredRun) => Promise<void>,
 ) {
   const collector = layerCollector(coverage)
@@ -233,7 +231,7 @@ async function readCoverage(
     refuseContradictions(window, pixels)
     collector.add(window, pixels)
     const bands = coverage.layers.map(({ nodata }, index) => ({ pixels: pixels[index] as Pixels, nodata }))
-    await writePixels?.(window, pixels, bands)
+    await writePixels?.(window, pixels)
     await summarise(pyramid.add(window, bands))
     advance(window.width * window.height)
   }

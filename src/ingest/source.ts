@@ -54,9 +54,25 @@ export interface CoverageSource {
   read(window: Window): Promise<Pixels[]>
 }
 
+/** A file that holds pixels, as the operator has it: an archive is one file. */
+export interface SourceFile<Layer> {
+  name: string
+  sha256: string
+  bytes: number
+  layers: {
+    layer: Layer
+    /** From 1; a mask has none. */
+    band?: number
+    /** Of the raster in its archive. */
+    path?: string
+  }[]
+}
+
 export interface ReleaseSource {
   description: SourceDescription
   coverages: CoverageSource[]
+  /** None of a formula. */
+  files?: SourceFile<LayerSource>[]
 }
 
 const SCENARIO_ORDER = SCENARIOS.map(({ scenario }) => scenario)

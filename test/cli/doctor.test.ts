@@ -73,7 +73,7 @@ describe('the doctor', () => {
       'disk.free',
       'replica.lag',
       'files.present',
-      'proofs.signing_key',
+      'signatures.signing_key',
     ])
     expect(of('versions service')).toEqual([
       ['ok', `The service is ${VERSION}, on Node ${process.versions.node}.`],

@@ -56,8 +56,11 @@ describe('migrations', () => {
     const left = all
       .filter(({ extension }) => extension === null)
       .map((script) => (script.name === 'uuid_at.sql' ? { ...script, checksum: 'another' } : script))
+    // Those of before had migrations up to 55.
     for (const own of ['extension', 'null::text']) {
-      await sql`update applied_script set extension = ${sql.raw(own)}`.execute(database.writer)
+      await sql`update applied_script set extension = ${sql.raw(own)} where name < '0056'`.execute(
+        database.writer,
+      )
       const applied = await readApplied(database.writer)
       expect(listPendingScripts(left, applied).map(({ name }) => name)).toEqual(['uuid_at.sql'])
     }

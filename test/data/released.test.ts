@@ -15,10 +15,13 @@ test.each(VERSIONS)(
   },
 )
 
-/** Versions that docs/versioning.md promises to go on; one with a `-- breaks: older versions` after it goes from here. */
+/**
+ * Versions that docs/versioning.md promises to go on; one with a `-- breaks: older versions` after it goes from here. Migration
+ * 57 has taken 1.2.0 away: the next release is the first again.
+ */
 const GOES_ON = VERSIONS.filter((version) => readStatements(version))
 
-describe('on the schema of this version', () => {
+describe.skipIf(GOES_ON.length === 0)('on the schema of this version', () => {
   let database: TestDatabase
   let client: pg.Client
   beforeAll(async () => {

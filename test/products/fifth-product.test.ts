@@ -277,7 +277,7 @@ describe('the document of a service with more products', () => {
     expect(PolygonLimeEntry?.properties.total_tons).toMatchObject({ type: 'number' })
     expect(Observed?.properties.lime_tons_ha).toMatchObject({ minimum: 0, maximum: 50 })
     expect(keysOf(SoilPointRequest)).toEqual([
-      ...['lat', 'lng', 'country_code', 'name', 'release', 'condition', 'provenance', 'proof', 'skill'],
+      ...['lat', 'lng', 'country_code', 'name', 'release', 'condition', 'provenance', 'skill'],
       'max_segments',
     ])
     expect(CatalogCountry?.properties.crops).toMatchObject({

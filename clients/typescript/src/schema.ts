@@ -129,7 +129,11 @@ export interface paths {
     /** An area in one file: a map as MBTiles */
     get: operations["getPackTiles"];
   };
-  "/.well-known/jwks.json": { /** Get the keys that sign proofs */ get: operations["getSigningKeys"]; };
+  "/releases/{release}/statement": {
+    /** Get the signed statement of a release */
+    get: operations["getReleaseStatement"];
+  };
+  "/.well-known/jwks.json": { /** Get the keys that sign releases */ get: operations["getSigningKeys"]; };
   "/releases/{code}/scorecard": {
     /** Compare predictions with observations */
     get: operations["getScorecard"];
@@ -376,7 +380,6 @@ export interface components {
       release?: components["schemas"]["Release"];
       condition?: components["schemas"]["Condition"];
       provenance?: components["schemas"]["PointRequestProvenance"];
-      proof?: components["schemas"]["PointRequestProof"];
       skill?: components["schemas"]["PointRequestSkill"];
       area?: { value: components["schemas"]["Value"]; unit?: components["schemas"]["Unit"]; } | null;
       max_segments?: components["schemas"]["MaxSegments"];
@@ -390,7 +393,6 @@ export interface components {
       release?: components["schemas"]["Release"];
       condition?: components["schemas"]["Condition"];
       provenance?: components["schemas"]["PointRequestProvenance"];
-      proof?: components["schemas"]["PointRequestProof"];
       skill?: components["schemas"]["PointRequestSkill"];
       max_segments?: components["schemas"]["MaxSegments"];
     };
@@ -439,8 +441,10 @@ export interface components {
     ProvenancePixel: {
       /** @description EPSG code of the CRS of the grid. */
       srid: number;
-      column: components["schemas"]["Column"];
-      row: components["schemas"]["Row"];
+      /** @description Counted from 0, at the left. */
+      column: number;
+      /** @description Counted from 0, at the top. */
+      row: number;
       /** @description The middle of the pixel. */
       centre: {
         /** @description In the CRS of the grid. */
@@ -468,30 +472,6 @@ export interface components {
       checksum: components["schemas"]["Checksum"];
       /** @description One for each grid that has a value at the point. */
       pixels: components["schemas"]["ProvenancePixel"][];
-    };
-    /** @description A pixel, those beside it, and the way to the root. */
-    ProvenPixel: {
-      /** @description The number of the grid in the release, from 1. */
-      grid: number;
-      column: components["schemas"]["Column"];
-      row: components["schemas"]["Row"];
-      /** @description Of the numbers of `raw`, which have no more digits than they need: a verifier rounds each to it. */
-      precision: "single" | "double";
-      /** @description The stored numbers of the run of eight pixels in which it is, at `column % 8`: of each pixel all bands of the grid, unrounded; null for none. At the edge of the grid a run is shorter. */
-      raw: (number | null)[][];
-      /** @description The hashes beside the way, from the run to the values of the release. */
-      path: string[];
-    };
-    /** @description That the values of an answer are in a release as it was loaded. The guide to proofs says how to verify it. */
-    Proof: {
-      release: string;
-      merkle_root: string;
-      /** @description The key of the signature, as in `/.well-known/jwks.json`. */
-      kid: string | null;
-      /** @description Of the root: a detached JWS with an unencoded payload (RFC 7797). Null where the service has no key. */
-      signature: string | null;
-      /** @description One for each grid that has a value at the point. */
-      pixels: components["schemas"]["ProvenPixel"][];
     };
     /** @description How well forecasts of the series have done: the value of the most likely scenario against observations of the area, or else of the country. Noise hides single ones. */
     Skill: {
@@ -693,7 +673,6 @@ export interface components {
       expected?: components["schemas"]["YieldResponseExpected"];
       by_condition?: components["schemas"]["ByCondition"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
-      proof?: components["schemas"]["YieldResponseProof"];
       skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
       place?: components["schemas"]["AnsweredPlace"];
@@ -715,7 +694,6 @@ export interface components {
       expected?: components["schemas"]["Expected"];
       by_condition?: components["schemas"]["ByCondition"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
-      proof?: components["schemas"]["YieldResponseProof"];
       skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
       place?: components["schemas"]["AnsweredPlace"];
@@ -737,7 +715,6 @@ export interface components {
       expected?: components["schemas"]["IsfmResponseExpected"];
       by_condition?: components["schemas"]["ByCondition"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
-      proof?: components["schemas"]["YieldResponseProof"];
       skill?: components["schemas"]["YieldResponseSkill"];
       quantities?: components["schemas"]["Quantities"];
       place?: components["schemas"]["AnsweredPlace"];
@@ -756,7 +733,6 @@ export interface components {
       question?: components["schemas"]["ConditionQuestion"];
       by_condition?: components["schemas"]["ByCondition"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
-      proof?: components["schemas"]["YieldResponseProof"];
       skill?: components["schemas"]["YieldResponseSkill"];
       place?: components["schemas"]["AnsweredPlace"];
       history_id?: components["schemas"]["HistoryId"];
@@ -848,7 +824,6 @@ export interface components {
       isfm: components["schemas"]["IsfmSection"];
       forage: components["schemas"]["ForageSection"];
       provenance?: components["schemas"]["YieldResponseProvenance"];
-      proof?: components["schemas"]["YieldResponseProof"];
       place?: components["schemas"]["AnsweredPlace"];
       history_id?: components["schemas"]["HistoryId"];
       ignored?: components["schemas"]["Ignored"];
@@ -1532,6 +1507,24 @@ export interface components {
       /** @description One for each polygon or area, in their order. */
       items: components["schemas"]["PolygonForageItem"][];
     };
+    /** @description A file that a release was loaded from. */
+    ReleaseFile: {
+      /** @description Without folders. */
+      name: string;
+      /** @description Of its bytes, as `sha256sum` prints it; an archive is hashed as it is. */
+      sha256: string;
+      /** @description Its length. */
+      bytes: number;
+      /** @description Which layers have pixels of it. */
+      layers: {
+        /** @description The number of the layer. */
+        layer: number;
+        /** @description That the layer is read from; a mask has none. */
+        band?: number;
+        /** @description Of the raster in an archive. */
+        path?: string;
+      }[];
+    };
     /** @description An administrative area by its name. */
     AdminReference: {
       level: components["schemas"]["Level"];
@@ -1813,10 +1806,10 @@ export interface components {
       deleted_at: components["schemas"]["DeletedAt"];
       /** @description When it was published, the first time first: it may have been rolled back to. */
       periods: components["schemas"]["ReleasePeriod"][];
-      /** @description The root of the Merkle tree over its pixels, as base64url; null until it is computed. It never changes. */
-      merkle_root: string | null;
-      /** @description The text of which the root has the hash: JSON with the release, its grids and its layers. */
-      merkle_header: string | null;
+      /** @description The files that it was loaded from; none of the demo. Null where an older version loaded it, which kept no hashes. */
+      files: components["schemas"]["ReleaseFile"][] | null;
+      /** @description By the key of the operator, of `GET /releases/{release}/statement`: a detached JWS with an unencoded payload (RFC 7797). Null without a statement or a key. */
+      signature: string | null;
       conditions?: components["schemas"]["Conditions"];
       /** @description None where it is deleted. */
       grids: components["schemas"]["CatalogGrid"][];
@@ -2026,7 +2019,6 @@ export interface components {
         isfm: components["schemas"]["IsfmSection"];
         forage: components["schemas"]["ForageSection"];
         provenance?: components["schemas"]["YieldResponseProvenance"];
-        proof?: components["schemas"]["YieldResponseProof"];
       };
       feedback: components["schemas"]["YieldHistoryItemFeedback"];
     };
@@ -2670,6 +2662,14 @@ export interface components {
       totp?: components["schemas"]["Totp"];
       recovery_code?: components["schemas"]["RecoveryCode"];
     };
+    /** @description All that a release was loaded as, in the canonical form of RFC 8785. Its bytes never change. */
+    ReleaseStatement: {
+      /** @enum {string} */
+      format: "agro release 1";
+      release: string;
+      /** @description Those of its pixels. */
+      files: components["schemas"]["ReleaseFile"][];
+    };
     /** @description Public keys (RFC 7517). */
     KeySet: {
       keys: {
@@ -3015,8 +3015,6 @@ export interface components {
     Id: string | number | null;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. By default `eth`; for all products, many points and polygons, the country of the place. */
     PointRequestCountryCode: string | null;
-    /** @description Where the request has `proof: true`: one for each release that answered. A release whose hashes are not computed yet has none; null where no release has. */
-    YieldResponseProof: components["schemas"]["Proof"][] | null;
     /** @description Whatever tells the points of a call apart, given back as it was sent. */
     YieldItemId: string | number;
     /** @description A field that you have saved with `PUT /fields/{collection}`: the collection, a slash, and the id of the field. */
@@ -3197,8 +3195,6 @@ export interface components {
     Role: "probability" | "low" | "high" | "stddev" | "landscape" | "share";
     /** @description The mean; null where there is no value. */
     MeanAfter: number | null;
-    /** @description Whether the answer has what proves its values without the service (`proof`). */
-    PointRequestProof: boolean | null;
     /** @description Whether one of them is demonstration data. Left out where that is not known any more. */
     Synthetic: boolean;
     /** @description The label; null where it has none. */
@@ -3267,14 +3263,10 @@ export interface components {
     ReleaseLayerCondition: string;
     /** @description The smallest value of the pixels that the polygon overlaps. */
     Min: number;
-    /** @description Counted from 0, at the left. */
-    Column: number;
     /** @description Its product. */
     ReleaseSummaryProduct: "yield" | "fertilizer" | "isfm" | "forage";
     /** @description 0 is the country. */
     Level: number;
-    /** @description Counted from 0, at the top. */
-    Row: number;
     /** @description The cost of all inputs. To the hundredth, in `currency`. */
     Cost: number;
     /** @description The mean of their sizes. */
@@ -3447,8 +3439,6 @@ export interface components {
     Skill: boolean;
     /** @description Answer with a histogram of so many bins, or classes. */
     Histogram: number;
-    /** @description Whether the answer has what proves its values without the service (`proof`). */
-    Proof: boolean;
     /** @description Only this product. */
     Product: "yield" | "fertilizer" | "isfm" | "forage";
     /** @description Longitude in decimal degrees (WGS 84). */
@@ -3461,6 +3451,8 @@ export interface components {
     Lat: number;
     /** @description Latitude in decimal degrees (WGS 84). */
     GetYieldAtPointLat: number;
+    /** @description The code of a release. */
+    GetReleaseRelease: string;
     /** @description The id of the subscription. */
     Id: string;
     /** @description The id of the item. */
@@ -3484,7 +3476,6 @@ export interface operations {
         release?: components["parameters"]["Release"];
         condition?: components["parameters"]["Condition"];
         provenance?: components["parameters"]["Provenance"];
-        proof?: components["parameters"]["Proof"];
         skill?: components["parameters"]["Skill"];
         area?: components["parameters"]["GetYieldAtPointArea"];
         bags?: components["parameters"]["Bags"];
@@ -3572,7 +3563,6 @@ export interface operations {
         release?: components["parameters"]["Release"];
         condition?: components["parameters"]["Condition"];
         provenance?: components["parameters"]["Provenance"];
-        proof?: components["parameters"]["Proof"];
         skill?: components["parameters"]["Skill"];
         max_segments?: components["parameters"]["MaxSegments"];
         format?: components["parameters"]["Format"];
@@ -3622,7 +3612,6 @@ export interface operations {
         release?: components["parameters"]["Release"];
         condition?: components["parameters"]["Condition"];
         provenance?: components["parameters"]["Provenance"];
-        proof?: components["parameters"]["Proof"];
         skill?: components["parameters"]["Skill"];
         area?: components["parameters"]["GetYieldAtPointArea"];
         bags?: components["parameters"]["Bags"];
@@ -4062,7 +4051,7 @@ export interface operations {
         "If-None-Match"?: components["parameters"]["IfNoneMatch"];
         "X-Request-Id"?: components["parameters"]["XRequestId"];
       };
-      path: { release: string; };
+      path: { release: components["parameters"]["GetReleaseRelease"]; };
     };
     responses: {
       200: { content: { "application/json": components["schemas"]["ReleaseDescription"]; }; };
@@ -4278,6 +4267,14 @@ export interface operations {
     responses: {
       200: { content: { "application/vnd.sqlite3": components["schemas"]["PackTiles"]; }; };
       206: { content: { "application/vnd.sqlite3": components["schemas"]["PackTiles"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  getReleaseStatement: {
+    parameters: operations["getRelease"]["parameters"];
+    responses: {
+      200: { content: { "application/json": components["schemas"]["ReleaseStatement"]; }; };
       304: components["responses"]["NotModified"];
       default: components["responses"]["AnyError"];
     };

@@ -11,7 +11,6 @@ import type { Config } from '#src/config.ts'
 import type { Database } from '#src/data/client.ts'
 import { createTileStores } from '#src/data/tiles/stores.ts'
 import { ApiError, BASE, OperatorError } from '#src/errors.ts'
-import { createSigner } from '#src/extensions/signatures/signing.ts'
 import { createEventLoopQueue } from '#src/lib/limiter.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { createLookup } from '#src/lookup/lookup.ts'
@@ -85,9 +84,8 @@ async function preparePackAlone(
     throw new OperatorError('--release and --layer choose what mbtiles show: other formats have all of it.')
   }
   const turns = createEventLoopQueue(Number.POSITIVE_INFINITY)
-  const signer = createSigner(database, config.SIGNING_KEY)
   const tiles = createTileStores(database)
-  const app = { config, database, products: PRODUCTS, signer, tiles, turns }
+  const app = { config, database, products: PRODUCTS, tiles, turns }
   const lookup = createLookup(app)
   const area = { countryCode: country.trim(), code: code.trim(), level }
   const wish = { format, area, release, layer }

@@ -11,7 +11,6 @@ import {
 } from '#src/catalog/area-queries.ts'
 import type { TileStore } from '#src/data/tiles/tile-queries.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
-import type { SignedRoot } from '#src/extensions/signatures/schemas.ts'
 import type { App } from '#src/http/app.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { round } from '#src/lib/round.ts'
@@ -60,12 +59,10 @@ export interface PackedArea extends Omit<PackArea, 'places'> {
 export interface PackContent extends Pick<PackedContent, 'madeAt' | 'serviceUrl' | 'area' | 'crops'> {
   /** Product by product, each crop by crop. */
   series: PackSeries[]
-  /** Of the releases that have one. */
-  roots: readonly SignedRoot[]
 }
 
 export interface PackSources {
-  app: Pick<App, 'config' | 'database' | 'products' | 'signer' | 'tiles'>
+  app: Pick<App, 'config' | 'database' | 'products' | 'tiles'>
   lookup: Lookup
   /** Lets others go on. */
   pause: Pause
@@ -141,7 +138,7 @@ export async function readPackContent(
   sources: PackSources,
   snapshot: Snapshot,
   { boundaries: _, ...area }: PackedArea,
-  { now, roots }: Pick<PackContent, 'roots'> & { now: Date },
+  now: Date,
 ): Promise<PackContent> {
   const { series, crops, grids } = await planContent(sources, snapshot, area)
   const read = new Map<number, PackGrid>()
@@ -161,7 +158,7 @@ export async function readPackContent(
   }
   const places = await listPlaces(sources, area)
   const serviceUrl = sources.app.config.PUBLIC_URL ?? null
-  return { madeAt: now.toISOString(), serviceUrl, area: { ...area, places }, crops, series, roots }
+  return { madeAt: now.toISOString(), serviceUrl, area: { ...area, places }, crops, series }
 }
 
 /**

@@ -108,7 +108,7 @@ function createPolicy(script: string, version: PackVersion | null): string {
 
 async function packContent(
   sources: PackSources,
-  { madeAt, serviceUrl, area, crops, series, roots }: PackContent,
+  { madeAt, serviceUrl, area, crops, series }: PackContent,
   grids: readonly PackGrid[],
   version: PackVersion | null,
 ): Promise<PackedContent> {
@@ -120,7 +120,6 @@ async function packContent(
     packed.push({
       ...(await packRelease(sources, release)),
       grids: one.grids.map((grid) => grids.indexOf(grid)),
-      proof: roots.find((root) => root.release === release.code) ?? null,
     })
   }
   return {
@@ -167,7 +166,7 @@ function packProduct({
 async function packRelease(
   sources: PackSources,
   release: PublishedRelease,
-): Promise<Omit<PackedRelease, 'grids' | 'proof'>> {
+): Promise<Omit<PackedRelease, 'grids'>> {
   const { stale: _, ...timeless } = release
   const { code, synthetic, validUntil, source, licence, layers, companions, conditions } = release
   return {

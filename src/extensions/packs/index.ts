@@ -4,7 +4,6 @@ import { packsOfCountry } from './schemas.ts'
 /** Areas in one file each, for use without a network. */
 export const packs: Extension = {
   name: 'packs',
-  needs: ['signatures'],
   part: 'operations',
   guide: { path: 'offline', title: 'offline packs', before: 'gis' },
   releaseLinks: [packsOfCountry],

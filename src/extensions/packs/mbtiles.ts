@@ -1,7 +1,6 @@
 import initSqlJs from 'sql.js'
 import { MOST_LIKELY, type Tileset } from '#schemas/map.ts'
 import { ApiError } from '#src/errors.ts'
-import type { SignedRoot } from '#src/extensions/signatures/schemas.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { roundDegrees } from '#src/lib/round.ts'
 import type { Maps, WantedLayer } from '#src/maps/maps.ts'
@@ -87,7 +86,6 @@ function describeTiles(
   tileset: Tileset,
   { product, release }: TableSeries,
   shown: { bounds: readonly number[]; minzoom: number; maxzoom: number },
-  roots: readonly SignedRoot[],
 ): [name: string, value: string][] {
   const { bounds, minzoom, maxzoom } = shown
   const [west, south, east, north] = bounds as [number, number, number, number]
@@ -112,7 +110,6 @@ function describeTiles(
     ['synthetic', String(release.synthetic)],
     ['unit', tileset.unit],
     ['legend', JSON.stringify(tileset.classes)],
-    ['merkle_roots', JSON.stringify(roots.filter((root) => root.release === release.code))],
   ]
 }
 
@@ -133,7 +130,6 @@ export async function writeMbtiles(
   area: PackedArea,
   found: TableSeries,
   wanted: WantedLayer,
-  roots: readonly SignedRoot[],
   pause: Pause,
 ): Promise<Uint8Array> {
   const tileset = await maps.describe(wanted, '')
@@ -145,7 +141,7 @@ export async function writeMbtiles(
   const database = new Database()
   try {
     database.run(SCHEMA)
-    const rows = describeTiles(area, tileset, found, { bounds, ...zooms }, roots)
+    const rows = describeTiles(area, tileset, found, { bounds, ...zooms })
     for (const row of rows) database.run('insert into metadata values (?, ?)', row)
     for (let zoom = zooms.minzoom; zoom <= zooms.maxzoom; zoom++) {
       const { count, tileAt } = findTiles(bounds, zoom)

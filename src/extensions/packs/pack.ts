@@ -1,7 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
-import type { SignedRoot } from '#src/extensions/signatures/schemas.ts'
-import { signRoots } from '#src/extensions/signatures/signing.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { CSV } from '#src/http/formats.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
@@ -44,8 +42,6 @@ interface PackSubject {
   snapshot: Snapshot
   area: PackedArea
   series: TableSeries[]
-  /** Of the releases of the series that have one; none where the format has none. */
-  roots: SignedRoot[]
   wish: PackWish
 }
 
@@ -55,8 +51,6 @@ interface PackFormatWriter {
   version: number
   /** Whether it says when it was made. */
   isDated?: true
-  /** Whether it has the roots of the releases. */
-  hasRoots?: true
   /** What its bytes depend on beside the releases and the area. */
   parts?(subject: PackSubject, sources: Omit<PackMaker, 'maps'>): string[] | Promise<string[]>
   /** @throws {ApiError} for an area that is too large or has nothing, before anything is read */
@@ -84,15 +78,14 @@ const FORMATS: Record<PackFormat, PackFormatWriter> = {
     type: 'text/html; charset=utf-8',
     version: 1,
     isDated: true,
-    hasRoots: true,
     parts: async (subject, { app }) => [
       await digestPage(),
       app.config.PUBLIC_URL ?? '',
       ...listCountryParts(subject),
     ],
     refuse: async (sources, { snapshot, area }) => void (await planContent(sources, snapshot, area)),
-    async write(sources, { snapshot, area, roots }, tag) {
-      const content = await readPackContent(sources, snapshot, area, { now: new Date(), roots })
+    async write(sources, { snapshot, area }, tag) {
+      const content = await readPackContent(sources, snapshot, area, new Date())
       const { serviceUrl } = content
       const path = [area.countryCode, area.code].map(encodeURIComponent).join('/')
       const url = `${serviceUrl}/packs/${path}.html?level=${area.level}`
@@ -107,16 +100,14 @@ const FORMATS: Record<PackFormat, PackFormatWriter> = {
   },
   parquet: {
     type: 'application/vnd.apache.parquet',
-    version: 2,
-    hasRoots: true,
+    version: 3,
     refuse: refuseTable,
-    write: async (sources, { area, series, roots }) =>
-      writeParquet(area, await makeTable(sources, area, series), roots, sources.pause),
+    write: async (sources, { area, series }) =>
+      writeParquet(area, await makeTable(sources, area, series), sources.pause),
   },
   mbtiles: {
     type: 'application/vnd.sqlite3',
-    version: 1,
-    hasRoots: true,
+    version: 2,
     async refuse(_, { area, series, wish }) {
       const { release } = choosePackLayer(series, area, wish)
       chooseGrid(
@@ -128,10 +119,10 @@ const FORMATS: Record<PackFormat, PackFormatWriter> = {
       const { release, layer } = choosePackLayer(series, area, wish)
       return [release, String(layer)]
     },
-    async write({ maps, pause }, { series, area, wish, roots }) {
+    async write({ maps, pause }, { series, area, wish }) {
       const wanted = choosePackLayer(series, area, wish)
       const found = series.find(({ release }) => release.code === wanted.release) as TableSeries
-      return [await writeMbtiles(maps, area, found, wanted, roots, pause)]
+      return [await writeMbtiles(maps, area, found, wanted, pause)]
     },
   },
 }
@@ -162,10 +153,8 @@ export async function preparePack(
   const area = await findPackArea(sources, snapshot, wish.area)
   const series = listTableSeries(sources, snapshot, area.countryCode)
   const { format } = wish
-  const { type, version, isDated = false, hasRoots = false, parts, refuse, write } = FORMATS[format]
-  const releases = hasRoots ? series.map(({ release }) => release.id) : []
-  const roots = await signRoots(sources.app, releases)
-  const subject = { snapshot, area, series, roots, wish }
+  const { type, version, isDated = false, parts, refuse, write } = FORMATS[format]
+  const subject = { snapshot, area, series, wish }
   await refuse(sources, subject)
   const further = (await parts?.(subject, sources)) ?? []
   const versions = series.map(({ release }) => versionOf(release))
@@ -173,7 +162,7 @@ export async function preparePack(
   const tag = entityTag(
     ...[format, String(version), area.boundaries],
     ...place,
-    ...[JSON.stringify(versions), JSON.stringify(further), JSON.stringify(roots)],
+    ...[JSON.stringify(versions), JSON.stringify(further)],
   )
   return {
     tag,

@@ -3,7 +3,6 @@ import type { Tileset } from '#schemas/map.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { combineReasons, createReason, type ProductReason } from '#src/advice/point/reasons.ts'
 import { ApiError, type ErrorCode } from '#src/api-error.ts'
-import type { SignedRoot } from '#src/extensions/signatures/schemas.ts'
 import { prepareCertainty } from '#src/lookup/certainty.ts'
 import { conditionError } from '#src/lookup/conditions.ts'
 import { assembleValues, type BandedRelease, makeValueMembers, noData } from '#src/lookup/entries.ts'
@@ -46,8 +45,6 @@ export interface PackedRelease extends BandedRelease {
   /** Indices of the grids of its coverages. */
   grids: number[]
   maps: PackedMap[]
-  /** Its root and the signature; null where it had no root yet. */
-  proof: SignedRoot | null
 }
 
 interface PackedSeries {

@@ -1,5 +1,4 @@
 import { ByteWriter, ParquetWriter, schemaFromColumnData } from 'hyparquet-writer'
-import type { SignedRoot } from '#src/extensions/signatures/schemas.ts'
 import { csvRow } from '#src/http/formats.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import type { Bounds } from '#src/raster/rings.ts'
@@ -115,7 +114,6 @@ function includePoints(bbox: Bounds | null, rows: readonly TableCell[][]): Bound
 export async function* writeParquet(
   area: PackedArea,
   table: PackTable,
-  roots: readonly SignedRoot[],
   pause: Pause,
 ): AsyncGenerator<Uint8Array> {
   const writer = new ByteWriter()
@@ -135,7 +133,6 @@ export async function* writeParquet(
   parquet.kvMetadata = [
     { key: 'geo', value: JSON.stringify(describeGeometry(bbox)) },
     { key: 'agro', value: JSON.stringify(describeSources(area, table.series)) },
-    { key: 'merkle_roots', value: JSON.stringify(roots) },
   ]
   await parquet.finish()
   yield takeBytes()

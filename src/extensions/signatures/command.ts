@@ -16,8 +16,8 @@ async function listKeys(db: Kysely<Tables>) {
   return keys.map(({ kid, made_at: madeAt, retired_at: retiredAt }) => ({ kid, madeAt, retiredAt }))
 }
 
-const list = listCommand('signing-keys', 'List the keys that sign proofs, the newest first.', listKeys, {
-  none: 'There are no keys: proofs have no signature.',
+const list = listCommand('signing-keys', 'List the keys that sign releases, the newest first.', listKeys, {
+  none: 'There are no keys: releases have no signature.',
   head: ['KEY', 'SINCE (UTC)', 'RETIRED (UTC)'],
   cells: ({ kid, madeAt, retiredAt }) => [kid, timeText(madeAt), retiredAt ? timeText(retiredAt) : ''],
 })
@@ -46,7 +46,7 @@ const make = command({
 
 const retire = command({
   usage: 'retire <key>',
-  description: 'Have a key sign no more. Its public part stays, for the proofs that it has signed.',
+  description: 'Have a key sign no more. Its public part stays, for what it has signed.',
   parameters: ['its id, as `agro signing-keys list` shows it'],
   options: [YES_OPTION],
   examples: ['agro signing-keys retire kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'],
@@ -59,6 +59,6 @@ const retire = command({
 
 export const signingKeysCommand = group(
   'signing-keys',
-  'List, make and retire the keys that sign proofs. Keys of accounts are not among them.',
+  'List, make and retire the keys that sign releases. Keys of accounts are not among them.',
   [list, make, retire],
 )

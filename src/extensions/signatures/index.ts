@@ -4,19 +4,11 @@ import { Type } from 'typebox'
 import type { Extension } from '../extension.ts'
 
 const auditKinds = {
-  signing_key_made: 'a key that signs proofs was made',
-  signing_key_retired: 'a key that signs proofs was retired',
+  signing_key_made: 'a key that signs releases was made',
+  signing_key_retired: 'a key that signs releases was retired',
 } as const
 
 type Kinds = typeof auditKinds
-
-interface ReleaseProofTable {
-  release_id: number
-  root: Buffer | null
-  header: string | null
-  grids: Buffer | null
-  leased_until: Generated<Date>
-}
 
 declare module '#src/config.ts' {
   interface Config {
@@ -28,8 +20,7 @@ declare module '#src/data/audit-kinds.ts' {
 }
 declare module '#src/data/tables.ts' {
   interface Tables {
-    release_proof: ReleaseProofTable
-    proof_node: { coverage_id: number; level: number; chunk: number; hashes: Buffer }
+    release_statement: { release_id: number; statement: string }
     signing_key: { kid: string; public_key: Buffer; made_at: Generated<Date>; retired_at: Date | null }
   }
 }
@@ -46,10 +37,10 @@ function refuseOtherKey(pem: string | undefined): void {
   )
 }
 
-/** Proofs of values: Merkle trees of releases, whose roots the operator signs. */
+/** What releases were loaded from: the hashes of their files, in statements that the operator signs. */
 export const signatures: Extension = {
   name: 'signatures',
-  guide: { path: 'proof', title: 'proofs', before: 'operators' },
+  guide: { path: 'proof', title: 'signatures', before: 'operators' },
   settings: {
     operated: { SIGNING_KEY: Type.Optional(Type.String()) },
     secrets: ['SIGNING_KEY'],
@@ -57,20 +48,24 @@ export const signatures: Extension = {
   },
   auditKinds,
   sql: new URL('sql/', import.meta.url),
-  observeLoads: async () => (await import('./hashing.ts')).watchLoad,
-  releaseMembers: async () => (await import('./proof-queries.ts')).RELEASE_MEMBERS,
+  observeLoads: async () => (await import('./statement-queries.ts')).storeStatement,
   async additions(app) {
+    const { refuseProof } = await import('./routes.ts')
+    app.addHook('preValidation', refuseProof)
+    return {}
+  },
+  async releaseMembers(app) {
     const { createSigner } = await import('./signing.ts')
-    const { createProof } = await import('./proof.ts')
-    app.decorate('signer', createSigner(app.database, app.config.SIGNING_KEY))
-    return { members: [createProof(app)] }
+    const { listMembers } = await import('./statement-queries.ts')
+    app.addSchema((await import('./schemas.ts')).ReleaseFile)
+    const { start, sign } = createSigner(app)
+    app.addHook('onReady', async () => void start())
+    return listMembers(sign)
   },
-  async routes(app) {
-    const { hashReleases } = await import('./hashing.ts')
-    const { signingKeys } = await import('./signing.ts')
-    hashReleases(app)
-    await app.register(signingKeys)
+  routes: async (app) => (await import('./routes.ts')).signatureRoutes(app),
+  commands: {
+    'signing-keys': async () => (await import('./command.ts')).signingKeysCommand,
+    'releases verify': async () => (await import('./verify.ts')).verifyCommand,
   },
-  commands: { 'signing-keys': async () => (await import('./command.ts')).signingKeysCommand },
   checks: async () => (await import('./checks.ts')).checks,
 }

@@ -1,86 +1,45 @@
 import { type Static, Type } from 'typebox'
 import * as t from '#schemas/common.ts'
-import type { MemberSchemas } from '#schemas/point-request.ts'
 
-declare module '#schemas/point-request.ts' {
-  interface PointRequest {
-    proof?: boolean
-  }
-}
-
-const Hash = Type.String({
-  pattern: '^[\\w-]{43}$',
-  examples: ['47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU'],
+export const ReleaseFile = t.component('ReleaseFile', 'A file that a release was loaded from.', {
+  name: t.string('Without folders.', 'urea-normal.tif'),
+  sha256: t.string(
+    'Of its bytes, as `sha256sum` prints it; an archive is hashed as it is.',
+    '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+  ),
+  bytes: t.count('Its length.', 53_652),
+  layers: Type.Array(
+    Type.Object({
+      layer: t.integer('The number of the layer.', 1),
+      band: Type.Optional(t.integer('That the layer is read from; a mask has none.', 1)),
+      path: Type.Optional(t.string('Of the raster in an archive.', 'urea/normal.tif')),
+    }),
+    { description: 'Which layers have pixels of it.' },
+  ),
 })
+export type ReleaseFile = Static<typeof ReleaseFile>
 
-export const MERKLE_ROOT = t.orNull(
-  Hash,
-  'The root of the Merkle tree over its pixels, as base64url; null until it is computed. It never changes.',
+/** Members of a release. */
+export const FILES = t.orNull(
+  t.array(ReleaseFile, 'Those of its pixels.'),
+  'The files that it was loaded from; none of the demo. Null where an older version loaded it, which kept no hashes.',
 )
 
-export const MERKLE_HEADER = t.orNull(
+export const SIGNATURE = t.orNull(
   Type.String(),
-  'The text of which the root has the hash: JSON with the release, its grids and its layers.',
+  'By the key of the operator, of `GET /releases/{release}/statement`: a detached JWS with an unencoded payload (RFC 7797). Null without a statement or a key.',
   null,
 )
 
-const ProvenPixel = t.component('ProvenPixel', 'A pixel, those beside it, and the way to the root.', {
-  grid: t.integer('The number of the grid in the release, from 1.', 1),
-  column: t.count('Counted from 0, at the left.', 550),
-  row: t.count('Counted from 0, at the top.', 540),
-  precision: t.oneOf(
-    ['single', 'double'],
-    'Of the numbers of `raw`, which have no more digits than they need: a verifier rounds each to it.',
-  ),
-  raw: Type.Array(Type.Array(Type.Union([Type.Number(), Type.Null()])), {
-    description:
-      'The stored numbers of the run of eight pixels in which it is, at `column % 8`: of each pixel all bands of the grid, unrounded; null for none. At the edge of the grid a run is shorter.',
-    examples: [
-      [
-        [4229, 5074.8],
-        [4231, 5077.2],
-      ],
-    ],
-  }),
-  path: Type.Array(Hash, {
-    description: 'The hashes beside the way, from the run to the values of the release.',
-  }),
-})
-
-const Proof = t.component(
-  'Proof',
-  'That the values of an answer are in a release as it was loaded. The guide to proofs says how to verify it.',
+export const Statement = t.component(
+  'ReleaseStatement',
+  'All that a release was loaded as, in the canonical form of RFC 8785. Its bytes never change.',
   {
+    format: Type.Literal('agro release 1'),
     release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
-    merkle_root: Hash,
-    kid: t.orNull(Type.String(), 'The key of the signature, as in `/.well-known/jwks.json`.', null),
-    signature: t.orNull(
-      Type.String(),
-      'Of the root: a detached JWS with an unencoded payload (RFC 7797). Null where the service has no key.',
-      null,
-    ),
-    pixels: t.array(ProvenPixel, 'One for each grid that has a value at the point.'),
+    files: t.array(ReleaseFile, 'Those of its pixels.'),
   },
 )
-export type Proof = Static<typeof Proof>
-
-/** The root of a release with the operator's signature. */
-export type SignedRoot = Omit<Proof, 'pixels'>
-
-const ProofMember = t.orNull(
-  t.array(Proof, 'One for each release.'),
-  'Where the request has `proof: true`: one for each release that answered. A release whose hashes are not computed yet has none; null where no release has.',
-  null,
-)
-
-export const proofSchemas: MemberSchemas = {
-  name: 'proof',
-  of: 'pixels',
-  field: t.boolean('Whether the answer has what proves its values without the service (`proof`).'),
-  schema: ProofMember,
-  components: [ProvenPixel, Proof],
-  changes: true,
-}
 
 const PublicKey = Type.Object({
   kty: Type.Literal('OKP'),

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { type FileHandle, mkdir, mkdtemp, open, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, dirname, extname, join, sep } from 'node:path'
+import { basename, dirname, extname, join, relative, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
@@ -154,6 +154,13 @@ const GDAL_LINE =
 /** Their block offsets stay in memory during a load. */
 const MAX_FILES = 256
 
+interface FileOfOperator {
+  path: string
+  name: string
+  /** Of a raster in an archive. */
+  inside: string | undefined
+}
+
 /**
  * Opens each file once, for all its layers. Rasters at https addresses are downloaded, and those in zip archives
  * (`ARCHIVE.zip/RASTER.tif`, or the archive of a single one) unpacked, since rasters need random access; both with the
@@ -161,6 +168,7 @@ const MAX_FILES = 256
  */
 export class OpenFiles {
   readonly #files = new Map<string, RasterFile>()
+  readonly #sources = new Map<RasterFile, FileOfOperator>()
   readonly #groups = new Map<string, LayerFiles>()
   /** Temporary, by address or archive. */
   readonly #folders = new Map<string, string>()
@@ -189,7 +197,17 @@ export class OpenFiles {
     const local = isAddress(path) ? await this.#downloaded(path) : path
     const file = await openRaster(await this.#unpacked(local))
     this.#files.set(path, file)
+    const archive = await archiveIn(local)
+    this.#sources.set(file, {
+      path: archive ?? local,
+      name: basename(isAddress(path) ? new URL(path).pathname : (archive ?? local)),
+      inside: archive && relative(this.#folders.get(archive) as string, file.path),
+    })
     return file
+  }
+
+  sourceOf(file: RasterFile): FileOfOperator {
+    return this.#sources.get(file) as FileOfOperator
   }
 
   /** @returns the path itself of a file that is not packed */

@@ -11,7 +11,13 @@ import { createPixels, markMasked, markNodata, type Pixels, withType } from '#sr
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { Manifest } from '../manifest.ts'
 import { stemOf } from '../other-formats.ts'
-import { type CoverageSource, compareLayers, hasSameLabels } from '../source.ts'
+import {
+  type CoverageSource,
+  compareLayers,
+  hasSameLabels,
+  type LayerSource,
+  type SourceFile,
+} from '../source.ts'
 import { type FileLayer, type LayerFiles, openLayer, type Piece, pieceIn } from './layers.ts'
 import { OpenFiles } from './open-files.ts'
 
@@ -27,6 +33,7 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest) {
       layers.push(await openLayer(db, ofLayer, entry, { notes, notHonoured }))
     }
     refuseOtherGrids(layers)
+    const digest = createDigester()
     return {
       description: {
         product: manifest.product,
@@ -39,9 +46,10 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest) {
         source: manifest.source,
         licence: manifest.licence,
         conditions: manifest.conditions ?? null,
-        checksum: await computeChecksum(manifest, layers),
+        checksum: await computeChecksum(manifest, layers, digest),
       },
       coverages: groupByGrid(layers).map((group) => createCoverage(group, files)),
+      files: await listFiles(layers, files, digest),
       notes: groupNotes(notes, layers, files),
       notHonoured: groupNotes(notHonoured, layers, files),
       close: () => files.close(),
@@ -142,6 +150,7 @@ function createCoverage(layers: FileLayer[], open: OpenFiles): CoverageSource {
 async function computeChecksum(
   { source, licence, synthetic, lossy, valid_until, conditions }: Manifest,
   layers: FileLayer[],
+  digest: typeof digestFile,
 ): Promise<string> {
   const hash = createHash('sha256').update(
     JSON.stringify([
@@ -153,10 +162,10 @@ async function computeChecksum(
       ...(conditions ? [conditions] : []),
     ]),
   )
-  const files = new Map<string, string>()
   const all = async (paths: string[]) => {
-    for (const path of paths) if (!files.has(path)) files.set(path, await hashFile(path))
-    return paths.map((path) => files.get(path) as string)
+    const contents: string[] = []
+    for (const path of paths) contents.push((await digest(path)).sha256)
+    return contents
   }
   for (const { layer, grid, files, pieces, bands, fileNodata, masked } of layers.toSorted((a, b) =>
     compareLayers(a.layer, b.layer),
@@ -173,10 +182,44 @@ async function computeChecksum(
   return hash.digest('hex')
 }
 
-async function hashFile(path: string): Promise<string> {
+/** The file of each layer, and masks beside it. What other files say, such as a world file, is in the grid. */
+async function listFiles(
+  layers: FileLayer[],
+  open: OpenFiles,
+  digest: typeof digestFile,
+): Promise<SourceFile<LayerSource>[]> {
+  const found = new Map<string, SourceFile<LayerSource>>()
+  const add = async (path: string, name: string, part: SourceFile<LayerSource>['layers'][number]) => {
+    const file = found.get(path) ?? { name, ...(await digest(path)), layers: [] }
+    found.set(path, file)
+    file.layers.push(part)
+  }
+  for (const { layer, files, bands, masked } of layers.toSorted((a, b) => compareLayers(a.layer, b.layer))) {
+    for (const [index, file] of files.entries()) {
+      const { path, name, inside } = open.sourceOf(file)
+      await add(path, name, { layer, band: bands[index] as number, ...(inside && { path: inside }) })
+      if (!masked || inside) continue
+      for (const mask of file.maskPaths) await add(mask, basename(mask), { layer })
+    }
+  }
+  return [...found.values()]
+}
+
+/** Reads each file once. */
+function createDigester(): typeof digestFile {
+  const known = new Map<string, ReturnType<typeof digestFile>>()
+  return (path) => {
+    const digest = known.get(path) ?? digestFile(path)
+    known.set(path, digest)
+    return digest
+  }
+}
+
+export async function digestFile(path: string): Promise<{ sha256: string; bytes: number }> {
   const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash)
-  return hash.digest('hex')
+  const file = createReadStream(path)
+  await pipeline(file, hash)
+  return { sha256: hash.digest('hex'), bytes: file.bytesRead }
 }
 
 /** Over all layers of a coverage. */

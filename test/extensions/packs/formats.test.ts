@@ -71,8 +71,7 @@ describe('GeoParquet', () => {
         yield* slices
       }
       const pieces: Uint8Array[] = []
-      for await (const piece of writeParquet(area, { ...table, slices: again() }, [], pause))
-        pieces.push(piece)
+      for await (const piece of writeParquet(area, { ...table, slices: again() }, pause)) pieces.push(piece)
       const made = Buffer.concat(pieces)
       const { row_groups: groups, num_rows: count } = parquetMetadata(
         made.buffer.slice(made.byteOffset, made.byteOffset + made.length) as ArrayBuffer,

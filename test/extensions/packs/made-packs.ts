@@ -31,7 +31,7 @@ export async function makePack(
   const sources: PackSources = { app, lookup, pause: async () => {} }
   return lookup.inSnapshot(async (snapshot) => {
     const area = await findPackArea(sources, snapshot, { countryCode, code, level: null })
-    const content = await readPackContent(sources, snapshot, area, { now: MADE_AT, roots: [] })
+    const content = await readPackContent(sources, snapshot, area, MADE_AT)
     const html = await writePackHtml(sources, content, version)
     return { content, html, pack: readHtml(html) }
   })

@@ -13,7 +13,7 @@ const testDatabase = ownDatabase('empty')
 
 test('a key is made for the service alone, listed, and retired once', async () => {
   const agro = (...words: string[]) => runAgro(testDatabase, 'signing-keys', ...words)
-  expect((await agro('list')).stdout).toBe('There are no keys: proofs have no signature.\n')
+  expect((await agro('list')).stdout).toBe('There are no keys: releases have no signature.\n')
   const file = join(await newFolder(), 'signing.pem')
   const made = await agro('make', file, '--json')
   const { kid } = JSON.parse(made.stdout)
@@ -39,14 +39,15 @@ test('a key is made for the service alone, listed, and retired once', async () =
   expect(unknown.stderr).toBe('There is no key other; `agro signing-keys list` shows them.\n')
 })
 
-test('the doctor says whether the key of the file signs proofs', async () => {
+test('the doctor says whether the key of the file signs releases', async () => {
   const agro = (...words: string[]) => runAgro(testDatabase, 'signing-keys', ...words)
   const file = join(await newFolder(), 'signing.pem')
   const { kid } = JSON.parse((await agro('make', file, '--json')).stdout)
-  const told = async () => (await examine(testDatabase, { SIGNING_KEY_FILE: file })).of('proofs signing_key')
-  expect(await told()).toEqual([['ok', `The key ${kid} signs proofs.`]])
+  const told = async () =>
+    (await examine(testDatabase, { SIGNING_KEY_FILE: file })).of('signatures signing_key')
+  expect(await told()).toEqual([['ok', `The key ${kid} signs releases.`]])
   await agro('retire', kid, '--yes')
-  const retired = `The key ${kid} of SIGNING_KEY_FILE is retired: proofs have no signature.`
+  const retired = `The key ${kid} of SIGNING_KEY_FILE is retired: releases have no signature.`
   expect(await told()).toEqual([['warning', retired]])
   await withDatabase(testDatabase, ({ writer }) => writer.deleteFrom('signing_key').execute())
   expect(await told()).toEqual([['warning', `The key ${kid} of SIGNING_KEY_FILE is not public yet.`]])

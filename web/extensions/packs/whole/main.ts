@@ -1,5 +1,5 @@
 import { inflateSync } from 'fflate'
-import { decodePack, type Pack, type PackedRelease } from '#src/extensions/packs/reading.ts'
+import { decodePack, type Pack } from '#src/extensions/packs/reading.ts'
 import type { Place } from '../../../api-types.ts'
 import { searchForm } from '../../../map/search.ts'
 import { createTyped } from '../../../place/quantities.ts'
@@ -74,17 +74,6 @@ function nameOfMap(pack: Pack, { release, map }: ShownMap) {
   return map.unit === NO_UNIT ? name : `${name} (${map.unit})`
 }
 
-function rootOf({ merkle_root, kid, signature }: NonNullable<PackedRelease['proof']>) {
-  const by = kid !== null && signature !== null && `, ${texts.signature(kid)}: `
-  return element(
-    'span',
-    { className: 'root small' },
-    `${texts.root}: `,
-    element('code', {}, merkle_root),
-    ...(by ? [by, element('code', {}, signature)] : []),
-  )
-}
-
 function aboutOf(pack: Pack) {
   const { releases, series, serviceUrl } = pack
   const rows = series.map((one) => {
@@ -102,7 +91,6 @@ function aboutOf(pack: Pack) {
       {},
       element('strong', {}, nameOfSeries(pack, one)),
       `: ${said.filter(Boolean).join('; ')}`,
-      release?.proof && rootOf(release.proof),
     )
   })
   return element(

@@ -19,8 +19,6 @@ export const texts = {
   print: 'Print',
   about: 'What this file has',
   service: 'Service',
-  root: 'Merkle root',
-  signature: (kid: string) => `signed by the key ${kid}`,
   newer: {
     label: 'Ask the service for a newer file when there is a network',
     none: 'This is the newest file.',
