@@ -6,11 +6,8 @@ import {
   batchTable,
   callsTable,
   embeddedTable,
-  growthTable,
-  historyTables,
   limitsTable,
   pointsTables,
-  polygonsTable,
   processTable,
   type Table,
 } from './tables.ts'
@@ -49,10 +46,10 @@ export function performancePage(results: Results): string {
   return sections(
     '# Performance',
     `<!-- Made by \`npm run bench -- --report\` from performance/results.json: do not edit. -->`,
-    `One process of the service, measured on ${results.at.slice(0, 10)} in one ${results.mode} run. Beside it ran a bare Fastify route and a service with one query a request. Ratios hold elsewhere; absolute figures belong to this machine. [results.json](performance/results.json) has all figures.`,
+    `One process of the service, measured on ${results.at.slice(0, 10)} in one ${results.mode} run, beside a [bare Fastify route and one query a request](#how-it-is-measured). Ratios hold elsewhere; absolute figures belong to this machine. [results.json](performance/results.json) has all figures.`,
     quietLine(results),
     '## Repeat it',
-    `\`npm run bench\` takes half an hour and 20 GB of disk; [CONTRIBUTING.md](../CONTRIBUTING.md#measure-it) has the options. The bench starts Debian's PostgreSQL with \`fsync = off\`: a server that waits for its disk stores more slowly. Data come from the folder \`BENCH_DATA\` (default \`../shared/data\`), or are generated in the same size. Run nothing else meanwhile.`,
+    `\`npm run bench\` takes half an hour and 20 GB of disk; [CONTRIBUTING.md](../CONTRIBUTING.md#measure-it) has the options. The bench starts Debian's PostgreSQL with \`fsync = off\`. Data come from the folder \`BENCH_DATA\` (default \`../shared/data\`), or are generated in the same size. Run nothing else meanwhile.`,
     '## The machine',
     machineLine(results.machine),
     '## Limits',
@@ -77,21 +74,15 @@ export function performancePage(results: Results): string {
       '`POST /advisory/fertilizer/points` with a token, one call at a time, from the first byte sent to the last received:',
     batch && tablesText(batchTable(results)),
     polygons && '## Polygons',
-    polygons &&
-      `\`POST /advisory/fertilizer\` with a token, one request at a time, all 8 layers; [limits](#limits) has the median of ${polygons.zones} zones. Pixels count one by one along the boundary alone:`,
-    polygons && tablesText(polygonsTable(results)),
+    polygons && polygonsLine(polygons),
     bulk &&
       `\`POST /advisory/fertilizer/polygons\` answered ${figure(bulk.fields)} new fields of 1 ha as NDJSON in ${figure(bulk.fieldsCold)} ms.`,
     fields &&
       `A saved collection of ${figure(fields.fields)} fields is answered in ${figure(fields.first)} ms for the first time, ${figure(fields.again)} ms later, and ${figure(fields.next)} ms on the next release of the grid. Meanwhile the p99 of points is ${figure(fields.p99Beside)} ms, alone ${figure(fields.p99Quiet)} ms.`,
     growth && '## Growth',
-    growth &&
-      `${growth.description} The tiles of 20,000 places fit into memory at every stage; \`TILE_CACHE_MB=0\` looks each up in the database.`,
-    growth && tablesText(growthTable(results)),
+    growth && growthLine(growth),
     history && '## Large histories',
-    history &&
-      `2,000 accounts over two years. The calling one has ${figure(history.large.itemsOfAccount)} of ${figure(history.large.items)} items; rounds with ${figure(history.small.itemsOfAccount)} of ${figure(history.small.items)} alternate. The larger history takes ${figure(history.large.gigabytes)} GB in ${history.large.months} partitions. Figures are medians of calls, one at a time unless stated. The limit is 1.5 times, a goal for statistics of all.`,
-    history && tablesText(historyTables(results).slice(0, 1)),
+    history && historyLine(history),
     embedded && '## The embedded database',
     embedded && tablesText(embeddedTable(results)),
     '## Start-up and memory',
@@ -108,8 +99,7 @@ const HOW = `- **bare Fastify route**: the same schemas, a constant answer, no p
 - **one query a request**: the same route with one prepared query of ST_Value a layer, over the table of \`raster2pgsql -t 32x32 -I\`; 10 connections. **One query, the service's tiles** reads the service's tables instead. The limit refers to the first.
 - **service**: \`npm start\` with default settings, and with \`TILE_CACHE_MB=0\`. "Tiles in memory": each tile has answered a point before.
 - Each is one process. Targets alternate; ratios are taken within a round, figures are medians of rounds.
-- Points a second are answers over kept-alive connections, one request at a time each. Other clients see higher latencies near the limit.
-- The load generator sends prepared requests and counts. \`wrk\` with one thread reached the same on the bare route.
+- Points a second are answers over kept-alive connections, one request at a time each.
 - Load generator, PostgreSQL and service share the cores and the loopback interface.`
 
 function workersLine({ rows, costs = [] }: NonNullable<Results['workers']>): string {
@@ -119,6 +109,23 @@ function workersLine({ rows, costs = [] }: NonNullable<Results['workers']>): str
   const cpu = costs.map(({ workers, cpu }) => `${figure(cpu)} us with ${workers}`)
   const cost = cpu.length > 0 ? ` CPU a point, with a request a core under way: ${cpu.join(', ')}.` : ''
   return `\`WORKERS\` on two cores, one of which the load generator may use: ${rates.join('; ')}.${cost} More cores gain more; [operations.md](operations.md#all-cores) has a model of 16.`
+}
+
+function polygonsLine({ zones, shapes }: NonNullable<Results['polygons']>): string {
+  const rangeOf = (values: number[]) => `${figure(Math.min(...values))} to ${figure(Math.max(...values))}`
+  const sizes = `${rangeOf(shapes.map(({ areaKm2 }) => areaKm2))} km2 with a boundary of ${rangeOf(shapes.map(({ boundaryKm }) => boundaryKm))} km`
+  return `\`POST /advisory/fertilizer\` with a token, one request at a time, all 8 layers; [limits](#limits) has the median of ${zones} zones. Stars of ${sizes} take ${rangeOf(shapes.map(({ ms }) => ms))} ms.`
+}
+
+function growthLine({ description, rows }: NonNullable<Results['growth']>): string {
+  const most = Math.max(...rows.map(({ releases }) => releases))
+  const ratios = rows.filter(({ releases }) => releases === most).map(({ growth }) => growth)
+  return `${description} With ${most} releases the p50 is ${figure(Math.min(...ratios))} to ${figure(Math.max(...ratios))} of that with one.`
+}
+
+function historyLine({ large, small, rows }: NonNullable<Results['history']>): string {
+  const times = rows.map(({ times }) => times)
+  return `${rows.length} kinds of calls, of an account with ${figure(large.itemsOfAccount)} of ${figure(large.items)} items, take ${figure(Math.min(...times))} to ${figure(Math.max(...times))} times as long as with ${figure(small.itemsOfAccount)} of ${figure(small.items)}. The limit is 1.5 times, a goal for statistics of all. The larger history takes ${figure(large.gigabytes)} GB in ${large.months} partitions.`
 }
 
 function publicationLine({ seconds, before, after }: NonNullable<Results['publication']>): string {
