@@ -2,15 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { figure } from '../limits.ts'
 import { isBusy, type Machine } from '../machine.ts'
 import type { Results } from '../results.ts'
-import {
-  batchTable,
-  callsTable,
-  embeddedTable,
-  limitsTable,
-  pointsTables,
-  processTable,
-  type Table,
-} from './tables.ts'
+import { callsTable, limitsTable, pointsTables, processTable, type Table } from './tables.ts'
 
 const DOCS = new URL('../../docs/', import.meta.url)
 const FOLDER = new URL('performance/', DOCS)
@@ -60,7 +52,7 @@ export function performancePage(results: Results): string {
     points && '## Points',
     points &&
       `\`POST /advisory/fertilizer/point\` has 8 values an answer. Its ${figure(results.data.tiles ?? 0)} tiles are of ${results.data.description}. "Uniform" and "Zipf" points have values; "anywhere" covers the whole extent, also without values.`,
-    points && tablesText(pointsTables(results)),
+    points && tablesText(pointsTables(results).slice(0, 1)),
     calls && '## Other calls',
     calls &&
       `"Raw" is \`node:http\` with a constant answer. Points with a key or a token are stored first. A call for all products costs ${figure(calls.allProductsCost)} of a call for each.`,
@@ -70,9 +62,7 @@ export function performancePage(results: Results): string {
     publication && '## A publication',
     publication && publicationLine(publication),
     batch && '## Many points in one call',
-    batch &&
-      '`POST /advisory/fertilizer/points` with a token, one call at a time, from the first byte sent to the last received:',
-    batch && tablesText(batchTable(results)),
+    batch && batchLine(batch),
     polygons && '## Polygons',
     polygons && polygonsLine(polygons),
     bulk &&
@@ -84,7 +74,7 @@ export function performancePage(results: Results): string {
     history && '## Large histories',
     history && historyLine(history),
     embedded && '## The embedded database',
-    embedded && tablesText(embeddedTable(results)),
+    embedded && embeddedLine(embedded),
     '## Start-up and memory',
     ...processTable(results).map(tableText),
     '## How it is measured',
@@ -109,6 +99,20 @@ function workersLine({ rows, costs = [] }: NonNullable<Results['workers']>): str
   const cpu = costs.map(({ workers, cpu }) => `${figure(cpu)} us with ${workers}`)
   const cost = cpu.length > 0 ? ` CPU a point, with a request a core under way: ${cpu.join(', ')}.` : ''
   return `\`WORKERS\` on two cores, one of which the load generator may use: ${rates.join('; ')}.${cost} More cores gain more; [operations.md](operations.md#all-cores) has a model of 16.`
+}
+
+function batchLine({ points, rows }: NonNullable<Results['batch']>): string {
+  const rates = rows
+    .filter(({ target }) => target === 'memory')
+    .map(({ form, coding, pointsPerSecond }) => `${figure(pointsPerSecond)} as ${form} (${coding})`)
+  return `\`POST /advisory/fertilizer/points\` with a token and ${figure(points)} points, one call at a time, tiles in memory; points/s: ${rates.join(', ')}.`
+}
+
+function embeddedLine({ cells }: NonNullable<Results['embedded']>): string {
+  const rates = cells.map(
+    ({ connections, rate, p99 }) => `${figure(rate)}, ${figure(p99)} with ${connections}`,
+  )
+  return `Points a second and p99 in ms, by connections: ${rates.join('; ')}.`
 }
 
 function polygonsLine({ zones, shapes }: NonNullable<Results['polygons']>): string {
