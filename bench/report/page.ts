@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { figure } from '../limits.ts'
 import { isBusy, type Machine } from '../machine.ts'
 import type { Results } from '../results.ts'
-import { callsTable, limitsTable, pointsTables, processTable, type Table } from './tables.ts'
+import { CALL_NAMES, limitsTable, pointsTables, processTable, type Table } from './tables.ts'
 
 const DOCS = new URL('../../docs/', import.meta.url)
 const FOLDER = new URL('performance/', DOCS)
@@ -54,9 +54,7 @@ export function performancePage(results: Results): string {
       `\`POST /advisory/fertilizer/point\` has 8 values an answer. Its ${figure(results.data.tiles ?? 0)} tiles are of ${results.data.description}. "Uniform" and "Zipf" points have values; "anywhere" covers the whole extent, also without values.`,
     points && tablesText(pointsTables(results).slice(0, 1)),
     calls && '## Other calls',
-    calls &&
-      `"Raw" is \`node:http\` with a constant answer. Points with a key or a token are stored first. A call for all products costs ${figure(calls.allProductsCost)} of a call for each.`,
-    calls && tablesText(callsTable(results)),
+    calls && callsLine(calls),
     workers && '## Workers',
     workers && workersLine(workers),
     publication && '## A publication',
@@ -98,7 +96,12 @@ function workersLine({ rows, costs = [] }: NonNullable<Results['workers']>): str
   )
   const cpu = costs.map(({ workers, cpu }) => `${figure(cpu)} us with ${workers}`)
   const cost = cpu.length > 0 ? ` CPU a point, with a request a core under way: ${cpu.join(', ')}.` : ''
-  return `\`WORKERS\` on two cores, one of which the load generator may use: ${rates.join('; ')}.${cost} More cores gain more; [operations.md](operations.md#all-cores) has a model of 16.`
+  return `\`WORKERS\` on two cores, one of which the load generator may use: ${rates.join('; ')}.${cost} More cores gain more.`
+}
+
+function callsLine({ connections, rows, allProductsCost }: NonNullable<Results['calls']>): string {
+  const rates = rows.map(({ call, rate, p99 }) => `${CALL_NAMES[call]} ${figure(rate)}, ${figure(p99)}`)
+  return `Calls a second and p99 in ms over ${connections} connections, tiles in memory, points with a key or a token kept: ${rates.join('; ')}. A call for all products costs ${figure(allProductsCost)} of a call for each.`
 }
 
 function batchLine({ points, rows }: NonNullable<Results['batch']>): string {
