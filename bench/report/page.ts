@@ -86,9 +86,8 @@ const LIMITS = `A run fails on errors under load and on differing answers. \`--s
 const HOW = `- **bare Fastify route**: the same schemas, a constant answer, no plugins, no authentication.
 - **one query a request**: the same route with one prepared query of ST_Value a layer, over the table of \`raster2pgsql -t 32x32 -I\`; 10 connections. **One query, the service's tiles** reads the service's tables instead. The limit refers to the first.
 - **service**: \`npm start\` with default settings, and with \`TILE_CACHE_MB=0\`. "Tiles in memory": each tile has answered a point before.
-- Each is one process. Targets alternate; ratios are taken within a round, figures are medians of rounds.
-- Points a second are answers over kept-alive connections, one request at a time each.
-- Load generator, PostgreSQL and service share the cores and the loopback interface.`
+- Targets alternate; ratios are taken within a round, figures are medians of rounds. Points a second are answers over kept-alive connections.
+- Load generator, PostgreSQL and service share the cores.`
 
 function workersLine({ rows, costs = [] }: NonNullable<Results['workers']>): string {
   const rates = rows.map(
