@@ -38,10 +38,10 @@ export function performancePage(results: Results): string {
   return sections(
     '# Performance',
     `<!-- Made by \`npm run bench -- --report\` from performance/results.json: do not edit. -->`,
-    `One process of the service, measured on ${results.at.slice(0, 10)} in one ${results.mode} run, beside a [bare Fastify route and one query a request](#how-it-is-measured). Ratios hold elsewhere; absolute figures belong to this machine. [results.json](performance/results.json) has all figures.`,
+    `One process of the service, measured on ${results.at.slice(0, 10)} in one ${results.mode} run, beside a [bare Fastify route and one query a request](#how-it-is-measured). [results.json](performance/results.json) has all figures.`,
     quietLine(results),
     '## Repeat it',
-    `\`npm run bench\` takes half an hour and 20 GB of disk; [CONTRIBUTING.md](../CONTRIBUTING.md#measure-it) has the options. The bench starts Debian's PostgreSQL with \`fsync = off\`. Data come from the folder \`BENCH_DATA\` (default \`../shared/data\`), or are generated in the same size. Run nothing else meanwhile.`,
+    `\`npm run bench\` takes half an hour and 20 GB of disk; [CONTRIBUTING.md](../CONTRIBUTING.md#measure-it) has the options. The bench starts Debian's PostgreSQL with \`fsync = off\`. Data come from the folder \`BENCH_DATA\`, or are generated in the same size. Run nothing else meanwhile.`,
     '## The machine',
     machineLine(results.machine),
     '## Limits',
@@ -83,7 +83,7 @@ export function performancePage(results: Results): string {
 
 const LIMITS = `A run fails on errors under load and on differing answers. \`--strict\` also fails on a missed **limit** (MISSED); a **goal** fails nothing. An empty last cell means met. [Histories](#large-histories) have more limits.`
 
-const HOW = `- **bare Fastify route**: the same schemas, a constant answer, no plugins, no authentication.
+const HOW = `- **bare Fastify route**: the same schemas, a constant answer, no plugins.
 - **one query a request**: the same route with one prepared query of ST_Value a layer, over the table of \`raster2pgsql -t 32x32 -I\`; 10 connections. **One query, the service's tiles** reads the service's tables instead. The limit refers to the first.
 - **service**: \`npm start\` with default settings, and with \`TILE_CACHE_MB=0\`. "Tiles in memory": each tile has answered a point before.
 - Targets alternate; ratios are taken within a round, figures are medians of rounds. Points a second are answers over kept-alive connections.
