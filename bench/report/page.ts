@@ -21,20 +21,8 @@ export function writeReport(results: Results): void {
 
 /** docs/performance.md: text and figures, made from the results of one run. */
 export function performancePage(results: Results): string {
-  const {
-    points,
-    calls,
-    workers,
-    publication,
-    batch,
-    polygons,
-    bulk,
-    fields,
-    growth,
-    history,
-    embedded,
-    answers,
-  } = results
+  const { points, calls, workers, batch, polygons, bulk, fields, growth, history, embedded, answers } =
+    results
   return sections(
     '# Performance',
     `<!-- Made by \`npm run bench -- --report\` from performance/results.json: do not edit. -->`,
@@ -57,8 +45,6 @@ export function performancePage(results: Results): string {
     calls && callsLine(calls),
     workers && '## Workers',
     workers && workersLine(workers),
-    publication && '## A publication',
-    publication && publicationLine(publication),
     batch && '## Many points in one call',
     batch && batchLine(batch),
     polygons && '## Polygons',
@@ -132,12 +118,6 @@ function growthLine({ description, rows }: NonNullable<Results['growth']>): stri
 function historyLine({ large, small, rows }: NonNullable<Results['history']>): string {
   const times = rows.map(({ times }) => times)
   return `${rows.length} kinds of calls, of an account with ${figure(large.itemsOfAccount)} of ${figure(large.items)} items, take ${figure(Math.min(...times))} to ${figure(Math.max(...times))} times as long as with ${figure(small.itemsOfAccount)} of ${figure(small.items)}. The limit is 1.5 times, a goal for statistics of all. The larger history takes ${figure(large.gigabytes)} GB in ${large.months} partitions.`
-}
-
-function publicationLine({ seconds, before, after }: NonNullable<Results['publication']>): string {
-  const told = ({ rate, p50, p99 }: typeof before) =>
-    `${figure(rate)} points/s, p50 ${figure(p50)} and p99 ${figure(p99)} ms`
-  return `A release of the same size, with new tiles, is published under load of 64 connections. The ${seconds} seconds before: ${told(before)}. The ${seconds} seconds after: ${told(after)}.`
 }
 
 /** Whether the figures can be believed: what else ran took from all of them, but not from all alike. */
