@@ -2,18 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { figure } from '../limits.ts'
 import { isBusy, type Machine } from '../machine.ts'
 import type { Results } from '../results.ts'
-import {
-  batchTable,
-  callsTable,
-  embeddedTable,
-  growthTable,
-  historyTables,
-  limitsTable,
-  pointsTables,
-  polygonsTable,
-  processTable,
-  type Table,
-} from './tables.ts'
+import { CALL_NAMES, limitsTable, pointsTables, processTable, type Table } from './tables.ts'
 
 const DOCS = new URL('../../docs/', import.meta.url)
 const FOLDER = new URL('performance/', DOCS)
@@ -32,27 +21,15 @@ export function writeReport(results: Results): void {
 
 /** docs/performance.md: text and figures, made from the results of one run. */
 export function performancePage(results: Results): string {
-  const {
-    points,
-    calls,
-    workers,
-    publication,
-    batch,
-    polygons,
-    bulk,
-    fields,
-    growth,
-    history,
-    embedded,
-    answers,
-  } = results
+  const { points, calls, workers, batch, polygons, bulk, fields, growth, history, embedded, answers } =
+    results
   return sections(
     '# Performance',
     `<!-- Made by \`npm run bench -- --report\` from performance/results.json: do not edit. -->`,
-    `One process of the service, measured on ${results.at.slice(0, 10)} in one ${results.mode} run. Beside it ran a bare Fastify route and a service with one query a request. Ratios hold elsewhere; absolute figures belong to this machine. [results.json](performance/results.json) has all figures.`,
+    `One process of the service, measured on ${results.at.slice(0, 10)} in one ${results.mode} run, beside a [bare Fastify route and one query a request](#how-it-is-measured). [results.json](performance/results.json) has all figures.`,
     quietLine(results),
     '## Repeat it',
-    `\`npm run bench\` takes half an hour and 20 GB of disk; [CONTRIBUTING.md](../CONTRIBUTING.md#measure-it) has the options. The bench starts Debian's PostgreSQL with \`fsync = off\`: a server that waits for its disk stores more slowly. Data come from the folder \`BENCH_DATA\` (default \`../shared/data\`), or are generated in the same size. Run nothing else meanwhile.`,
+    `\`npm run bench\` takes half an hour and 20 GB of disk; [CONTRIBUTING.md](../CONTRIBUTING.md#measure-it) has the options. The bench starts Debian's PostgreSQL with \`fsync = off\`. Data come from the folder \`BENCH_DATA\`, or are generated in the same size. Run nothing else meanwhile.`,
     '## The machine',
     machineLine(results.machine),
     '## Limits',
@@ -63,37 +40,25 @@ export function performancePage(results: Results): string {
     points && '## Points',
     points &&
       `\`POST /advisory/fertilizer/point\` has 8 values an answer. Its ${figure(results.data.tiles ?? 0)} tiles are of ${results.data.description}. "Uniform" and "Zipf" points have values; "anywhere" covers the whole extent, also without values.`,
-    points && tablesText(pointsTables(results)),
+    points && tablesText(pointsTables(results).slice(0, 1)),
     calls && '## Other calls',
-    calls &&
-      `"Raw" is \`node:http\` with a constant answer. Points with a key or a token are stored first. A call for all products costs ${figure(calls.allProductsCost)} of a call for each.`,
-    calls && tablesText(callsTable(results)),
+    calls && callsLine(calls),
     workers && '## Workers',
     workers && workersLine(workers),
-    publication && '## A publication',
-    publication && publicationLine(publication),
     batch && '## Many points in one call',
-    batch &&
-      '`POST /advisory/fertilizer/points` with a token, one call at a time, from the first byte sent to the last received:',
-    batch && tablesText(batchTable(results)),
+    batch && batchLine(batch),
     polygons && '## Polygons',
-    polygons &&
-      `\`POST /advisory/fertilizer\` with a token, one request at a time, all 8 layers; [limits](#limits) has the median of ${polygons.zones} zones. Pixels count one by one along the boundary alone:`,
-    polygons && tablesText(polygonsTable(results)),
+    polygons && polygonsLine(polygons),
     bulk &&
       `\`POST /advisory/fertilizer/polygons\` answered ${figure(bulk.fields)} new fields of 1 ha as NDJSON in ${figure(bulk.fieldsCold)} ms.`,
     fields &&
       `A saved collection of ${figure(fields.fields)} fields is answered in ${figure(fields.first)} ms for the first time, ${figure(fields.again)} ms later, and ${figure(fields.next)} ms on the next release of the grid. Meanwhile the p99 of points is ${figure(fields.p99Beside)} ms, alone ${figure(fields.p99Quiet)} ms.`,
     growth && '## Growth',
-    growth &&
-      `${growth.description} The tiles of 20,000 places fit into memory at every stage; \`TILE_CACHE_MB=0\` looks each up in the database.`,
-    growth && tablesText(growthTable(results)),
+    growth && growthLine(growth),
     history && '## Large histories',
-    history &&
-      `2,000 accounts over two years. The calling one has ${figure(history.large.itemsOfAccount)} of ${figure(history.large.items)} items; rounds with ${figure(history.small.itemsOfAccount)} of ${figure(history.small.items)} alternate. The larger history takes ${figure(history.large.gigabytes)} GB in ${history.large.months} partitions. Figures are medians of calls, one at a time unless stated. The limit is 1.5 times, a goal for statistics of all.`,
-    history && tablesText(historyTables(results).slice(0, 1)),
+    history && historyLine(history),
     embedded && '## The embedded database',
-    embedded && tablesText(embeddedTable(results)),
+    embedded && embeddedLine(embedded),
     '## Start-up and memory',
     ...processTable(results).map(tableText),
     '## How it is measured',
@@ -104,13 +69,11 @@ export function performancePage(results: Results): string {
 
 const LIMITS = `A run fails on errors under load and on differing answers. \`--strict\` also fails on a missed **limit** (MISSED); a **goal** fails nothing. An empty last cell means met. [Histories](#large-histories) have more limits.`
 
-const HOW = `- **bare Fastify route**: the same schemas, a constant answer, no plugins, no authentication.
+const HOW = `- **bare Fastify route**: the same schemas, a constant answer, no plugins.
 - **one query a request**: the same route with one prepared query of ST_Value a layer, over the table of \`raster2pgsql -t 32x32 -I\`; 10 connections. **One query, the service's tiles** reads the service's tables instead. The limit refers to the first.
 - **service**: \`npm start\` with default settings, and with \`TILE_CACHE_MB=0\`. "Tiles in memory": each tile has answered a point before.
-- Each is one process. Targets alternate; ratios are taken within a round, figures are medians of rounds.
-- Points a second are answers over kept-alive connections, one request at a time each. Other clients see higher latencies near the limit.
-- The load generator sends prepared requests and counts. \`wrk\` with one thread reached the same on the bare route.
-- Load generator, PostgreSQL and service share the cores and the loopback interface.`
+- Targets alternate; ratios are taken within a round, figures are medians of rounds. Points a second are answers over kept-alive connections.
+- Load generator, PostgreSQL and service share the cores.`
 
 function workersLine({ rows, costs = [] }: NonNullable<Results['workers']>): string {
   const rates = rows.map(
@@ -118,13 +81,43 @@ function workersLine({ rows, costs = [] }: NonNullable<Results['workers']>): str
   )
   const cpu = costs.map(({ workers, cpu }) => `${figure(cpu)} us with ${workers}`)
   const cost = cpu.length > 0 ? ` CPU a point, with a request a core under way: ${cpu.join(', ')}.` : ''
-  return `\`WORKERS\` on two cores, one of which the load generator may use: ${rates.join('; ')}.${cost} More cores gain more; [operations.md](operations.md#all-cores) has a model of 16.`
+  return `\`WORKERS\` on two cores, one of which the load generator may use: ${rates.join('; ')}.${cost} More cores gain more.`
 }
 
-function publicationLine({ seconds, before, after }: NonNullable<Results['publication']>): string {
-  const told = ({ rate, p50, p99 }: typeof before) =>
-    `${figure(rate)} points/s, p50 ${figure(p50)} and p99 ${figure(p99)} ms`
-  return `A release of the same size, with new tiles, is published under load of 64 connections. The ${seconds} seconds before: ${told(before)}. The ${seconds} seconds after: ${told(after)}.`
+function callsLine({ connections, rows, allProductsCost }: NonNullable<Results['calls']>): string {
+  const rates = rows.map(({ call, rate, p99 }) => `${CALL_NAMES[call]} ${figure(rate)}, ${figure(p99)}`)
+  return `Calls a second and p99 in ms over ${connections} connections, tiles in memory, points with a key or a token kept: ${rates.join('; ')}. A call for all products costs ${figure(allProductsCost)} of a call for each.`
+}
+
+function batchLine({ points, rows }: NonNullable<Results['batch']>): string {
+  const rates = rows
+    .filter(({ target }) => target === 'memory')
+    .map(({ form, coding, pointsPerSecond }) => `${figure(pointsPerSecond)} as ${form} (${coding})`)
+  return `\`POST /advisory/fertilizer/points\` with a token and ${figure(points)} points, one call at a time, tiles in memory; points/s: ${rates.join(', ')}.`
+}
+
+function embeddedLine({ cells }: NonNullable<Results['embedded']>): string {
+  const rates = cells.map(
+    ({ connections, rate, p99 }) => `${figure(rate)}, ${figure(p99)} with ${connections}`,
+  )
+  return `Points a second and p99 in ms, by connections: ${rates.join('; ')}.`
+}
+
+function polygonsLine({ zones, shapes }: NonNullable<Results['polygons']>): string {
+  const rangeOf = (values: number[]) => `${figure(Math.min(...values))} to ${figure(Math.max(...values))}`
+  const sizes = `${rangeOf(shapes.map(({ areaKm2 }) => areaKm2))} km2 with a boundary of ${rangeOf(shapes.map(({ boundaryKm }) => boundaryKm))} km`
+  return `\`POST /advisory/fertilizer\` with a token, one request at a time, all 8 layers; [limits](#limits) has the median of ${zones} zones. Stars of ${sizes} take ${rangeOf(shapes.map(({ ms }) => ms))} ms.`
+}
+
+function growthLine({ description, rows }: NonNullable<Results['growth']>): string {
+  const most = Math.max(...rows.map(({ releases }) => releases))
+  const ratios = rows.filter(({ releases }) => releases === most).map(({ growth }) => growth)
+  return `${description} With ${most} releases the p50 is ${figure(Math.min(...ratios))} to ${figure(Math.max(...ratios))} of that with one.`
+}
+
+function historyLine({ large, small, rows }: NonNullable<Results['history']>): string {
+  const times = rows.map(({ times }) => times)
+  return `${rows.length} kinds of calls, of an account with ${figure(large.itemsOfAccount)} of ${figure(large.items)} items, take ${figure(Math.min(...times))} to ${figure(Math.max(...times))} times as long as with ${figure(small.itemsOfAccount)} of ${figure(small.items)}. The limit is 1.5 times, a goal for statistics of all. The larger history takes ${figure(large.gigabytes)} GB in ${large.months} partitions.`
 }
 
 /** Whether the figures can be believed: what else ran took from all of them, but not from all alike. */

@@ -50,21 +50,14 @@ export function pointsTables({ points }: Results): Table[] {
     ...[rate, p99, rateToBare].map(figure),
     ratio(rateToWarm),
   ])
-  const ofOthers = ['in memory, of bare', 'of one query', 'TILE_CACHE_MB=0, of bare']
-  const rates = rows.map(({ items, ...row }) => {
-    const memory = items.find(({ target }) => target === 'memory')
-    const noCache = items.find(({ target }) => target === 'no-cache')
-    const ratios = [memory?.rateToBare, memory?.rateToOneQuery, noCache?.rateToBare].map(ratio)
-    return [...cellsOf(row), ...ratios]
-  })
   const first = `The first ${points.cold[0]?.seconds} seconds of a new process, 64 connections`
   return [
-    table('Points a second, and p99 in ms', ['points', 'connections', ...headings, ...ofOthers], rates),
+    table('Points a second, and p99 in ms', ['points', 'connections', ...headings], rows.map(cellsOf)),
     table(first, ['target', 'points/s', 'p99 ms', 'of bare', 'of warm'], cold),
   ]
 }
 
-const CALL_NAMES: Record<Call, string> = {
+export const CALL_NAMES: Record<Call, string> = {
   raw: 'raw node:http',
   bare: 'bare Fastify route',
   anonymous: 'a point, anonymous',
@@ -223,7 +216,7 @@ const cellsOf = ({ labels, cells }: { labels: string[]; cells: string[] }) => [.
 function pivot<Item>(
   items: Item[],
   of: { labels: (item: Item) => string[]; heading: (item: Item) => string; cell: (item: Item) => string },
-): { headings: string[]; rows: { labels: string[]; items: Item[]; cells: string[] }[] } {
+): { headings: string[]; rows: { labels: string[]; cells: string[] }[] } {
   const headings = [...new Set(items.map(of.heading))]
   const groups = new Map<string, Item[]>()
   for (const item of items) {
@@ -232,7 +225,6 @@ function pivot<Item>(
   }
   const rows = [...groups].map(([key, members]) => ({
     labels: key.split('\n'),
-    items: members,
     cells: headings.map((heading) => {
       const found = members.find((item) => of.heading(item) === heading)
       return found ? of.cell(found) : ''
