@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { ask, type Client, keepAsking, open, type Sent } from '#bench/client.ts'
+import { ask, type Client, keepAsking, open, type Sent } from '#bench/load/client.ts'
 import type { Attack, Figure, Memory, Target } from './scenario.ts'
 
 /** Asks over some connections, over and over, each as soon as it has its answer. */

@@ -7,7 +7,7 @@
  */
 import { formatTable } from '#src/cli/table.ts'
 import { median } from './bench.ts'
-import { ask, keepAsking } from './client.ts'
+import { ask, keepAsking } from './load/client.ts'
 import { randomNumbers, zipfPlaces } from './load/random.ts'
 
 const CONNECTIONS = 32

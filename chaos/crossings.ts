@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ask, type Reply, type Sent } from '#bench/client.ts'
+import { ask, type Reply, type Sent } from '#bench/load/client.ts'
 import { client, planFor } from './load/load.ts'
 import type { Plan } from './load/plan.ts'
 

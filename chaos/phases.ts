@@ -1,8 +1,8 @@
+import { markdownTable } from '#bench/report/markdown-table.ts'
 import type { Publication } from './fault.ts'
 import { judge } from './judge.ts'
 import { acknowledgedIn } from './load/load.ts'
 import { type Asked, EVERYTHING, type Heard, type Plan } from './load/plan.ts'
-import { markdownTable } from './markdown-table.ts'
 import { verify } from './verify.ts'
 
 /** A step of something that takes several, under load all the while. */

@@ -1,4 +1,4 @@
-import { ask, type Client, join } from '#bench/client.ts'
+import { ask, type Client, join } from '#bench/load/client.ts'
 import type { Question } from './traffic.ts'
 
 const POINT = { lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth' }

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { ask, keepAsking, type Sent } from '#bench/client.ts'
+import { ask, keepAsking, type Sent } from '#bench/load/client.ts'
 
 /** What is asked, and how a right answer is told from a wrong one. */
 export interface Question extends Sent {

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { ask } from '#bench/client.ts'
+import { ask } from '#bench/load/client.ts'
 import type { Fault, Publication, Service } from './fault.ts'
 import { judge, type Outcome } from './judge.ts'
 import { acknowledgedIn, client, type Load, planFor } from './load/load.ts'

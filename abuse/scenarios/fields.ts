@@ -1,4 +1,4 @@
-import { ask, type Client, join, keepAsking, type Member, open, type Sent } from '#bench/client.ts'
+import { ask, type Client, join, keepAsking, type Member, open, type Sent } from '#bench/load/client.ts'
 import { star } from '#bench/rasters/shapes.ts'
 import { flood } from '../attacks.ts'
 import type { Scenario } from '../scenario.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { ask, type Client, type Sent } from '#bench/client.ts'
+import { ask, type Client, type Sent } from '#bench/load/client.ts'
 import { flood } from '../attacks.ts'
 import type { Scenario } from '../scenario.ts'
 import { DOOR } from '../targets.ts'

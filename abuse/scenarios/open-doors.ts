@@ -1,4 +1,4 @@
-import { ask, type Sent } from '#bench/client.ts'
+import { ask, type Sent } from '#bench/load/client.ts'
 import { star } from '#bench/rasters/shapes.ts'
 import { flood, watchMemory } from '../attacks.ts'
 import type { Figure, Scenario } from '../scenario.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { fieldsOf, type Member } from '#bench/client.ts'
+import { fieldsOf, type Member } from '#bench/load/client.ts'
 import type { Attack, Figure, Scenario, Target } from '../scenario.ts'
 
 /** Answers of receivers. Who is gone gets its last event once more when it is enabled again, whenever that is. */

@@ -3,7 +3,7 @@
  * IPC what to send, and each is at an address of its own.
  */
 import { setTimeout } from 'node:timers/promises'
-import { ask } from '#bench/client.ts'
+import { ask } from '#bench/load/client.ts'
 import { Histogram } from '#bench/load/histogram.ts'
 import type { Noticed, Plan, Planned } from './victims.ts'
 

@@ -1,6 +1,6 @@
 import type { Cleanup } from '#bench/cleanup.ts'
-import { type Member, makeKey, type Sent } from '#bench/client.ts'
 import { startChild } from '#bench/load/child.ts'
+import { type Member, makeKey, type Sent } from '#bench/load/client.ts'
 
 /** What somebody does who is not the attacker. */
 export type Victim = 'point' | 'kept point' | 'batch' | 'history' | 'login'

@@ -2,7 +2,7 @@
  * The load generator: a process of its own that the bench tells over IPC what to send. All requests are
  * written out before, so that while it measures it only sends, receives and counts.
  */
-import { type Connection, openConnection } from './client.ts'
+import { type Connection, openConnection } from './connection.ts'
 import type { Command, LoadResult, Order, Run } from './generator.ts'
 import { Histogram } from './histogram.ts'
 import { randomNumbers, uniformPlaces, zipfPlaces } from './random.ts'

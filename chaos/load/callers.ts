@@ -1,4 +1,4 @@
-import { ask, type Reply, type Sent } from '#bench/client.ts'
+import { ask, type Reply, type Sent } from '#bench/load/client.ts'
 import type { Asked, Heard, Known, Plan, What } from './plan.ts'
 
 /** Somebody who asks at fixed times, whether or not earlier ones have been answered. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Reply } from '#bench/client.ts'
+import type { Reply } from '#bench/load/client.ts'
 import { type Asking, type Caller, callerOf, comparable, compare, isSuccess } from './callers.ts'
 import type { Asked, Ledger, Plan } from './plan.ts'
 

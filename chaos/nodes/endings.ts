@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { ask, type Sent } from '#bench/client.ts'
+import { ask, type Sent } from '#bench/load/client.ts'
 import { client, planFor } from '../load/load.ts'
 import type { Plan } from '../load/plan.ts'
 import type { Nodes } from './nodes.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ask, type Client, type Credentials, type Reply, register } from '#bench/client.ts'
+import { ask, type Client, type Credentials, type Reply, register } from '#bench/load/client.ts'
 import type { Known } from '../load/plan.ts'
 import type { Nodes } from './nodes.ts'
 

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { flood } from '#abuse/attacks.ts'
 import { judge, type Outcome } from '#abuse/judge.ts'
 import type { Noticed } from '#abuse/victims/victims.ts'
-import type { Client } from '#bench/client.ts'
+import type { Client } from '#bench/load/client.ts'
 
 /** A server, and a client of it at an address of its own. */
 async function served(answer: (request: IncomingMessage, response: ServerResponse) => void) {
