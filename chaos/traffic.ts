@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { ask, keepAsking, type Sent } from '#bench/load/client.ts'
+import { ask, type Sent } from '#bench/load/client.ts'
+import { keepAsking } from '#bench/load/loops.ts'
 
 /** What is asked, and how a right answer is told from a wrong one. */
 export interface Question extends Sent {

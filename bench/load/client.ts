@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
-import { connect, type Socket } from 'node:net'
 
 export interface Reply {
   /** 0 where there was no answer. */
@@ -53,18 +52,16 @@ function agentOf(address = ''): Agent {
 }
 
 /** Asks as a client over one of its connections. */
-export function ask(
-  { port, address, token }: Client,
-  { method = 'POST', path, body, headers }: Sent,
-  givenUpMs = GIVEN_UP_MS,
-): Promise<Reply> {
-  const text = textOf(body)
+export function ask(client: Client, sent: Sent, givenUpMs = GIVEN_UP_MS): Promise<Reply> {
+  const { port, address } = client
+  const { method = 'POST', path } = sent
+  const text = textOf(sent.body)
   const started = performance.now()
   return new Promise((resolve) => {
     const done = (reply: Omit<Reply, 'ms'>) => resolve({ ...reply, ms: performance.now() - started })
     const fail = ({ code, message }: NodeJS.ErrnoException) =>
       done({ status: 0, headers: {}, body: '', failure: code ?? message })
-    const sent = request(
+    const outgoing = request(
       {
         host: '127.0.0.1',
         port,
@@ -72,11 +69,7 @@ export function ask(
         method,
         localAddress: address,
         agent: agentOf(address),
-        headers: {
-          ...(text && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
-          ...(token && { authorization: `Bearer ${token}` }),
-          ...headers,
-        },
+        headers: headersOf(client, sent, text ? Buffer.byteLength(text) : undefined),
       },
       (response) => {
         const { statusCode: status = 0, headers } = response
@@ -88,10 +81,11 @@ export function ask(
         response.once('error', fail)
       },
     )
-    const late = setTimeout(() => sent.destroy(new Error(`no answer within ${givenUpMs} ms`)), givenUpMs)
-    sent.once('close', () => clearTimeout(late))
-    sent.once('error', fail)
-    sent.end(text)
+    const giveUp = () => outgoing.destroy(new Error(`no answer within ${givenUpMs} ms`))
+    const late = setTimeout(giveUp, givenUpMs)
+    outgoing.once('close', () => clearTimeout(late))
+    outgoing.once('error', fail)
+    outgoing.end(text)
   })
 }
 
@@ -99,11 +93,37 @@ function textOf(body: Sent['body']): string | undefined {
   return typeof body === 'object' ? JSON.stringify(body) : body
 }
 
+/** @param length of the body, in bytes; undefined of none */
+function headersOf({ token }: Pick<Client, 'token'>, { headers }: Sent, length: number | undefined) {
+  return {
+    ...(length !== undefined && { 'content-type': 'application/json', 'content-length': length }),
+    ...(token && { authorization: `Bearer ${token}` }),
+    ...headers,
+  }
+}
+
+/** The bytes of a request, whose body may be said to be longer than it is. */
+export function written(
+  client: Pick<Client, 'token'>,
+  sent: Sent,
+  length = Buffer.byteLength(textOf(sent.body) ?? ''),
+): Buffer {
+  const headers = { host: '127.0.0.1', ...headersOf(client, sent, length) }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  const head = [`${sent.method ?? 'POST'} ${sent.path} HTTP/1.1`, ...lines].join('\r\n')
+  return Buffer.from(`${head}\r\n\r\n${textOf(sent.body) ?? ''}`)
+}
+
+/** Whether it is an answer, and a success. */
+export function isSuccess({ status }: { status: number }): boolean {
+  return status >= 200 && status <= 299
+}
+
 /** The fields of the answer to a request that has to succeed. */
 export async function fieldsOf(client: Client, sent: Sent): Promise<Record<string, string>> {
-  const { status, body } = await ask(client, sent)
-  if (status < 200 || status > 299) throw new Error(`${sent.path} was answered ${status} ${body}`)
-  return JSON.parse(body)
+  const reply = await ask(client, sent)
+  if (!isSuccess(reply)) throw new Error(`${sent.path} was answered ${reply.status} ${reply.body}`)
+  return JSON.parse(reply.body)
 }
 
 /** Makes an account. */
@@ -126,64 +146,4 @@ export async function join(client: Client): Promise<Member> {
 
 export async function makeKey(member: Client): Promise<string> {
   return (await fieldsOf(member, { path: '/auth/keys', body: { name: 'bench' } })).key as string
-}
-
-/** Asks from many clients at once, each again when it has its answer; `stop` waits for the answers under way. */
-export function keepAsking(
-  clients: number,
-  once: (client: number, call: number) => Promise<void>,
-): { stop(): Promise<void> } {
-  let running = true
-  const loops = Array.from({ length: clients }, async (_, client) => {
-    for (let call = 0; running; call++) await once(client, call)
-  })
-  return {
-    async stop() {
-      running = false
-      await Promise.all(loops)
-    },
-  }
-}
-
-/** The bytes of a request. */
-export function written(
-  { token }: Client,
-  { method = 'POST', path, body }: Sent,
-  length = Buffer.byteLength(textOf(body) ?? ''),
-): Buffer {
-  const lines = [
-    `${method} ${path} HTTP/1.1`,
-    'Host: 127.0.0.1',
-    'Content-Type: application/json',
-    `Content-Length: ${length}`,
-    ...(token ? [`Authorization: Bearer ${token}`] : []),
-  ]
-  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${textOf(body) ?? ''}`)
-}
-
-/**
- * Opens a connection and sends bytes over it.
- *
- * @param reads whether what comes is read, and thrown away; where not, the most of a success is the service's to keep
- */
-export function open({ port, address }: Client, bytes: Buffer, reads: boolean): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host: '127.0.0.1', port, localAddress: address, noDelay: true })
-    if (reads) socket.resume()
-    else {
-      socket.once('data', (first) => {
-        socket.pause()
-        // Whoever is turned away holds nothing.
-        if (!/^HTTP\/1\.1 2/.test(first.toString('latin1'))) socket.destroy()
-      })
-    }
-    socket.once('error', reject)
-    socket.once('connect', () => {
-      socket.off('error', reject)
-      // Being cut off is what an attacker has to expect.
-      socket.on('error', () => {})
-      socket.write(bytes)
-      resolve(socket)
-    })
-  })
 }

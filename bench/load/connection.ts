@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import type { Client } from './client.ts'
 
 const HEAD_END = '\r\n\r\n'
 const CONTENT_LENGTH = /\r\ncontent-length: (\d+)/i
@@ -76,5 +77,32 @@ export function openConnection(
   socket.once('error', failed)
   socket.once('close', () => {
     if (!closing) failed(new Error('the server closed the connection'))
+  })
+}
+
+/**
+ * Opens a connection and sends bytes over it.
+ *
+ * @param reads whether what comes is read, and thrown away; where not, the most of a success is the service's to keep
+ */
+export function open({ port, address }: Client, bytes: Buffer, reads: boolean): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, localAddress: address, noDelay: true })
+    if (reads) socket.resume()
+    else {
+      socket.once('data', (first) => {
+        socket.pause()
+        // Whoever is turned away holds nothing.
+        if (!/^HTTP\/1\.1 2/.test(first.toString('latin1'))) socket.destroy()
+      })
+    }
+    socket.once('error', reject)
+    socket.once('connect', () => {
+      socket.off('error', reject)
+      // Being cut off is what an attacker has to expect.
+      socket.on('error', () => {})
+      socket.write(bytes)
+      resolve(socket)
+    })
   })
 }

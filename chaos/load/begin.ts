@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises'
-import { askerOfKnown, type Caller, createAsking } from './callers.ts'
+import { askEvery } from '#bench/load/loops.ts'
+import { askerOfKnown, createAsking } from './callers.ts'
 import {
   deleter,
   historyReader,
@@ -62,24 +62,10 @@ export function beginLoad(plan: Plan, nextPort = byTurns(plan), slowness = 1): U
       ? [packTaker(asking, plan.districts), mapVisitor(asking), fieldOwner(asking, plan)]
       : []),
   ]
-  let isRunning = true
-
-  async function play({ everyMs, ask }: Caller): Promise<void> {
-    const underWay = new Set<Promise<void>>()
-    const began = performance.now()
-    for (let time = 1; isRunning; time++) {
-      const asked = ask().finally(() => underWay.delete(asked))
-      underWay.add(asked)
-      await setTimeout(Math.max(0, began + time * everyMs * slowness - performance.now()))
-    }
-    await Promise.all(underWay)
-  }
-
-  const ended = Promise.all(callers.map(play))
+  const loops = callers.map(({ everyMs, ask }) => askEvery(everyMs * slowness, ask))
   return {
     async stop() {
-      isRunning = false
-      await ended
+      await Promise.all(loops.map((loop) => loop.stop()))
       return heard
     },
   }

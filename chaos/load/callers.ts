@@ -1,4 +1,4 @@
-import { ask, type Reply, type Sent } from '#bench/load/client.ts'
+import { ask, isSuccess, type Reply, type Sent } from '#bench/load/client.ts'
 import type { Asked, Heard, Known, Plan, What } from './plan.ts'
 
 /** Somebody who asks at fixed times, whether or not earlier ones have been answered. */
@@ -40,10 +40,6 @@ export function createAsking(nextPort: () => number, heard: Heard) {
   }
 }
 export type Asking = ReturnType<typeof createAsking>
-
-export function isSuccess({ status }: Reply): boolean {
-  return status >= 200 && status < 300
-}
 
 /** Networks take turns: who asks for one thing is not kept waiting by who asks for another. */
 const ADDRESSES: Record<What, string> = {

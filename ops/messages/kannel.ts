@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout } from 'node:timers/promises'
 import { SegmentedMessage } from 'sms-segments-calculator'
 import type { Cleanup } from '#bench/cleanup.ts'
+import { until } from '#bench/load/loops.ts'
 import { freePorts, stopProcess } from '#bench/processes.ts'
 
 const TEMPLATE = new URL('kannel.conf', import.meta.url)
@@ -111,12 +111,12 @@ export async function startKannel(
 
 /** Waits until Kannel says of itself what matches. */
 async function untilStatus(child: ChildProcess, ask: () => Promise<string>, wanted: RegExp): Promise<void> {
-  const late = performance.now() + READY_TIMEOUT_MS
-  while (!wanted.test(await ask().catch(() => ''))) {
+  const isWanted = async () => {
     if (child.exitCode !== null) throw new Error(`${child.spawnfile} has ended: its log says why`)
-    if (performance.now() > late) throw new Error(`${child.spawnfile} did not start in time`)
-    await setTimeout(LOOK_EVERY_MS)
+    return wanted.test(await ask().catch(() => ''))
   }
+  if (await until(isWanted, READY_TIMEOUT_MS, LOOK_EVERY_MS)) return
+  throw new Error(`${child.spawnfile} did not start in time`)
 }
 
 /** A line on which fakesmsc says what a phone gets: the service's number, that of the phone, the kind of text, and the text. */

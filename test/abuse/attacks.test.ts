@@ -39,7 +39,7 @@ test('a flood has as many requests under way as it has connections, from its own
   await stopped
   expect(waiting).toHaveLength(3)
   expect([...seen]).toEqual(['127.66.0.1 Bearer secret'])
-  expect(attack.answers).toEqual({ 200: 3 })
+  expect(attack.answers.statuses).toEqual({ 200: 3 })
 })
 
 const NOTICED: Noticed = { asked: 300, answered: 300, p50: 2, p99: 10, statuses: { 200: 300 } }
