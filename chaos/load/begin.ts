@@ -19,20 +19,16 @@ export interface UnderWay {
   stop(): Promise<Heard>
 }
 
-function byTurns({ port, otherPorts = [] }: Plan): () => number {
-  const ports = [port, ...otherPorts]
+/** Gives one of some ports after the other; the list may change meanwhile. */
+export function byTurns(ports: readonly number[]): () => number {
   let turn = 0
   return () => ports[turn++ % ports.length] as number
 }
 
-/**
- * Asks at fixed times for everything that a plan has.
- *
- * @param nextPort gives the port that the next request goes to, where not all go to those of the plan
- * @param slowness how many times as long as usual is waited before the next of each
- */
-export function beginLoad(plan: Plan, nextPort = byTurns(plan), slowness = 1): UnderWay {
-  const ledger: Heard['ledger'] = {
+/** What was heard before the first answer. */
+export const emptyHeard = (): Heard => ({
+  asked: [],
+  ledger: {
     named: [],
     kept: [],
     deleted: [],
@@ -41,8 +37,22 @@ export function beginLoad(plan: Plan, nextPort = byTurns(plan), slowness = 1): U
     registered: [],
     keys: [],
     endedKeys: [],
-  }
-  const heard: Heard = { asked: [], ledger }
+  },
+})
+
+/**
+ * Asks at fixed times for everything that a plan has.
+ *
+ * @param nextPort gives the port that the next request goes to, where not all go to those of the plan
+ * @param slowness how many times as long as usual is waited before the next of each
+ */
+export function beginLoad(
+  plan: Plan,
+  nextPort = byTurns([plan.port, ...(plan.otherPorts ?? [])]),
+  slowness = 1,
+): UnderWay {
+  const heard = emptyHeard()
+  const { ledger } = heard
   const asking = createAsking(nextPort, heard)
   const callers = [
     askerOfKnown(asking, 'point', plan, 20),
