@@ -1,5 +1,9 @@
 import type { Socket } from 'node:net'
-import { ask, type Client, keepAsking, open, type Sent } from '#bench/client.ts'
+import { setTimeout } from 'node:timers/promises'
+import { Answers } from '#bench/load/answers.ts'
+import { ask, type Client, type Sent } from '#bench/load/client.ts'
+import { open } from '#bench/load/connection.ts'
+import { keepAsking } from '#bench/load/loops.ts'
 import type { Attack, Figure, Memory, Target } from './scenario.ts'
 
 /** Asks over some connections, over and over, each as soon as it has its answer. */
@@ -7,21 +11,18 @@ export function flood(
   clients: Client[],
   connections: number,
   next: () => Sent,
-): Attack & { answers: Record<number, number> } {
-  const answers: Record<number, number> = {}
-  const loops = keepAsking(connections, async (index) => {
+): Attack & { answers: Answers } {
+  const answers = new Answers()
+  const loop = keepAsking(connections, async (index) => {
     const { status } = await ask(clients[index % clients.length] as Client, next())
-    answers[status] = (answers[status] ?? 0) + 1
+    answers.count(status)
     // Whoever is cut off at once would do nothing else than connect again.
-    if (status === 0) await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS))
+    if (status === 0) await setTimeout(RECONNECT_MS)
   })
   return {
     answers,
     async stop() {
-      await Promise.race([
-        loops.stop(),
-        new Promise((resolve) => setTimeout(resolve, LONGEST_STOP_MS).unref()),
-      ])
+      await Promise.race([loop.stop(), setTimeout(LONGEST_STOP_MS, undefined, { ref: false })])
       return []
     },
   }
@@ -29,6 +30,30 @@ export function flood(
 
 const RECONNECT_MS = 500
 const LONGEST_STOP_MS = 3000
+
+/**
+ * Floods a service without a token, and counts requests that were none of what is offered: who is told so at once attacks
+ * nobody, and the figures would say nothing.
+ *
+ * @param ahead so many are answered one after the other before
+ */
+export async function floodWithoutToken(
+  { newcomer }: Target,
+  connections: number,
+  next: () => Sent,
+  ahead = 0,
+): Promise<Attack> {
+  const anybody = { ...(await newcomer()), token: undefined }
+  for (let asked = 0; asked < ahead; asked++) await ask(anybody, next())
+  const { answers, stop } = flood([anybody], connections, next)
+  return {
+    async stop() {
+      await stop()
+      const value = answers.countOf((status) => status >= 400 && status <= 499 && status !== 429)
+      return [{ what: 'requests of the attacker that were refused as wrong', value, unit: '', limit: 0 }]
+    },
+  }
+}
 
 /** Measures what the memory of a service has grown by; it may have done so by so many MiB. */
 export async function watchMemory({ memory }: Target, limits: Memory) {
@@ -71,9 +96,10 @@ export async function hold(
     const socket = await open(client, bytes, reads).catch(() => undefined)
     if (!socket) return
     sockets.add(socket)
-    socket.once('close', () => {
+    socket.once('close', async () => {
       sockets.delete(socket)
-      if (!stopped) setTimeout(() => void (stopped || openOne()), RECONNECT_MS).unref()
+      await setTimeout(RECONNECT_MS, undefined, { ref: false })
+      if (!stopped) await openOne()
     })
   }
   await Promise.all(Array.from({ length: connections }, openOne))

@@ -1,5 +1,5 @@
 import { figure } from '#bench/limits.ts'
-import { markdownTable } from '#chaos/markdown-table.ts'
+import { markdownTable } from '#bench/report/markdown-table.ts'
 import type { Figure } from './scenario.ts'
 import type { Noticed, Victim } from './victims/victims.ts'
 

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { Command, InvalidArgumentError } from 'commander'
 import { type Cleanup, withCleanup } from '#bench/cleanup.ts'
-import { ask, type Member, type Sent } from '#bench/client.ts'
+import { ask, type Member, type Sent } from '#bench/load/client.ts'
 import { isBusy, loadBefore } from '#bench/machine.ts'
 import { someOf } from '#bench/options.ts'
 import { judge, type Outcome, reportOf } from './judge.ts'

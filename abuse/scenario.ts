@@ -1,4 +1,4 @@
-import type { Member } from '#bench/client.ts'
+import type { Member } from '#bench/load/client.ts'
 import type { Victim } from './victims/victims.ts'
 
 /** The memory of a process, in MiB. */

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Cleanup, temporaryFolder } from '#bench/cleanup.ts'
-import { join as joinService, type Member } from '#bench/client.ts'
+import { askHeld, HELD_MEMORY } from '#bench/held-memory.ts'
+import { join as joinService, type Member } from '#bench/load/client.ts'
 import { openDatabaseServer } from '#bench/postgres.ts'
 import { freePort, type Server } from '#bench/processes.ts'
 import { startService, untilReady, type Where } from '#bench/service.ts'
@@ -15,29 +15,10 @@ import type { Memory, Target } from './scenario.ts'
 /** Which databases the service is attacked on. */
 export type Kind = 'server' | 'embedded'
 
-/** What a process has to be loaded with to be asked what it holds. */
-export const HELD_MEMORY = fileURLToPath(new URL('./held-memory.mjs', import.meta.url))
-
-const POLL_MS = 20
-
 /** What the door for SMS is opened with. */
 export const DOOR = {
   SMS_SECRET: 'a-secret-of-a-gateway-with-32-characters',
   SENDER_KEY: 'a key of 32 bytes at least, of attacks alone',
-}
-
-/**
- * Asks a process, which has loaded `held-memory.mjs`, for the memory that something is held in, in MiB: of its main
- * thread, and of the others together.
- *
- * @param file its HELD_MEMORY_FILE
- */
-export async function askHeld(pid: number, file: string): Promise<{ main: number; threads: number }> {
-  rmSync(file, { force: true })
-  process.kill(pid, 'SIGUSR2')
-  while (!statSync(file, { throwIfNoEntry: false })) await setTimeout(POLL_MS)
-  const { main, threads } = JSON.parse(readFileSync(file, 'utf8'))
-  return { main: main / MIB, threads: threads / MIB }
 }
 
 const MIB = 2 ** 20

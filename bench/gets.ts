@@ -7,7 +7,8 @@
  */
 import { formatTable } from '#src/cli/table.ts'
 import { median } from './bench.ts'
-import { ask, keepAsking } from './client.ts'
+import { ask } from './load/client.ts'
+import { keepAsking } from './load/loops.ts'
 import { randomNumbers, zipfPlaces } from './load/random.ts'
 
 const CONNECTIONS = 32

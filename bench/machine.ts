@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg, release, totalmem, type } from 'node:os'
-import { setTimeout } from 'node:timers/promises'
+import { until } from './load/loops.ts'
 
 /** More processes than this wanted to run already: what is measured is them as well. */
 const BUSY_LOAD = 0.5
@@ -18,8 +18,7 @@ const LOOK_EVERY_MS = 5000
 export async function loadBefore(say: (message: string) => void): Promise<number> {
   const load = () => loadavg()[0] as number
   if (isBusy(load())) say(`this machine was busy (load ${load().toFixed(1)}): waiting until it is not`)
-  const late = performance.now() + FORGOTTEN_AFTER_MS
-  while (isBusy(load()) && performance.now() < late) await setTimeout(LOOK_EVERY_MS)
+  await until(() => !isBusy(load()), FORGOTTEN_AFTER_MS, LOOK_EVERY_MS)
   return load()
 }
 

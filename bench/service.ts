@@ -1,6 +1,5 @@
 import '#src/extensions/index.ts'
 import { randomBytes } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { publishRelease } from '#src/catalog/release-queries.ts'
 import { loadConfig } from '#src/config.ts'
@@ -14,6 +13,7 @@ import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
 import { type LoadedRelease, loadRelease } from '#src/ingest/load.ts'
 import type { Manifest } from '#src/ingest/manifest.ts'
 import type { Cleanup } from './cleanup.ts'
+import { until } from './load/loops.ts'
 import { type Server, startArgumentsIn, startServer } from './processes.ts'
 import type { BenchData } from './rasters/data.ts'
 
@@ -44,11 +44,9 @@ export function startService(
 
 /** Waits until a service says that it is ready, which may be after it listens. */
 export async function untilReady({ port }: Server): Promise<void> {
-  const late = performance.now() + READY_TIMEOUT_MS
-  while ((await fetch(`http://127.0.0.1:${port}/health/ready`)).status !== 200) {
-    if (performance.now() > late) throw new Error('the service did not become ready in time')
-    await setTimeout(READY_INTERVAL_MS)
-  }
+  const isReady = async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).status === 200
+  if (await until(isReady, READY_TIMEOUT_MS, READY_INTERVAL_MS)) return
+  throw new Error('the service did not become ready in time')
 }
 
 /** Works on a database as the command line does, with nobody else connected. */

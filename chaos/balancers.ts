@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { type Cleanup, temporaryFolder } from '#bench/cleanup.ts'
+import { until } from '#bench/load/loops.ts'
 import { freePort, stopProcess } from '#bench/processes.ts'
 
 /** The ports that the configurations have, as they are documented: of the balancer, and of two processes of the service. */
@@ -60,16 +60,10 @@ export async function startBalancer(cleanup: Cleanup, balancer: Balancer, ports:
   const child = spawn(program, parameters, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
   cleanup.add(() => stopProcess(child))
   await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject))
-  await answers(port)
-  return port
-}
-
-async function answers(port: number): Promise<void> {
-  const longest = performance.now() + START_TIMEOUT_MS
-  while (performance.now() < longest) {
+  const answers = async () => {
     const answer = await fetch(`http://127.0.0.1:${port}/health/live`).catch(() => undefined)
-    if (answer?.ok) return
-    await setTimeout(100)
+    return answer?.ok === true
   }
-  throw new Error('the balancer did not start in time')
+  if (!(await until(answers, START_TIMEOUT_MS, 100))) throw new Error('the balancer did not start in time')
+  return port
 }

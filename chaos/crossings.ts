@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ask, type Reply, type Sent } from '#bench/client.ts'
+import { ask, isSuccess, type Reply, type Sent } from '#bench/load/client.ts'
 import { client, planFor } from './load/load.ts'
 import type { Plan } from './load/plan.ts'
 
@@ -84,7 +84,7 @@ async function crossWithPassword({ one, other, plan: { account }, expect }: Cros
     path: '/auth/password',
     body: { current_password: password, new_password: newPassword },
   })
-  expect(changed.status < 300, changed, 'the password could not be changed')
+  expect(isSuccess(changed), changed, 'the password could not be changed')
   const old = await login(one, password)
   expect(old.status === 401, old, 'the password of before was of use')
   const right = await login(one, newPassword)
@@ -103,6 +103,6 @@ function send(port: number, token: string | undefined, sent: Sent): Promise<Repl
 }
 
 /** What a success has under a name. */
-function fieldOf({ status, body }: Reply, name: string): string {
-  return status < 300 ? JSON.parse(body)[name] : ''
+function fieldOf(reply: Reply, name: string): string {
+  return isSuccess(reply) ? JSON.parse(reply.body)[name] : ''
 }

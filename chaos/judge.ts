@@ -1,3 +1,4 @@
+import { isSuccess } from '#bench/load/client.ts'
 import { type Fault, type Publication, REPLICA_MAX_LAG_MS } from './fault.ts'
 import type { Asked, What } from './load/plan.ts'
 
@@ -15,7 +16,7 @@ function longestStopOf(asked: Asked[]): number {
   for (const { at, ms, status, wrong } of asked.toSorted((a, b) => b.at - a.at)) {
     // That the first of two is still worked on is no failure.
     if (status === 409) continue
-    if (status >= 200 && status <= 299 && wrong === undefined) firstAnswer = Math.min(firstAnswer, at + ms)
+    if (isSuccess({ status }) && wrong === undefined) firstAnswer = Math.min(firstAnswer, at + ms)
     longest = Math.max(longest, firstAnswer - at)
   }
   return longest
@@ -64,7 +65,7 @@ const MOST_COMPLAINTS = 30
 
 export function judge(outcome: Outcome): Verdict {
   const { fault, to, asked, publications } = outcome
-  const failed = asked.filter((one) => one.status < 200 || one.status > 299)
+  const failed = asked.filter((one) => !isSuccess(one))
   const wrong = asked.filter(({ wrong }) => wrong !== undefined)
   const hasReplica = fault.on === 'replica' || fault.on === 'cluster'
   const maxAgeMs = RELEASE_MAX_AGE_MS + (hasReplica ? REPLICA_MAX_LAG_MS : 0)

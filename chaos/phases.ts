@@ -1,8 +1,9 @@
+import { isSuccess } from '#bench/load/client.ts'
+import { markdownTable } from '#bench/report/markdown-table.ts'
 import type { Publication } from './fault.ts'
 import { judge } from './judge.ts'
 import { acknowledgedIn } from './load/load.ts'
 import { type Asked, EVERYTHING, type Heard, type Plan } from './load/plan.ts'
-import { markdownTable } from './markdown-table.ts'
 import { verify } from './verify.ts'
 
 /** A step of something that takes several, under load all the while. */
@@ -17,7 +18,7 @@ function phasesReport(phases: Phase[], asked: Asked[]): string {
   const rows = phases.map(({ name, from }, index) => {
     const until = phases[index + 1]?.from ?? Number.POSITIVE_INFINITY
     const sent = asked.filter(({ at }) => at >= from && at < until)
-    const failed = sent.filter(({ status, wrong }) => status < 200 || status > 299 || wrong !== undefined)
+    const failed = sent.filter((one) => !isSuccess(one) || one.wrong !== undefined)
     const slowest = Math.max(0, ...sent.map(({ ms }) => ms))
     return [name, sent.length, failed.length, `${Math.round(slowest)} ms`]
   })
@@ -39,7 +40,7 @@ export async function judgePhases(
   const lost = await verify(plan, ledger)
   const acknowledged = acknowledgedIn(ledger)
   console.log(`\n${phasesReport(phases, asked)}\n`)
-  const failed = asked.filter(({ status }) => status < 200 || status > 299)
+  const failed = asked.filter((one) => !isSuccess(one))
   const { length: onTheWay } = failed.filter(({ byService }) => !byService)
   console.log(`failed: ${failed.length}, of which ${onTheWay} got to no process that answered`)
   console.log(`lost: ${lost.length} of ${acknowledged} that were acknowledged`)

@@ -1,5 +1,5 @@
+import { markdownTable } from '#bench/report/markdown-table.ts'
 import { judge, longestStop, type Outcome, type Verdict } from './judge.ts'
-import { markdownTable } from './markdown-table.ts'
 
 const MOST_MISTAKES = 6
 

@@ -5,9 +5,10 @@ import { openDatabaseServer } from '#bench/postgres.ts'
 import type { Server } from '#bench/processes.ts'
 import { startService } from '#bench/service.ts'
 import { type Balancer, startBalancer } from './balancers.ts'
-import { keptOf, questionsOn } from './questions.ts'
-import { type Replica, restartByTurns, type Stop } from './rolling.ts'
-import { startTraffic, type Tally } from './traffic.ts'
+import { learnAnswers, planFor } from './load/load.ts'
+import { judgePhases } from './phases.ts'
+import { type Replica, restartByTurns } from './rolling.ts'
+import { startTraffic } from './traffic.ts'
 
 interface Options {
   through: Balancer | 'direct'
@@ -44,13 +45,22 @@ async function run(cleanup: Cleanup): Promise<boolean> {
   const replicas = [await startReplica(cleanup, url), await startReplica(cleanup, url)]
   const ports = replicas.map(({ port }) => port)
   const asked = through === 'direct' ? ports : [await startBalancer(cleanup, through, ports)]
-  const questions = await questionsOn(ports[0] as number)
+  const plan = await planFor(
+    ports[0] as number,
+    await learnAnswers({ service: { port: ports[0] as number } }),
+  )
 
-  const traffic = startTraffic(asked, questions, clients)
+  console.log(`through ${through}, SHUTDOWN_DELAY_MS=${delay}, ${clients} clients, ${restarts} restarts`)
+  const phases = [{ name: 'processes are restarted by turns', from: Date.now() }]
+  const traffic = startTraffic(plan, asked, clients)
   const stops = await restartByTurns(replicas, restarts, SETTLE_MS)
-  const tally = await traffic.stop()
-  const kept = await keptOf({ port: ports[0] as number, token: questions.at(-1)?.token })
-  return report(tally, stops, kept)
+  const mistakes = await judgePhases(phases, plan, await traffic.stop())
+  for (const mistake of mistakes) console.log(`FAILED: ${mistake}`)
+
+  const slowest = Math.max(...stops.map(({ ms }) => ms))
+  const unclean = stops.filter(({ code, ms }) => code !== 0 || ms > delay + LONGEST_STOP_MS).length
+  console.log(`stops: ${unclean} too long or not with code 0; the longest ${(slowest / 1000).toFixed(1)} s`)
+  return mistakes.length + unclean === 0
 }
 
 async function startReplica(cleanup: Cleanup, url: string): Promise<Replica> {
@@ -66,23 +76,4 @@ async function startReplica(cleanup: Cleanup, url: string): Promise<Replica> {
       server = await start(port)
     },
   }
-}
-
-/** @returns whether all is well */
-function report({ right, failures }: Tally, stops: Stop[], kept: number): boolean {
-  const answered = [...right.values()].reduce((sum, count) => sum + count, 0)
-  const slowest = Math.max(...stops.map(({ ms }) => ms))
-  const unclean = stops.filter(({ code, ms }) => code !== 0 || ms > delay + LONGEST_STOP_MS).length
-  const lost = Math.max(0, (right.get('kept point') ?? 0) - kept)
-  console.log(`through ${through}, SHUTDOWN_DELAY_MS=${delay}, ${clients} clients, ${restarts} restarts`)
-  console.log(`  requests    ${answered + failures.length}`)
-  console.log(`  failed      ${failures.length}`)
-  const reasons = new Map<string, number>()
-  for (const { reason } of failures) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
-  for (const [reason, count] of reasons) console.log(`    ${count} ${reason}`)
-  console.log(`  lost        ${lost} of ${right.get('kept point') ?? 0} that were acknowledged`)
-  console.log(
-    `  stops       ${unclean} too long or not with code 0; the longest ${(slowest / 1000).toFixed(1)} s`,
-  )
-  return failures.length + lost + unclean === 0
 }

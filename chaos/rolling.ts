@@ -9,7 +9,7 @@ export interface Replica {
   start(): Promise<void>
 }
 
-export interface Stop {
+interface Stop {
   code: unknown
   ms: number
 }

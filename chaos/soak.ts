@@ -3,15 +3,15 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Command, Option } from 'commander'
-import { askHeld, HELD_MEMORY } from '#abuse/targets.ts'
 import { type Cleanup, temporaryFolder, withCleanup } from '#bench/cleanup.ts'
-import { ask } from '#bench/client.ts'
+import { askHeld, HELD_MEMORY } from '#bench/held-memory.ts'
+import { ask, isSuccess } from '#bench/load/client.ts'
 import { freePort } from '#bench/processes.ts'
+import { markdownTable } from '#bench/report/markdown-table.ts'
 import type { Kind } from './fault.ts'
 import { counted } from './judge.ts'
 import { client, type Load, learnAnswers, listDistricts, planFor, startLoad } from './load/load.ts'
 import type { Asked, Plan } from './load/plan.ts'
-import { markdownTable } from './markdown-table.ts'
 import { type Rig, setUp } from './stage.ts'
 
 const MIB = 2 ** 20
@@ -76,7 +76,7 @@ async function churn(
     await setTimeout(Math.min(ROUND_MS, Math.max(0, end - performance.now())) / 2)
     const { asked } = await load.stop()
     requests += asked.length
-    failures.push(...asked.filter(({ status, wrong }) => wrong !== undefined || status < 200 || status > 299))
+    failures.push(...asked.filter((one) => !isSuccess(one) || one.wrong !== undefined))
     const { token, email, password } = { ...plan.account, token: plan.account.access_token }
     const body = JSON.stringify({ email, password })
     await ask(client(plan.port, token), { method: 'DELETE', path: '/user/profile', body })

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { ask } from '#bench/client.ts'
+import { ask } from '#bench/load/client.ts'
+import { until } from '#bench/load/loops.ts'
 import type { Fault, Publication, Service } from './fault.ts'
 import { judge, type Outcome } from './judge.ts'
 import { acknowledgedIn, client, type Load, planFor } from './load/load.ts'
@@ -57,13 +58,11 @@ export async function tryOne<Where>(
 
 /** Waits until the service is ready and reads from its replica, where it has one: it has to by itself. */
 export async function ready(port: number): Promise<void> {
-  const longest = performance.now() + READY_MS
-  for (;;) {
+  const isReady = async () => {
     const { status, body } = await ask(client(port), { method: 'GET', path: '/health/ready' })
-    if (status === 200 && (JSON.parse(body).replica?.state ?? 'used') === 'used') return
-    if (performance.now() > longest) throw new Error('the service is not ready again')
-    await setTimeout(100)
+    return status === 200 && (JSON.parse(body).replica?.state ?? 'used') === 'used'
   }
+  if (!(await until(isReady, READY_MS, 100))) throw new Error('the service is not ready again')
 }
 
 export function say(message: string): void {

@@ -12,7 +12,7 @@ import { startService } from '#bench/service.ts'
 import { OperatorError } from '#src/errors.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import { tryCrossings } from './crossings.ts'
-import { beginLoad } from './load/begin.ts'
+import { beginLoad, byTurns } from './load/begin.ts'
 import { learnAnswers, planFor } from './load/load.ts'
 import { judgePhases, type Phase } from './phases.ts'
 
@@ -53,9 +53,8 @@ async function run(cleanup: Cleanup): Promise<boolean> {
   const phases: Phase[] = []
   const begin = (name: string) => phases.push({ name, from: Date.now() })
   const ports = [old.port]
-  let turn = 0
   begin(`${from} alone`)
-  const load = beginLoad(plan, () => ports[turn++ % ports.length] as number)
+  const load = beginLoad(plan, byTurns(ports))
   await setTimeout(seconds * 1000)
   begin('the schema is brought up to date')
   await migrate(where.DATABASE_URL)

@@ -1,4 +1,4 @@
-import { ask } from '#bench/client.ts'
+import { ask } from '#bench/load/client.ts'
 import { client } from './load/load.ts'
 import type { Ledger, Plan } from './load/plan.ts'
 

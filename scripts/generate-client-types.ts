@@ -1,12 +1,7 @@
-/**
- * Writes the types of the TypeScript client from openapi.yaml, and what is compiled of the client, which a service serves
- * without a compiler; with --check, fails where files differ from that.
- */
-import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+/** Writes the types of the TypeScript client from openapi.yaml; with --check, fails where files differ from that. */
+import { readFile, writeFile } from 'node:fs/promises'
 import { register } from 'node:module'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { parse } from 'yaml'
@@ -39,8 +34,6 @@ const idempotent = operationsOf(document).flatMap(([method, path, { parameters =
 )
 const { astToString, default: openapiTypeScript } = await import('openapi-typescript')
 const nodes = await openapiTypeScript(JSON.stringify(document), { silent: true })
-/** The declarations of the first are the file itself, so that is not kept twice. */
-const DECLARED_TWICE = 'schema.d.ts'
 
 const sources = {
   'src/schema.ts': `${HEAD}${withSharedParameters(folded(withoutUnused(withShortComments(withoutEmpty(astToString(nodes))))))}`,
@@ -51,28 +44,13 @@ export const IDEMPOTENT_POSTS: readonly string[] = ${JSON.stringify(idempotent, 
 
 const isCheck = process.argv.includes('--check')
 for (const [name, text] of Object.entries(sources)) await keep(name, text)
-const folder = await mkdtemp(join(tmpdir(), 'agro-client-'))
-try {
-  const tsc = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url))
-  execFileSync(process.execPath, [tsc, '-p', CLIENT, '--outDir', folder], { stdio: 'inherit' })
-  for (const name of await readdir(folder)) {
-    if (name !== DECLARED_TWICE) await keep(`dist/${name}`, await readFile(join(folder, name), 'utf8'))
-  }
-} finally {
-  await rm(folder, { recursive: true })
-}
 
 /** Writes a file of the client, or says that it is another one. */
 async function keep(name: string, text: string): Promise<void> {
   const path = join(CLIENT, name)
-  if (!isCheck) {
-    await mkdir(dirname(path), { recursive: true })
-    return writeFile(path, text)
-  }
+  if (!isCheck) return writeFile(path, text)
   if ((await readFile(path, 'utf8').catch(() => '')) === text) return
-  console.error(
-    `clients/typescript/${name} is not what openapi.yaml and the sources say: run \`npm run gen\`.`,
-  )
+  console.error(`clients/typescript/${name} is not what openapi.yaml says: run \`npm run gen\`.`)
   process.exitCode = 1
 }
 

@@ -5,7 +5,7 @@
  * was found. Needs Debian's apt-get, dpkg-deb and ogr2ogr (gdal-bin), and npm.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Feature, FeatureCollection } from 'geojson'
@@ -35,9 +35,7 @@ try {
     ...read('town', `${physical}/ne_10m_populated_places_simple.shp`, []),
   ]
   const head = { type: 'FeatureCollection', source: 'Natural Earth', licence: 'public domain' }
-  const lines = features.map((feature) => JSON.stringify(feature)).join(',\n')
-  mkdirSync(join(TARGET, '..'), { recursive: true })
-  writeFileSync(TARGET, `${JSON.stringify(head).slice(0, -1)},"features":[\n${lines}\n]}\n`)
+  writeFileSync(TARGET, JSON.stringify({ ...head, features }))
 } finally {
   rmSync(folder, { recursive: true })
 }

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { median } from '#bench/bench.ts'
-import { ask } from '#bench/client.ts'
+import { ask } from '#bench/load/client.ts'
 import { flood } from '../attacks.ts'
 import type { Scenario } from '../scenario.ts'
 

@@ -1,4 +1,4 @@
-import { written } from '#bench/client.ts'
+import { written } from '#bench/load/client.ts'
 import { hold } from '../attacks.ts'
 import type { Scenario } from '../scenario.ts'
 

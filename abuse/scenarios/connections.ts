@@ -1,4 +1,4 @@
-import { written } from '#bench/client.ts'
+import { written } from '#bench/load/client.ts'
 import { flood, hold, watchMemory } from '../attacks.ts'
 import type { Scenario } from '../scenario.ts'
 

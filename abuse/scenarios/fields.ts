@@ -1,4 +1,6 @@
-import { ask, type Client, join, keepAsking, type Member, open, type Sent } from '#bench/client.ts'
+import { ask, type Client, join, type Member, type Sent, written } from '#bench/load/client.ts'
+import { open } from '#bench/load/connection.ts'
+import { keepAsking } from '#bench/load/loops.ts'
 import { star } from '#bench/rasters/shapes.ts'
 import { flood } from '../attacks.ts'
 import type { Scenario } from '../scenario.ts'
@@ -155,15 +157,9 @@ export const slowUploads: Scenario = {
 }
 
 async function uploadSlowly(client: Client) {
-  const { path, body } = upload(smallFields(100_000))
-  const head = [
-    `PUT ${path} HTTP/1.1`,
-    'Host: 127.0.0.1',
-    `Content-Type: ${GEOJSON}`,
-    `Content-Length: ${(body as string).length}`,
-    `Authorization: Bearer ${client.token}`,
-  ].join('\r\n')
-  const socket = await open(client, Buffer.from(`${head}\r\n\r\n`), true)
+  const { body, ...request } = upload(smallFields(100_000))
+  const head = written(client, request, (body as string).length)
+  const socket = await open(client, head, true)
   let sent = 0
   const timer = setInterval(() => {
     socket.write((body as string).slice(sent, sent + TICK_BYTES))

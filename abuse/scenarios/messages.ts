@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { ask, type Client, type Sent } from '#bench/client.ts'
-import { flood } from '../attacks.ts'
+import { ask, type Client, type Sent } from '#bench/load/client.ts'
+import { until } from '#bench/load/loops.ts'
+import { flood, floodWithoutToken } from '../attacks.ts'
 import type { Scenario } from '../scenario.ts'
 import { DOOR } from '../targets.ts'
 
@@ -38,21 +39,9 @@ const attackOf = (
   name,
   attacker: `knows the secret of the door for SMS, and ${attacker} over ${CONNECTIONS} connections`,
   victims: ['kept point', 'history'],
-  async begin({ newcomer }) {
-    const thief = { ...(await newcomer()), token: undefined }
+  begin(target) {
     let index = 0
-    const send = () => messageOf(...next(index++))
-    while (index < ahead) await ask(thief, send())
-    const { answers, stop } = flood([thief], CONNECTIONS, send)
-    return {
-      async stop() {
-        await stop()
-        const refused = Object.entries(answers).filter(([status]) => /^4/.test(status) && status !== '429')
-        const value = refused.reduce((sum, [, count]) => sum + count, 0)
-        // Who is told so at once attacks nobody.
-        return [{ what: 'messages that were refused as wrong', value, unit: '', limit: 0 }]
-      },
-    }
+    return floodWithoutToken(target, CONNECTIONS, () => messageOf(...next(index++)), ahead)
   },
 })
 
@@ -62,14 +51,8 @@ const ANSWERED_WITHIN_MS = 15_000
 const AGAIN_MS = 500
 
 /** Whether a message is answered in time, tried again as gateways do. */
-async function isAnswered(gateway: Client, message: Sent): Promise<boolean> {
-  const late = performance.now() + ANSWERED_WITHIN_MS
-  while (performance.now() < late) {
-    if ((await ask(gateway, message)).status === 200) return true
-    await setTimeout(AGAIN_MS)
-  }
-  return false
-}
+const isAnswered = (gateway: Client, message: Sent): Promise<boolean> =>
+  until(async () => (await ask(gateway, message)).status === 200, ANSWERED_WITHIN_MS, AGAIN_MS)
 
 const STOPPING = 60
 

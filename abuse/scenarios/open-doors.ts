@@ -1,7 +1,7 @@
-import { ask, type Sent } from '#bench/client.ts'
+import { ask, type Sent } from '#bench/load/client.ts'
 import { star } from '#bench/rasters/shapes.ts'
-import { flood, watchMemory } from '../attacks.ts'
-import type { Figure, Scenario } from '../scenario.ts'
+import { floodWithoutToken, watchMemory } from '../attacks.ts'
+import type { Scenario } from '../scenario.ts'
 
 /** What the demo has published. */
 const RELEASE = 'synthetic-yield-eth-wheat-2026-07-v1'
@@ -21,25 +21,15 @@ const attackOf = (
   name,
   attacker,
   victims: ['kept point', 'history'],
-  async begin({ newcomer }) {
+  begin(target) {
     let asked = 0
     const next = (): Sent => {
       const sent = sentOf(asked++)
       return { method: 'GET', ...(typeof sent === 'string' ? { path: sent } : sent) }
     }
-    const anybody = { ...(await newcomer()), token: undefined }
-    while (asked < known) await ask(anybody, next())
-    const { answers, stop } = flood([anybody], connections, next)
-    return { stop: async () => [...(await stop()), missed(answers)] }
+    return floodWithoutToken(target, connections, next, known)
   },
 })
-
-/** Requests that were none of what is offered: who is told so at once attacks nobody, and the figures would say nothing. */
-function missed(answers: Record<number, number>): Figure {
-  const refused = Object.entries(answers).filter(([status]) => /^4/.test(status) && status !== '429')
-  const value = refused.reduce((sum, [, count]) => sum + count, 0)
-  return { what: 'requests of the attacker that were refused as wrong', value, unit: '', limit: 0 }
-}
 
 /** As many spikes as a URL has room for, each time elsewhere, so that no answer is known. */
 function starAt(number: number): string {
@@ -169,7 +159,7 @@ export const packMemory: Scenario = {
     // What the first packs need stays.
     while (asked < KNOWN_PACKS) await ask(anybody, next())
     const growth = await watchMemory(target, { held: 50, resident: 200 })
-    const { answers, stop } = flood([anybody], PACK_CONNECTIONS, next)
-    return { stop: async () => [...(await stop()), missed(answers), ...(await growth())] }
+    const { stop } = await floodWithoutToken(target, PACK_CONNECTIONS, next)
+    return { stop: async () => [...(await stop()), ...(await growth())] }
   },
 }

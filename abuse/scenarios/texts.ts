@@ -1,4 +1,4 @@
-import type { Sent } from '#bench/client.ts'
+import type { Sent } from '#bench/load/client.ts'
 import { flood } from '../attacks.ts'
 import type { Scenario } from '../scenario.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
-import { fieldsOf, type Member } from '#bench/client.ts'
+import { fieldsOf, type Member } from '#bench/load/client.ts'
+import { until } from '#bench/load/loops.ts'
 import type { Attack, Figure, Scenario, Target } from '../scenario.ts'
 
 /** Answers of receivers. Who is gone gets its last event once more when it is enabled again, whenever that is. */
@@ -78,15 +78,6 @@ async function enable({ member, ids }: Subscriber): Promise<void> {
   for (const id of ids) await fieldsOf(member, { path: `/subscriptions/${id}/enable` })
 }
 
-async function until(withinMs: number, isTrue: () => boolean | Promise<boolean>): Promise<boolean> {
-  const late = performance.now() + withinMs
-  while (!(await isTrue())) {
-    if (performance.now() > late) return false
-    await setTimeout(POLL_MS)
-  }
-  return true
-}
-
 const isDisabled = async ({ member, ids }: Subscriber): Promise<boolean> => {
   const states = await Promise.all(
     ids.map((id) => fieldsOf(member, { method: 'GET', path: `/subscriptions/${id}` })),
@@ -120,17 +111,17 @@ async function attack(
   const everybody = [...attackers, ...victims]
   const areDisabled = async () => (await Promise.all(everybody.map(isDisabled))).every(Boolean)
   // Places may all be held since an attack before.
-  if (!(await until(EVENTS_WITHIN_MS, areDisabled))) return { stop: async () => [untold(OTHERS)] }
+  if (!(await until(areDisabled, EVENTS_WITHIN_MS, POLL_MS))) return { stop: async () => [untold(OTHERS)] }
   theirs.answer = answer
   theirs.told.clear()
   others.answer = TAKEN
   others.told.clear()
   await Promise.all(attackers.map(enable))
   // They hold all that they get.
-  await until(TOLD_WITHIN_MS, () => theirs.told.size >= RECEIVERS * Math.min(accounts, 2))
+  await until(() => theirs.told.size >= RECEIVERS * Math.min(accounts, 2), TOLD_WITHIN_MS, POLL_MS)
   await Promise.all(victims.map(enable))
   const began = performance.now()
-  const waiting = until(TOLD_WITHIN_MS, () => others.told.size === OTHERS).then(
+  const waiting = until(() => others.told.size === OTHERS, TOLD_WITHIN_MS, POLL_MS).then(
     () => performance.now() - began,
   )
   return {

@@ -1,6 +1,7 @@
 import type { Cleanup } from '#bench/cleanup.ts'
-import { type Member, makeKey, type Sent } from '#bench/client.ts'
+import type { Answered } from '#bench/load/answers.ts'
 import { startChild } from '#bench/load/child.ts'
+import { type Member, makeKey, type Sent } from '#bench/load/client.ts'
 
 /** What somebody does who is not the attacker. */
 export type Victim = 'point' | 'kept point' | 'batch' | 'history' | 'login'
@@ -19,16 +20,11 @@ export interface Plan {
   requests: Planned[]
 }
 
-/** What a victim noticed. */
-export interface Noticed {
+/** What a victim noticed; who was not answered has waited until the end. */
+export interface Noticed extends Answered {
   asked: number
   /** Answered with a 2xx. */
   answered: number
-  /** Milliseconds; who was not answered has waited until the end. */
-  p50: number
-  p99: number
-  /** How often each status came; 0 is none at all. */
-  statuses: Record<string, number>
 }
 
 /** The victims, each of which asks at its own pace. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import Fastify from 'fastify'
 import { definePointSchemas, listPointComponents } from '#schemas/advisory.ts'
+import { EntryCondition } from '#schemas/certainty.ts'
 import { defineErrorCode, ErrorBody, ErrorDetail, ref } from '#schemas/common.ts'
 import { NOTHING_ADDED, PointRequest } from '#schemas/point-request.ts'
 import { fertilizer } from '#schemas/products/fertilizer.ts'
@@ -15,6 +16,7 @@ export function plainFastify(): { app: FastifyInstance; schema: object } {
   const point = definePointSchemas(fertilizer)
   const components = [
     ...listPointComponents([point], NOTHING_ADDED),
+    EntryCondition,
     defineErrorCode(listErrorCodes([])),
     ErrorBody,
     ErrorDetail,

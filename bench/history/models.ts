@@ -1,7 +1,7 @@
 import { seedDemo } from '#src/ingest/demo/seed.ts'
 import { DEMO_RELEASES } from '#src/ingest/demo/source.ts'
 import type { Cleanup } from '../cleanup.ts'
-import { ask, type Credentials, join, makeKey } from '../client.ts'
+import { ask, type Credentials, join, makeKey } from '../load/client.ts'
 import type { DatabaseServer } from '../postgres.ts'
 import { type LoadedRaster, pointsIn, takePoints } from '../rasters/raster.ts'
 import { hectareAround } from '../rasters/shapes.ts'

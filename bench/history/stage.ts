@@ -1,5 +1,5 @@
 import type { Bench } from '../bench.ts'
-import { logIn, makeKey } from '../client.ts'
+import { logIn, makeKey } from '../load/client.ts'
 import type { DatabaseServer } from '../postgres.ts'
 import type { Server } from '../processes.ts'
 import type { HistorySize } from '../results.ts'

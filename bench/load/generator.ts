@@ -1,4 +1,5 @@
 import type { Cleanup } from '../cleanup.ts'
+import type { Answered } from './answers.ts'
 import { startChild } from './child.ts'
 
 /** In which order the requests of a list are sent: drawn, or each of them once. */
@@ -29,14 +30,10 @@ export interface Requests {
 
 export type Command = Run | Requests
 
-export interface LoadResult {
+/** Statuses are also those of answers after the measured time. */
+export interface LoadResult extends Answered {
   /** Answers a second. */
   rate: number
-  /** Latencies in milliseconds. */
-  p50: number
-  p99: number
-  /** How many answers had which status, those after the measured time included. */
-  statuses: Record<string, number>
   /** Cores that the generator itself was using: at 1 it would be measuring itself. */
   generatorLoad: number
 }

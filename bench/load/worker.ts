@@ -2,9 +2,10 @@
  * The load generator: a process of its own that the bench tells over IPC what to send. All requests are
  * written out before, so that while it measures it only sends, receives and counts.
  */
-import { type Connection, openConnection } from './client.ts'
+import { Answers } from './answers.ts'
+import { written } from './client.ts'
+import { type Connection, openConnection } from './connection.ts'
 import type { Command, LoadResult, Order, Run } from './generator.ts'
-import { Histogram } from './histogram.ts'
 import { randomNumbers, uniformPlaces, zipfPlaces } from './random.ts'
 
 /** Requests are drawn in an order that repeats after so many. */
@@ -61,8 +62,7 @@ async function run(task: Run): Promise<LoadResult> {
   const list = requestsOf(task.list)
   const order = orderOf(task.list, task.order)
   const once = task.order === 'once'
-  const histogram = new Histogram()
-  const statuses: Record<number, number> = {}
+  const answers = new Answers()
   const sentAt = new Float64Array(task.connections)
   const start = { at: 0, cpu: process.cpuUsage() }
   let next = Math.floor(((task.skip ?? 0) * order.length) % order.length)
@@ -75,11 +75,8 @@ async function run(task: Run): Promise<LoadResult> {
   const answered = (index: number, status: number): void => {
     const now = performance.now()
     underWay--
-    statuses[status] = (statuses[status] ?? 0) + 1
-    if (now <= until) {
-      histogram.record((now - (sentAt[index] as number)) * 1000)
-      lastAnswer = now
-    }
+    answers.count(status, now <= until ? now - (sentAt[index] as number) : undefined)
+    if (now <= until) lastAnswer = now
     send(index, now)
   }
   const connections = await openAll(task, answered, (error) => finished(error))
@@ -113,10 +110,8 @@ async function run(task: Run): Promise<LoadResult> {
   const seconds = once ? (lastAnswer - start.at) / 1000 : task.seconds
   const cpu = process.cpuUsage(start.cpu)
   return {
-    rate: histogram.count / seconds,
-    p50: histogram.quantile(0.5),
-    p99: histogram.quantile(0.99),
-    statuses,
+    ...answers.summary(),
+    rate: answers.latencies.count / seconds,
     generatorLoad: (cpu.user + cpu.system) / 1e6 / ((performance.now() - start.at) / 1000),
   }
 }
@@ -127,7 +122,7 @@ process.on('message', async (command: Command) => {
       const { list, paths, bodies, token } = command
       requests.set(
         list,
-        bodies.flatMap((body) => paths.map((path) => requestOf(path, body, token))),
+        bodies.flatMap((body) => paths.map((path) => written({ token }, { path, body }))),
       )
       for (const key of orders.keys()) if (key.startsWith(`${list} `)) orders.delete(key)
       process.send?.({})
@@ -137,11 +132,3 @@ process.on('message', async (command: Command) => {
   }
 })
 process.on('disconnect', () => process.exit())
-
-function requestOf(path: string, body: string, token: string | undefined): Buffer {
-  const authorization = token === undefined ? '' : `Authorization: Bearer ${token}\r\n`
-  const length = Buffer.byteLength(body)
-  return Buffer.from(
-    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n${authorization}Content-Length: ${length}\r\n\r\n${body}`,
-  )
-}

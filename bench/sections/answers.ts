@@ -1,5 +1,5 @@
 import { type Bench, POINT_PATH } from '../bench.ts'
-import { ask, type Reply } from '../client.ts'
+import { ask, type Reply } from '../load/client.ts'
 import type { Point } from '../rasters/raster.ts'
 import type { AnswersResult } from '../results.ts'
 

@@ -1,6 +1,6 @@
 import { type Bench, byTurns, median, say, warmUp } from '../bench.ts'
-import { join } from '../client.ts'
 import { figure } from '../limits.ts'
+import { join } from '../load/client.ts'
 import { OF_RELEASE } from '../rasters/data.ts'
 import type { Point } from '../rasters/raster.ts'
 import type { BatchResult } from '../results.ts'

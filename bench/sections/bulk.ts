@@ -1,5 +1,5 @@
 import { type Bench, median, say } from '../bench.ts'
-import { ask, type Client, join } from '../client.ts'
+import { ask, type Client, join } from '../load/client.ts'
 import type { DatabaseServer } from '../postgres.ts'
 import { hectareAround } from '../rasters/shapes.ts'
 import type { BulkResult } from '../results.ts'

@@ -1,6 +1,6 @@
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { type Bench, byTurns, load, medians, POINT_PATH, ratio, requestBody, say } from '../bench.ts'
-import { join, makeKey } from '../client.ts'
+import { join, makeKey } from '../load/client.ts'
 import type { LoadResult } from '../load/generator.ts'
 import { startServer } from '../processes.ts'
 import type { Point } from '../rasters/raster.ts'

@@ -1,6 +1,6 @@
 import type { Manifest } from '#src/ingest/manifest.ts'
 import { type Bench, load, median, say, warmUp } from '../bench.ts'
-import { ask, join, type Member } from '../client.ts'
+import { ask, join, type Member } from '../load/client.ts'
 import { hectareAround } from '../rasters/shapes.ts'
 import type { FieldsResult } from '../results.ts'
 import { ingest, publish, startService, withDatabase } from '../service.ts'

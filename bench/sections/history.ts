@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Bench, byTurns, load, median, say } from '../bench.ts'
-import { ask, type Credentials, logIn } from '../client.ts'
 import type { HistoryCall } from '../history/calls.ts'
 import { makeModels } from '../history/models.ts'
 import { openStage, type Stage } from '../history/stage.ts'
+import { ask, type Credentials, logIn } from '../load/client.ts'
 import type { DatabaseServer } from '../postgres.ts'
 import type { HistoryResult } from '../results.ts'
 

@@ -1,6 +1,6 @@
 import type { Polygon } from 'geojson'
 import { type Bench, median, say } from '../bench.ts'
-import { ask, join } from '../client.ts'
+import { ask, join } from '../load/client.ts'
 import type { DatabaseServer } from '../postgres.ts'
 import { boundaryKm, hectareAround, star } from '../rasters/shapes.ts'
 import type { PolygonsResult } from '../results.ts'

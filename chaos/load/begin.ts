@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises'
-import { askerOfKnown, type Caller, createAsking } from './callers.ts'
+import { askEvery } from '#bench/load/loops.ts'
+import { askerOfKnown, createAsking } from './callers.ts'
 import {
   deleter,
   historyReader,
@@ -19,20 +19,16 @@ export interface UnderWay {
   stop(): Promise<Heard>
 }
 
-function byTurns({ port, otherPorts = [] }: Plan): () => number {
-  const ports = [port, ...otherPorts]
+/** Gives one of some ports after the other; the list may change meanwhile. */
+export function byTurns(ports: readonly number[]): () => number {
   let turn = 0
   return () => ports[turn++ % ports.length] as number
 }
 
-/**
- * Asks at fixed times for everything that a plan has.
- *
- * @param nextPort gives the port that the next request goes to, where not all go to those of the plan
- * @param slowness how many times as long as usual is waited before the next of each
- */
-export function beginLoad(plan: Plan, nextPort = byTurns(plan), slowness = 1): UnderWay {
-  const ledger: Heard['ledger'] = {
+/** What was heard before the first answer. */
+export const emptyHeard = (): Heard => ({
+  asked: [],
+  ledger: {
     named: [],
     kept: [],
     deleted: [],
@@ -41,8 +37,22 @@ export function beginLoad(plan: Plan, nextPort = byTurns(plan), slowness = 1): U
     registered: [],
     keys: [],
     endedKeys: [],
-  }
-  const heard: Heard = { asked: [], ledger }
+  },
+})
+
+/**
+ * Asks at fixed times for everything that a plan has.
+ *
+ * @param nextPort gives the port that the next request goes to, where not all go to those of the plan
+ * @param slowness how many times as long as usual is waited before the next of each
+ */
+export function beginLoad(
+  plan: Plan,
+  nextPort = byTurns([plan.port, ...(plan.otherPorts ?? [])]),
+  slowness = 1,
+): UnderWay {
+  const heard = emptyHeard()
+  const { ledger } = heard
   const asking = createAsking(nextPort, heard)
   const callers = [
     askerOfKnown(asking, 'point', plan, 20),
@@ -62,24 +72,10 @@ export function beginLoad(plan: Plan, nextPort = byTurns(plan), slowness = 1): U
       ? [packTaker(asking, plan.districts), mapVisitor(asking), fieldOwner(asking, plan)]
       : []),
   ]
-  let isRunning = true
-
-  async function play({ everyMs, ask }: Caller): Promise<void> {
-    const underWay = new Set<Promise<void>>()
-    const began = performance.now()
-    for (let time = 1; isRunning; time++) {
-      const asked = ask().finally(() => underWay.delete(asked))
-      underWay.add(asked)
-      await setTimeout(Math.max(0, began + time * everyMs * slowness - performance.now()))
-    }
-    await Promise.all(underWay)
-  }
-
-  const ended = Promise.all(callers.map(play))
+  const loops = callers.map(({ everyMs, ask }) => askEvery(everyMs * slowness, ask))
   return {
     async stop() {
-      isRunning = false
-      await ended
+      await Promise.all(loops.map((loop) => loop.stop()))
       return heard
     },
   }

@@ -1,4 +1,5 @@
-import { ask, type Reply, type Sent } from '#bench/client.ts'
+import { setTimeout } from 'node:timers/promises'
+import { ask, isSuccess, type Reply, type Sent } from '#bench/load/client.ts'
 import type { Asked, Heard, Known, Plan, What } from './plan.ts'
 
 /** Somebody who asks at fixed times, whether or not earlier ones have been answered. */
@@ -12,12 +13,21 @@ export const callerOf = (everyMs: number, ask: Caller['ask']): Caller => ({ ever
 /** A request without an answer by then has none. Longer than the service may take for anything. */
 const GIVEN_UP_MS = 15_000
 
+/** Before an address that refuses a connection is asked again. */
+const REFUSED_MS = 20
+
 /**
  * Asks, keeps a record of it, and looks at what comes with a 2xx.
  *
  * @param nextPort gives the port that the next request goes to
+ * @param address of everybody, instead of one for each thing that is asked for
+ * @param passesOn whether what a port refuses a connection for, which it has not got, goes to the next port
  */
-export function createAsking(nextPort: () => number, heard: Heard) {
+export function createAsking(
+  nextPort: () => number,
+  heard: Heard,
+  { address: ofAll, passesOn = false }: { address?: string; passesOn?: boolean } = {},
+) {
   /**
    * @param check says what is wrong with a success, or of which release it is
    * @returns the answer, where it is a success
@@ -27,10 +37,14 @@ export function createAsking(nextPort: () => number, heard: Heard) {
     sent: Sent,
     token: string | undefined,
     check: (reply: Reply) => Pick<Asked, 'wrong' | 'release'> = () => ({}),
-    address = ADDRESSES[what],
+    address = ofAll ?? ADDRESSES[what],
   ): Promise<Reply> {
     const at = Date.now()
-    const reply = await ask({ port: nextPort(), address, token }, sent, GIVEN_UP_MS)
+    let reply = await ask({ port: nextPort(), address, token }, sent, GIVEN_UP_MS)
+    while (passesOn && reply.failure === 'ECONNREFUSED') {
+      await setTimeout(REFUSED_MS)
+      reply = await ask({ port: nextPort(), address, token }, sent, GIVEN_UP_MS)
+    }
     const { status, headers, ms } = reply
     const outcome = isSuccess(reply) ? check(reply) : {}
     const retryAfter = headers['retry-after'] !== undefined
@@ -40,10 +54,6 @@ export function createAsking(nextPort: () => number, heard: Heard) {
   }
 }
 export type Asking = ReturnType<typeof createAsking>
-
-export function isSuccess({ status }: Reply): boolean {
-  return status >= 200 && status < 300
-}
 
 /** Networks take turns: who asks for one thing is not kept waiting by who asks for another. */
 const ADDRESSES: Record<What, string> = {

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Cleanup } from '#bench/cleanup.ts'
-import { ask, type Client, join, makeKey } from '#bench/client.ts'
 import { startChild } from '#bench/load/child.ts'
+import { ask, type Client, join, makeKey } from '#bench/load/client.ts'
 import type { ReleaseStage } from '../fault.ts'
 import { comparable } from './callers.ts'
 import type { Account, Heard, Known, Ledger, Plan } from './plan.ts'

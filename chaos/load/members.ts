@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Reply } from '#bench/client.ts'
-import { type Asking, type Caller, callerOf, comparable, compare, isSuccess } from './callers.ts'
+import { isSuccess, type Reply } from '#bench/load/client.ts'
+import { type Asking, type Caller, callerOf, comparable, compare } from './callers.ts'
 import type { Asked, Ledger, Plan } from './plan.ts'
 
 /** How often a point that was not answered is asked for again, with the same Idempotency-Key. */

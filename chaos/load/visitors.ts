@@ -1,4 +1,4 @@
-import type { Reply } from '#bench/client.ts'
+import type { Reply } from '#bench/load/client.ts'
 import { type Asking, type Caller, callerOf } from './callers.ts'
 import type { Asked, Plan } from './plan.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { ask, type Sent } from '#bench/client.ts'
+import { ask, isSuccess, type Sent } from '#bench/load/client.ts'
 import { client, planFor } from '../load/load.ts'
 import type { Plan } from '../load/plan.ts'
 import type { Nodes } from './nodes.ts'
@@ -34,8 +34,8 @@ export async function tryEndings(nodes: Nodes, known: Plan['known']): Promise<En
       const status = await statusAt(where)
       if (status !== 200) endings.mistakes.push(`a ${what} was answered ${status} before its end`)
     }
-    const { status } = await ask(client(port, account.access_token), sent)
-    if (status >= 300) endings.mistakes.push(`the end of a ${what} was answered ${status}`)
+    const reply = await ask(client(port, account.access_token), sent)
+    if (!isSuccess(reply)) endings.mistakes.push(`the end of a ${what} was answered ${reply.status}`)
     const ended = performance.now()
     const uses = await Promise.all(asked.map((where) => lastUse(() => statusAt(where), ended)))
     const longest = Math.max(...uses)

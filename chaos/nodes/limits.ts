@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { ask, type Client, type Credentials, type Reply, register } from '#bench/client.ts'
+import { Answers } from '#bench/load/answers.ts'
+import { ask, type Client, type Credentials, type Reply, register } from '#bench/load/client.ts'
 import type { Known } from '../load/plan.ts'
 import type { Nodes } from './nodes.ts'
 
-/** How many of those that were sent were answered with each status. */
-type Statuses = Record<number, number>
+type Statuses = Answers['statuses']
 
 /** More than the database lets through of one account from one address. */
 const GUESSES = 20
@@ -46,7 +46,7 @@ export async function askBeyondRate({ port, ports }: Nodes, { path, body = '' }:
 }
 
 async function statusesOf(replies: ({ status: number } | Promise<{ status: number }>)[]): Promise<Statuses> {
-  const statuses: Statuses = {}
-  for (const { status } of await Promise.all(replies)) statuses[status] = (statuses[status] ?? 0) + 1
-  return statuses
+  const answers = new Answers()
+  for (const { status } of await Promise.all(replies)) answers.count(status)
+  return answers.statuses
 }

@@ -1,11 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout } from 'node:timers/promises'
 import { SegmentedMessage } from 'sms-segments-calculator'
 import type { Cleanup } from '#bench/cleanup.ts'
+import { until } from '#bench/load/loops.ts'
 import { freePorts, stopProcess } from '#bench/processes.ts'
 
 const TEMPLATE = new URL('kannel.conf', import.meta.url)
@@ -26,13 +26,10 @@ const WAKE_EVERY_MS = 10
 const LONGEST_LINE_BYTES = 250
 
 /** The number that people write to. */
-export const SERVICE_NUMBER = '8028'
+const SERVICE_NUMBER = '8028'
 
 /** Secrets of a run. */
-export function createSecrets(): Record<
-  'SENDER_KEY' | 'SMS_SECRET' | 'USSD_SECRET' | 'TELEGRAM_SECRET',
-  string
-> {
+export function createSecrets() {
   const secret = () => randomBytes(32).toString('hex')
   return { SENDER_KEY: secret(), SMS_SECRET: secret(), USSD_SECRET: secret(), TELEGRAM_SECRET: secret() }
 }
@@ -46,39 +43,29 @@ export function findMissing(): string[] {
   ]
 }
 
-/** A text message as the network carries it. */
-export interface Message {
-  /** A number. */
-  from: string
-  to: string
-  text: string
-}
-
 export interface Kannel {
-  /** Sends a message to the service as a phone does; the text has one line. */
-  send(message: Message): void
+  /** Sends a text of one line to the service, as the phone of a number does. */
+  send(from: string, text: string): void
   /** Messages that Kannel has received from phones and sent to them. */
   counts(): Promise<{ received: number; sent: number; queued: number }>
-  stop(): Promise<void>
 }
 
 /**
  * Starts Kannel in a folder, with a network of phones in front of it and the service behind.
  *
- * @param onReply gets each message that reaches a phone
+ * @param onReply gets the number and the text of each message that reaches a phone
  */
 export async function startKannel(
   cleanup: Cleanup,
   { folder, service, secret }: { folder: string; service: string; secret: string },
-  onReply: (reply: Message) => void,
+  onReply: (to: string, text: string) => void,
 ): Promise<Kannel> {
-  const [admin, smsbox, smsc] = await freePorts(3).then((first) => [first, first + 1, first + 2])
-  const password = randomBytes(16).toString('hex')
+  const admin = await freePorts(3)
   const values: Record<string, unknown> = {
     ADMIN_PORT: admin,
-    ADMIN_PASSWORD: password,
-    SMSBOX_PORT: smsbox,
-    SMSC_PORT: smsc,
+    ADMIN_PASSWORD: randomBytes(16).toString('hex'),
+    SMSBOX_PORT: admin + 1,
+    SMSC_PORT: admin + 2,
     SERVICE: service,
     SECRET: secret,
   }
@@ -90,89 +77,73 @@ export async function startKannel(
     { mode: 0o600 },
   )
 
-  const askStatus = () =>
-    fetch(`http://127.0.0.1:${admin}/status.txt?password=${password}`).then((answer) => answer.text())
-  const start = (program: string, parameters: string[], log: string) => {
-    const output = openSync(join(folder, log), 'a')
-    return startProcess(cleanup, program, parameters, ['ignore', output, output])
+  const status = `http://127.0.0.1:${admin}/status.txt?password=${values.ADMIN_PASSWORD}`
+  const askStatus = () => fetch(status).then((answer) => answer.text())
+  const start = (command: [string, ...string[]], stdio: StdioOptions): ChildProcess => {
+    const [program, ...parameters] = command
+    // A Ctrl-C of the terminal is for the one who has started it, and stops all in order.
+    const child = spawn(program, parameters, { env: { ...process.env, PATH }, stdio, detached: true })
+    cleanup.add(() => stopProcess(child))
+    return child
   }
-  const bearerbox = start('bearerbox', ['-v', '1', file], 'bearerbox.log')
-  await untilStatus(bearerbox, askStatus, /^Status: running/m)
-  const box = start('smsbox', ['-v', '1', file], 'smsbox.log')
-  await untilStatus(box, askStatus, /^ *smsbox:/m)
-  const phones = startPhones(cleanup, smsc as number, onReply)
-  await untilStatus(phones.process, askStatus, /^ *phones.*\(online/m)
+  for (const [program, started] of [
+    ['bearerbox', /^Status: running/m],
+    ['smsbox', /^ *smsbox:/m],
+  ] as const) {
+    const log = openSync(join(folder, `${program}.log`), 'a')
+    await untilStatus(start([program, '-v', '1', file], ['ignore', log, log]), askStatus, started)
+  }
+  // Unbuffered, since it asks the system for the next message.
+  const network = ['-H', '127.0.0.1', '-r', `${admin + 2}`, '-i', '0']
+  const phones = start(['stdbuf', '-i0', FAKE_SMSC, ...network], ['pipe', 'ignore', 'pipe'])
+  const send = connectPhones(phones, onReply)
+  await untilStatus(phones, askStatus, /^ *phones.*\(online/m)
   return {
-    send: phones.send,
+    send,
     async counts() {
       const [, ...counts] =
         /^SMS: received (\d+) \((\d+) queued\), sent (\d+) \((\d+) queued\)/m.exec(await askStatus()) ?? []
       const [received = 0, waiting = 0, sent = 0, leaving = 0] = counts.map(Number)
       return { received, sent, queued: waiting + leaving }
     },
-    async stop() {
-      for (const { stop } of [phones.process, box, bearerbox]) await stop()
-    },
   }
-}
-
-interface Started {
-  child: ChildProcess
-  stop(): Promise<void>
-}
-
-function startProcess(
-  cleanup: Cleanup,
-  program: string,
-  parameters: string[],
-  stdio: ('ignore' | 'pipe' | number)[],
-): Started {
-  // A Ctrl-C of the terminal is for the one who has started it, and stops all in order.
-  const child = spawn(program, parameters, { env: { ...process.env, PATH }, stdio, detached: true })
-  return { child, stop: cleanup.add(() => stopProcess(child)) }
 }
 
 /** Waits until Kannel says of itself what matches. */
-async function untilStatus({ child }: Started, ask: () => Promise<string>, wanted: RegExp): Promise<void> {
-  const late = performance.now() + READY_TIMEOUT_MS
-  while (!wanted.test(await ask().catch(() => ''))) {
+async function untilStatus(child: ChildProcess, ask: () => Promise<string>, wanted: RegExp): Promise<void> {
+  const isWanted = async () => {
     if (child.exitCode !== null) throw new Error(`${child.spawnfile} has ended: its log says why`)
-    if (performance.now() > late) throw new Error(`${child.spawnfile} did not start in time`)
-    await setTimeout(LOOK_EVERY_MS)
+    return wanted.test(await ask().catch(() => ''))
   }
+  if (await until(isWanted, READY_TIMEOUT_MS, LOOK_EVERY_MS)) return
+  throw new Error(`${child.spawnfile} did not start in time`)
 }
 
 /** A line on which fakesmsc says what a phone gets: the service's number, that of the phone, the kind of text, and the text. */
-const RECEIVED = /Got message \d+: <(\S+) (\S+) (\S+) (.*)>$/
+const RECEIVED = /Got message \d+: <\S+ (\S+) (\S+) (.*)>$/
 
-/** Phones of all numbers: fakesmsc, which takes a message a line. Unbuffered, since it asks the system for the next one. */
-function startPhones(cleanup: Cleanup, port: number, onReply: (reply: Message) => void) {
-  const parameters = ['-i0', FAKE_SMSC, '-H', '127.0.0.1', '-r', String(port), '-i', '0']
-  const started = startProcess(cleanup, 'stdbuf', parameters, ['pipe', 'ignore', 'pipe'])
-  const { stdin, stderr } = started.child as { stdin: NodeJS.WritableStream; stderr: NodeJS.ReadableStream }
+/** Phones of all numbers: fakesmsc, which takes a message a line. */
+function connectPhones(phones: ChildProcess, onReply: (to: string, text: string) => void): Kannel['send'] {
+  const { stdin, stderr } = phones as { stdin: NodeJS.WritableStream; stderr: NodeJS.ReadableStream }
   // A message to a network that has ended is missed by its reply.
   stdin.on('error', () => {})
   const waking = setInterval(() => stdin.write('\n'), WAKE_EVERY_MS)
-  started.child.once('exit', () => clearInterval(waking))
+  phones.once('exit', () => clearInterval(waking))
   createInterface(stderr).on('line', (line) => {
     if (!line.includes('Got message')) return
-    const [, from, to, kind = '', text = ''] = RECEIVED.exec(line) ?? []
-    if (from === undefined || to === undefined) throw new Error(`a reply has more than one line: ${line}`)
-    onReply({ from, to, text: readText(kind, text) })
+    const [, to, kind = '', text = ''] = RECEIVED.exec(line) ?? []
+    if (to === undefined) throw new Error(`a reply has more than one line: ${line}`)
+    onReply(to, readText(kind, text))
   })
-  return {
-    process: started,
-    send({ from, to, text }: Message) {
-      // Phones do so for each message with a sign beyond the alphabet of GSM.
-      const inUcs2 = `${from} ${to} ucs2 ${encodeUcs2(text)}\n`
-      const isUcs2 =
-        new SegmentedMessage(text).encodingName !== 'GSM-7' && inUcs2.length <= LONGEST_LINE_BYTES
-      const line = isUcs2 ? inUcs2 : `${from} ${to} text ${text}\n`
-      if (Buffer.byteLength(line) > LONGEST_LINE_BYTES || /\n./.test(line)) {
-        throw new Error(`fakesmsc takes no such line: ${line}`)
-      }
-      stdin.write(line)
-    },
+  return (from, text) => {
+    // Phones do so for each message with a sign beyond the alphabet of GSM.
+    const inUcs2 = `${from} ${SERVICE_NUMBER} ucs2 ${encodeUcs2(text)}\n`
+    const isUcs2 = new SegmentedMessage(text).encodingName !== 'GSM-7' && inUcs2.length <= LONGEST_LINE_BYTES
+    const line = isUcs2 ? inUcs2 : `${from} ${SERVICE_NUMBER} text ${text}\n`
+    if (Buffer.byteLength(line) > LONGEST_LINE_BYTES || /\n./.test(line)) {
+      throw new Error(`fakesmsc takes no such line: ${line}`)
+    }
+    stdin.write(line)
   }
 }
 

@@ -6,7 +6,7 @@
 import { createInterface } from 'node:readline'
 import { temporaryFolder, withCleanup } from '#bench/cleanup.ts'
 import { startService, untilReady, type Where } from '#bench/service.ts'
-import { createSecrets, findMissing, SERVICE_NUMBER, startKannel } from './kannel.ts'
+import { createSecrets, findMissing, startKannel } from './kannel.ts'
 
 /** Who writes a line that names no number. */
 const USUAL_NUMBER = '+251911000001'
@@ -27,8 +27,10 @@ await withCleanup(async (cleanup) => {
   const service = await startService(cleanup, where, settings)
   await untilReady(service)
   const url = `http://127.0.0.1:${service.port}`
-  const kannel = await startKannel(cleanup, { folder, service: url, secret: secrets.SMS_SECRET }, (reply) =>
-    console.log(`to ${reply.to}: ${reply.text}`),
+  const kannel = await startKannel(
+    cleanup,
+    { folder, service: url, secret: secrets.SMS_SECRET },
+    (to, text) => console.log(`to ${to}: ${text}`),
   )
   console.log(`
 The service answers at ${url}; ${folder} has the files of Kannel.
@@ -39,7 +41,7 @@ Type a message, such as WHEAT FICHE, or with a number: ${USUAL_NUMBER} HELP. Ctr
   createInterface(process.stdin).on('line', (line) => {
     const [, from = USUAL_NUMBER, text = ''] = /^(\+\d+ )?(.*)$/.exec(line) ?? []
     try {
-      if (text.trim() !== '') kannel.send({ from: from.trim(), to: SERVICE_NUMBER, text })
+      if (text.trim() !== '') kannel.send(from.trim(), text)
     } catch (error) {
       console.error((error as Error).message)
     }

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { flood } from '#abuse/attacks.ts'
 import { judge, type Outcome } from '#abuse/judge.ts'
 import type { Noticed } from '#abuse/victims/victims.ts'
-import type { Client } from '#bench/client.ts'
+import type { Client } from '#bench/load/client.ts'
 
 /** A server, and a client of it at an address of its own. */
 async function served(answer: (request: IncomingMessage, response: ServerResponse) => void) {
@@ -39,7 +39,7 @@ test('a flood has as many requests under way as it has connections, from its own
   await stopped
   expect(waiting).toHaveLength(3)
   expect([...seen]).toEqual(['127.66.0.1 Bearer secret'])
-  expect(attack.answers).toEqual({ 200: 3 })
+  expect(attack.answers.statuses).toEqual({ 200: 3 })
 })
 
 const NOTICED: Noticed = { asked: 300, answered: 300, p50: 2, p99: 10, statuses: { 200: 300 } }

@@ -1,9 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createCleanup } from '#bench/cleanup.ts'
+import { Answers } from '#bench/load/answers.ts'
+import { isSuccess } from '#bench/load/client.ts'
 import { type LoadGenerator, startGenerator } from '#bench/load/generator.ts'
+import { askEvery } from '#bench/load/loops.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 
 interface Loaded {
   generator: LoadGenerator
@@ -46,4 +50,28 @@ test('sends each request of a list once, and counts the answers by status', asyn
   const result = await generator.run({ port, list: 'all', order: 'once', connections: 3, seconds: 0 })
   expect(result.statuses).toEqual({ 200: 30, 404: 10 })
   expect(bodies.toSorted()).toEqual(sent.toSorted())
+})
+
+test('asks at fixed times, though nothing is answered yet, and ends when all of it is', async () => {
+  const answer: (() => void)[] = []
+  const asking = askEvery(1, () => new Promise((resolve) => answer.push(resolve)), 5)
+  await vi.waitFor(() => expect(answer).toHaveLength(5), PATIENCE)
+  const stopped = asking.stop()
+  expect(await Promise.race([stopped.then(() => 'all'), Promise.resolve('not yet')])).toBe('not yet')
+  for (const resolve of answer) resolve()
+  await stopped
+  expect(answer).toHaveLength(5)
+})
+
+test('answers are counted by status, and their latencies where these are measured', () => {
+  const answers = new Answers()
+  for (let ms = 1; ms <= 100; ms++) answers.count(ms > 90 ? 503 : 200, ms)
+  answers.count(0)
+  expect(answers.countOf((status) => isSuccess({ status }))).toBe(90)
+  expect(answers.latencies.count).toBe(100)
+  expect(answers.summary()).toEqual({
+    p50: expect.closeTo(50, 0),
+    p99: expect.closeTo(99, 0),
+    statuses: { 0: 1, 200: 90, 503: 10 },
+  })
 })

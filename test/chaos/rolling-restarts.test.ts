@@ -1,9 +1,10 @@
 import { expect, test, vi } from 'vitest'
+import { isSuccess } from '#bench/load/client.ts'
 import { tryCrossings } from '#chaos/crossings.ts'
-import type { Plan } from '#chaos/load/plan.ts'
-import { keptOf, questionsOn } from '#chaos/questions.ts'
+import { learnAnswers, planFor } from '#chaos/load/load.ts'
 import { type Replica, restartByTurns } from '#chaos/rolling.ts'
-import { type Question, startTraffic } from '#chaos/traffic.ts'
+import { startTraffic } from '#chaos/traffic.ts'
+import { verify } from '#chaos/verify.ts'
 import { createTestDatabase } from '#test/setup/database.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { addressOf, startService } from '#test/setup/service-process.ts'
@@ -23,9 +24,10 @@ test('a service that is restarted, and one with workers that is stopped, fail no
   const testDatabase = await createTestDatabase('demo')
   const replicas = ['1', '2'].map((WORKERS) => startReplica({ ...testDatabase.environment, WORKERS }))
   const [one, other] = (await Promise.all(replicas)) as [Replica, Replica]
-  const questions = await questionsOn(one.port)
+  const known = await learnAnswers({ service: one })
+  const plan = await planFor(one.port, known)
 
-  const traffic = startTraffic([one.port, other.port], questions, 2, PAUSE_MS)
+  const traffic = startTraffic(plan, [one.port, other.port], 2, PAUSE_MS)
   // By then they have their connections: one that is made when nobody listens any more may be reset.
   const more = async () => {
     const from = traffic.count()
@@ -34,26 +36,25 @@ test('a service that is restarted, and one with workers that is stopped, fail no
   await more()
   const [restart] = await restartByTurns([one], 1, SETTLE_MS)
   await more()
-  expect(await tryCrossings(one.port, other.port, knownOf(questions[0] as Question))).toEqual([])
+  expect(await tryCrossings(one.port, other.port, known)).toEqual([])
   const code = await other.stop()
   await more()
-  const { right, failures } = await traffic.stop()
+  const { asked, ledger } = await traffic.stop()
 
-  expect(failures).toEqual([])
+  expect(asked.filter((reply) => !isSuccess(reply) || reply.wrong !== undefined)).toEqual([])
   expect([restart?.code, code]).toEqual([0, 0])
-  expect([...right.keys()].sort()).toEqual(['areas', 'batch', 'kept point', 'point'])
+  expect([...new Set(asked.map(({ what }) => what))].sort()).toEqual([
+    'batch',
+    'kept point',
+    'point',
+    'polygon',
+  ])
   // Of what clients were told to be kept, all is.
-  const kept = await keptOf({ port: one.port, token: questions.at(-1)?.token })
-  expect(kept).toBeGreaterThanOrEqual(right.get('kept point') as number)
+  expect(ledger.kept.length).toBeGreaterThan(CALLS / 4)
+  expect(await verify(plan, ledger)).toEqual([])
   await one.stop()
   await testDatabase.drop()
 })
-
-/** All that is known is a point that can be asked for. */
-function knownOf({ path, body }: Question): Plan['known'] {
-  const point = { method: 'POST', path, body: JSON.stringify(body), answers: {} } as const
-  return { point: [point], 'point from the database': [], batch: [], polygon: [], catalog: [] }
-}
 
 async function startReplica(environment: Record<string, string>): Promise<Replica> {
   const start = (port: string) => startService({ ...environment, PORT: port })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { zipSync } from 'fflate'
@@ -20,14 +20,9 @@ function createTarHeader(name: string, length: number): Buffer {
   if (Buffer.byteLength(name) > 99) throw new RangeError(`${name} is too long for a name in an archive`)
   const header = Buffer.alloc(BLOCK)
   header.write(name, 0)
-  header.write('0000644\0', 100)
-  header.write('0000000\0', 108)
-  header.write('0000000\0', 116)
-  header.write(`${length.toString(8).padStart(11, '0')}\0`, 124)
-  header.write('00000000000\0', 136)
-  // The sum is taken with blanks in its own place.
-  header.write('        ', 148)
-  header.write('0', 156)
+  const size = length.toString(8).padStart(11, '0')
+  // Mode, owner, group, size and time; the sum is taken with blanks in its own place.
+  header.write(`0000644\0${'0000000\0'.repeat(2)}${size}\0${'0'.repeat(11)}\0${' '.repeat(8)}0`, 100)
   header.write('ustar\x0000', 257)
   const sum = header.reduce((total, byte) => total + byte, 0)
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
@@ -39,6 +34,7 @@ function padded(bytes: Buffer): Buffer {
 }
 
 const CLIENTS = join(import.meta.dirname, '../../../clients')
+const LICENSE = join(CLIENTS, '../LICENSE')
 
 const NAME = 'agro_advisory_client'
 
@@ -74,20 +70,22 @@ export function createClientFiles(): (name: string) => Promise<ClientFile> | und
   }
 }
 
-/** The package of `npm pack` from compiled files: the service has no compiler. */
+/** The package of `npm pack`, each module compiled alone: the service has no checker of types. */
 async function npmPackage(): Promise<Buffer> {
   const folder = join(CLIENTS, 'typescript')
-  const compiled = (await readdir(join(folder, 'dist'))).filter((name) => name !== 'schema.d.ts')
-  const names = ['LICENSE', 'README.md', ...compiled.map((name) => `dist/${name}`)]
-  const {
-    scripts: _,
-    devDependencies: __,
-    ...manifest
-  } = JSON.parse(await text(join(folder, 'package.json')))
-  const files = new Map([['package/package.json', Buffer.from(JSON.stringify(manifest, null, 2))]])
-  for (const name of names) files.set(`package/${name}`, await readFile(join(folder, name)))
-  // Types alone are the same when compiled.
-  files.set('package/dist/schema.d.ts', await readFile(join(folder, 'src/schema.ts')))
+  const files = new Map<string, Buffer>()
+  for (const path of [join(folder, 'package.json'), join(folder, 'README.md'), LICENSE])
+    files.set(`package/${basename(path)}`, await readFile(path))
+  // Most processes never need it.
+  const { transform } = await import('oxc-transform')
+  for (const name of (await readdir(join(folder, 'src'))).sort()) {
+    const { code, declaration = '' } = await transform(name, await text(join(folder, 'src', name)), {
+      target: 'es2022',
+      typescript: { declaration: {}, rewriteImportExtensions: 'rewrite' },
+    })
+    const module = `package/dist/${name.replace(/\.ts$/, '')}`
+    files.set(`${module}.js`, Buffer.from(code)).set(`${module}.d.ts`, Buffer.from(declaration))
+  }
   return promisify(gzip)(packTar(files))
 }
 
@@ -115,7 +113,7 @@ async function wheel(): Promise<Buffer> {
   ]
   const files: Record<string, Buffer> = {
     'agro_advisory.py': await readFile(join(folder, 'agro_advisory.py')),
-    [`${info}/LICENSE`]: await readFile(join(CLIENTS, 'typescript/LICENSE')),
+    [`${info}/LICENSE`]: await readFile(LICENSE),
     [`${info}/METADATA`]: Buffer.from(metadata.join('\n')),
     [`${info}/WHEEL`]: Buffer.from(wheelFile.join('\n')),
   }

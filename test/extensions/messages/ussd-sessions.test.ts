@@ -1,8 +1,8 @@
 // Runs on a server alone: on the embedded database a first answer may take longer than a door waits.
 import type { AddressInfo } from 'node:net'
+import { SegmentedMessage } from 'sms-segments-calculator'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createSecrets } from '#ops/messages/kannel.ts'
-import { countSegmentsOf } from '#ops/messages/trial.ts'
 import { openApp } from '#test/setup/open-service.ts'
 
 const { SENDER_KEY, USSD_SECRET } = createSecrets()
@@ -30,7 +30,8 @@ describe("a session in the form of Africa's Talking", () => {
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8'])
     const screen = await answer.text()
     expect(screen).toMatch(/^(CON|END) ./)
-    expect([screen, screen.length <= 160, countSegmentsOf(screen)]).toEqual([screen, true, 1])
+    const { segmentsCount } = new SegmentedMessage(screen, 'auto')
+    expect([screen, screen.length <= 160, segmentsCount]).toEqual([screen, true, 1])
     return screen
   }
 
