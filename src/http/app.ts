@@ -9,8 +9,8 @@ import type {
 import type { Products } from '#schemas/products/define.ts'
 import type { Config } from '#src/config.ts'
 import type { Database } from '#src/data/client.ts'
-import type { ServedFiles } from '#src/data/files/serving.ts'
 import type { TileStores } from '#src/data/tiles/stores.ts'
+import type { ServedFiles } from '#src/extensions/tile-files/serving.ts'
 import type { SliceQueue } from '#src/lib/limiter.ts'
 
 /** The Fastify instance of plugins and rooms. */

@@ -6,6 +6,7 @@ import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
+import { FILES_LOCK } from '#src/extensions/tile-files/unused-files.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import type { LevelExtent, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
@@ -26,7 +27,6 @@ import {
   type SourceDescription,
 } from './source.ts'
 import { type CoverageStatistics, layerCollector } from './statistics.ts'
-import { FILES_LOCK } from './unused-files.ts'
 
 type Progress = (done: number) => void
 

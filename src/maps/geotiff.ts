@@ -3,15 +3,15 @@ import type { Static } from 'typebox'
 import { GeoTiff, ref } from '#schemas/common.ts'
 import { GeotiffParams } from '#schemas/map.ts'
 import type { Products } from '#schemas/products/define.ts'
-import type { OpenMadeFile, WrittenFile } from '#src/data/files/made-files.ts'
+import type { OpenMadeFile, WrittenFile } from '#src/data/made-files.ts'
 import {
   type GeotiffLayer,
   isOffered,
   type LayerWindow,
   writeGeotiff,
 } from '#src/data/tiles/geotiff-writer.ts'
-import { chooseSampleType } from '#src/data/tiles/granule.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
+import { chooseSampleType } from '#src/extensions/tile-files/granule.ts'
 import type { App } from '#src/http/app.ts'
 import { readPath } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'

@@ -46,6 +46,15 @@ import { deleteOldRecords, listRecords, listReleaseRecords } from '#src/data/aud
 import type { Ask } from '#src/data/cancellable.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
+import {
+  clearStore,
+  findTileStore,
+  listMovedCoverages,
+  listSomeGranules,
+  listUsedFiles,
+  namesFiles,
+  switchStore,
+} from '#src/extensions/tile-files/queries.ts'
 import { createMonths, createMonthsAhead } from '#src/history/queries.ts'
 import { deleteOldest, findAccounts } from '#src/history/recording-queries.ts'
 import {
@@ -58,15 +67,6 @@ import { addRequestCounts, countErrors, countRequests, countUsers } from '#src/h
 import { createIdempotencyRecords } from '#src/http/idempotency-queries.ts'
 import { cutByNearestSeat } from '#src/ingest/demo/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
-import {
-  clearStore,
-  findTileStore,
-  listMovedCoverages,
-  listSomeGranules,
-  listUsedFiles,
-  namesFiles,
-  switchStore,
-} from '#src/ingest/move-queries.ts'
 import { clearSummaries } from '#src/ingest/queries.ts'
 import { noLatencies } from '#src/lib/tallies.ts'
 import { findAreasAt, findCells, findPixels, findReleaseState } from '#src/lookup/queries.ts'

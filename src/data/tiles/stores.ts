@@ -1,8 +1,8 @@
+import { createFileWriter, openFileTiles, type PixelWriter } from '#src/extensions/tile-files/file-tiles.ts'
+import type { GranuleCoverage } from '#src/extensions/tile-files/granule.ts'
+import type { RangeReader } from '#src/extensions/tile-files/store.ts'
 import type { Database } from '../client.ts'
-import type { RangeReader } from '../files/store.ts'
 import type { TileStoreName } from '../release-tables.ts'
-import { createFileWriter, openFileTiles, type PixelWriter } from './file-tiles.ts'
-import type { GranuleCoverage } from './granule.ts'
 import { createPostgisTiles, type TileSource, type TileStore } from './tile-queries.ts'
 
 type StoreSource = TileSource & Pick<Database, 'readerAtPrimary' | 'files'>

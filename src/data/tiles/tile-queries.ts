@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { type EncodedGranule, GRANULE_SIZE } from '#src/extensions/tile-files/granule.ts'
 import type { Window } from '#src/raster/grid.ts'
 import { type DecodedTile, decodeTile, TILE_SIZE, type Tile } from '#src/raster/tiles.ts'
 import type { Ask, Copy, Reads } from '../cancellable.ts'
@@ -8,7 +9,6 @@ import { copyOutFrom } from '../pool.ts'
 import type { Reading } from '../replica-reads.ts'
 import { formatArray } from '../sql.ts'
 import type { Tables } from '../tables.ts'
-import { type EncodedGranule, GRANULE_SIZE } from './granule.ts'
 
 export interface TileAddress {
   coverageId: number

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AnswerMember } from '#src/advice/additions.ts'
-import { FileDamaged } from '#src/data/files/store.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
+import { FileDamaged } from '#src/extensions/tile-files/store.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'

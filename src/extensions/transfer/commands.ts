@@ -2,10 +2,10 @@ import { command } from '#src/cli/command.ts'
 import { sizeText } from '#src/cli/table.ts'
 import { type Output, pathNamed, progressIfLong, say, tell } from '#src/cli/terminal.ts'
 import type { Database } from '#src/data/client.ts'
-import { StorageUnavailable } from '#src/data/files/store.ts'
 import { lockWork } from '#src/data/work-lock.ts'
-import { type FileTotals, findFileTotals, listSomeGranules } from '#src/ingest/move-queries.ts'
-import { FILES_LOCK, lookForFiles } from '#src/ingest/unused-files.ts'
+import { type FileTotals, findFileTotals, listSomeGranules } from '#src/extensions/tile-files/queries.ts'
+import { StorageUnavailable } from '#src/extensions/tile-files/store.ts'
+import { FILES_LOCK, lookForFiles } from '#src/extensions/tile-files/unused-files.ts'
 import { exportDatabase, importDatabase } from './copy-queries.ts'
 
 export const exportCommand = command({

@@ -1,15 +1,8 @@
 import type { Kysely } from 'kysely'
-import type { Window } from '#src/raster/grid.ts'
-import type { Pixels } from '#src/raster/pixels.ts'
-import { TILE_SIZE, type Tile, tileCutter } from '#src/raster/tiles.ts'
-import type { Database } from '../client.ts'
-import { type FailureSources, findAlsoAtPrimary } from '../failures.ts'
-import { createRangeReader, type FileStore, type RangeReader, StorageUnavailable } from '../files/store.ts'
-import type { Tables } from '../tables.ts'
-import { BLOCK_SIZE, type EncodedGranule, type GranuleCoverage, listBlockWindows } from './granule.ts'
-import { GranuleBuilder } from './granule-builder.ts'
-import { createGranuleReader, fileNameOf, type GranuleReader } from './granule-reader.ts'
-import { loadZstd } from './tiff.ts'
+import type { Database } from '#src/data/client.ts'
+import { type FailureSources, findAlsoAtPrimary } from '#src/data/failures.ts'
+import type { Tables } from '#src/data/tables.ts'
+import { loadZstd } from '#src/data/tiles/tiff.ts'
 import {
   findGranules,
   type GranuleFile,
@@ -19,7 +12,14 @@ import {
   type StoredWindow,
   type TileAddress,
   type TileStore,
-} from './tile-queries.ts'
+} from '#src/data/tiles/tile-queries.ts'
+import type { Window } from '#src/raster/grid.ts'
+import type { Pixels } from '#src/raster/pixels.ts'
+import { TILE_SIZE, type Tile, tileCutter } from '#src/raster/tiles.ts'
+import { BLOCK_SIZE, type EncodedGranule, type GranuleCoverage, listBlockWindows } from './granule.ts'
+import { GranuleBuilder } from './granule-builder.ts'
+import { createGranuleReader, fileNameOf, type GranuleReader } from './granule-reader.ts'
+import { createRangeReader, type FileStore, type RangeReader, StorageUnavailable } from './store.ts'
 
 /** Reads of one look-up at the same time. */
 const READS_AT_A_TIME = 16

@@ -3,8 +3,8 @@ import { lockReleases, requireComplete } from '#src/catalog/release-queries.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { GRID } from '#src/ingest/queries.ts'
 import type { TiledGrid } from '#src/raster/grid.ts'
-import { GRID } from './queries.ts'
 
 export interface MovedCoverage {
   id: number

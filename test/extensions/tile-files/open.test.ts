@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
-import { openFileStore } from '#src/data/files/open.ts'
 import { OperatorError } from '#src/errors.ts'
+import { openFileStore } from '#src/extensions/tile-files/open.ts'
 
 const S3 = {
   S3_ENDPOINT: 'https://s3.example.org',

@@ -1,15 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { Grid, Window } from '#src/raster/grid.ts'
-import {
-  asPixels,
-  bytesOf,
-  createPixels,
-  type Pixels,
-  type PixelType,
-  type StoredBand,
-  withType,
-} from '#src/raster/pixels.ts'
-import { FileDamaged, FileMissing, type Range, StorageUnavailable } from '../files/store.ts'
 import {
   ascii,
   copyWindow,
@@ -22,7 +11,18 @@ import {
   fieldBytes,
   readLongs,
   type Zstd,
-} from './tiff.ts'
+} from '#src/data/tiles/tiff.ts'
+import type { Grid, Window } from '#src/raster/grid.ts'
+import {
+  asPixels,
+  bytesOf,
+  createPixels,
+  type Pixels,
+  type PixelType,
+  type StoredBand,
+  withType,
+} from '#src/raster/pixels.ts'
+import { FileDamaged, FileMissing, type Range, StorageUnavailable } from './store.ts'
 
 /** Pixels on a side of a block: larger blocks need fewer requests, and more decoding. */
 export const BLOCK_SIZE = 128

@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
+import { examine } from '#test/cli/examination.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase, withDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { onePixelRelease } from '#test/setup/releases.ts'
-import { examine } from './examination.ts'
 
 let folder: string
 let tiles: string

@@ -1,17 +1,12 @@
 import { recordOperation } from '#src/data/audit-queries.ts'
 import type { Database } from '#src/data/client.ts'
-import {
-  createRangeReader,
-  type FileStore,
-  type ListedFile,
-  StorageUnavailable,
-} from '#src/data/files/store.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import { isGranuleHeader, isUnreadable } from '#src/data/tiles/granule.ts'
-import { fileNameOf } from '#src/data/tiles/granule-reader.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
-import { listUsedFiles, type NamedGranule, namesFiles } from './move-queries.ts'
+import { isGranuleHeader, isUnreadable } from './granule.ts'
+import { fileNameOf } from './granule-reader.ts'
+import { listUsedFiles, type NamedGranule, namesFiles } from './queries.ts'
+import { createRangeReader, type FileStore, type ListedFile, StorageUnavailable } from './store.ts'
 
 type UsedFiles = (names: string[]) => Promise<Set<string>>
 
