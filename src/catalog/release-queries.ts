@@ -3,6 +3,7 @@ import type { CompanionRole } from '#schemas/certainty.ts'
 import type { Series, Validity } from '#schemas/products/define.ts'
 import type { CheckName, ReleaseIssue } from '#src/catalog/release-checks.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
+import type { TileStoreName } from '#src/data/release-tables.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { findLockHolder } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
@@ -24,6 +25,7 @@ export interface ReleaseRow extends Series, Validity {
   findings: ReleaseIssue[] | null
   /** The process of the database that holds the lock of its load; null where no load is running. */
   loader: number | null
+  store: TileStoreName
 }
 
 /** SQL for the process of the database that holds the lock of the load of `release`; null where no load is running. */
@@ -51,6 +53,7 @@ const selectReleases = (db: Kysely<Tables>) =>
       'release.lossy',
       'release.status',
       'release.created_at as createdAt',
+      'release.tile_store as store',
       'publication.published_at as publishedAt',
     ])
     .select(({ ref }) => [

@@ -11,11 +11,14 @@ import type { PlaceSource } from '#src/advice/polygons/place-source.ts'
 import type { ReadRules } from '#src/advice/quantities/compute.ts'
 import type { ReleaseMember } from '#src/catalog/published-queries.ts'
 import { OF_RELEASES } from '#src/catalog/removal-queries.ts'
+import type { ReadinessMembers } from '#src/catalog/service.ts'
 import type { CheckedDatabase, Checks } from '#src/cli/doctor/finding.ts'
 import { addSettings, type SettingsOwner } from '#src/config.ts'
 import { AUDIT_KINDS } from '#src/data/audit-kinds.ts'
+import type { TileStoreName } from '#src/data/release-tables.ts'
 import { FOLDERS } from '#src/data/schema-state.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { TILE_STORES, type TileStoreKind } from '#src/data/tiles/stores.ts'
 import { addErrors, type ErrorRows } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
@@ -76,6 +79,12 @@ export interface Extension extends SettingsOwner {
   releaseLinks?: ReleaseLink[]
   /** What `GET /releases/{code}` has more. */
   releaseMembers?(): Promise<ReleaseMember[]>
+  /** What `GET /health/ready` has more. */
+  readiness?: ReadinessMembers
+  /** Where tiles of releases may be, by name. */
+  tileStores?: Record<TileStoreName, TileStoreKind>
+  /** Decorates the service, before its stores of tiles are opened. */
+  decorate?(app: App): Promise<void>
   routes?(app: App, core: Core): Promise<void>
   /** Its folders `migrations`, numbered with those of `sql/migrations`, and `functions`. */
   sql?: URL
@@ -102,6 +111,9 @@ export function listed(extensions: readonly Extension[]): readonly Extension[] {
     OF_RELEASES.push(...(extension.ofReleases ?? []))
     if (extension.observeLoads) LOAD_OBSERVERS.push(extension.observeLoads)
     if (extension.accounts) ACCOUNT_DATA.push(extension.accounts)
+    for (const [name, store] of Object.entries(extension.tileStores ?? {})) {
+      TILE_STORES[name] = { ...store, extension: extension.name }
+    }
     Object.assign(AUDIT_KINDS, extension.auditKinds)
     Object.assign(METRICS, extension.metrics)
     Object.assign(PATTERNS, extension.patterns)

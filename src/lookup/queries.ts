@@ -74,7 +74,8 @@ export interface Release extends Series, Omit<AnsweredRelease, 'forecastMonth' |
 
 export interface PublishedState {
   ids: number[]
-  inFiles: number[]
+  /** Of releases whose tiles are not in the database. */
+  stores: Record<number, TileStoreName>
   boundaries: string
   reference: string
 }
@@ -85,12 +86,12 @@ export async function findPublishedState(db: Kysely<Tables>): Promise<PublishedS
       coalesce((select json_agg(release_id order by release_id) from publication), '[]') as ids,
       coalesce(
         (
-          select json_agg(release_id order by release_id)
+          select json_object_agg(release_id, tile_store order by release_id)
           from publication join release on release.id = release_id
-          where tile_store = 'files'
+          where tile_store <> 'postgis'
         ),
-        '[]'
-      ) as "inFiles",
+        '{}'
+      ) as stores,
       boundaries_version() as boundaries,
       reference_version() as reference`.execute(db)
   return rows[0] as PublishedState

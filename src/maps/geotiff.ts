@@ -10,8 +10,9 @@ import {
   type LayerWindow,
   writeGeotiff,
 } from '#src/data/tiles/geotiff-writer.ts'
+import { requireStore } from '#src/data/tiles/stores.ts'
+import { chooseSampleType } from '#src/data/tiles/tiff.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
-import { chooseSampleType } from '#src/extensions/tile-files/granule.ts'
 import type { App } from '#src/http/app.ts'
 import { readPath } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
@@ -33,7 +34,7 @@ async function writeLayerFile(
   pause: () => Promise<void>,
 ): Promise<WrittenFile> {
   const { coverage, band, pixelType } = layer
-  const windows = stores[coverage.store].windows(coverage.id)[Symbol.asyncIterator]()
+  const windows = requireStore(stores, coverage.store).windows(coverage.id)[Symbol.asyncIterator]()
   const first = await windows.next()
   // Another store has the tiles by now.
   if (first.done && layer.validCount > 0) throw new ReplacedMeanwhile()

@@ -46,15 +46,6 @@ import { deleteOldRecords, listRecords, listReleaseRecords } from '#src/data/aud
 import type { Ask } from '#src/data/cancellable.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import {
-  clearStore,
-  findTileStore,
-  listMovedCoverages,
-  listSomeGranules,
-  listUsedFiles,
-  namesFiles,
-  switchStore,
-} from '#src/extensions/tile-files/queries.ts'
 import { createMonths, createMonthsAhead } from '#src/history/queries.ts'
 import { deleteOldest, findAccounts } from '#src/history/recording-queries.ts'
 import {
@@ -166,18 +157,11 @@ test('of releases that are scheduled, compared and pruned', async () => {
   expect(await publishesSynthetic(db)).toBe(true)
 })
 
-test('of the stores of tiles', async () => {
+test('of pixels', async () => {
   const code = await load(4, '2030-03')
   const { id } = (await findRelease(db, code)) as ReleaseRow
-  const store = await findTileStore(db, id)
-  const [coverage] = await listMovedCoverages(db, id)
-  await clearStore(db, 'files', coverage?.id as number)
-  await within((trx) => switchStore(trx, code, store))
-  expect(await listUsedFiles(db, ['none.tif'])).toEqual(new Set())
-  expect(await namesFiles(db)).toBe(false)
-  expect(await listSomeGranules(db, 1)).toEqual([])
-
-  const coverageId = coverage?.id as number
+  const coverages = db.selectFrom('coverage').select('id').where('release_id', '=', id)
+  const { id: coverageId } = await coverages.executeTakeFirstOrThrow()
   const pixels = [{ coverageId, longitude: 38.5, latitude: 9.5 }]
   expect(await findPixels(db, pixels)).toEqual([[4]])
   expect(await findCells(db, pixels)).toEqual([{ row: 0, column: 0 }])

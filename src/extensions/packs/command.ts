@@ -86,7 +86,7 @@ async function preparePackAlone(
   }
   const turns = createEventLoopQueue(Number.POSITIVE_INFINITY)
   const signer = createSigner(database, config.SIGNING_KEY)
-  const tiles = createTileStores(database)
+  const tiles = await createTileStores(database)
   const app = { config, database, products: PRODUCTS, signer, tiles, turns }
   const lookup = createLookup(app)
   const area = { countryCode: country.trim(), code: code.trim(), level }

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { createTileStores } from '#src/data/tiles/stores.ts'
+import { createTileStores, requireStore } from '#src/data/tiles/stores.ts'
 import type { App } from '#src/http/app.ts'
 import type { GridWatch, WatchedRelease } from '#src/ingest/observers.ts'
 import { sharedWork } from '#src/lib/limiter.ts'
@@ -55,8 +55,6 @@ const RENEW_MS = 60_000
  */
 export function hashReleases(app: App): void {
   const { writer, patientWriter } = app.database
-  // A replica may lack the newest tiles.
-  const tiles = createTileStores({ ...app.database, reader: writer }, app.files?.ranges)
   const turn = sharedWork('hashes')
 
   /** @returns whether it is stored; not where the release was moved or deleted meanwhile */
@@ -66,9 +64,11 @@ export function hashReleases(app: App): void {
       return app.turns.next(turn)
     })
     let renewedAt = performance.now()
+    // A replica may lack the newest tiles.
+    const tiles = requireStore(await createTileStores({ ...app.database, reader: writer }), release.store)
     for (const grid of release.grids) {
       const { onWindow, onEnd } = onGrid(grid.id, grid)
-      for await (const { window, bands } of tiles[release.store].windows(grid.id)) {
+      for await (const { window, bands } of tiles.windows(grid.id)) {
         await onWindow(window, bands)
         if (performance.now() - renewedAt < RENEW_MS) continue
         await renewHashing(writer, release.id)

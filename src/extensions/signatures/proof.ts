@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AnswerMember } from '#src/advice/additions.ts'
+import { StorageUnavailable } from '#src/data/failures.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
-import { FileDamaged } from '#src/extensions/tile-files/store.ts'
+import { requireStore } from '#src/data/tiles/stores.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
@@ -100,21 +101,21 @@ export function createProof({ database, tiles, signer, metrics, inTurn, turns }:
   let differing = 0
   metrics.observe('agro_tile_files_errors_total', () => differing, { reason: 'differs' })
 
-  /** @throws {FileDamaged} where its tile, or a hash above it, is not what was hashed */
+  /** @throws {StorageUnavailable} where its tile, or a hash above it, is not what was hashed */
   function proveOrRefuse(place: Place, wkb: Buffer): ProvenPixel {
     const proven = provePlace(place, wkb)
     if (proven) return proven
     differing++
     const { column, row, grid } = place.pixel
-    throw new FileDamaged(
+    throw new StorageUnavailable(
       `the proof of ${place.release.code} fails at column ${column}, row ${row} of grid ${grid}: its tile or its hashes were changed`,
+      { hasAnswered: true },
     )
   }
 
   async function findTiles(places: Place[], store: TileStoreName): Promise<[Place, Buffer][]> {
     const stored = places.filter((place) => place.store === store)
-    if (stored.length === 0) return []
-    const found = await tiles[store].find(
+    const found = await requireStore(tiles, store).find(
       stored.map(({ pixel }) => ({ coverageId: pixel.coverageId, ...tileAt(pixel) })),
     )
     return stored.map((place, index) => {
@@ -147,7 +148,7 @@ export function createProof({ database, tiles, signer, metrics, inTurn, turns }:
       return proof ? listPlaces(one, proof) : []
     })
     const stored = await withTimeout(request, reply, () =>
-      Promise.all([findTiles(places, 'postgis'), findTiles(places, 'files')]),
+      Promise.all([...new Set(places.map(({ store }) => store))].map((store) => findTiles(places, store))),
     )
     const proven = new Map<Place, ProvenPixel>()
     const gone = createClientSignal(reply)

@@ -1,6 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import { loadZstd } from '#src/data/tiles/tiff.ts'
-import type { GranuleFile } from '#src/data/tiles/tile-queries.ts'
 import { Cache } from '#src/lib/cache.ts'
 import type { Window } from '#src/raster/grid.ts'
 import {
@@ -12,7 +10,9 @@ import {
   isGranuleHeader,
   type WindowPixels,
 } from './granule.ts'
+import type { GranuleFile } from './queries.ts'
 import type { RangeReader } from './store.ts'
+import { loadZstd } from './zstd.ts'
 
 /** Headers in memory, of some kilobytes each. */
 const MOST_HEADERS = 4096

@@ -9,7 +9,6 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import type { Proof } from '#src/extensions/signatures/schemas.ts'
 import { retireSigningKey } from '#src/extensions/signatures/signing-queries.ts'
-import { moveRelease } from '#src/extensions/tile-files/move.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
@@ -19,6 +18,7 @@ import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { createRandom } from '#test/setup/random.ts'
 import { gridOf, layerOf, operatorOf, releaseDescription, releaseOn } from '#test/setup/releases.ts'
+import { hasTileFiles, moveRelease } from '#test/setup/tile-files.ts'
 
 /** More on demand: `PROOFS=1000`. */
 const ANSWERS = Number(process.env.PROOFS ?? 200)
@@ -454,7 +454,7 @@ describe('of a release with a grid in metres and one in degrees', () => {
   })
 })
 
-describe('of a release with its tiles in files', () => {
+describe.runIf(hasTileFiles)('of a release with its tiles in files', () => {
   let service: TestApp
   let code: string
   beforeAll(async () => {

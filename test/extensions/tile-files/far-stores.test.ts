@@ -11,7 +11,7 @@ import { startTcpProxy, type TcpProxy } from '#test/data/tcp-proxy.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { MISSING, startNginx } from './nginx.ts'
 
-if (MISSING) console.warn('test/data/files/far-stores.test.ts is skipped in part: it needs nginx.')
+if (MISSING) console.warn('test/extensions/tile-files/far-stores.test.ts is skipped in part: it needs nginx.')
 
 const NAME = `${'ab'.repeat(32)}.tif`
 const OTHER = `${'cd'.repeat(32)}.tif`

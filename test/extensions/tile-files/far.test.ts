@@ -19,7 +19,7 @@ const DELAY_MS = 20
 /** So many kinds of rasters. */
 const KINDS = 4
 
-if (MISSING) console.warn('test/data/tiles/far.test.ts is skipped: it needs nginx.')
+if (MISSING) console.warn('test/extensions/tile-files/far.test.ts is skipped: it needs nginx.')
 
 describe.skipIf(MISSING)('tiles in files behind nginx, 20 ms away', () => {
   let service: TestApp

@@ -74,6 +74,18 @@ describe.sequential('releases whose tiles are in files', () => {
     ])
   })
 
+  test('are named by the doctor where the extension is off', async () => {
+    const off = { TILE_STORE: '', EXTENSIONS: '-tile-files' }
+    const { findings, of } = await examine(source, off)
+    expect(findings.filter(({ group }) => group === 'files')).toEqual([])
+    expect(of('releases stores')).toEqual([
+      ['error', expect.stringMatching(/^1 releases are answered 503: their tiles are in the store files,/)],
+    ])
+    expect((await agro(source, off, 'releases', 'list')).stdout).toMatch(/ files +A test/)
+    const refused = await agro(source, { EXTENSIONS: '-tile-files' }, 'releases', 'list')
+    expect(refused.stderr).toContain('TILE_STORE has no effect with EXTENSIONS=-tile-files')
+  })
+
   test('the doctor asks a store that forbids what is not there for what is', async () => {
     let isOpen = true
     const server = createServer(async (request, response) => {
