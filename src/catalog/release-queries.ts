@@ -3,7 +3,6 @@ import type { CompanionRole } from '#schemas/certainty.ts'
 import type { Series, Validity } from '#schemas/products/define.ts'
 import type { CheckName, ReleaseIssue } from '#src/catalog/release-checks.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
-import type { TileStoreName } from '#src/data/release-tables.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { findLockHolder } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
@@ -25,7 +24,7 @@ export interface ReleaseRow extends Series, Validity {
   findings: ReleaseIssue[] | null
   /** The process of the database that holds the lock of its load; null where no load is running. */
   loader: number | null
-  store: TileStoreName
+  store: string
 }
 
 /** SQL for the process of the database that holds the lock of the load of `release`; null where no load is running. */

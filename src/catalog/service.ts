@@ -15,18 +15,12 @@ import type { App } from '#src/http/app.ts'
 import { DOCUMENT_PARTS } from '#src/http/openapi/document.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 
-/** What `GET /health/ready` has more. */
-export interface ReadinessMembers {
-  schema: Record<string, TSchema>
-  read(app: App): object
-}
-
 interface ServiceOptions {
   /** Of extensions, by the names that `GET /` gives them. */
   links: Record<string, ServiceLink>
   /** The names of those that are on. */
   extensions: string[]
-  readiness: readonly ReadinessMembers[]
+  readiness: readonly { schema: Record<string, TSchema>; read(app: App): object }[]
 }
 
 function serviceRoutes(app: App, { links, extensions, readiness: members }: ServiceOptions): void {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { TSchema } from 'typebox'
 import type { ReleaseLink } from '#schemas/catalog.ts'
 import type { ServiceLink } from '#schemas/service.ts'
 import { ACCOUNT_DATA, type AccountData } from '#src/accounts/account-data.ts'
@@ -11,7 +12,6 @@ import type { PlaceSource } from '#src/advice/polygons/place-source.ts'
 import type { ReadRules } from '#src/advice/quantities/compute.ts'
 import type { ReleaseMember } from '#src/catalog/published-queries.ts'
 import { OF_RELEASES } from '#src/catalog/removal-queries.ts'
-import type { ReadinessMembers } from '#src/catalog/service.ts'
 import type { CheckedDatabase, Checks } from '#src/cli/doctor/finding.ts'
 import { addSettings, type SettingsOwner } from '#src/config.ts'
 import { AUDIT_KINDS } from '#src/data/audit-kinds.ts'
@@ -80,7 +80,7 @@ export interface Extension extends SettingsOwner {
   /** What `GET /releases/{code}` has more. */
   releaseMembers?(): Promise<ReleaseMember[]>
   /** What `GET /health/ready` has more. */
-  readiness?: ReadinessMembers
+  readiness?: { schema: Record<string, TSchema>; read(app: App): object }
   /** Where tiles of releases may be, by name. */
   tileStores?: Record<TileStoreName, TileStoreKind>
   /** Decorates the service, before its stores of tiles are opened. */

@@ -3,7 +3,7 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Database } from '#src/data/client.ts'
 import { type FailureSources, findAlsoAtPrimary, isDatabaseUnavailable } from '#src/data/failures.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { createTileStores, requireStore, type TileStores } from '#src/data/tiles/stores.ts'
+import { createTileStores, mapStores, requireStore, type TileStores } from '#src/data/tiles/stores.ts'
 import type { TileAddress, TileStore } from '#src/data/tiles/tile-queries.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import { Cache } from '#src/lib/cache.ts'
@@ -177,9 +177,7 @@ export function createPixelReader(
     run: (pixels: PixelAddress[]) => findAlsoAtPrimary(source, pixels, findCells),
   })
   // Slow files do not delay tiles of the database.
-  const loaders = Object.fromEntries(
-    Object.entries(tiles).map(([name, store]) => [name, createTileLoader(store, cache, concurrency)]),
-  )
+  const loaders = mapStores(tiles, (store) => createTileLoader(store, cache, concurrency))
 
   /** Whether a pixel in memory needs no database. */
   const isFoundHere = (coverage: NumberedCoverage) => cacheBytes > 0 && coverage.srid === WGS84
@@ -213,8 +211,7 @@ export function createPixelReader(
       pixels: askPixels.state(),
       /** Pixels of projected grids with tiles in files. */
       cells: askCells.state(),
-      /** By store. */
-      loaders: Object.fromEntries(Object.entries(loaders).map(([name, { state }]) => [name, state()])),
+      loaders: mapStores(loaders, ({ state }) => state()),
     }),
   }
 }
@@ -242,10 +239,8 @@ export async function valuesInRelease(
   const [found] = await findReleases(database.writer, [releaseId])
   if (!found) throw new ReplacedMeanwhile()
   const release = createNumbering()(found, product)
-  const pixels = createPixelReader(database, await createTileStores(database), {
-    cacheBytes: 0,
-    concurrency: 1,
-  })
+  const tiles = await createTileStores(database)
+  const pixels = createPixelReader(database, tiles, { cacheBytes: 0, concurrency: 1 })
   const { certainty } = release
   const readValues = async ({ condition, ...position }: (typeof places)[number]): Promise<ReleaseValue[]> => {
     if (conditionError(release, condition)) return []

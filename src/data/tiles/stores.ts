@@ -70,6 +70,13 @@ export async function createTileStores(source: TileSource): Promise<TileStores> 
   return Object.fromEntries(await Promise.all(stores))
 }
 
+export function mapStores<From, To>(
+  stores: Record<TileStoreName, From>,
+  make: (store: From) => To,
+): Record<TileStoreName, To> {
+  return Object.fromEntries(Object.entries(stores).map(([name, store]) => [name, make(store)]))
+}
+
 /** @throws {StorageUnavailable} for that of an extension that is off or deleted */
 export function requireStore<Store>(stores: Record<TileStoreName, Store>, name: TileStoreName): Store {
   const store = stores[name]
