@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import * as t from './common.ts'
 
 export const SERVICE_NAME = 'Agricultural advisory service'
@@ -32,30 +32,25 @@ export const Health = t.component('Health', {
   status: Type.Literal('ok', { description: 'Always `ok`; anything else is an error.' }),
 })
 
-export const Readiness = t.component('Readiness', {
-  ...Health.properties,
-  replica: Type.Optional(
-    t.object('The replica of the database, where the service has one.', {
-      state: Type.Enum(['used', 'behind', 'unavailable'], {
-        description:
-          '`used`: requests that only read are answered from it. `behind`: its data are too old. `unavailable`: it does not answer. Unless it is used, the database answers in its place.',
+/** @param members of extensions */
+export const defineReadiness = (members: Record<string, TSchema>) =>
+  t.component('Readiness', {
+    ...Health.properties,
+    replica: Type.Optional(
+      t.object('The replica of the database, where the service has one.', {
+        state: Type.Enum(['used', 'behind', 'unavailable'], {
+          description:
+            '`used`: requests that only read are answered from it. `behind`: its data are too old. `unavailable`: it does not answer. Unless it is used, the database answers in its place.',
+        }),
+        lag_ms: t.orNull(
+          Type.Number(),
+          'How many milliseconds old at most what it answers is; null where that is not known.',
+          412,
+        ),
       }),
-      lag_ms: t.orNull(
-        Type.Number(),
-        'How many milliseconds old at most what it answers is; null where that is not known.',
-        412,
-      ),
-    }),
-  ),
-  files: Type.Optional(
-    t.object('The files that rasters are in, where they are not in the database.', {
-      state: Type.Enum(['used', 'unavailable'], {
-        description:
-          '`unavailable`: the store does not answer. Values in memory or in the disk cache are answered; all else is 503.',
-      }),
-    }),
-  ),
-})
+    ),
+    ...members,
+  })
 
 export function mapLinks<Value>(
   links: Record<string, ServiceLink>,

@@ -20,7 +20,6 @@ import { catalog } from './catalog/routes.ts'
 import { service } from './catalog/service.ts'
 import { type Config, listExtensionsThatAreOn } from './config.ts'
 import type { Database } from './data/client.ts'
-import { serveFiles } from './data/files/serving.ts'
 import { readReference } from './data/reference.ts'
 import { createTileStores } from './data/tiles/stores.ts'
 import { listErrorCodes } from './errors.ts'
@@ -81,7 +80,6 @@ export async function buildApp(
   const app = createServer(config, worker)
   app.decorate('config', config)
   app.decorate('database', database)
-  decorateTiles(app)
   app.decorate('products', products)
   app.decorate('turns', createEventLoopQueue(SLICE_MS))
 
@@ -107,6 +105,8 @@ export async function buildApp(
   await app.register(trailingSlashes)
   const on = listExtensionsThatAreOn(config)
   const extensions = EXTENSIONS.filter(({ name }) => on.includes(name))
+  for (const extension of extensions) await extension.decorate?.(app)
+  app.decorate('tiles', await createTileStores(database))
   // Accounts that have a step on are not open without it where its extension is off.
   const steps = await collect(EXTENSIONS.map(({ loginStep }) => loginStep?.(app) ?? []))
   await app.register(authentication, {
@@ -150,7 +150,8 @@ export async function buildApp(
     { prefix: config.BASE_PATH },
   )
   const links = Object.assign({}, ...extensions.map((one) => one.links))
-  await app.register(service, { prefix: config.BASE_PATH, links, extensions: on })
+  const readiness = extensions.flatMap((one) => one.readiness ?? [])
+  await app.register(service, { prefix: config.BASE_PATH, links, extensions: on, readiness })
   publishOnSchedule(app)
   return app.decorate('warmUp', () => warmUp(app, lookup))
 }
@@ -224,11 +225,4 @@ async function registerExtension(guarded: App, { part, routes }: Extension, core
     })
     await routes?.(scope, core)
   })
-}
-
-function decorateTiles(app: App): void {
-  const { config, database } = app
-  const files = database.files ? serveFiles(config, database.files, app.log) : null
-  app.decorate('files', files)
-  app.decorate('tiles', createTileStores(database, files?.ranges))
 }

@@ -106,19 +106,6 @@ const Operated = Type.Object({
   CORS_ORIGINS: Type.String({ default: '*' }),
   BASEMAP_URL: Type.Optional(Type.String()),
   BASEMAP_ATTRIBUTION: Type.Optional(Type.String()),
-  TILE_STORE: Type.String({
-    pattern: '^(postgis|file:///.+|https?://.+|s3://.+)$',
-    examples: ['postgis', 'file:///srv/tiles', 's3://bucket/tiles'],
-    default: 'postgis',
-  }),
-  TILE_DISK_CACHE_DIR: Type.Optional(Type.String()),
-  TILE_DISK_CACHE_MB: Type.Integer({ minimum: 64, maximum: 16_777_216, default: 1024 }),
-  S3_ENDPOINT: Type.Optional(
-    Type.String({ pattern: '^https?://', examples: ['https://s3.eu-central-1.amazonaws.com'] }),
-  ),
-  S3_REGION: Type.String({ pattern: '^[!-~]+$', examples: ['us-east-1'], default: 'us-east-1' }),
-  S3_ACCESS_KEY_ID: Type.Optional(Type.String({ pattern: '^[!-~]+$', examples: ['AKIAIOSFODNN7EXAMPLE'] })),
-  S3_SECRET_ACCESS_KEY: Type.Optional(Type.String()),
   TILE_CACHE_MB: Type.Integer({ minimum: 0, maximum: 65_536, default: 256 }),
   DOWNLOAD_CACHE_MB: Type.Integer({ minimum: 0, maximum: 1_048_576, default: 256 }),
   HISTORY_USER_MB: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 100 }),
@@ -134,7 +121,6 @@ const Bounds = Type.Object({
   READ_MAX_LAG_MS: Type.Integer({ minimum: 1000, maximum: 600_000, default: 5000 }),
   DATABASE_QUEUE_LIMIT: Type.Integer({ minimum: 1, default: 2000 }),
   ACCESS_TOKEN_MINUTES: Type.Integer({ minimum: 1, maximum: 1440, default: 15 }),
-  TILE_STORE_TIMEOUT_MS: Type.Integer({ minimum: 50, maximum: 60_000, default: 1000 }),
   RELEASE_MAX_AGE_MS: Type.Integer({ minimum: 0, maximum: 60_000, default: 2000 }),
   STATEMENT_TIMEOUT_MS: Type.Integer({ minimum: 100, default: 2500 }),
   POLYGON_TIMEOUT_MS: Type.Integer({ minimum: 100, default: 5000 }),
@@ -332,7 +318,6 @@ const SECRETS = [
   'DATABASE_READ_URL',
   'JWT_SECRET',
   'JWT_SECRET_PREVIOUS',
-  'S3_SECRET_ACCESS_KEY',
   'SMTP_URL',
 ]
 

@@ -87,7 +87,14 @@ test('valid settings of mails and tiles are taken as they are', () => {
 
 test('a refusal shows no pattern, but examples that are valid', () => {
   // Settings that others need.
-  const NEEDED = { MAIL_FROM: MAIL.MAIL_FROM, DATABASE_URL: 'postgres://db/agro', SENDER_KEY: 'x'.repeat(32) }
+  const NEEDED = {
+    MAIL_FROM: MAIL.MAIL_FROM,
+    DATABASE_URL: 'postgres://db/agro',
+    SENDER_KEY: 'x'.repeat(32),
+    S3_ENDPOINT: 'https://s3.example.org',
+    S3_ACCESS_KEY_ID: 'key',
+    S3_SECRET_ACCESS_KEY: 'a secret',
+  }
   const refusalOf = (name: string, value: string) => refusal({ ...NEEDED, [name]: value })
   const refusals = listSettings()
     .filter((name) => !name.endsWith('_FILE'))

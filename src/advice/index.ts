@@ -2,15 +2,10 @@ import { defineAllProductsSchemas, definePointSchemas, listPointComponents } fro
 import { defineBatchFormats, defineBatchSchemas, listBatchComponents } from '#schemas/batch.ts'
 import { definePolygonSchemas, listPolygonComponents } from '#schemas/polygon.ts'
 import { definePolygonsFormats, definePolygonsSchemas, listPolygonsComponents } from '#schemas/polygons.ts'
+import { listStores, requireStore } from '#src/data/tiles/stores.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
-import {
-  type Labels,
-  type Metrics,
-  observeBatcher,
-  observeQueue,
-  type Sample,
-} from '#src/http/metrics/metrics.ts'
+import { type Labels, observeBatcher, observeQueue, type Sample } from '#src/http/metrics/metrics.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { batchRoutes } from './batch/routes.ts'
@@ -23,7 +18,7 @@ import { polygonRoutes } from './polygon/routes.ts'
 import { manyRoutes } from './polygons/routes.ts'
 import type { ReadRules } from './quantities/compute.ts'
 
-function observeLookup(metrics: Metrics, { state }: Lookup): void {
+function observeLookup({ config, metrics }: App, { state }: Lookup): void {
   metrics.observe('agro_tile_cache_tiles', () => state().cache.tiles)
   metrics.observe('agro_tile_cache_bytes', () => state().cache.bytes)
   metrics.observe('agro_tile_cache_limit_bytes', () => state().cache.limitBytes)
@@ -34,10 +29,11 @@ function observeLookup(metrics: Metrics, { state }: Lookup): void {
   metrics.observe('agro_area_cell_bytes', () => state().areas.bytes)
 
   observeQueue(metrics, 'points', () => state().queue)
-  observeBatcher(metrics, 'tiles', () => state().tiles)
+  for (const [store, { batcher }] of listStores(config)) {
+    observeBatcher(metrics, batcher, () => requireStore(state().loaders, store))
+  }
   observeBatcher(metrics, 'pixels', () => state().pixels)
   observeBatcher(metrics, 'grids', () => state().cells)
-  observeBatcher(metrics, 'granules', () => state().granules)
   observeBatcher(metrics, 'cells', () => state().areas.askingCells)
   observeBatcher(metrics, 'places', () => state().areas.askingPlaces)
 
@@ -115,7 +111,7 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   const { lookup, advisors, record, readRules } = options
   const { points, allProducts, batch, polygons, many } = options.schemas
 
-  observeLookup(app.metrics, lookup)
+  observeLookup(app, lookup)
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
   const prefix = '/advisory'
   const ofPoints = { lookup, record, readRules }

@@ -24,6 +24,7 @@ export interface ReleaseRow extends Series, Validity {
   findings: ReleaseIssue[] | null
   /** The process of the database that holds the lock of its load; null where no load is running. */
   loader: number | null
+  store: string
 }
 
 /** SQL for the process of the database that holds the lock of the load of `release`; null where no load is running. */
@@ -51,6 +52,7 @@ const selectReleases = (db: Kysely<Tables>) =>
       'release.lossy',
       'release.status',
       'release.created_at as createdAt',
+      'release.tile_store as store',
       'publication.published_at as publishedAt',
     ])
     .select(({ ref }) => [

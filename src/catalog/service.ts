@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Static } from 'typebox'
+import type { TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
+  defineReadiness,
   defineServiceLinks,
   Health,
   mapLinks,
-  Readiness,
   SERVICE_NAME,
   type ServiceLink,
 } from '#schemas/service.ts'
@@ -20,10 +20,12 @@ interface ServiceOptions {
   links: Record<string, ServiceLink>
   /** The names of those that are on. */
   extensions: string[]
+  readiness: readonly { schema: Record<string, TSchema>; read(app: App): object }[]
 }
 
-function serviceRoutes(app: App, { links, extensions }: ServiceOptions): void {
+function serviceRoutes(app: App, { links, extensions, readiness: members }: ServiceOptions): void {
   const Links = defineServiceLinks(links)
+  const Readiness = defineReadiness(Object.assign({}, ...members.map(({ schema }) => schema)))
   for (const schema of [Links, Health, Readiness]) app.addSchema(schema)
 
   app.get(
@@ -75,7 +77,7 @@ function serviceRoutes(app: App, { links, extensions }: ServiceOptions): void {
   const readiness = async (request: FastifyRequest, reply: FastifyReply) => {
     if (app.draining) throw new ApiError('OVERLOADED', 'The service is stopping.')
     await withTimeout(request, reply, () => ping(app.database.reader))
-    return { status: 'ok' as const, ...replicaOf(app), ...filesOf(app) }
+    return Object.assign({ status: 'ok' }, replicaOf(app), ...members.map(({ read }) => read(app)))
   }
   app.get(
     '/health/ready',
@@ -113,16 +115,10 @@ function linksBelow(base: string, links: Record<string, ServiceLink>) {
 }
 
 /** Why a replica is not used is for operators: the log says it. */
-function replicaOf({ database: { replica } }: App): Pick<Static<typeof Readiness>, 'replica'> {
+function replicaOf({ database: { replica } }: App) {
   if (!replica) return {}
   const { name, lagMs } = replica.state()
   return { replica: { state: name, lag_ms: lagMs } }
-}
-
-/** That files are away is no reason to send requests elsewhere: all processes read the same. */
-function filesOf({ files }: App): Pick<Static<typeof Readiness>, 'files'> {
-  if (!files) return {}
-  return { files: { state: files.store().isAway ? 'unavailable' : 'used' } }
 }
 
 /** The service itself: where to find what, and whether it is well. */

@@ -79,7 +79,7 @@ async function compareForOperator(
   { level, threshold, exact = false }: ComparingOptions,
 ): Promise<Comparison> {
   return compareReleases(
-    computingAlone(database),
+    await computingAlone(database),
     database.reader,
     before,
     after,

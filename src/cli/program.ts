@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { listExtensionsThatAreOn, loadEnvironmentFile } from '#src/config.ts'
-import { isDatabaseUnavailable, isDiskFull } from '#src/data/failures.ts'
-import { StorageUnavailable } from '#src/data/files/store.ts'
+import { isDatabaseUnavailable, isDiskFull, StorageUnavailable } from '#src/data/failures.ts'
 import { type OperatorCode, OperatorError } from '#src/errors.ts'
 import type { Extension } from '#src/extensions/extension.ts'
 import { EXTENSIONS } from '#src/extensions/index.ts'

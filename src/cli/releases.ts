@@ -15,15 +15,12 @@ import * as removals from '#src/catalog/removal-queries.ts'
 import * as schedules from '#src/catalog/schedule-queries.ts'
 import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { listReleaseRecords, type ReleaseDetail, type ReleaseRecord } from '#src/data/audit-queries.ts'
-import type { TileStoreName } from '#src/data/release-tables.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { placeOf } from '#src/data/tiles/stores.ts'
 import { OperatorError } from '#src/errors.ts'
 import { inspectAgain, type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
-import { moveRelease } from '#src/ingest/move.ts'
-import { findTileStore, listTileStores } from '#src/ingest/move-queries.ts'
 import { rollBackChecked } from '#src/ingest/publish.ts'
-import { removeUnusedFiles } from '#src/ingest/unused-files.ts'
 import { type CommandAnswer, command, group, lookInDatabase, withDatabase, YES_OPTION } from './command.ts'
 import {
   allowOption,
@@ -35,24 +32,15 @@ import {
   STRICT_OPTION,
 } from './comparison.ts'
 import { formatNumber, formatTable, printable, readTime, sizeText, timeText } from './table.ts'
-import {
-  type Consent,
-  confirm,
-  type Output,
-  progressIfLong,
-  progressLine,
-  refuse,
-  tell,
-  whileShown,
-} from './terminal.ts'
+import { type Consent, confirm, type Output, progressIfLong, progressLine, refuse } from './terminal.ts'
 
 type ShownRelease = ReturnType<typeof showRelease>
 
 function showRelease(
-  { id: _, ...release }: ReleaseRow,
-  rest: { schedule: schedules.Schedule | null; bytes: number; store: TileStoreName },
+  { id: _, store, ...release }: ReleaseRow,
+  rest: { schedule: schedules.Schedule | null; bytes: number },
 ) {
-  return { ...release, state: nameState(release), stale: isStale(release, Date.now()), ...rest }
+  return { ...release, state: nameState(release), stale: isStale(release, Date.now()), ...rest, store }
 }
 
 type ReleaseState = Pick<ReleaseRow, 'publishedAt' | 'status' | 'loader'>
@@ -72,10 +60,6 @@ function stateText(release: ReleaseState & Validity & { schedule: schedules.Sche
   return parts.join(', ')
 }
 
-function storeText(store: TileStoreName): string {
-  return store === 'files' ? 'the files of TILE_STORE' : 'the database'
-}
-
 const list = command({
   usage: 'list',
   description: 'List all releases and say which are published.',
@@ -83,12 +67,10 @@ const list = command({
   async look({ writer }) {
     const sizes = await listReleaseSizes(writer)
     const scheduled = await schedules.listSchedules(writer)
-    const stores = await listTileStores(writer)
     const releases = (await listReleases(writer)).map((release) =>
       showRelease(release, {
         schedule: scheduled.get(release.id) ?? null,
         bytes: sizes.get(release.id) ?? 0,
-        store: stores.get(release.id) ?? 'postgis',
       }),
     )
     return [releases, listText(releases)]
@@ -102,7 +84,7 @@ function listText(releases: ShownRelease[]): string {
     stateText(release),
     timeText(release.publishedAt ?? release.createdAt),
     sizeText(release.bytes),
-    release.store === 'files' ? 'files' : 'database',
+    release.store === 'postgis' ? 'database' : release.store,
     release.source,
   ])
   const refusals = releases.flatMap(({ code, schedule }) =>
@@ -126,7 +108,6 @@ const show = command({
       ...showRelease(release, {
         schedule: (await schedules.findSchedule(writer, id)) ?? null,
         bytes: (await listReleaseSizes(writer, id)).get(id) ?? 0,
-        store: await findTileStore(writer, id),
       }),
       layers: await listLayers(writer, id),
       history: await listReleaseRecords(writer, code),
@@ -154,7 +135,7 @@ function releaseText(release: ShownRelease & { layers: LayerSummary[]; history: 
     `source: ${release.source}`,
     `licence: ${release.licence}`,
     ...(release.lossy ? ['lossy: a compression may have changed its values'] : []),
-    `loaded: ${timeText(release.createdAt)} UTC; its rasters take ${sizeText(release.bytes)} in ${storeText(release.store)}`,
+    `loaded: ${timeText(release.createdAt)} UTC; its rasters take ${sizeText(release.bytes)} in ${placeOf(release.store)}`,
     ...(release.publishedAt ? [`published: ${timeText(release.publishedAt)} UTC`] : []),
     ...(release.schedule?.refusal ? [`refused: ${printable(release.schedule.refusal)}`] : []),
     ...(last === null ? [] : [`valid until: ${last}${over}`]),
@@ -183,7 +164,7 @@ function recordText(code: string, kind: AuditKind, detail: ReleaseDetail): strin
     case 'release_withdrawn':
       return 'withdrawn'
     case 'release_moved':
-      return `its tiles moved into ${storeText(detail.store as TileStoreName)}`
+      return `its tiles moved into ${placeOf(detail.store as string)}`
   }
   const { release, replaced, rollback, allowed, scheduled_by } = detail
   if (release !== code) return rollback ? `rolled back to ${release}` : `replaced by ${release}`
@@ -230,44 +211,6 @@ function readCount(text: string): number {
   if (/^\d{1,6}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('It must be a whole number from 0 on.')
 }
-
-const move = command({
-  usage: 'move <release>',
-  description:
-    'Move the tiles of a complete release into the files of TILE_STORE, or back, while the release answers. The copy is compared before it answers.',
-  parameters: ['its code'],
-  options: [new Option('--to <store>', 'where to').choices(['files', 'postgis']).makeOptionMandatory()],
-  examples: [
-    'agro releases move yield-eth-wheat-2026-08-v2 --to files',
-    'agro releases move yield-eth-wheat-2026-08-v2 --to postgis',
-  ],
-  async change(database, { to }: Output & { to: TileStoreName }, code: string) {
-    const moved = await moveRelease(database, code, to, { progress: progressLine('moving'), tell })
-    const text = moved
-      ? `The tiles of ${code} are in ${storeText(to)} now.`
-      : `They are in ${storeText(to)} already.`
-    return [{ release: code, store: to, moved }, text]
-  },
-})
-
-const sweep = command({
-  usage: 'sweep',
-  description: 'Remove files of TILE_STORE that belong to no release and are older than a day.',
-  options: [
-    ['--dry-run', 'count the files, and remove none'],
-    ['--force', 'remove files even if the database names none'],
-  ],
-  examples: ['agro releases sweep --dry-run', 'agro releases sweep'],
-  async change(database, { dryRun = false, force = false }: Output & { dryRun?: boolean; force?: boolean }) {
-    const onWait = () => tell('Releases are being loaded or moved: waiting for that.')
-    const sweeping = removeUnusedFiles(database, { dryRun, force, onWait })
-    const { files, bytes, unfinished } = await whileShown('looking', sweeping)
-    const verb = dryRun ? 'would be removed' : 'are removed'
-    const rest = unfinished > 0 ? `, of which ${unfinished} were not written to their end` : ''
-    const sentence = `${files} files (${sizeText(bytes)}) ${verb}${rest}.`
-    return [{ files, bytes, unfinished, removed: !dryRun }, sentence]
-  },
-})
 
 interface PublishOptions extends Output {
   allow: CheckName[]
@@ -411,6 +354,6 @@ const remove = command({
 
 export const releasesCommand = group(
   'releases',
-  'List, show, compare, publish, schedule, roll back, delete, prune and move releases, and sweep unused files.',
-  [list, show, diffCommand, prune, move, sweep, schedule, unschedule, publish, rollback, remove],
+  'List, show, compare, publish, schedule, roll back, delete and prune releases.',
+  [list, show, diffCommand, prune, schedule, unschedule, publish, rollback, remove],
 )

@@ -26,7 +26,6 @@ const CORE_KINDS = {
   release_refused: 'a scheduled release was refused when it was to be published',
   release_deleted: 'a release was deleted',
   release_moved: 'the tiles of a release were moved into files, or back',
-  files_swept: 'files that no release had were removed',
   boundaries_loaded: 'boundaries were loaded',
   reference_changed: 'countries, crops or plausible ranges were changed',
 } as const

@@ -5,8 +5,6 @@ import type { Config } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { EmbeddedCluster } from './embedded/cluster.ts'
-import { openFileStore } from './files/open.ts'
-import type { FileStore } from './files/store.ts'
 import { CONNECTION_TIMEOUT_MS, createPool } from './pool.ts'
 import { createReplica, type Replica } from './replica.ts'
 import { type Reading, readingDialect } from './replica-reads.ts'
@@ -67,6 +65,8 @@ export interface Cluster {
 
 export interface Database {
   kind: 'server' | 'embedded'
+  /** The settings that it is opened with. */
+  config: Config
   /** For writes, and for reading them back. */
   writer: Kysely<Tables>
   /** For background work longer than a request: without a timeout on a server. */
@@ -85,8 +85,6 @@ export interface Database {
   beginReading(): Reading
   beginReadingAtPrimary(): Reading
   replica: Replica | null
-  /** The files of TILE_STORE; undefined where everything is in the database. */
-  files: FileStore | undefined
   /** Whether it is away and cannot change meanwhile: the embedded one, whose folder is locked. */
   standsStill(): boolean
   /** Tells of statements, with LOG_LEVEL=trace: otherwise they are not even timed. */
@@ -188,6 +186,7 @@ function createDatabase(
   const beginOnWriter = (): Reading => ({ run: (part) => part(pool) })
   return {
     kind,
+    config,
     writer,
     patientWriter: patientPool === pool ? writer : connect(new PostgresDialect({ pool: patientPool })),
     reader: replica ? connect(readingDialect(replica.beginReading)) : writer,
@@ -198,7 +197,6 @@ function createDatabase(
     beginReading: replica?.beginReading ?? beginOnWriter,
     beginReadingAtPrimary: replica?.beginReadingAtPrimary ?? beginOnWriter,
     replica: replica ?? null,
-    files: openFileStore(config),
     standsStill: () => false,
     statements,
     async close() {

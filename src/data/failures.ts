@@ -55,6 +55,21 @@ export function isLockNotAvailable(error: unknown): boolean {
   return readErrorCode(error) === LOCK_NOT_AVAILABLE
 }
 
+/** A store of tiles does not answer, or lacks what is asked of it; a later attempt may succeed. */
+export class StorageUnavailable extends Error {
+  override name = 'StorageUnavailable'
+  /** Whether it has refused this request alone. */
+  readonly hasAnswered: boolean
+
+  constructor(
+    message: string,
+    { hasAnswered = false, ...options }: ErrorOptions & { hasAnswered?: boolean } = {},
+  ) {
+    super(message, options)
+    this.hasAnswered = hasAnswered
+  }
+}
+
 /** What to do about files that are damaged, of tables and of indexes. */
 const REPAIRS: Record<string, string> = {
   XX001: 'stop the service, and put back a backup.',

@@ -3,7 +3,8 @@ import type { CompanionRole, Conditions } from '#schemas/certainty.ts'
 
 /** The tables of releases; `tables.ts` has all. */
 
-export type TileStoreName = 'postgis' | 'files'
+/** `postgis`, or one that an extension has. */
+export type TileStoreName = string
 
 export interface ReleaseTable {
   id: Generated<number>
@@ -25,18 +26,9 @@ export interface ReleaseTable {
   load_lock: number | null
   /** ISO date. */
   valid_until: string | null
-  tile_store: Generated<'postgis' | 'files'>
+  tile_store: Generated<TileStoreName>
   deleted_at: Date | null
   conditions: Conditions | null
-}
-
-export interface GranuleTable {
-  coverage_id: number
-  granule_row: number
-  granule_column: number
-  name: string
-  header_bytes: number
-  bytes: number
 }
 
 export interface PublicationTable {

@@ -5,7 +5,6 @@ import type { AuditKind } from './audit-kinds.ts'
 import type {
   CompanionTable,
   CoverageTable,
-  GranuleTable,
   LayerTable,
   PublicationTable,
   ReleaseTable,
@@ -210,7 +209,6 @@ export interface Tables {
   layer: LayerTable
   companion: CompanionTable
   raster_tile: { coverage_id: number; tile_row: number; tile_column: number; rast: string }
-  granule: GranuleTable
   tile_summary: { coverage_id: number; level: number; block_row: number; block_column: number; bands: Buffer }
   area_result: AreaResultTable
   area_claim: { release_id: number; admin_area_id: number; leased_until: Date }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { TSchema } from 'typebox'
 import type { ReleaseLink } from '#schemas/catalog.ts'
 import type { ServiceLink } from '#schemas/service.ts'
 import { ACCOUNT_DATA, ACCOUNT_LIMITS, type AccountData } from '#src/accounts/account-data.ts'
@@ -14,8 +15,10 @@ import { OF_RELEASES } from '#src/catalog/removal-queries.ts'
 import type { CheckedDatabase, Checks } from '#src/cli/doctor/finding.ts'
 import { addSettings, type SettingsOwner } from '#src/config.ts'
 import { AUDIT_KINDS } from '#src/data/audit-kinds.ts'
+import type { TileStoreName } from '#src/data/release-tables.ts'
 import { FOLDERS } from '#src/data/schema-state.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { TILE_STORES, type TileStoreKind } from '#src/data/tiles/stores.ts'
 import { addErrors, type ErrorRows } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
@@ -78,6 +81,12 @@ export interface Extension extends SettingsOwner {
   releaseLinks?: ReleaseLink[]
   /** What `GET /releases/{code}` has more. */
   releaseMembers?(app: App): Promise<ReleaseMember[]>
+  /** What `GET /health/ready` has more. */
+  readiness?: { schema: Record<string, TSchema>; read(app: App): object }
+  /** Where tiles of releases may be, by name. */
+  tileStores?: Record<TileStoreName, TileStoreKind>
+  /** Decorates the service, before its stores of tiles are opened. */
+  decorate?(app: App): Promise<void>
   routes?(app: App, core: Core): Promise<void>
   /** Its folders `migrations`, numbered with those of `sql/migrations`, and `functions`. */
   sql?: URL
@@ -106,6 +115,9 @@ export function listed(extensions: readonly Extension[]): readonly Extension[] {
     if (extension.observeLoads) LOAD_OBSERVERS.push(extension.observeLoads)
     if (extension.accounts) ACCOUNT_DATA.push(extension.accounts)
     Object.assign(ACCOUNT_LIMITS, extension.accountLimits)
+    for (const [name, store] of Object.entries(extension.tileStores ?? {})) {
+      TILE_STORES[name] = { ...store, extension: extension.name }
+    }
     Object.assign(AUDIT_KINDS, extension.auditKinds)
     Object.assign(METRICS, extension.metrics)
     Object.assign(PATTERNS, extension.patterns)

@@ -12,6 +12,7 @@ import { skill } from './skill/index.ts'
 import { stac } from './stac/index.ts'
 import { subscriptions } from './subscriptions/index.ts'
 import { texts } from './texts/index.ts'
+import { tileFiles } from './tile-files/index.ts'
 import { transfer } from './transfer/index.ts'
 
 /** All extensions. Without its line and its folder an extension is gone. */
@@ -29,5 +30,6 @@ export const EXTENSIONS = listed([
   skill,
   subscriptions,
   texts,
+  tileFiles,
   transfer,
 ])

@@ -9,7 +9,6 @@ import type {
 import type { Products } from '#schemas/products/define.ts'
 import type { Config } from '#src/config.ts'
 import type { Database } from '#src/data/client.ts'
-import type { ServedFiles } from '#src/data/files/serving.ts'
 import type { TileStores } from '#src/data/tiles/stores.ts'
 import type { SliceQueue } from '#src/lib/limiter.ts'
 
@@ -28,8 +27,6 @@ declare module 'fastify' {
     database: Database
     /** Pixels of releases. */
     tiles: TileStores
-    /** Files of tiles; null where all are in the database. */
-    files: ServedFiles | null
     products: Products
     turns: SliceQueue
   }

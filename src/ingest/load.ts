@@ -4,6 +4,7 @@ import type { Database } from '#src/data/client.ts'
 import { nameOfCrs } from '#src/data/crs.ts'
 import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
 import { inTransaction } from '#src/data/sql.ts'
+import { TILE_STORES } from '#src/data/tiles/stores.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
@@ -25,7 +26,6 @@ import {
   type SourceDescription,
 } from './source.ts'
 import { type CoverageStatistics, layerCollector } from './statistics.ts'
-import { FILES_LOCK } from './unused-files.ts'
 
 type Progress = (done: number) => void
 
@@ -257,7 +257,7 @@ async function whileLoading<Result>(
         ? 'Files that no release has are being swept: waiting for that.'
         : 'The same data are being loaded by another process: waiting for it.',
     )
-  const shared = database.files && FILES_LOCK
+  const shared = TILE_STORES[storeForLoads(database)]?.lock
   const { lost, unlock } = await lockWork(database, lock, { shared, onWait, signal })
   try {
     for (const { id, code } of await queries.listDeadLoads(database.writer, lock)) {

@@ -1,23 +1,28 @@
 import type { Database } from '#src/data/client.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
-import type { PixelWriter } from '#src/data/tiles/file-tiles.ts'
-import type { GranuleCoverage } from '#src/data/tiles/granule.ts'
-import { createTileStores, STORE_NAMES, TILE_STORES } from '#src/data/tiles/stores.ts'
+import {
+  createTileStores,
+  listStores,
+  type PixelWriter,
+  requireStore,
+  TILE_STORES,
+  type WrittenCoverage,
+} from '#src/data/tiles/stores.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { createPyramid } from '#src/raster/pyramid.ts'
 import { tilesOf } from '#src/raster/tiles.ts'
 import * as queries from './queries.ts'
 
-export function storeForLoads(database: Database): TileStoreName {
-  return STORE_NAMES.find((name) => TILE_STORES[name].takesLoads?.(database)) ?? 'postgis'
+export function storeForLoads({ config }: Pick<Database, 'config'>): TileStoreName {
+  return listStores(config).find(([, { takesLoads }]) => takesLoads?.(config))?.[0] ?? 'postgis'
 }
 
 export async function createPixelWriter(
   database: Database,
-  coverage: GranuleCoverage & { id: number },
+  coverage: WrittenCoverage,
   store = storeForLoads(database),
 ): Promise<PixelWriter> {
-  const { createWriter } = TILE_STORES[store]
+  const { createWriter } = requireStore(TILE_STORES, store)
   if (createWriter) return createWriter(database, coverage)
   const { id, grid, bands } = coverage
   const tiles = queries.createTileWriter(database.writer, id)
@@ -59,10 +64,10 @@ export async function summariseCoverages(
 async function summarise(database: Database, coverage: queries.StoredCoverage): Promise<void> {
   const { id, grid, store } = coverage
   await queries.clearSummaries(database.writer, id)
-  const stores = createTileStores({ ...database, reader: database.writer })
+  const stores = await createTileStores({ ...database, reader: database.writer })
   const pyramid = createPyramid(grid, await queries.isGeographic(database.writer, grid.srid))
   const summaries = queries.createSummaryWriter(database.writer, id)
-  for await (const { window, bands } of stores[store].windows(id)) {
+  for await (const { window, bands } of requireStore(stores, store).windows(id)) {
     for (const run of pyramid.add(window, bands)) await summaries.add(run)
   }
   for (const run of pyramid.finish()) await summaries.add(run)

@@ -3,7 +3,7 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Database } from '#src/data/client.ts'
 import { type FailureSources, findAlsoAtPrimary, isDatabaseUnavailable } from '#src/data/failures.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { createTileStores, mapStores, type TileStores } from '#src/data/tiles/stores.ts'
+import { createTileStores, mapStores, requireStore, type TileStores } from '#src/data/tiles/stores.ts'
 import type { TileAddress, TileStore } from '#src/data/tiles/tile-queries.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import { Cache } from '#src/lib/cache.ts'
@@ -177,7 +177,7 @@ export function createPixelReader(
     run: (pixels: PixelAddress[]) => findAlsoAtPrimary(source, pixels, findCells),
   })
   // Slow files do not delay tiles of the database.
-  const loaders = mapStores((name) => createTileLoader(tiles[name], cache, concurrency))
+  const loaders = mapStores(tiles, (store) => createTileLoader(store, cache, concurrency))
 
   /** Whether a pixel in memory needs no database. */
   const isFoundHere = (coverage: NumberedCoverage) => cacheBytes > 0 && coverage.srid === WGS84
@@ -204,15 +204,14 @@ export function createPixelReader(
       const place = await placeOn(coverage, position)
       if (place === null) return NOTHING
       const tile = cache.get(place.key)
-      return tile ? pixelIn(tile, place) : loaders[coverage.store].read(coverage, place)
+      return tile ? pixelIn(tile, place) : requireStore(loaders, coverage.store).read(coverage, place)
     },
     state: () => ({
       cache: cache.state(),
       pixels: askPixels.state(),
       /** Pixels of projected grids with tiles in files. */
       cells: askCells.state(),
-      tiles: loaders.postgis.state(),
-      granules: loaders.files.state(),
+      loaders: mapStores(loaders, ({ state }) => state()),
     }),
   }
 }
@@ -240,7 +239,8 @@ export async function valuesInRelease(
   const [found] = await findReleases(database.writer, [releaseId])
   if (!found) throw new ReplacedMeanwhile()
   const release = createNumbering()(found, product)
-  const pixels = createPixelReader(database, createTileStores(database), { cacheBytes: 0, concurrency: 1 })
+  const tiles = await createTileStores(database)
+  const pixels = createPixelReader(database, tiles, { cacheBytes: 0, concurrency: 1 })
   const { certainty } = release
   const readValues = async ({ condition, ...position }: (typeof places)[number]): Promise<ReleaseValue[]> => {
     if (conditionError(release, condition)) return []

@@ -74,7 +74,8 @@ export interface Release extends Series, Omit<AnsweredRelease, 'forecastMonth' |
 
 export interface PublishedState {
   ids: number[]
-  inFiles: number[]
+  /** Of releases whose tiles are not in the database. */
+  stores: Record<number, TileStoreName>
   boundaries: string
   reference: string
 }
@@ -83,14 +84,11 @@ export async function findPublishedState(db: Kysely<Tables>): Promise<PublishedS
   const { rows } = await sql<PublishedState>`
     select
       coalesce((select json_agg(release_id order by release_id) from publication), '[]') as ids,
-      coalesce(
-        (
-          select json_agg(release_id order by release_id)
-          from publication join release on release.id = release_id
-          where tile_store = 'files'
-        ),
-        '[]'
-      ) as "inFiles",
+      coalesce((
+        select json_object_agg(release_id, tile_store order by release_id)
+        from publication join release on release.id = release_id
+        where tile_store <> 'postgis'
+      ), '{}') as stores,
       boundaries_version() as boundaries,
       reference_version() as reference`.execute(db)
   return rows[0] as PublishedState

@@ -149,8 +149,8 @@ async function take(
   attempts = ATTEMPTS,
 ): Promise<DatedSnapshot> {
   const takenAt = performance.now()
-  const { ids, inFiles, boundaries, reference } = await queries.findPublishedState(source)
-  if (before?.state === formatState({ ids, inFiles, boundaries, reference }) && sayTheirAge(before)) {
+  const { ids, stores, boundaries, reference } = await queries.findPublishedState(source)
+  if (before?.state === formatState({ ids, stores, boundaries, reference }) && sayTheirAge(before)) {
     before.takenAt = takenAt
     return before
   }
@@ -171,14 +171,14 @@ async function take(
   for (const id of ids) {
     const release = prepared.get(id)
     if (release === undefined) continue
-    const store = inFiles.includes(id) ? 'files' : 'postgis'
+    const store = stores[id] ?? 'postgis'
     releases.set(id, release && withAge(withStore(release, store), products.of(release.product)))
   }
   const published = [...releases.values()].filter((release) => release !== null)
   return {
     takenAt,
     // Releases may have been deleted meanwhile: then the next query finds a change.
-    state: formatState({ ids: [...releases.keys()], inFiles, boundaries, reference }),
+    state: formatState({ ids: [...releases.keys()], stores, boundaries, reference }),
     releases,
     countries,
     bounded: new Set(bounded),
@@ -211,8 +211,8 @@ function sayTheirAge({ published }: Snapshot): boolean {
   return published.every((release) => isStale(release, Date.now()) === (release.stale ?? false))
 }
 
-function formatState({ ids, inFiles, boundaries, reference }: queries.PublishedState): string {
-  return `${ids.join()}; ${inFiles.join()}; ${boundaries}; ${reference}`
+function formatState({ ids, stores, boundaries, reference }: queries.PublishedState): string {
+  return `${ids.join()}; ${JSON.stringify(stores)}; ${boundaries}; ${reference}`
 }
 
 /** Unpublished releases in memory, without their pixels: each takes some kilobytes. */

@@ -4,12 +4,7 @@ import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
-import {
-  createMadeFiles,
-  type OpenMadeFile,
-  openNameless,
-  type WrittenFile,
-} from '#src/data/files/made-files.ts'
+import { createMadeFiles, type OpenMadeFile, openNameless, type WrittenFile } from '#src/data/made-files.ts'
 import { downloadBytesOf } from '#src/data/tiles/geotiff-writer.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'

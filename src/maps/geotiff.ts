@@ -3,14 +3,15 @@ import type { Static } from 'typebox'
 import { GeoTiff, ref } from '#schemas/common.ts'
 import { GeotiffParams } from '#schemas/map.ts'
 import type { Products } from '#schemas/products/define.ts'
-import type { OpenMadeFile, WrittenFile } from '#src/data/files/made-files.ts'
+import type { OpenMadeFile, WrittenFile } from '#src/data/made-files.ts'
 import {
   type GeotiffLayer,
   isOffered,
   type LayerWindow,
   writeGeotiff,
 } from '#src/data/tiles/geotiff-writer.ts'
-import { chooseSampleType } from '#src/data/tiles/granule.ts'
+import { requireStore } from '#src/data/tiles/stores.ts'
+import { chooseSampleType } from '#src/data/tiles/tiff.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readPath } from '#src/http/parameters.ts'
@@ -33,7 +34,7 @@ async function writeLayerFile(
   pause: () => Promise<void>,
 ): Promise<WrittenFile> {
   const { coverage, band, pixelType } = layer
-  const windows = stores[coverage.store].windows(coverage.id)[Symbol.asyncIterator]()
+  const windows = requireStore(stores, coverage.store).windows(coverage.id)[Symbol.asyncIterator]()
   const first = await windows.next()
   // Another store has the tiles by now.
   if (first.done && layer.validCount > 0) throw new ReplacedMeanwhile()

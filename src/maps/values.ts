@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/data/tables.ts'
-import type { TileStores } from '#src/data/tiles/stores.ts'
+import { requireStore, type TileStores } from '#src/data/tiles/stores.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
@@ -216,7 +216,7 @@ async function readPixels(
   for (let first = 0; first < tiles.length; first += TILES_A_CHUNK) {
     const chunk = tiles.slice(first, first + TILES_A_CHUNK)
     const addresses = chunk.map(([tile]) => ({ coverageId: id, ...placeIn(tile, tilesAcross) }))
-    const found = await stores[store].find(addresses)
+    const found = await requireStore(stores, store).find(addresses)
     for (const [index, [, pixelsOfMap]] of chunk.entries()) {
       await pause()
       const wkb = found[index]

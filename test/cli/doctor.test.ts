@@ -72,8 +72,9 @@ describe('the doctor', () => {
       'secrets.mail_encryption',
       'disk.free',
       'replica.lag',
-      'files.present',
-      'signatures.signing_key',
+        'releases.stores',
+        'signatures.signing_key',
+        'files.present',
     ])
     expect(of('versions service')).toEqual([
       ['ok', `The service is ${VERSION}, on Node ${process.versions.node}.`],

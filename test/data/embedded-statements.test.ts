@@ -58,15 +58,6 @@ import { addRequestCounts, countErrors, countRequests, countUsers } from '#src/h
 import { createIdempotencyRecords } from '#src/http/idempotency-queries.ts'
 import { cutByNearestSeat } from '#src/ingest/demo/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
-import {
-  clearStore,
-  findTileStore,
-  listMovedCoverages,
-  listSomeGranules,
-  listUsedFiles,
-  namesFiles,
-  switchStore,
-} from '#src/ingest/move-queries.ts'
 import { clearSummaries } from '#src/ingest/queries.ts'
 import { noLatencies } from '#src/lib/tallies.ts'
 import { findAreasAt, findCells, findPixels, findReleaseState } from '#src/lookup/queries.ts'
@@ -166,18 +157,11 @@ test('of releases that are scheduled, compared and pruned', async () => {
   expect(await publishesSynthetic(db)).toBe(true)
 })
 
-test('of the stores of tiles', async () => {
+test('of pixels', async () => {
   const code = await load(4, '2030-03')
   const { id } = (await findRelease(db, code)) as ReleaseRow
-  const store = await findTileStore(db, id)
-  const [coverage] = await listMovedCoverages(db, id)
-  await clearStore(db, 'files', coverage?.id as number)
-  await within((trx) => switchStore(trx, code, store))
-  expect(await listUsedFiles(db, ['none.tif'])).toEqual(new Set())
-  expect(await namesFiles(db)).toBe(false)
-  expect(await listSomeGranules(db, 1)).toEqual([])
-
-  const coverageId = coverage?.id as number
+  const coverages = db.selectFrom('coverage').select('id').where('release_id', '=', id)
+  const { id: coverageId } = await coverages.executeTakeFirstOrThrow()
   const pixels = [{ coverageId, longitude: 38.5, latitude: 9.5 }]
   expect(await findPixels(db, pixels)).toEqual([[4]])
   expect(await findCells(db, pixels)).toEqual([{ row: 0, column: 0 }])

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
+import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createCleanup } from '#bench/cleanup.ts'
@@ -9,10 +10,9 @@ import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { type Database, serverCluster } from '#src/data/client.ts'
 import { findAlsoAtPrimary } from '#src/data/failures.ts'
-import { openFolder } from '#src/data/files/store.ts'
 import { migrate } from '#src/data/migrate.ts'
 import type { Replica } from '#src/data/replica.ts'
-import { createTileStores } from '#src/data/tiles/stores.ts'
+import { createTileStores, requireStore, TILE_STORES } from '#src/data/tiles/stores.ts'
 import type { App } from '#src/http/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { findPixels } from '#src/lookup/queries.ts'
@@ -301,7 +301,8 @@ describe.skipIf(!POSTGRES_PROGRAMS)('a replica', () => {
       .where('release_id', '=', release.id)
       .executeTakeFirstOrThrow()
     const pixel = { coverageId: coverage.id, longitude: PIXEL_CENTRE.lng, latitude: PIXEL_CENTRE.lat }
-    const { postgis } = createTileStores({ ...maintenance, reader: maintenance.writer, files: undefined })
+    const stores = await createTileStores({ ...maintenance, reader: maintenance.writer })
+    const postgis = requireStore(stores, 'postgis')
     expect(await postgis.find([{ coverageId: coverage.id, row: 0, column: 0 }])).toEqual([null])
     expect(await findPixels(maintenance.writer, [pixel])).toEqual([null])
     expect(await listCoverages(maintenance.writer, release.id)).toEqual([])
@@ -387,13 +388,16 @@ describe.skipIf(!POSTGRES_PROGRAMS)('a replica', () => {
     })
 
     test('that lacks a release has the primary asked for its tiles, in whichever store they are', async () => {
-      const files = openFolder(await newFolder())
+      const settings = { TILE_STORE: String(pathToFileURL(await newFolder())) }
       await executeOnServer(server.replicaUrl('agro'), 'select pg_wal_replay_pause()')
       try {
-        for (const store of ['postgis', 'files'] as const) {
-          const id = await loadCoverage(store === 'files' ? { ...maintenance, files } : maintenance)
+        for (const store of Object.keys(TILE_STORES)) {
+          const config = Object.assign({}, maintenance.config, store === 'postgis' ? {} : settings)
+          const id = await loadCoverage({ ...maintenance, config })
           const tiles = [id + 1, id].map((coverageId) => ({ coverageId, row: 0, column: 0 }))
-          const [none, tile] = await createTileStores({ ...behind, files })[store].find(tiles)
+          const [none, tile] = await requireStore(await createTileStores({ ...behind, config }), store).find(
+            tiles,
+          )
           expect(none).toBeNull()
           expect([...(decodeTile(tile as Buffer).bands[0]?.pixels ?? [])]).toEqual([7])
         }

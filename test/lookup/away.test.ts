@@ -58,7 +58,12 @@ describe('a database that goes away', () => {
     const { database, databaseUrl, proxy } = service
     // Known for longer than the test takes.
     const config = loadConfig({ DATABASE_URL: databaseUrl, RELEASE_MAX_AGE_MS: '60000' })
-    const lookup = createLookup({ database, tiles: createTileStores(database), config, products: PRODUCTS })
+    const lookup = createLookup({
+      database,
+      tiles: await createTileStores(database),
+      config,
+      products: PRODUCTS,
+    })
     const locations = createLocationValidator(database.reader, lookup, PRODUCTS.list)
     const answer = await locations.fromDatabase(KIGALI, EVERYBODY)
     expect(answer).toMatchObject({

@@ -218,7 +218,7 @@ function nullForNaN(value: number): number | null {
 }
 
 test('memory, coalesced queries and ST_Value give the same doubles, whatever the pixels, grid and place', async () => {
-  const tiles = createTileStores(service.database)
+  const tiles = await createTileStores(service.database)
   const settings = { ...service.testDatabase.environment, RELEASE_MAX_AGE_MS: '0' }
   const ways = [16, 0].map((megabytes) => ({
     inMemory: megabytes > 0,

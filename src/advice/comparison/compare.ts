@@ -352,11 +352,11 @@ function coveringRectangle(coverages: ZonalCoverage[]): Rings {
 }
 
 /** A computation for a command: without a queue, and without an end but the command's. */
-export function computingAlone(database: Database): Computation {
+export async function computingAlone(database: Database): Promise<Computation> {
   const reads = readUntil(database, new AbortController().signal)
   return {
     ...reads,
-    readTiles: readingTiles(createTileStores(database), reads),
+    readTiles: readingTiles(await createTileStores(database), reads),
     wait: (something) => something(),
     pause: async () => {},
   }

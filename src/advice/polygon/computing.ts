@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Ask, type Reads, readUntil } from '#src/data/cancellable.ts'
-import type { TileStores } from '#src/data/tiles/stores.ts'
+import { requireStore, type TileStores } from '#src/data/tiles/stores.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
@@ -27,7 +27,7 @@ type ReadTiles = (coverage: ZonalCoverage, tiles: TilePlace[]) => Promise<ReadTi
 
 export function readingTiles(stores: TileStores, reads: Reads): ReadTiles {
   return async ({ id, store }, tiles) => {
-    const stored = await stores[store].read(reads, id, tiles)
+    const stored = await requireStore(stores, store).read(reads, id, tiles)
     return stored.map(({ row, column, wkb }) => ({ row, column, decode: () => decodeTile(wkb) }))
   }
 }

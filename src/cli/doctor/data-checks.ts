@@ -3,27 +3,14 @@ import { isStale } from '#schemas/products/define.ts'
 import { listCountryEntries } from '#src/catalog/reference-queries.ts'
 import { listReleases } from '#src/catalog/release-queries.ts'
 import { listSchedules } from '#src/catalog/schedule-queries.ts'
-import { FileMissing, type FileStore, StorageUnavailable } from '#src/data/files/store.ts'
+import { listStores } from '#src/data/tiles/stores.ts'
 import { readTotalLimit } from '#src/history/recorder.ts'
 import { sumHistories } from '#src/history/recording-queries.ts'
 import { findRetention } from '#src/history/retention-queries.ts'
-import { findFileTotals, listSomeGranules, type NamedGranule } from '#src/ingest/move-queries.ts'
 import { listUnsummarised } from '#src/ingest/queries.ts'
-import { lookForFiles } from '#src/ingest/unused-files.ts'
 import { isoMonth } from '#src/lib/dates.ts'
-import { formatError } from '#src/lib/promises.ts'
 import { sizeText, someNames, spanText, timeText } from '../table.ts'
-import {
-  answer,
-  type CheckedDatabase,
-  type Checks,
-  error,
-  note,
-  ok,
-  rows,
-  unknown,
-  warning,
-} from './finding.ts'
+import { answer, type CheckedDatabase, type Checks, error, note, ok, rows, warning } from './finding.ts'
 import * as queries from './queries.ts'
 
 export const DATA_CHECKS: Checks<CheckedDatabase> = {
@@ -149,46 +136,15 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
     return warning(sentence, 'Run `agro migrate`, or start the service anew.')
   }),
 
-  async 'files.reachable'({ ask, files }) {
-    const { releases } = await ask(findFileTotals)
-    if (!files) {
-      if (releases === 0) return ok('All tiles are in the database.')
-      const sentence = `${releases} releases have their tiles in files, and TILE_STORE names none.`
-      return error(sentence, 'Set TILE_STORE to where they are.')
-    }
-    const [granule] = releases > 0 ? await ask((trx) => listSomeGranules(trx, 1)) : []
-    const failure = await findFailure(files, granule)
-    if (failure === undefined) return ok(`The files in ${files.place} can be read.`)
-    return releases === 0
-      ? note(
-          `${failure}; no release has any.`,
-          FORBIDDEN.test(failure)
-            ? 'A key that may not list gets 403 for a missing file.'
-            : 'A folder is made by the first file that is loaded.',
-        )
-      : error(`${failure}: ${releases} releases are answered 503.`, 'Mend what the sentence says.')
-  },
-
-  async 'files.present'({ ask, files }) {
-    const { files: named } = await ask(findFileTotals)
-    if (!files || named === 0) return []
-    const granules = await ask((trx) => listSomeGranules(trx, FILES_LOOKED_FOR))
-    try {
-      const { looked, absent } = await lookForFiles(files, granules)
-      if (absent.length === 0) return ok(`${looked} of ${named} files were looked for, and are there.`)
-      const refused = absent.filter(({ reason }) => FORBIDDEN.test(reason))
-      if (refused.length === looked)
-        return unknown(`Whether the files are there cannot be seen: ${refused[0]?.reason}.`)
-      const names = absent.map(({ name }) => name)
-      return error(
-        `Of ${looked} files that were looked for, ${absent.length} are missing or damaged: ${someNames(names, 2)}.`,
-        'Put them back from a backup, or load the releases again.',
-      )
-    } catch (caught) {
-      if (!(caught instanceof StorageUnavailable)) throw caught
-      return unknown(`${capitalise(caught)}.`)
-    }
-  },
+  'releases.stores': answer(queries.countReleasesByStore, (counts, { config }) => {
+    const known = listStores(config).map(([name]) => name)
+    return counts
+      .filter(({ store }) => !known.includes(store))
+      .map(({ store, releases }) => {
+        const sentence = `${releases} releases are answered 503: their tiles are in the store ${store}, whose extension is off or deleted.`
+        return error(sentence, 'Switch it on again by EXTENSIONS, or load these releases again.')
+      })
+  }),
 
   'areas.boundaries': answer(listCountryEntries, (countries) => {
     const advice = 'Load them with `agro boundaries`.'
@@ -213,26 +169,3 @@ const NEARLY = 0.9
 
 /** Services look every minute; a restarted one publishes late. */
 const OVERDUE_MS = 120_000
-
-const FILES_LOOKED_FOR = 200
-
-/** No file has this name; a working store says so. */
-const NO_FILE = `${'0'.repeat(64)}.tif`
-
-/** Stores answer so to keys without the right to read, and to wrong signatures. */
-const FORBIDDEN = / 403\b/
-
-/** @param granule an existing file: keys that may not list get 403 for missing ones */
-async function findFailure(files: FileStore, granule?: NamedGranule): Promise<string | undefined> {
-  try {
-    await files.read(granule ? `${granule.name}.tif` : NO_FILE, 0, 1)
-    return undefined
-  } catch (caught) {
-    return caught instanceof FileMissing ? undefined : capitalise(caught)
-  }
-}
-
-function capitalise(caught: unknown): string {
-  const message = formatError(caught)
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}`
-}

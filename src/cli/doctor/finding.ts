@@ -32,7 +32,7 @@ export interface DoctorReport {
 type CheckResult = Omit<DoctorReport['findings'][number], 'group' | 'check'>
 export type CheckResults = CheckResult | CheckResult[]
 
-export interface CheckedDatabase extends Pick<Database, 'kind' | 'files'> {
+export interface CheckedDatabase extends Pick<Database, 'kind'> {
   config: Config
   /** Runs a query in a read-only transaction. */
   ask: <Answer>(query: (trx: Transaction<Tables>) => Promise<Answer>) => Promise<Answer>

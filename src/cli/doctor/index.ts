@@ -94,7 +94,6 @@ async function examineDatabase(config: Config, listChecks: ListChecks): Promise<
     ask: readingFrom(database.writer),
     change: (query) => database.writer.transaction().setAccessMode('read write').execute(query),
     // Requests would fall back to the primary; this pool does not.
-    files: database.files,
     askReplica: readingFrom(new Kysely({ dialect: new PostgresDialect({ pool: database.readPool }) })),
   }
   const ofServer = database.kind === 'server' ? SERVER_CHECKS : {}

@@ -140,3 +140,10 @@ export const listLackingTiles = all(sql<{ code: string; found: number; needed: n
   ) as counted
   where found < needed
   order by code, grid.id`)
+
+export const countReleasesByStore = all(sql<{ store: string; releases: number }>`
+  select tile_store as store, count(*)::integer as releases
+  from release
+  where status = 'ready'
+  group by tile_store
+  order by tile_store`)

@@ -3,9 +3,9 @@ import type { FileHandle } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
 import type { Config } from '#src/config.ts'
+import { openNameless, type WrittenFile } from '#src/data/made-files.ts'
 import type { Grid, GridSize, Window } from '#src/raster/grid.ts'
 import { bytesOf, createPixels, type Pixels, type PixelType } from '#src/raster/pixels.ts'
-import { openNameless, type WrittenFile } from '../files/made-files.ts'
 import {
   ascii,
   copyWindow,

@@ -1,39 +1,86 @@
+import { type Config, listExtensionsThatAreOn } from '#src/config.ts'
+import type { Grid, Window } from '#src/raster/grid.ts'
+import type { Pixels, StoredBand } from '#src/raster/pixels.ts'
 import type { Database } from '../client.ts'
-import type { RangeReader } from '../files/store.ts'
+import { StorageUnavailable } from '../failures.ts'
 import type { TileStoreName } from '../release-tables.ts'
-import { createFileWriter, openFileTiles, type PixelWriter } from './file-tiles.ts'
-import type { GranuleCoverage } from './granule.ts'
 import { createPostgisTiles, type TileSource, type TileStore } from './tile-queries.ts'
 
-type StoreSource = TileSource & Pick<Database, 'readerAtPrimary' | 'files'>
+/** A grid whose pixels are written. */
+export interface WrittenCoverage {
+  id: number
+  grid: Grid
+  /** Whether its CRS has degrees. */
+  geographic: boolean
+  bands: StoredBand[]
+}
 
-interface TileStoreKind {
-  open(source: StoreSource, ranges?: RangeReader): TileStore
+/** Takes windows from top to bottom, one array a band; writes may be delayed until the end. */
+export interface PixelWriter {
+  add(window: Window, pixels: Pixels[]): Promise<void>
+  finish(): Promise<void>
+}
+
+/** What operators have to know. */
+export interface StoreNotice {
+  level: 'note' | 'error'
+  sentence: string
+}
+
+export interface TileStoreKind {
+  /** For operators. */
+  place: string
+  /** The batcher of its look-ups, in metrics. */
+  batcher: string
+  open(source: TileSource): TileStore | Promise<TileStore>
   /** Whether new releases go there. */
-  takesLoads?(database: Database): boolean
+  takesLoads?(config: Config): boolean
   /** Those of the database are written by the load itself. */
-  createWriter?(database: Database, coverage: GranuleCoverage & { id: number }): Promise<PixelWriter>
+  createWriter?(database: Database, coverage: WrittenCoverage): Promise<PixelWriter>
+  /** Loads share this lock: what is removed meanwhile may be theirs. */
+  lock?: number
+  /** What an export of the database lacks. */
+  noteExport?(database: Database): Promise<StoreNotice | undefined>
+  /** Whether an imported database has its tiles. */
+  noteImport?(database: Database): Promise<StoreNotice | undefined>
 }
 
-/** Where tiles of releases are: in a table of the database, or elsewhere. */
-export const TILE_STORES: Record<TileStoreName, TileStoreKind> = {
-  postgis: { open: createPostgisTiles },
-  files: {
-    open: openFileTiles,
-    takesLoads: ({ files }) => files !== undefined,
-    createWriter: createFileWriter,
-  },
+const POSTGIS: TileStoreKind = { place: 'the database', batcher: 'tiles', open: createPostgisTiles }
+
+/** Where tiles of releases are: in a table of the database, or as an extension says. The list of extensions adds theirs. */
+export const TILE_STORES: Record<TileStoreName, TileStoreKind & { extension?: string }> = { postgis: POSTGIS }
+
+/** Those of the database and of the extensions that are on. */
+export function listStores(config: Config): [TileStoreName, TileStoreKind][] {
+  const on = listExtensionsThatAreOn(config)
+  return Object.entries(TILE_STORES).filter(([, { extension }]) => !extension || on.includes(extension))
 }
 
-export const STORE_NAMES = Object.keys(TILE_STORES) as TileStoreName[]
+/** For operators. */
+export function placeOf(store: TileStoreName): string {
+  return TILE_STORES[store]?.place ?? `the store ${store}`
+}
 
+/** By name. */
 export type TileStores = Record<TileStoreName, TileStore>
 
-/** @param ranges reads files through a cache */
-export function createTileStores(source: StoreSource, ranges?: RangeReader): TileStores {
-  return mapStores((name) => TILE_STORES[name].open(source, ranges))
+/** Opens those of the database and of the extensions that are on. */
+export async function createTileStores(source: TileSource): Promise<TileStores> {
+  const stores = listStores(source.config).map(async ([name, { open }]) => [name, await open(source)])
+  return Object.fromEntries(await Promise.all(stores))
 }
 
-export function mapStores<Result>(make: (name: TileStoreName) => Result): Record<TileStoreName, Result> {
-  return Object.fromEntries(STORE_NAMES.map((name) => [name, make(name)])) as Record<TileStoreName, Result>
+export function mapStores<From, To>(
+  stores: Record<TileStoreName, From>,
+  make: (store: From) => To,
+): Record<TileStoreName, To> {
+  return Object.fromEntries(Object.entries(stores).map(([name, store]) => [name, make(store)]))
+}
+
+/** @throws {StorageUnavailable} for that of an extension that is off or deleted */
+export function requireStore<Store>(stores: Record<TileStoreName, Store>, name: TileStoreName): Store {
+  const store = stores[name]
+  if (store === undefined)
+    throw new StorageUnavailable(`a release is in the store ${name}, whose extension is off or deleted`)
+  return store
 }

@@ -1,7 +1,5 @@
-import * as encoder from '@bokuweb/zstd-wasm'
-import { ZSTDDecoder } from 'zstddec'
 import type { Geotransform, Window } from '#src/raster/grid.ts'
-import type { Pixels, PixelType } from '#src/raster/pixels.ts'
+import { bytesOf, type Pixels, type PixelType, type StoredBand } from '#src/raster/pixels.ts'
 
 /** Types of TIFF's fields. */
 const TYPES = {
@@ -104,6 +102,16 @@ export function readLongs(header: Buffer, tag: number): number[] {
   return Array.from({ length: bytes.length / TYPES.long.bytes }, (_, index) => bytes.readUInt32LE(index * 4))
 }
 
+/** The type of all bands, or one that holds the pixels of each. */
+export function chooseSampleType(bands: StoredBand[]): PixelType {
+  const types = new Set(bands.map(({ pixelType }) => pixelType))
+  const [first] = types
+  // GDAL took signed bytes for unsigned ones until 3.7.
+  if (types.size === 1 && first !== '8BSI') return first as PixelType
+  if (types.size === 1) return '16BSI'
+  return [...types].every((type) => type === '32BF' || bytesOf(type) <= 2) ? '32BF' : '64BF'
+}
+
 /** Unsigned, signed, or floats. */
 export function encodeSampleFormat(type: PixelType): number {
   if (type.endsWith('F')) return 3
@@ -147,43 +155,4 @@ export function encodeGeoKeys(srid: number, geographic: boolean): number[] {
     ...(srid <= LARGEST_EPSG ? [[geographic ? GEO_KEYS.geographicCrs : GEO_KEYS.projectedCrs, srid]] : []),
   ] as [number, number][]
   return [1, 1, 0, keys.length, ...keys.flatMap(([key, value]) => [key, 0, 1, value])]
-}
-
-/** Faster levels make files a tenth larger, slower ones hardly smaller. */
-const LEVEL = 3
-
-/** Zstandard, which Node 20 has not. */
-export interface Zstd {
-  /** Decompresses the result as a check. */
-  compress(bytes: Uint8Array): Uint8Array
-  /** @param size of the result; another one is an error */
-  decompress(bytes: Uint8Array, size: number): Uint8Array
-}
-
-let loading: Promise<Zstd> | undefined
-
-/** Once in a process: a second instance of the library spoils the first one. */
-export function loadZstd(): Promise<Zstd> {
-  loading ??= load()
-  return loading
-}
-
-/** Two libraries: one alone compresses, the other decompresses faster and checks it. */
-async function load(): Promise<Zstd> {
-  const decoder = new ZSTDDecoder()
-  await Promise.all([encoder.init(), decoder.init()])
-  function decompress(bytes: Uint8Array, size: number): Uint8Array {
-    const decompressed = decoder.decode(bytes, size)
-    if (decompressed.length !== size) throw new Error(`${decompressed.length} bytes instead of ${size}`)
-    return decompressed
-  }
-
-  return {
-    decompress,
-    compress(bytes) {
-      const compressed = encoder.compress(bytes as Buffer, LEVEL)
-      if (Buffer.compare(decompress(compressed, bytes.length), bytes) === 0) return compressed
-      throw new Error('what was compressed by Zstandard cannot be decompressed')
-    },
-  }
 }

@@ -1,14 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 import type { Window } from '#src/raster/grid.ts'
 import { type DecodedTile, decodeTile, TILE_SIZE, type Tile } from '#src/raster/tiles.ts'
-import type { Ask, Copy, Reads } from '../cancellable.ts'
+import type { Copy, Reads } from '../cancellable.ts'
 import type { Database } from '../client.ts'
 import { findAlsoAtPrimary } from '../failures.ts'
 import { copyOutFrom } from '../pool.ts'
 import type { Reading } from '../replica-reads.ts'
 import { formatArray } from '../sql.ts'
 import type { Tables } from '../tables.ts'
-import { type EncodedGranule, GRANULE_SIZE } from './granule.ts'
 
 export interface TileAddress {
   coverageId: number
@@ -36,7 +35,10 @@ export interface TileStore {
   hits?(): number
 }
 
-export type TileSource = Pick<Database, 'reader' | 'beginReading' | 'beginReadingAtPrimary'>
+export type TileSource = Pick<
+  Database,
+  'config' | 'reader' | 'readerAtPrimary' | 'beginReading' | 'beginReadingAtPrimary'
+>
 
 export function createPostgisTiles({ reader, beginReading, beginReadingAtPrimary }: TileSource): TileStore {
   const begin = { reader: beginReading, readerAtPrimary: beginReadingAtPrimary }
@@ -113,90 +115,4 @@ async function tilesAfter(
     order by tile_row, tile_column
     limit ${limit}`.execute(db)
   return rows
-}
-
-export interface GranuleFile {
-  name: string
-  headerBytes: number
-}
-
-/** The granules of tiles, in order: undefined without any value, null where the coverage has been deleted or moved. */
-export async function findGranules(
-  ask: Ask,
-  tiles: TileAddress[],
-): Promise<(GranuleFile | undefined | null)[]> {
-  const rows = await ask<{ found: boolean; name: string | null; headerBytes: number }>(sql`
-    select coverage.id is not null as found, granule.name, granule.header_bytes as "headerBytes"
-    from unnest(
-      ${formatArray(tiles.map(({ coverageId }) => coverageId))}::bigint[],
-      ${formatArray(tiles.map(({ row }) => row))}::integer[],
-      ${formatArray(tiles.map(({ column }) => column))}::integer[]
-    ) with ordinality as wanted (coverage_id, tile_row, tile_column, ordinal)
-    left join coverage on coverage.id = wanted.coverage_id
-      and exists (
-        select from release
-        where release.id = coverage.release_id and status = 'ready' and tile_store = 'files'
-      )
-    left join lateral (
-      select name, header_bytes from granule
-      where granule.coverage_id = coverage.id
-        and granule_row = wanted.tile_row * coverage.tile_size / ${sql.lit(GRANULE_SIZE)}
-        and granule_column = wanted.tile_column * coverage.tile_size / ${sql.lit(GRANULE_SIZE)}
-      offset 0
-    ) as granule on true
-    order by wanted.ordinal`)
-  return rows.map(({ found, name, headerBytes }) => {
-    if (!found) return null
-    return name === null ? undefined : { name, headerBytes }
-  })
-}
-
-/** A row of granules, from left to right. */
-export async function listGranules(
-  db: Kysely<Tables>,
-  coverageId: number,
-  row: number,
-): Promise<GranuleFile[]> {
-  return db
-    .selectFrom('granule')
-    .select(['name', 'header_bytes as headerBytes'])
-    .where('coverage_id', '=', coverageId)
-    .where('granule_row', '=', row)
-    .orderBy('granule_column')
-    .execute()
-}
-
-/** From the top. */
-export async function listGranuleRows(db: Kysely<Tables>, coverageId: number): Promise<number[]> {
-  const rows = await db
-    .selectFrom('granule')
-    .select('granule_row as row')
-    .distinct()
-    .where('coverage_id', '=', coverageId)
-    .orderBy('granule_row')
-    .execute()
-  return rows.map(({ row }) => row)
-}
-
-export async function keepGranule(
-  db: Kysely<Tables>,
-  coverageId: number,
-  { row, column, name, headerBytes, bytes }: EncodedGranule,
-): Promise<void> {
-  await db
-    .insertInto('granule')
-    .values({
-      coverage_id: coverageId,
-      granule_row: row,
-      granule_column: column,
-      name,
-      header_bytes: headerBytes,
-      bytes: bytes.length,
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['coverage_id', 'granule_row', 'granule_column'])
-        .doUpdateSet({ name, header_bytes: headerBytes, bytes: bytes.length }),
-    )
-    .execute()
 }

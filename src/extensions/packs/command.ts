@@ -84,7 +84,7 @@ async function preparePackAlone(
     throw new OperatorError('--release and --layer choose what mbtiles show: other formats have all of it.')
   }
   const turns = createEventLoopQueue(Number.POSITIVE_INFINITY)
-  const tiles = createTileStores(database)
+  const tiles = await createTileStores(database)
   const app = { config, database, products: PRODUCTS, tiles, turns }
   const lookup = createLookup(app)
   const area = { countryCode: country.trim(), code: code.trim(), level }

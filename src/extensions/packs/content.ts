@@ -9,7 +9,7 @@ import {
   type Rectangle,
   type ShapeFormat,
 } from '#src/catalog/area-queries.ts'
-import type { TileStore } from '#src/data/tiles/tile-queries.ts'
+import { requireStore } from '#src/data/tiles/stores.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Pause } from '#src/lib/limiter.ts'
@@ -310,7 +310,7 @@ async function readWindow(
       }
     }
   }
-  const stored: TileStore = app.tiles[store]
+  const stored = requireStore(app.tiles, store)
   let bands: PackBand[] = []
   for (let first = 0; first < tiles.length; first += TILES_A_CHUNK) {
     const chunk = tiles.slice(first, first + TILES_A_CHUNK)

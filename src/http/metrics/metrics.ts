@@ -53,18 +53,6 @@ const CORE_METRICS = {
   agro_tile_cache_hits_total: counter('Tiles found in the cache.'),
   agro_tile_cache_misses_total: counter('Tiles missing in the cache.'),
   agro_tile_cache_evictions_total: counter('Tiles evicted from the cache.'),
-  agro_tile_files_away: gauge('1 while TILE_STORE does not answer.', 'max'),
-  agro_tile_files_reads_total: counter(
-    'Reads of tile files by source: memory, disk (TILE_DISK_CACHE_DIR), store (TILE_STORE).',
-  ),
-  agro_tile_files_bytes_total: counter('Bytes of these reads by source: disk, store.'),
-  agro_tile_files_errors_total: counter(
-    'Failed reads of the store by reason: unavailable, missing, damaged, refused (not tried).',
-  ),
-  agro_tile_disk_cache_failures_total: counter(
-    'Failures of TILE_DISK_CACHE_DIR (full, slow or damaged): the store was read instead.',
-  ),
-  agro_tile_disk_cache_evictions_total: counter('Files evicted from TILE_DISK_CACHE_DIR.'),
   agro_area_cells: gauge('Cells with known areas in memory.'),
   agro_area_cell_bytes: gauge('Approximate memory of these cells: 32 MB at most.'),
   agro_snapshot_age_seconds: gauge('Age of the known publications, which requests alone refresh.', 'max'),

@@ -2,8 +2,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { isDatabaseReadOnly, isDatabaseUnavailable } from '#src/data/failures.ts'
-import { isUnreadable } from '#src/data/tiles/granule.ts'
+import { isDatabaseReadOnly, isDatabaseUnavailable, StorageUnavailable } from '#src/data/failures.ts'
 import { ApiError, BASE, type ErrorCode } from '#src/errors.ts'
 import { TextError } from '#src/lib/text.ts'
 import type { App } from '../app.ts'
@@ -25,7 +24,7 @@ export function databaseUnavailable(): ApiError {
 
 /** Outage of the database or of the store of tiles; undefined for other errors. */
 export function databaseError(error: unknown): ApiError | undefined {
-  if (isUnreadable(error)) {
+  if (error instanceof StorageUnavailable) {
     return new ApiError('DATABASE_UNAVAILABLE', 'The rasters cannot be read at present; try again later.')
   }
   if (isDatabaseReadOnly(error)) return new ApiError('DATABASE_READ_ONLY')

@@ -12,22 +12,6 @@ declare module 'fastify' {
   }
 }
 
-function observeFiles(metrics: Metrics, { files, tiles }: Pick<App, 'files' | 'tiles'>): void {
-  const disk = () => files?.disk()
-  const store = () => files?.store()
-  metrics.observe('agro_tile_files_away', () => Number(store()?.isAway ?? false))
-  metrics.observe('agro_tile_files_reads_total', () => tiles.files.hits?.() ?? 0, { from: 'memory' })
-  metrics.observe('agro_tile_files_reads_total', () => disk()?.hits ?? 0, { from: 'disk' })
-  metrics.observe('agro_tile_files_reads_total', () => store()?.reads ?? 0, { from: 'store' })
-  metrics.observe('agro_tile_files_bytes_total', () => disk()?.hitBytes ?? 0, { from: 'disk' })
-  metrics.observe('agro_tile_files_bytes_total', () => store()?.bytes ?? 0, { from: 'store' })
-  for (const reason of ['unavailable', 'missing', 'damaged', 'refused'] as const) {
-    metrics.observe('agro_tile_files_errors_total', () => store()?.errors[reason] ?? 0, { reason })
-  }
-  metrics.observe('agro_tile_disk_cache_failures_total', () => disk()?.failures ?? 0)
-  metrics.observe('agro_tile_disk_cache_evictions_total', () => disk()?.evictions ?? 0)
-}
-
 /** Decorates the app with metrics, and observes the process, its connections and caches. */
 export const metrics = fp(
   async (app: App) => {
@@ -55,7 +39,6 @@ export const metrics = fp(
     for (const server of ['replica', 'primary'] as const) {
       metrics.observe('agro_database_reads_total', () => replica?.counts[server] ?? 0, { server })
     }
-    observeFiles(metrics, app)
     observeCaches(metrics)
   },
   { name: 'metrics' },

@@ -1,6 +1,6 @@
 import { type FileHandle, open, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { openNameless } from '#src/data/files/made-files.ts'
+import { openNameless } from '#src/data/made-files.ts'
 import { OperatorError } from '#src/errors.ts'
 
 /** By type: 3 is SHORT, 4 LONG, 12 DOUBLE, 16 LONG8. */

@@ -1,8 +1,9 @@
+import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { type FileStore, openFolder } from '#src/data/files/store.ts'
+import type { Database } from '#src/data/client.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
-import { createTileStores, type TileStores } from '#src/data/tiles/stores.ts'
+import { createTileStores, requireStore, type TileStores } from '#src/data/tiles/stores.ts'
 import type { StoredWindow } from '#src/data/tiles/tile-queries.ts'
 import { createPixelWriter } from '#src/ingest/pixel-writing.ts'
 import { insertCoverage, insertRelease } from '#src/ingest/queries.ts'
@@ -23,9 +24,11 @@ import { runsOf } from '#test/setup/property-runs.ts'
 // Runs on both databases: the statements of each store are tried here.
 
 const service = openApp({ template: 'empty' })
-let files: FileStore
+let source: Database
 beforeAll(async () => {
-  files = openFolder(await newFolder())
+  const { database } = service
+  const TILE_STORE = String(pathToFileURL(await newFolder()))
+  source = { ...database, config: { ...database.config, TILE_STORE } }
 })
 
 interface BandCase extends StoredBand {
@@ -129,7 +132,7 @@ async function allTiles(stores: TileStores, store: TileStoreName, coverageId: nu
   for (let row = 0; row <= grid.height / TILE_SIZE; row++) {
     for (let column = 0; column <= grid.width / TILE_SIZE; column++) wanted.push({ coverageId, row, column })
   }
-  const found = await stores[store].find(wanted)
+  const found = await requireStore(stores, store).find(wanted)
   return found.map((tile) => (tile instanceof Buffer ? tile.toString('hex') : tile))
 }
 
@@ -152,8 +155,7 @@ async function pixelsOfWindows(windows: AsyncIterable<StoredWindow>): Promise<st
 }
 
 test('a tile in files is the same as in the database, byte for byte, whatever the pixels, grid and windows', async () => {
-  const { database } = service
-  const stores = createTileStores({ ...database, files })
+  const stores = await createTileStores(source)
   await fc.assert(
     fc.asyncProperty(raster, async ({ grid, bands, windowSize, absent }) => {
       const haveGaps = bands.every(({ nodata }) => nodata !== undefined)
@@ -164,7 +166,7 @@ test('a tile in files is the same as in the database, byte for byte, whatever th
         ['files', inFiles],
       ] as const) {
         const coverage = { id, grid, geographic: grid.srid === 4326, bands }
-        const writer = await createPixelWriter({ ...database, files }, coverage, store)
+        const writer = await createPixelWriter(source, coverage, store)
         for (const window of windowsOf(grid, windowSize, haveGaps ? absent : [])) {
           await writer.add(
             window,
@@ -176,8 +178,8 @@ test('a tile in files is the same as in the database, byte for byte, whatever th
       const expected = await allTiles(stores, 'postgis', inDatabase, grid)
       expect(await allTiles(stores, 'files', inFiles, grid)).toEqual(expected)
       if (haveGaps) {
-        expect(await pixelsOfWindows(stores.files.windows(inFiles))).toEqual(
-          await pixelsOfWindows(stores.postgis.windows(inDatabase)),
+        expect(await pixelsOfWindows(requireStore(stores, 'files').windows(inFiles))).toEqual(
+          await pixelsOfWindows(requireStore(stores, 'postgis').windows(inDatabase)),
         )
       }
     }),
@@ -186,10 +188,10 @@ test('a tile in files is the same as in the database, byte for byte, whatever th
 }, 120_000)
 
 test('each store says that it has nothing of a coverage that is in the other', async () => {
-  const stores = createTileStores({ ...service.database, files })
+  const stores = await createTileStores(source)
   const grid = { srid: 4326, originX: 38, originY: 9, pixelWidth: 1, pixelHeight: -1, width: 1, height: 1 }
   const [inDatabase, inFiles] = [await newCoverage(grid, 'postgis'), await newCoverage(grid, 'files')]
   const asked = [inDatabase, inFiles].map((coverageId) => ({ coverageId, row: 0, column: 0 }))
-  expect(await stores.postgis.find(asked)).toEqual([Buffer.alloc(0), null])
-  expect(await stores.files.find(asked)).toEqual([null, Buffer.alloc(0)])
+  expect(await requireStore(stores, 'postgis').find(asked)).toEqual([Buffer.alloc(0), null])
+  expect(await requireStore(stores, 'files').find(asked)).toEqual([null, Buffer.alloc(0)])
 })

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { Cache } from '#src/lib/cache.ts'
 import type { Window } from '#src/raster/grid.ts'
-import type { RangeReader } from '../files/store.ts'
 import {
   decodeBlock,
   decodeHeader,
@@ -11,8 +10,9 @@ import {
   isGranuleHeader,
   type WindowPixels,
 } from './granule.ts'
-import { loadZstd } from './tiff.ts'
-import type { GranuleFile } from './tile-queries.ts'
+import type { GranuleFile } from './queries.ts'
+import type { RangeReader } from './store.ts'
+import { loadZstd } from './zstd.ts'
 
 /** Headers in memory, of some kilobytes each. */
 const MOST_HEADERS = 4096

@@ -1,6 +1,7 @@
+import { StorageUnavailable } from '#src/data/failures.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
-import { FileMissing, type FileStore, pathOf, StorageUnavailable } from './store.ts'
+import { FileMissing, type FileStore, pathOf } from './store.ts'
 
 export interface FileRequest {
   method: 'GET' | 'PUT' | 'DELETE'

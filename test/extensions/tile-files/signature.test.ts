@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { signed } from '#src/data/files/bucket.ts'
+import { signed } from '#src/extensions/tile-files/bucket.ts'
 
 /** Of the examples in Amazon's documentation of Signature Version 4 for S3. */
 const CREDENTIALS = {

@@ -3,21 +3,22 @@ import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { deleteRelease } from '#src/catalog/removal-queries.ts'
 import { loadConfig } from '#src/config.ts'
 import { listRecords } from '#src/data/audit-queries.ts'
-import type { FileStore } from '#src/data/files/store.ts'
+import { TILE_STORES, type TileStoreKind } from '#src/data/tiles/stores.ts'
 import { doAlone, lockWork } from '#src/data/work-lock.ts'
+import { moveRelease } from '#src/extensions/tile-files/move.ts'
+import { FILES_LOCK } from '#src/extensions/tile-files/store.ts'
+import { removeUnusedFiles } from '#src/extensions/tile-files/unused-files.ts'
 import { loadRelease } from '#src/ingest/load.ts'
-import { moveRelease } from '#src/ingest/move.ts'
-import { FILES_LOCK, removeUnusedFiles } from '#src/ingest/unused-files.ts'
+import { answersOf, ingestKinds, KINDS } from '#test/ingest/kinds.ts'
 import { openTestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { onePixelRelease } from '#test/setup/releases.ts'
-import { answersOf, ingestKinds, KINDS } from './kinds.ts'
 
 const DAY_MS = 24 * 3_600_000
 
@@ -189,9 +190,9 @@ test('what was not written to its end is swept after a day, and each sweep and m
 test('a move that has lost its lock leaves everything to whoever has it by now', async () => {
   const { database } = service
   await moveRelease(database, CODE, 'postgis')
-  const files = database.files as FileStore
-  const write: FileStore['write'] = async (...file) => {
-    await files.write(...file)
+  const { files } = TILE_STORES as { files: Required<TileStoreKind> }
+  const { createWriter } = files
+  async function end(): Promise<void> {
     await sql`
       select pg_terminate_backend(pid) from pg_locks
       where locktype = 'advisory' and pid <> pg_backend_pid()
@@ -202,8 +203,12 @@ test('a move that has lost its lock leaves everything to whoever has it by now',
     const { unlock } = await lockWork(database, FILES_LOCK)
     unlock()
   }
-  const moving = moveRelease({ ...database, files: { ...files, write } }, CODE, 'files')
-  await expect(moving).rejects.toThrow(/terminat/)
+  vi.spyOn(files, 'createWriter').mockImplementation(async (...of) => {
+    const writer = await createWriter(...of)
+    return { ...writer, finish: () => writer.finish().then(end) }
+  })
+  onTestFinished(() => void vi.restoreAllMocks())
+  await expect(moveRelease(database, CODE, 'files')).rejects.toThrow(/terminat/)
   const { tile_store } = await database.writer
     .selectFrom('release')
     .select('tile_store')

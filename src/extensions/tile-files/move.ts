@@ -4,16 +4,17 @@ import type { Database } from '#src/data/client.ts'
 import { RowDigest } from '#src/data/relations.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import { createTileStores } from '#src/data/tiles/stores.ts'
+import { createTileStores, requireStore } from '#src/data/tiles/stores.ts'
 import type { StoredWindow, TileStore } from '#src/data/tiles/tile-queries.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
+import { createPixelWriter } from '#src/ingest/pixel-writing.ts'
+import { isGeographic } from '#src/ingest/queries.ts'
 import { findPixelType, type StoredBand } from '#src/raster/pixels.ts'
 import { TILE_SIZE, tilesOf } from '#src/raster/tiles.ts'
-import * as queries from './move-queries.ts'
-import { createPixelWriter } from './pixel-writing.ts'
-import { isGeographic } from './queries.ts'
-import { FILES_LOCK } from './unused-files.ts'
+import { requireFileStore } from './open.ts'
+import * as queries from './queries.ts'
+import { FILES_LOCK } from './store.ts'
 
 /** Processes that move releases share this arbitrary number. */
 const MOVE_LOCK = 7_239_461
@@ -32,13 +33,12 @@ export async function moveRelease(
     tell = () => {},
   }: { progress?: (done: number) => void; tell?: (sentence: string) => void } = {},
 ): Promise<boolean> {
-  const { writer, files } = database
-  if (!files) throw new OperatorError('TILE_STORE names no files: set it to where they are.')
+  const { writer, config } = database
+  await requireFileStore(config)
   const onWait = () => tell('Another release is being moved, or files are being swept: waiting for that.')
   const { lost, unlock } = await lockWork(database, MOVE_LOCK, { shared: FILES_LOCK, onWait })
   try {
-    const { id } = await requireComplete(writer, code)
-    const from = await queries.findTileStore(writer, id)
+    const { id, store: from } = await requireComplete(writer, code)
     const other = to === 'files' ? 'postgis' : 'files'
     const coverages = await queries.listMovedCoverages(writer, id)
     if (from !== to) {
@@ -72,12 +72,13 @@ async function copyCoverage(
   lost: AbortSignal,
 ): Promise<void> {
   const { writer } = database
-  const stores = createTileStores({ ...database, reader: writer })
-  const from = stores[to === 'files' ? 'postgis' : 'files']
+  const stores = await createTileStores({ ...database, reader: writer })
+  const from = requireStore(stores, to === 'files' ? 'postgis' : 'files')
+  const target = requireStore(stores, to)
   const { id, grid } = coverage
   if (grid.tileSize !== TILE_SIZE) throw new OperatorError(`${code} has tiles of another size.`)
   const expected = await computeDigest(from, coverage)
-  if (isDeepStrictEqual(await computeDigest(stores[to], coverage).catch(() => null), expected)) return
+  if (isDeepStrictEqual(await computeDigest(target, coverage).catch(() => null), expected)) return
   lost.throwIfAborted()
   await queries.clearStore(writer, to, id)
   const bands = await findBands(from, id)
@@ -93,7 +94,7 @@ async function copyCoverage(
     await pixelWriter.add(window.window, pixels)
   }
   await pixelWriter.finish()
-  if (!isDeepStrictEqual(await computeDigest(stores[to], coverage), expected)) {
+  if (!isDeepStrictEqual(await computeDigest(target, coverage), expected)) {
     throw new OperatorError(`${code} was not moved: what was written is not what is read.`)
   }
 }

@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
+import { examine } from '#test/cli/examination.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase, withDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { onePixelRelease } from '#test/setup/releases.ts'
-import { examine } from './examination.ts'
 
 let folder: string
 let tiles: string
@@ -72,6 +72,18 @@ describe.sequential('releases whose tiles are in files', () => {
         expect.stringMatching(/^The files at .* cannot be reached: .*: 1 releases are answered 503\.$/),
       ],
     ])
+  })
+
+  test('are named by the doctor where the extension is off', async () => {
+    const off = { TILE_STORE: '', EXTENSIONS: '-tile-files' }
+    const { findings, of } = await examine(source, off)
+    expect(findings.filter(({ group }) => group === 'files')).toEqual([])
+    expect(of('releases stores')).toEqual([
+      ['error', expect.stringMatching(/^1 releases are answered 503: their tiles are in the store files,/)],
+    ])
+    expect((await agro(source, off, 'releases', 'list')).stdout).toMatch(/ files +A test/)
+    const refused = await agro(source, { EXTENSIONS: '-tile-files' }, 'releases', 'list')
+    expect(refused.stderr).toContain('TILE_STORE has no effect with EXTENSIONS=-tile-files')
   })
 
   test('the doctor asks a store that forbids what is not there for what is', async () => {

@@ -1,10 +1,14 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { lockReleases, requireComplete } from '#src/catalog/release-queries.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
+import type { Ask } from '#src/data/cancellable.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
+import { formatArray } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
+import type { TileAddress } from '#src/data/tiles/tile-queries.ts'
+import { GRID } from '#src/ingest/queries.ts'
 import type { TiledGrid } from '#src/raster/grid.ts'
-import { GRID } from './queries.ts'
+import { type EncodedGranule, GRANULE_SIZE } from './granule.ts'
 
 export interface MovedCoverage {
   id: number
@@ -20,20 +24,6 @@ export async function listMovedCoverages(db: Kysely<Tables>, releaseId: number):
     where release_id = ${releaseId}
     order by id`.execute(db)
   return rows
-}
-
-export async function findTileStore(db: Kysely<Tables>, releaseId: number): Promise<TileStoreName> {
-  const { tile_store } = await db
-    .selectFrom('release')
-    .select('tile_store')
-    .where('id', '=', releaseId)
-    .executeTakeFirstOrThrow()
-  return tile_store
-}
-
-export async function listTileStores(db: Kysely<Tables>): Promise<Map<number, TileStoreName>> {
-  const rows = await db.selectFrom('release').select(['id', 'tile_store']).execute()
-  return new Map(rows.map(({ id, tile_store }) => [id, tile_store]))
 }
 
 export async function switchStore(trx: Transaction<Tables>, code: string, to: TileStoreName): Promise<void> {
@@ -103,4 +93,90 @@ export async function listSomeGranules(db: Kysely<Tables>, most: number): Promis
     order by right(granule.name, 16), granule.name
     limit ${most}`.execute(db)
   return rows
+}
+
+export interface GranuleFile {
+  name: string
+  headerBytes: number
+}
+
+/** The granules of tiles, in order: undefined without any value, null where the coverage has been deleted or moved. */
+export async function findGranules(
+  ask: Ask,
+  tiles: TileAddress[],
+): Promise<(GranuleFile | undefined | null)[]> {
+  const rows = await ask<{ found: boolean; name: string | null; headerBytes: number }>(sql`
+    select coverage.id is not null as found, granule.name, granule.header_bytes as "headerBytes"
+    from unnest(
+      ${formatArray(tiles.map(({ coverageId }) => coverageId))}::bigint[],
+      ${formatArray(tiles.map(({ row }) => row))}::integer[],
+      ${formatArray(tiles.map(({ column }) => column))}::integer[]
+    ) with ordinality as wanted (coverage_id, tile_row, tile_column, ordinal)
+    left join coverage on coverage.id = wanted.coverage_id
+      and exists (
+        select from release
+        where release.id = coverage.release_id and status = 'ready' and tile_store = 'files'
+      )
+    left join lateral (
+      select name, header_bytes from granule
+      where granule.coverage_id = coverage.id
+        and granule_row = wanted.tile_row * coverage.tile_size / ${sql.lit(GRANULE_SIZE)}
+        and granule_column = wanted.tile_column * coverage.tile_size / ${sql.lit(GRANULE_SIZE)}
+      offset 0
+    ) as granule on true
+    order by wanted.ordinal`)
+  return rows.map(({ found, name, headerBytes }) => {
+    if (!found) return null
+    return name === null ? undefined : { name, headerBytes }
+  })
+}
+
+/** A row of granules, from left to right. */
+export async function listGranules(
+  db: Kysely<Tables>,
+  coverageId: number,
+  row: number,
+): Promise<GranuleFile[]> {
+  return db
+    .selectFrom('granule')
+    .select(['name', 'header_bytes as headerBytes'])
+    .where('coverage_id', '=', coverageId)
+    .where('granule_row', '=', row)
+    .orderBy('granule_column')
+    .execute()
+}
+
+/** From the top. */
+export async function listGranuleRows(db: Kysely<Tables>, coverageId: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('granule')
+    .select('granule_row as row')
+    .distinct()
+    .where('coverage_id', '=', coverageId)
+    .orderBy('granule_row')
+    .execute()
+  return rows.map(({ row }) => row)
+}
+
+export async function keepGranule(
+  db: Kysely<Tables>,
+  coverageId: number,
+  { row, column, name, headerBytes, bytes }: EncodedGranule,
+): Promise<void> {
+  await db
+    .insertInto('granule')
+    .values({
+      coverage_id: coverageId,
+      granule_row: row,
+      granule_column: column,
+      name,
+      header_bytes: headerBytes,
+      bytes: bytes.length,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['coverage_id', 'granule_row', 'granule_column'])
+        .doUpdateSet({ name, header_bytes: headerBytes, bytes: bytes.length }),
+    )
+    .execute()
 }

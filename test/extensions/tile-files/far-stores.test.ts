@@ -4,14 +4,14 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { openBucket } from '#src/data/files/bucket.ts'
-import { openWebServer } from '#src/data/files/http.ts'
-import { type FileStore, type ListedFile, openFolder } from '#src/data/files/store.ts'
+import { openBucket } from '#src/extensions/tile-files/bucket.ts'
+import { openWebServer } from '#src/extensions/tile-files/http.ts'
+import { type FileStore, type ListedFile, openFolder } from '#src/extensions/tile-files/store.ts'
+import { startTcpProxy, type TcpProxy } from '#test/data/tcp-proxy.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts'
 import { MISSING, startNginx } from './nginx.ts'
 
-if (MISSING) console.warn('test/data/files/far-stores.test.ts is skipped in part: it needs nginx.')
+if (MISSING) console.warn('test/extensions/tile-files/far-stores.test.ts is skipped in part: it needs nginx.')
 
 const NAME = `${'ab'.repeat(32)}.tif`
 const OTHER = `${'cd'.repeat(32)}.tif`

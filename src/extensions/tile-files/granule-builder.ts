@@ -1,3 +1,4 @@
+import { copyWindow } from '#src/data/tiles/tiff.ts'
 import type { Window } from '#src/raster/grid.ts'
 import { createPixels, type Pixels } from '#src/raster/pixels.ts'
 import {
@@ -13,7 +14,7 @@ import {
   makeGranuleWindow,
   type WindowPixels,
 } from './granule.ts'
-import { copyWindow, type Zstd } from './tiff.ts'
+import type { Zstd } from './zstd.ts'
 
 /** A block without some of its pixels. */
 interface OpenBlock extends WindowPixels {

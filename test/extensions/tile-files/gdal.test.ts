@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { EncodedGranule } from '#src/data/tiles/granule.ts'
-import { GranuleBuilder } from '#src/data/tiles/granule-builder.ts'
-import { loadZstd } from '#src/data/tiles/tiff.ts'
+import type { EncodedGranule } from '#src/extensions/tile-files/granule.ts'
+import { GranuleBuilder } from '#src/extensions/tile-files/granule-builder.ts'
+import { loadZstd } from '#src/extensions/tile-files/zstd.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import {
   createPixels,
@@ -12,10 +12,11 @@ import {
   type StoredBand,
   storedNodata,
 } from '#src/raster/pixels.ts'
+import { DEGREES, hasGdal, infoOfCog, METRES, run } from '#test/data/tiles/gdal.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import { DEGREES, hasGdal, infoOfCog, METRES, run } from './gdal.ts'
 
-if (!hasGdal) console.warn('test/data/tiles/gdal.test.ts is skipped: it needs gdal-bin and python3-gdal.')
+if (!hasGdal)
+  console.warn('test/extensions/tile-files/gdal.test.ts is skipped: it needs gdal-bin and python3-gdal.')
 
 interface Case {
   grid: Grid

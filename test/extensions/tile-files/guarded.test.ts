@@ -2,14 +2,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { loadConfig } from '#src/config.ts'
-import { guarded, serveFiles } from '#src/data/files/serving.ts'
-import {
-  FileMissing,
-  openFolder,
-  type Range,
-  type RangeReader,
-  StorageUnavailable,
-} from '#src/data/files/store.ts'
+import { StorageUnavailable } from '#src/data/failures.ts'
+import { guarded, serveFiles } from '#src/extensions/tile-files/serving.ts'
+import { FileMissing, openFolder, type Range, type RangeReader } from '#src/extensions/tile-files/store.ts'
 import { newFolder } from '#test/setup/folders.ts'
 
 const RANGE: Range = { name: 'a.tif', offset: 0, length: 3, isWhole: () => true }

@@ -1,25 +1,16 @@
 import { recordOperation } from '#src/data/audit-queries.ts'
 import type { Database } from '#src/data/client.ts'
-import {
-  createRangeReader,
-  type FileStore,
-  type ListedFile,
-  StorageUnavailable,
-} from '#src/data/files/store.ts'
+import { StorageUnavailable } from '#src/data/failures.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import { isGranuleHeader, isUnreadable } from '#src/data/tiles/granule.ts'
-import { fileNameOf } from '#src/data/tiles/granule-reader.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
-import { listUsedFiles, type NamedGranule, namesFiles } from './move-queries.ts'
+import { isGranuleHeader } from './granule.ts'
+import { fileNameOf } from './granule-reader.ts'
+import { openFileStore } from './open.ts'
+import { listUsedFiles, type NamedGranule, namesFiles } from './queries.ts'
+import { createRangeReader, FILES_LOCK, type FileStore, type ListedFile } from './store.ts'
 
 type UsedFiles = (names: string[]) => Promise<Set<string>>
-
-/**
- * Writers of files share it, removers hold it alone: an unused file may be rewritten during its removal. All processes
- * share this arbitrary number.
- */
-export const FILES_LOCK = 7_239_462
 
 /** Older snapshots still read deleted files, and other processes may be writing. */
 const KEPT_MS = 24 * 3_600_000
@@ -43,7 +34,8 @@ export async function removeUnusedFiles(
 ) {
   // Interrupted writes are unfinished.
   const removed = { files: 0, bytes: 0, unfinished: 0 }
-  const { writer, files } = database
+  const { writer, config } = database
+  const files = await openFileStore(config)
   if (!files) return removed
   const { lost, unlock } = dryRun ? UNLOCKED : await lockWork(database, FILES_LOCK, { onWait })
   try {
@@ -116,8 +108,8 @@ export async function lookForFiles(files: FileStore, granules: NamedGranule[]) {
       await ranges.read({ name, offset: 0, length: granule.headerBytes, isWhole })
       await files.read(name, granule.bytes - 1, 1)
     } catch (error) {
-      if (!isUnreadable(error) || (error instanceof StorageUnavailable && !error.hasAnswered)) throw error
-      absent.push({ name, reason: (error as Error).message })
+      if (!(error instanceof StorageUnavailable && error.hasAnswered)) throw error
+      absent.push({ name, reason: error.message })
     }
   }
 

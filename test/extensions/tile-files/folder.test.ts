@@ -1,7 +1,7 @@
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openFolder } from '#src/data/files/store.ts'
+import { openFolder } from '#src/extensions/tile-files/store.ts'
 import { newFolder } from '#test/setup/folders.ts'
 
 const nameOf = (number: number) => `${number.toString(16).padStart(64, '0')}.tif`

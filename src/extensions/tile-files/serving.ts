@@ -1,8 +1,11 @@
 import { access, constants, mkdir } from 'node:fs/promises'
 import type { Config } from '#src/config.ts'
+import { StorageUnavailable } from '#src/data/failures.ts'
+import type { App } from '#src/http/app.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { diskCached } from './disk-cache.ts'
 import { createGuard, type Limits } from './guard.ts'
+import { openFileStore } from './open.ts'
 import {
   createRangeReader,
   FileDamaged,
@@ -10,7 +13,6 @@ import {
   type FileStore,
   type Range,
   type RangeReader,
-  StorageUnavailable,
 } from './store.ts'
 
 /** Reads from a store that may be slow or away, with a bounded wait. */
@@ -57,7 +59,6 @@ function kindOf(error: unknown) {
 
 /** Whether a store has not answered: then other requests fail too. */
 function isAway(error: unknown): boolean {
-  if (error instanceof FileMissing || error instanceof FileDamaged) return false
   return !(error instanceof StorageUnavailable && error.hasAnswered)
 }
 
@@ -76,7 +77,7 @@ interface Log {
   warn(details: object, message: string): void
 }
 
-export type ServedFiles = ReturnType<typeof serveFiles>
+type ServedFiles = ReturnType<typeof serveFiles>
 
 /** Reads the files of TILE_STORE within their deadline, and through the cache on a disk. */
 export function serveFiles(config: Config, files: FileStore, log: Log) {
@@ -98,4 +99,43 @@ async function warnIfClosed(folder: string, log: Log): Promise<void> {
   } catch (error) {
     log.warn({ reason: formatError(error) }, 'nothing is kept in TILE_DISK_CACHE_DIR: it cannot be written')
   }
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Null where all tiles are in the database. */
+    files: ServedFiles | null
+  }
+}
+
+const SERVED = new WeakMap<Config, ServedFiles>()
+
+/** As the service of this process reads them. */
+export const findServedFiles = (config: Config): ServedFiles | undefined => SERVED.get(config)
+
+/** Decorates a service with its files, and counts their reads. */
+export async function serve(app: App): Promise<void> {
+  const { config } = app.database
+  const store = await openFileStore(config)
+  const files = store ? serveFiles(app.config, store, app.log) : null
+  if (files) SERVED.set(config, files)
+  app.decorate('files', files)
+  observeFiles(app)
+}
+
+function observeFiles(app: App): void {
+  const { files, metrics } = app
+  const disk = () => files?.disk()
+  const store = () => files?.store()
+  metrics.observe('agro_tile_files_away', () => Number(store()?.isAway ?? false))
+  metrics.observe('agro_tile_files_reads_total', () => app.tiles.files?.hits?.() ?? 0, { from: 'memory' })
+  metrics.observe('agro_tile_files_reads_total', () => disk()?.hits ?? 0, { from: 'disk' })
+  metrics.observe('agro_tile_files_reads_total', () => store()?.reads ?? 0, { from: 'store' })
+  metrics.observe('agro_tile_files_bytes_total', () => disk()?.hitBytes ?? 0, { from: 'disk' })
+  metrics.observe('agro_tile_files_bytes_total', () => store()?.bytes ?? 0, { from: 'store' })
+  for (const reason of ['unavailable', 'missing', 'damaged', 'refused'] as const) {
+    metrics.observe('agro_tile_files_errors_total', () => store()?.errors[reason] ?? 0, { reason })
+  }
+  metrics.observe('agro_tile_disk_cache_failures_total', () => disk()?.failures ?? 0)
+  metrics.observe('agro_tile_disk_cache_evictions_total', () => disk()?.evictions ?? 0)
 }

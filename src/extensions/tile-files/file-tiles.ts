@@ -1,25 +1,19 @@
 import type { Kysely } from 'kysely'
-import type { Window } from '#src/raster/grid.ts'
+import type { Database } from '#src/data/client.ts'
+import { type FailureSources, findAlsoAtPrimary, StorageUnavailable } from '#src/data/failures.ts'
+import type { Tables } from '#src/data/tables.ts'
+import type { PixelWriter, WrittenCoverage } from '#src/data/tiles/stores.ts'
+import type { StoredWindow, TileAddress, TileSource, TileStore } from '#src/data/tiles/tile-queries.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { TILE_SIZE, type Tile, tileCutter } from '#src/raster/tiles.ts'
-import type { Database } from '../client.ts'
-import { type FailureSources, findAlsoAtPrimary } from '../failures.ts'
-import { createRangeReader, type FileStore, type RangeReader, StorageUnavailable } from '../files/store.ts'
-import type { Tables } from '../tables.ts'
-import { BLOCK_SIZE, type EncodedGranule, type GranuleCoverage, listBlockWindows } from './granule.ts'
+import { BLOCK_SIZE, type EncodedGranule, listBlockWindows } from './granule.ts'
 import { GranuleBuilder } from './granule-builder.ts'
 import { createGranuleReader, fileNameOf, type GranuleReader } from './granule-reader.ts'
-import { loadZstd } from './tiff.ts'
-import {
-  findGranules,
-  type GranuleFile,
-  keepGranule,
-  listGranuleRows,
-  listGranules,
-  type StoredWindow,
-  type TileAddress,
-  type TileStore,
-} from './tile-queries.ts'
+import { openFileStore, requireFileStore } from './open.ts'
+import { findGranules, type GranuleFile, keepGranule, listGranuleRows, listGranules } from './queries.ts'
+import { findServedFiles } from './serving.ts'
+import { createRangeReader, type RangeReader } from './store.ts'
+import { loadZstd } from './zstd.ts'
 
 /** Reads of one look-up at the same time. */
 const READS_AT_A_TIME = 16
@@ -141,25 +135,26 @@ async function* windowsOf(
   }
 }
 
-/** @param ranges reads the files of the database, maybe through a cache */
-export function openFileTiles(
-  { files, ...source }: FailureSources<Kysely<Tables>> & Pick<Database, 'files'>,
-  ranges: RangeReader | undefined = files && createRangeReader(files),
-): TileStore {
-  return ranges ? createFileTiles(source, ranges) : NO_FILES
+/** Opens the files that TILE_STORE names; a service reads them within a deadline, and through its cache. */
+export async function openFileTiles(source: TileSource): Promise<TileStore> {
+  const { config } = source
+  const files = await openFileStore(config)
+  if (!files) return NO_FILES
+  return createFileTiles(source, findServedFiles(config)?.ranges ?? createRangeReader(files))
 }
 
 /** Writes windows into files, from top to bottom. */
 export async function createFileWriter(
-  { writer, files }: Pick<Database, 'writer' | 'files'>,
-  coverage: GranuleCoverage & { id: number },
+  { writer, config }: Pick<Database, 'writer' | 'config'>,
+  coverage: WrittenCoverage,
 ): Promise<PixelWriter> {
+  const files = await requireFileStore(config)
   const builder = new GranuleBuilder(await loadZstd(), coverage)
 
   async function write(granules: Iterable<EncodedGranule>): Promise<void> {
     for (const granule of granules) {
       // The file comes first: named files exist.
-      await (files as FileStore).write(fileNameOf(granule), granule.bytes)
+      await files.write(fileNameOf(granule), granule.bytes)
       await keepGranule(writer, coverage.id, granule)
     }
   }
@@ -168,12 +163,6 @@ export async function createFileWriter(
     add: (window, pixels) => write(builder.add(window, pixels)),
     finish: () => write(builder.finish()),
   }
-}
-
-/** Takes windows from top to bottom, one array a band; writes may be delayed until the end. */
-export interface PixelWriter {
-  add(window: Window, pixels: Pixels[]): Promise<void>
-  finish(): Promise<void>
 }
 
 /** For a database with releases in files, and no TILE_STORE. */

@@ -2,15 +2,15 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { loadConfig } from '#src/config.ts'
+import { moveRelease } from '#src/extensions/tile-files/move.ts'
 import type { App } from '#src/http/app.ts'
-import { moveRelease } from '#src/ingest/move.ts'
-import { MISSING, startNginx } from '#test/data/files/nginx.ts'
 import { startTcpProxy, type TcpProxy } from '#test/data/tcp-proxy.ts'
 import { KINDS as ALL_KINDS, answersOf, ingestKinds } from '#test/ingest/kinds.ts'
 import { createTestApp, startApp, type TestApp } from '#test/setup/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
+import { MISSING, startNginx } from './nginx.ts'
 
 // Runs on a server alone: it is about what lies between the service and its files.
 
@@ -19,7 +19,7 @@ const DELAY_MS = 20
 /** So many kinds of rasters. */
 const KINDS = 4
 
-if (MISSING) console.warn('test/data/tiles/far.test.ts is skipped: it needs nginx.')
+if (MISSING) console.warn('test/extensions/tile-files/far.test.ts is skipped: it needs nginx.')
 
 describe.skipIf(MISSING)('tiles in files behind nginx, 20 ms away', () => {
   let service: TestApp

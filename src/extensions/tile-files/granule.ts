@@ -1,4 +1,18 @@
 import { createHash } from 'node:crypto'
+import type { WrittenCoverage } from '#src/data/tiles/stores.ts'
+import {
+  ascii,
+  chooseSampleType,
+  copyWindow,
+  countHeaderBytes,
+  encodeGeoKeys,
+  encodeHeader,
+  encodeSampleFormat,
+  encodeTransformation,
+  type Field,
+  fieldBytes,
+  readLongs,
+} from '#src/data/tiles/tiff.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import {
   asPixels,
@@ -9,20 +23,8 @@ import {
   type StoredBand,
   withType,
 } from '#src/raster/pixels.ts'
-import { FileDamaged, FileMissing, type Range, StorageUnavailable } from '../files/store.ts'
-import {
-  ascii,
-  copyWindow,
-  countHeaderBytes,
-  encodeGeoKeys,
-  encodeHeader,
-  encodeSampleFormat,
-  encodeTransformation,
-  type Field,
-  fieldBytes,
-  readLongs,
-  type Zstd,
-} from './tiff.ts'
+import { FileDamaged, type Range } from './store.ts'
+import type { Zstd } from './zstd.ts'
 
 /** Pixels on a side of a block: larger blocks need fewer requests, and more decoding. */
 export const BLOCK_SIZE = 128
@@ -30,12 +32,7 @@ export const BLOCK_SIZE = 128
 /** Pixels on a side of a granule, of some megabytes with a header of kilobytes. */
 export const GRANULE_SIZE = 512
 
-export interface GranuleCoverage {
-  grid: Grid
-  /** Whether its CRS has degrees. */
-  geographic: boolean
-  bands: StoredBand[]
-}
+export type GranuleCoverage = Omit<WrittenCoverage, 'id'>
 
 /** Counts granules. */
 export interface GranuleIndex {
@@ -96,16 +93,6 @@ interface Description {
 }
 
 const FORMAT = 'agro granule 1'
-
-/** The type of all bands, or one that holds the pixels of each. */
-export function chooseSampleType(bands: StoredBand[]): PixelType {
-  const types = new Set(bands.map(({ pixelType }) => pixelType))
-  const [first] = types
-  // GDAL took signed bytes for unsigned ones until 3.7.
-  if (types.size === 1 && first !== '8BSI') return first as PixelType
-  if (types.size === 1) return '16BSI'
-  return [...types].every((type) => type === '32BF' || bytesOf(type) <= 2) ? '32BF' : '64BF'
-}
 
 export function makeGranuleWindow({ width, height }: Grid, { row, column }: GranuleIndex): Window {
   const [left, top] = [column * GRANULE_SIZE, row * GRANULE_SIZE]
@@ -324,9 +311,4 @@ export function decodeBlock(
     return withType(inside, pixelType)
   })
   return { window, pixels }
-}
-
-/** Whether a store is away, or has lost or spoiled a file. */
-export function isUnreadable(error: unknown): boolean {
-  return error instanceof StorageUnavailable || error instanceof FileMissing || error instanceof FileDamaged
 }

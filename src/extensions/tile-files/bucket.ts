@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { parseXml, type XmlElement } from '@rgrove/parse-xml'
 import { AwsV4Signer } from 'aws4fetch'
+import { StorageUnavailable } from '#src/data/failures.ts'
 import { type Pauses, retry } from '#src/lib/retry.ts'
 import {
   askServer,
@@ -10,7 +11,7 @@ import {
   rangeHeader,
   readRange,
 } from './http.ts'
-import { type FileStore, fileAt, type ListedFile, pathOf, StorageUnavailable } from './store.ts'
+import { type FileStore, fileAt, type ListedFile, pathOf } from './store.ts'
 
 /** Providers ask for pauses now and then, and a load of hours is not to end for it. */
 const PAUSES_MS: Pauses = [500, 2000, 8000]

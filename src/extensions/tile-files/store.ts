@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
+import { StorageUnavailable } from '#src/data/failures.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 
 /** Immutable files by unique names: in a folder, on a web server or in a bucket. */
@@ -25,26 +26,23 @@ export interface ListedFile {
   writtenAt: Date
 }
 
-/** A store does not answer, or refuses to; a later attempt may succeed. */
-export class StorageUnavailable extends Error {
-  override name = 'StorageUnavailable'
-  /** Whether it has refused this request alone. */
-  readonly hasAnswered: boolean
+/**
+ * Writers of files share it, removers hold it alone: an unused file may be rewritten during its removal. All processes
+ * share this arbitrary number.
+ */
+export const FILES_LOCK = 7_239_462
 
-  constructor(
-    message: string,
-    { hasAnswered = false, ...options }: ErrorOptions & { hasAnswered?: boolean } = {},
-  ) {
-    super(message, options)
-    this.hasAnswered = hasAnswered
+class FileUnreadable extends StorageUnavailable {
+  constructor(message: string) {
+    super(message, { hasAnswered: true })
   }
 }
 
-export class FileMissing extends Error {
+export class FileMissing extends FileUnreadable {
   override name = 'FileMissing'
 }
 
-export class FileDamaged extends Error {
+export class FileDamaged extends FileUnreadable {
   override name = 'FileDamaged'
 }
 

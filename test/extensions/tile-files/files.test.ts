@@ -2,6 +2,8 @@ import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
+import { buildApp } from '#src/app.ts'
+import { loadConfig } from '#src/config.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { call } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
@@ -13,8 +15,9 @@ import { rectangle } from '#test/setup/square.ts'
 const WIDTH = 600
 
 /** Two granules side by side, a pixel of 0.01 degrees each; the rate is the column. */
+const GRID = gridOf(4326, [34, 9], [0.01, -0.01], [WIDTH, 16])
 const SOURCE = releaseOn(
-  gridOf(4326, [34, 9], [0.01, -0.01], [WIDTH, 16]),
+  GRID,
   [layerOf('Urea')],
   [Float32Array.from({ length: WIDTH * 16 }, (_, at) => at % WIDTH)],
 )
@@ -27,9 +30,9 @@ const service = openApp({
 })
 
 /** What is answered in a column: the rate, or the error. */
-async function ask(column: number) {
+async function ask(column: number, app = service.app) {
   const payload = { lat: 8.995, lng: 34 + (column + 0.5) * 0.01, crop: 'wheat', country_code: 'eth' }
-  const { status, body } = await call(service.app, 'POST /advisory/fertilizer/point', { payload })
+  const { status, body } = await call(app, 'POST /advisory/fertilizer/point', { payload })
   return status === 200 ? body.fertilizer_data[0].rate_kg_ha : [status, body.code, body.error]
 }
 
@@ -81,4 +84,23 @@ test('a granule that is damaged or gone is an error, and never a value', async (
   for (const [path, bytes] of whole) await writeFile(path, bytes)
   expect(await ask(590)).toBe(590)
   expect(await askPolygon()).toEqual([200, undefined])
+})
+
+test('without the extension they are answered 503, others as ever, and readiness says nothing of files', async () => {
+  const { database, testDatabase } = service
+  const off = { TILE_STORE: '', EXTENSIONS: '-tile-files', RELEASE_MAX_AGE_MS: '0' }
+  const config = loadConfig({ ...testDatabase.environment, ...off })
+  const app = await buildApp(config, { ...database, config })
+  try {
+    expect(await ask(3, app)).toEqual(UNREADABLE)
+    await loadRelease(
+      { ...database, config },
+      releaseOn(GRID, [layerOf('Urea')], [new Float32Array(WIDTH * 16).fill(7)]),
+    )
+    expect(await ask(3, app)).toBe(7)
+    expect((await app.inject('/health/ready')).json()).toEqual({ status: 'ok' })
+    expect([...app.metrics.readers().keys()]).not.toContain('agro_tile_files_away')
+  } finally {
+    await app.close()
+  }
 })
