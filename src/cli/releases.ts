@@ -33,7 +33,7 @@ import {
   printIssues,
   publishWithin,
   STRICT_OPTION,
-} from './comparison.ts'
+} from './publishing.ts'
 import { formatNumber, formatTable, printable, readTime, sizeText, timeText } from './table.ts'
 import {
   type Consent,

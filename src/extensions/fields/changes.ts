@@ -7,6 +7,8 @@ import { describeRegion, type PolygonItem } from '#src/advice/polygon/answer.ts'
 import type { ManyOptions } from '#src/advice/polygons/answer.ts'
 import { createRequestWork } from '#src/advice/polygons/work.ts'
 import { errorResponses } from '#src/errors.ts'
+import { type ComparedField, compareFields } from '#src/extensions/changes/compare-at.ts'
+import { refuseUnknownLayer } from '#src/extensions/changes/values.ts'
 import type { App } from '#src/http/app.ts'
 import {
   attach,
@@ -25,7 +27,6 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
 import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import { type ComparedField, compareFields } from './comparing.ts'
 import { ADVICE_ON_FIELDS, requireCollection } from './saved.ts'
 import {
   CollectionParams,
@@ -35,7 +36,6 @@ import {
   FieldChangeTable,
   FieldFeatures,
 } from './schemas.ts'
-import { refuseUnknownLayer } from './values.ts'
 
 type Call = FastifyRequest<{ Params: CollectionParams; Querystring: FieldChangesQuery }>
 

@@ -1,7 +1,7 @@
 import type { Advisors } from '#src/advice/polygon/advisors.ts'
 import { createBackgroundWork } from '#src/advice/polygons/work.ts'
 import { ApiError } from '#src/errors.ts'
-import { compareFields } from '#src/extensions/fields/comparing.ts'
+import { compareFields } from '#src/extensions/changes/compare-at.ts'
 import { findCollection } from '#src/extensions/fields/queries.ts'
 import type { App } from '#src/http/app.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'

@@ -12,13 +12,13 @@ import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, answers, errorResponses, noContent, requireFound } from '#src/errors.ts'
-import { requireCollection } from '#src/extensions/fields/saved.ts'
 import {
   compareValues,
   refuseUnknownLayer,
   selectWatched,
   type WatchedLayers,
-} from '#src/extensions/fields/values.ts'
+} from '#src/extensions/changes/values.ts'
+import { requireCollection } from '#src/extensions/fields/saved.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'

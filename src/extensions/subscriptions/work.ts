@@ -8,7 +8,7 @@ import {
   selectWatched,
   updateNotified,
   type ValueChange,
-} from '#src/extensions/fields/values.ts'
+} from '#src/extensions/changes/values.ts'
 import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { MINUTE_MS } from '#src/lib/dates.ts'

@@ -172,7 +172,7 @@ describe('agro releases diff', () => {
       `,
       { FIRST, SECOND },
     )
-    await expect(said).toMatchFileSnapshot('transcripts/diff.txt')
+    await expect(said).toMatchFileSnapshot('diff.txt')
   })
 
   test('compares releases of which the list says what their rasters take', async () => {

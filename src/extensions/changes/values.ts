@@ -1,6 +1,6 @@
 import { ApiError } from '#src/errors.ts'
+import type { Threshold, WatchedValue } from '#src/extensions/fields/schemas.ts'
 import { conditionMember } from '#src/lookup/conditions.ts'
-import type { Threshold, WatchedValue } from './schemas.ts'
 
 export interface ValueChange {
   input: string | null
