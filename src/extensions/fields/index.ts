@@ -39,6 +39,7 @@ const IN_KEPT = "collection_id in (select id from field_collection where user_id
 /** Collections of fields that accounts keep. */
 export const fields: Extension = {
   name: 'fields',
+  needs: ['changes'],
   errors,
   part: 'fields',
   tag: { name: 'fields', description: 'Your own collections of fields.', before: 'history' },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createOutline } from '#src/advice/polygon/geometry.ts'
 import type { ZonalCoverage } from '#src/advice/polygon/queries.ts'
 import { findGridKey, readWeights } from '#src/advice/polygon/weighing.ts'
-import type { PolygonReader, PolygonReading } from '#src/advice/polygons/place-source.ts'
+import type { OpenPolygons, PolygonReader, PolygonReading } from '#src/advice/polygons/place-source.ts'
 import { chooseRelease } from '#src/advice/polygons/sources.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -37,11 +37,16 @@ export async function* readWhole(
   if (left > 0) throw new ApiError('NOT_FOUND', 'The collection was deleted meanwhile.')
 }
 
-/** Makes the reader of a saved collection, page by page. */
-export function createFieldReader(
+/** The regions of a saved collection, read page by page. */
+export function regionsOf(collection: CollectionRow): OpenPolygons {
+  return (app, lookup, reading) => createFieldReader(collection, app, lookup, reading)
+}
+
+function createFieldReader(
+  collection: CollectionRow,
   { database, logFailure }: App,
   { places, reasons }: Lookup,
-  { snapshot, sources, collection, work }: PolygonReading & { collection: CollectionRow },
+  { snapshot, sources, work }: PolygonReading,
 ): PolygonReader {
   const db = database.writer
   const { wait, goOnInTurn } = work

@@ -3,7 +3,7 @@ import type { Series } from '#schemas/products/define.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
-import type { Threshold, WatchedValue } from '../fields/schemas.ts'
+import type { Threshold, WatchedValue } from '../changes/schemas.ts'
 import type { WatchedPlace } from './queries.ts'
 import type { DisabledReason } from './schemas.ts'
 
