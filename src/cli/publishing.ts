@@ -1,12 +1,19 @@
 import { InvalidArgumentError, Option } from 'commander'
 import {
+  type ChangeRow,
   type Comparison,
   compareReleases,
   computingAlone,
   DEFAULT_THRESHOLD,
   Incomparable,
 } from '#src/advice/comparison/compare.ts'
-import * as figures from '#src/advice/comparison/figures.ts'
+import {
+  changeSize,
+  formatChange,
+  layerName,
+  relativeChange,
+  worstRows,
+} from '#src/advice/comparison/figures.ts'
 import { CHECK_NAMES, type CheckName, type ReleaseIssue } from '#src/catalog/release-checks.ts'
 import {
   findPredecessor,
@@ -23,9 +30,8 @@ import { type Publishing, publishChecked } from '#src/ingest/publish.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { conditionMember } from '#src/lookup/conditions.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
-import { command, levelOption } from './command.ts'
-import { changeText, formatNumber, formatTable } from './table.ts'
-import { type Output, progressLine, say } from './terminal.ts'
+import { changeText, formatNumber } from './table.ts'
+import { progressLine, say } from './terminal.ts'
 
 export const STRICT_OPTION = ['--strict', 'refuse it for notes as well as errors'] as const
 
@@ -58,7 +64,7 @@ export function notPublished(code: string, findings: readonly ReleaseIssue[]): O
   )
 }
 
-interface ComparingOptions {
+export interface ComparingOptions {
   level?: number
   /** A share, not a percentage. */
   threshold: number
@@ -72,7 +78,7 @@ export function readPercent(text: string): number {
   throw new InvalidArgumentError('It must be a percentage, such as 25%.')
 }
 
-async function compareForOperator(
+export async function compareForOperator(
   database: Database,
   before: ReleaseRow,
   after: ReleaseRow,
@@ -95,123 +101,6 @@ function refuse(error: unknown): never {
   }
   if (!(error instanceof ReplacedMeanwhile)) throw error
   throw new OperatorError('A release or an area was deleted meanwhile: compare them again.')
-}
-
-export const diffCommand = command({
-  usage: 'diff <release> [after]',
-  description: 'Show the changes from one release to another, area by area.',
-  parameters: [
-    'its code; with a second one, the release before',
-    'the release after; left out, <release> is compared with the one that it takes the place of',
-  ],
-  options: [
-    levelOption(),
-    new Option('--threshold <percent>', 'by how much a value has to differ to count as changed')
-      .argParser(readPercent)
-      .default(DEFAULT_THRESHOLD, `${100 * DEFAULT_THRESHOLD}%`),
-    ['--exact', 'compare every pixel instead of summaries; slower'],
-    ['--csv', 'answer in CSV: a row for each layer in each area'],
-  ],
-  examples: [
-    'agro releases diff yield-eth-wheat-2026-08-v2',
-    'agro releases diff yield-eth-wheat-2026-07-v1 yield-eth-wheat-2026-08-v2 --level 1 --exact',
-    'agro releases diff yield-eth-wheat-2026-08-v2 --csv > changes.csv',
-  ],
-  async look(
-    database,
-    options: Output & ComparingOptions & { csv?: boolean },
-    code: string,
-    second?: string,
-  ) {
-    const named = await requireComplete(database.writer, code)
-    const { before, after, reason } = second
-      ? { before: named, after: await requireComplete(database.writer, second), reason: undefined }
-      : { ...(await requirePredecessor(database, named)), after: named }
-    const comparison = await compareForOperator(database, before, after, options)
-    const codes = { before: before.code, after: after.code }
-    const text = options.csv
-      ? [...figures.comparisonCsv(comparison)].join('').trimEnd()
-      : comparisonText(codes, reason, comparison)
-    return [figures.comparisonBody(codes, comparison), text]
-  },
-})
-
-async function requirePredecessor({ writer }: Database, release: ReleaseRow) {
-  const found = await findPredecessor(writer, release)
-  if (found) return { before: found.release, reason: found.reason }
-  throw new OperatorError(
-    `There is nothing that ${release.code} takes the place of: name a release to compare it with.`,
-  )
-}
-
-function comparisonText(
-  { before, after }: { before: string; after: string },
-  reason: string | undefined,
-  comparison: Comparison,
-): string {
-  const worst = figures.worstRows(comparison, figures.WORST_AREAS)
-  return [
-    `${after} against ${before}${reason ? `, ${reason}` : ''}`,
-    placesText(comparison),
-    '',
-    formatTable(
-      [
-        'LAYER',
-        ...HEAD,
-        'GAINED',
-        'LOST',
-        `CHANGED BY MORE THAN ${shortNumber(100 * comparison.threshold)} %`,
-      ],
-      figures.totalRows(comparison).map(totalCells),
-    ),
-    '',
-    ...(worst.length > 0
-      ? ['Where most changes:', formatTable(['AREA', 'NAME', 'LAYER', ...HEAD], worst.map(areaCells))]
-      : ['No mean changes anywhere.']),
-  ].join('\n')
-}
-
-const HEAD = ['UNIT', 'BEFORE', 'AFTER', 'CHANGE', 'COVERED']
-
-function placesText({ level, areas, exact }: Comparison): string {
-  const places =
-    level === null ? 'all that they cover: no areas are loaded' : `${areas.length} areas of level ${level}`
-  return `${places}; ${exact ? 'every pixel looked at' : 'from summaries'}`
-}
-
-function totalCells({ layer, found }: figures.ChangeRow): string[] {
-  const change = figures.formatChange(layer, found)
-  const { changed_percent, changed_percent_least, changed_percent_most } = change
-  const bounds =
-    changed_percent_least === changed_percent_most
-      ? ''
-      : ` (${percent(changed_percent_least)} to ${percent(changed_percent_most)})`
-  return [
-    figures.layerName(layer),
-    ...figureCells({ layer, found }),
-    percent(change.gained_percent),
-    percent(change.lost_percent),
-    percent(changed_percent) + bounds,
-  ]
-}
-
-function areaCells({ area, layer, found }: figures.ChangeRow): string[] {
-  return [area?.code ?? '', area?.name ?? '', figures.layerName(layer), ...figureCells({ layer, found })]
-}
-
-function figureCells({ layer, found }: Pick<figures.ChangeRow, 'layer' | 'found'>): string[] {
-  const change = figures.formatChange(layer, found)
-  return [
-    layer.unit,
-    formatNumber(change.mean_before),
-    formatNumber(change.mean_after),
-    changeText(figures.relativeChange(found.change)),
-    `${percent(change.covered_before_percent)} -> ${percent(change.covered_after_percent)}`,
-  ]
-}
-
-function percent(value: number | null): string {
-  return value === null ? 'unknown' : `${value.toFixed(1)} %`
 }
 
 export function maxChangeOption(): Option {
@@ -256,16 +145,16 @@ async function findExcess(database: Database, after: ReleaseRow, maxChange: numb
   const { code } = after
   const before = predecessor.release
   const comparison = await compareForOperator(database, before, after, { threshold: DEFAULT_THRESHOLD })
-  const beyond = figures.areaRows(comparison).filter((row) => figures.changeSize(row) > maxChange)
+  const beyond = comparison.rows.filter((row) => changeSize(row) > maxChange)
   if (beyond.length === 0) return undefined
-  const [worst] = figures.worstRows(comparison, 1) as [figures.ChangeRow]
+  const [worst] = worstRows(comparison.rows, 1) as [ChangeRow]
   const areas = new Set(beyond.map(({ area }) => area)).size
   return {
     change: {
       before: before.code,
       max_change_percent: 100 * maxChange,
       level: comparison.level,
-      areas: comparison.areas.length,
+      areas: comparison.areas,
       areas_beyond: areas,
       worst: {
         code: worst.area?.code,
@@ -273,22 +162,18 @@ async function findExcess(database: Database, after: ReleaseRow, maxChange: numb
         input: worst.layer.input,
         scenario: worst.layer.scenario,
         ...conditionMember(worst.layer),
-        ...figures.formatChange(worst.layer, worst.found),
+        ...formatChange(worst),
       },
     },
     sentence: `${code} is not published: ${describeExcess(comparison, areas, worst, maxChange)} from ${before.code}. \`agro releases diff ${code}\` says more; without --max-change it is published.`,
   }
 }
 
-function describeExcess(
-  { level, areas }: Comparison,
-  beyond: number,
-  worst: figures.ChangeRow,
-  maxChange: number,
-) {
+function describeExcess({ level, areas }: Comparison, beyond: number, worst: ChangeRow, maxChange: number) {
+  const { area, layer, change } = worst
   const places =
-    level === null ? 'in all that the two cover' : `in ${beyond} of ${areas.length} areas of level ${level}`
-  const { mean_before, mean_after } = figures.formatChange(worst.layer, worst.found)
-  const where = level === null ? '' : ` in ${worst.area?.name} (${worst.area?.code})`
-  return `${places} a mean changes by more than ${shortNumber(100 * maxChange)} %, most${where}, where ${figures.layerName(worst.layer)} goes from ${formatNumber(mean_before)} to ${formatNumber(mean_after)} ${worst.layer.unit} (${changeText(figures.relativeChange(worst.found.change))}),`
+    level === null ? 'in all that the two cover' : `in ${beyond} of ${areas} areas of level ${level}`
+  const { mean_before, mean_after } = formatChange(worst)
+  const where = level === null ? '' : ` in ${area?.name} (${area?.code})`
+  return `${places} a mean changes by more than ${shortNumber(100 * maxChange)} %, most${where}, where ${layerName(layer)} goes from ${formatNumber(mean_before)} to ${formatNumber(mean_after)} ${layer.unit} (${changeText(relativeChange(change))}),`
 }

@@ -27,7 +27,6 @@ import { removeUnusedFiles } from '#src/ingest/unused-files.ts'
 import { type CommandAnswer, command, group, lookInDatabase, withDatabase, YES_OPTION } from './command.ts'
 import {
   allowOption,
-  diffCommand,
   type LimitedPublishing,
   maxChangeOption,
   printIssues,
@@ -412,5 +411,5 @@ const remove = command({
 export const releasesCommand = group(
   'releases',
   'List, show, compare, publish, schedule, roll back, delete, prune and move releases, and sweep unused files.',
-  [list, show, diffCommand, prune, move, sweep, schedule, unschedule, publish, rollback, remove],
+  [list, show, prune, move, sweep, schedule, unschedule, publish, rollback, remove],
 )

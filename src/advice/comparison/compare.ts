@@ -209,7 +209,7 @@ function chooseLevel(name: string, levels: number[], requested: number | undefin
   return requested ?? coarse.at(-1) ?? null
 }
 
-export interface LayerComparison {
+interface LayerComparison {
   /** Of the area, in the measure of the grid. */
   total: number
   change: Change
@@ -217,11 +217,23 @@ export interface LayerComparison {
   pixelwise: boolean
 }
 
+/** The change of a layer in an area, or in all of them without one. */
+export interface ChangeRow extends LayerComparison {
+  area: ComparedArea | null
+  layer: ComparedLayer
+}
+
 export interface Comparison extends Comparing {
+  /** The codes of the releases. */
+  before: string
+  after: string
   /** Null where no areas are loaded, and the cover of the releases is one area. */
   level: number | null
-  layers: LayerPair[]
-  areas: { area: ComparedArea; layers: LayerComparison[] }[]
+  areas: number
+  /** Each layer in all areas together. */
+  layers: ChangeRow[]
+  /** Each layer in each area. */
+  rows: ChangeRow[]
 }
 
 /**
@@ -257,34 +269,33 @@ export async function compareReleases(
     const rule = `must be one with at most ${most} areas: that many are compared in ${layers.length} layers`
     throw new Incomparable('level', rule)
   }
-  const areas: Comparison['areas'] = []
-  for (const area of listed) {
-    const polygons = await readAreaShape(ask, area)
-    areas.push({ area, layers: await compareIn(computation, plan, polygons, comparing) })
-    progress(areas.length / listed.length)
+  const rows: ChangeRow[] = []
+  const sums = layers.map(
+    (layer): ChangeRow => ({ area: null, layer, total: 0, change: noChange(), pixelwise: true }),
+  )
+  const compareArea = async (area: ComparedArea, polygons: Rings[]) => {
+    const found = await compareIn(computation, plan, polygons, comparing)
+    for (const [index, sum] of sums.entries()) {
+      const row = { area, layer: sum.layer, ...(found[index] as LayerComparison) }
+      rows.push(row)
+      sum.total += row.total
+      addChange(sum.change, row.change)
+      sum.pixelwise &&= row.pixelwise
+    }
+  }
+  for (const [index, area] of listed.entries()) {
+    await compareArea(area, await readAreaShape(ask, area))
+    progress((index + 1) / listed.length)
   }
   if (level === null) {
     const extent = coveringRectangle([...coverages.before, ...coverages.after])
-    areas.push({
-      area: { code: countryCode, name },
-      layers: await compareIn(computation, plan, [extent], comparing),
-    })
+    await compareArea({ code: countryCode, name }, [extent])
   }
   // Tiles of deleted or moved releases look as if they had no value.
   await refuseMoved(ask, before.id, coverages.before)
   await refuseMoved(ask, after.id, coverages.after)
-  return { ...comparing, level, layers, areas }
-}
-
-export function sumAreas({ areas }: Comparison, layer: number): LayerComparison {
-  const sum: LayerComparison = { total: 0, change: noChange(), pixelwise: true }
-  for (const { layers } of areas) {
-    const { total, change, pixelwise } = layers[layer] as LayerComparison
-    sum.total += total
-    addChange(sum.change, change)
-    sum.pixelwise &&= pixelwise
-  }
-  return sum
+  const codes = { before: before.code, after: after.code }
+  return { ...comparing, ...codes, level, areas: rows.length / layers.length, layers: sums, rows }
 }
 
 /** Finds the pairs to compare by pixels, and the coverages of the other layers. */
