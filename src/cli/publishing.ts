@@ -5,7 +5,6 @@ import {
   compareReleases,
   computingAlone,
   DEFAULT_THRESHOLD,
-  Incomparable,
 } from '#src/advice/comparison/compare.ts'
 import {
   changeSize,
@@ -95,12 +94,12 @@ export async function compareForOperator(
 }
 
 function refuse(error: unknown): never {
-  if (error instanceof ApiError && error.code === 'NO_AREAS') throw new OperatorError(error.message)
-  if (error instanceof Incomparable) {
-    throw new OperatorError(`${error.field === 'level' ? '--level ' : ''}${error.rule}.`)
+  if (error instanceof ReplacedMeanwhile) {
+    throw new OperatorError('A release or an area was deleted meanwhile: compare them again.')
   }
-  if (!(error instanceof ReplacedMeanwhile)) throw error
-  throw new OperatorError('A release or an area was deleted meanwhile: compare them again.')
+  if (!(error instanceof ApiError) || error.status >= 500) throw error
+  // Parameters of requests are options and codes here.
+  throw new OperatorError(error.message.replace(/^level /, '--level ').replace(/^b .*?: /, ''))
 }
 
 export function maxChangeOption(): Option {

@@ -7,7 +7,6 @@ import {
   type Comparison,
   compareReleases,
   DEFAULT_THRESHOLD,
-  Incomparable,
 } from '#src/advice/comparison/compare.ts'
 import { type Computation, computationUntil } from '#src/advice/polygon/computing.ts'
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
@@ -121,13 +120,6 @@ async function compare(
 }
 
 function refuse(error: unknown): never {
-  if (error instanceof Incomparable) {
-    const { field, rule } = error
-    throw ApiError.invalid(
-      field,
-      field === 'b' ? `must be a release of the product and country of a: ${rule}` : rule,
-    )
-  }
   if (!(error instanceof ReplacedMeanwhile)) throw error
   throw new ApiError('NOT_FOUND', 'A release or an area was deleted meanwhile; ask again.')
 }

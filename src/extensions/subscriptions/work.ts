@@ -183,14 +183,14 @@ function createComparing(
   async function compareOne(changed: ChangedSubscription, signal: AbortSignal): Promise<boolean> {
     const compared = await compare(changed, signal)
     if (compared === undefined) return false
-    if (!compared) {
-      await recordComparison(writer, changed, undefined)
-      return true
-    }
     const id = randomUUID()
-    const body = formatMessage(app, id, changed, compared.news)
-    await recordComparison(writer, changed, { id, body, notified: compared.notified })
-    app.jobs.wake('deliver-changes')
+    const message = compared && {
+      id,
+      body: formatMessage(app, id, changed, compared.news),
+      notified: compared.notified,
+    }
+    await recordComparison(writer, changed, message)
+    if (message) app.jobs.wake('deliver-changes')
     return true
   }
 
