@@ -175,6 +175,14 @@ describe('agro releases diff', () => {
     await expect(said).toMatchFileSnapshot('diff.txt')
   })
 
+  test.each([
+    ['--threshold', 'much', 'It must be a percentage, such as 25%.'],
+    ['--level', '4', "argument '4' is invalid. It must be from 0 to 3."],
+  ])('ends with 2 and says the mistake of %s %s', async (option, value, sentence) => {
+    const { code, stderr } = await agro('releases', 'diff', SECOND, option, value)
+    expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)])
+  })
+
   test('compares releases of which the list says what their rasters take', async () => {
     const [, { bytes }] = JSON.parse((await agro('releases', 'list', '--json')).stdout)
     // 70 tiles with values, of 16 x 16 pixels of 4 bytes, and what describes each; those on the edge are smaller.
