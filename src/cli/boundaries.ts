@@ -8,7 +8,7 @@ import type { AreaIssue } from '#src/ingest/boundaries/queries.ts'
 import { CODE_RULES, type CodeRule, MAX_REPAIR } from '#src/ingest/boundaries/replace.ts'
 import { givenEncoding } from '#src/ingest/boundaries/shapefile.ts'
 import { command, lookInDatabase, withDatabase, withExamples } from './command.ts'
-import { readPercent } from './comparison.ts'
+import { readPercent } from './publishing.ts'
 import { formatTable } from './table.ts'
 import { type Output, pathNamed, progressIfLong, say, showPassing } from './terminal.ts'
 

@@ -31,7 +31,7 @@ import {
   printIssues,
   publishWithin,
   STRICT_OPTION,
-} from './comparison.ts'
+} from './publishing.ts'
 import { scheduleChecked } from './releases.ts'
 import { formatNumber, formatTable, readTime, timeText } from './table.ts'
 import {

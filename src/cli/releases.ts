@@ -24,13 +24,12 @@ import { rollBackChecked } from '#src/ingest/publish.ts'
 import { type CommandAnswer, command, group, lookInDatabase, withDatabase, YES_OPTION } from './command.ts'
 import {
   allowOption,
-  diffCommand,
   type LimitedPublishing,
   maxChangeOption,
   printIssues,
   publishWithin,
   STRICT_OPTION,
-} from './comparison.ts'
+} from './publishing.ts'
 import { formatNumber, formatTable, printable, readTime, sizeText, timeText } from './table.ts'
 import { type Consent, confirm, type Output, progressIfLong, progressLine, refuse } from './terminal.ts'
 
@@ -354,6 +353,6 @@ const remove = command({
 
 export const releasesCommand = group(
   'releases',
-  'List, show, compare, publish, schedule, roll back, delete and prune releases.',
-  [list, show, diffCommand, prune, schedule, unschedule, publish, rollback, remove],
+  'List, show, publish, schedule, roll back, delete and prune releases.',
+  [list, show, prune, schedule, unschedule, publish, rollback, remove],
 )

@@ -6,7 +6,7 @@ import { readUntil } from '#src/data/cancellable.ts'
 import type { Database } from '#src/data/client.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { createTileStores } from '#src/data/tiles/stores.ts'
-import { noAreas } from '#src/errors.ts'
+import { ApiError, noAreas } from '#src/errors.ts'
 import { BLOCK_FACTOR, type CoveredPixels } from '#src/raster/blocks.ts'
 import { addChange, type Change, ChangeTally, noChange, type Side } from '#src/raster/change.ts'
 import { createMeasure, sameGrid } from '#src/raster/grid.ts'
@@ -27,12 +27,12 @@ import { type WeighedRegion, weighPolygons } from '../polygon/weighing.ts'
 import { refuseMoved, zonalStatistics } from '../polygon/zonal-statistics.ts'
 
 /** An area that releases are compared in, or the country. */
-export interface ComparedArea {
+interface ComparedArea {
   code: string
   name: string
 }
 
-export type ComparedLayer = Pick<ZonalBand, 'input' | 'scenario' | 'condition' | 'unit' | 'decimals'>
+type ComparedLayer = Pick<ZonalBand, 'input' | 'scenario' | 'condition' | 'unit' | 'decimals'>
 
 interface PlacedBand {
   coverage: ZonalCoverage
@@ -62,35 +62,30 @@ function pairLayers(before: PlacedBand[], after: PlacedBand[]): LayerPair[] {
   return [...after.map(pairOf), ...before.map(pairOf).filter((pair) => pair.after === null)]
 }
 
-/** Two coverages on one grid, with the bands to compare. */
+/** A layer that both releases have on one grid in the same tiles, so that its pixels can be compared. */
+type PairedLayer = LayerPair & Record<'before' | 'after', PlacedBand>
+
+function isPaired(layer: LayerPair): layer is PairedLayer {
+  const [before, after] = [layer.before?.coverage, layer.after?.coverage]
+  return Boolean(before && after && sameGrid(before, after) && before.tileSize === after.tileSize)
+}
+
+/** Two coverages on one grid, with the layers to compare. */
 interface CoveragePair {
   before: ZonalCoverage
   after: ZonalCoverage
-  bands: BandPair[]
+  layers: PairedLayer[]
   /** The area of a whole block, in the measure of the grid. */
   areaOfBlock: (block: Pick<StoredSummary, 'level' | 'row' | 'column'>) => number
 }
 
-interface BandPair {
-  /** The index of its pair of layers. */
-  pair: number
-  before: ZonalBand
-  after: ZonalBand
-}
-
-/** Pairs the coverages whose pixels can be compared: those on the same grid in the same tiles. */
-function pairCoverages(pairs: LayerPair[]): CoveragePair[] {
+function pairCoverages(layers: PairedLayer[]): CoveragePair[] {
   const found: CoveragePair[] = []
-  for (const [pair, { before, after }] of pairs.entries()) {
-    if (!before || !after || !sameGrid(before.coverage, after.coverage)) continue
-    if (before.coverage.tileSize !== after.coverage.tileSize) continue
-    const band = { pair, before: before.band, after: after.band }
-    const same = found.find((of) => of.before === before.coverage && of.after === after.coverage)
-    if (same) same.bands.push(band)
-    else {
-      const coverages = { before: before.coverage, after: after.coverage }
-      found.push({ ...coverages, bands: [band], areaOfBlock: measureBlocks(after.coverage) })
-    }
+  for (const layer of layers) {
+    const [before, after] = [layer.before.coverage, layer.after.coverage]
+    const same = found.find((pair) => pair.before === before && pair.after === after)
+    if (same) same.layers.push(layer)
+    else found.push({ before, after, layers: [layer], areaOfBlock: measureBlocks(after) })
   }
   return found
 }
@@ -122,12 +117,12 @@ const MOST_BLOCKS = 32_768
 /** Compares tiles on the border of an area by pixels, whole tiles inside by the smallest blocks that are few enough. */
 async function compareBands(
   computation: Computation,
-  { before, after, bands, areaOfBlock }: CoveragePair,
+  { before, after, layers, areaOfBlock }: CoveragePair,
   { weightsOf }: WeighedRegion,
   { threshold, exact }: Comparing,
 ) {
   const weights = await weightsOf(after)
-  const tallies = bands.map((band) => new ChangeTally(band.before, band.after, threshold))
+  const tallies = layers.map(({ before, after }) => new ChangeTally(before.band, after.band, threshold))
   const coverages = [after, before].map((coverage) => ({
     ...coverage,
     summarised: coverage.summarised && !exact,
@@ -140,19 +135,19 @@ async function compareBands(
     blocks.delete(placeKey(now))
   }
   for (const old of blocks.values()) addBlock(old, undefined)
-  return { total, changes: tallies.map(({ change }) => change) }
+  return tallies.map(({ change }): LayerComparison => ({ total, change, pixelwise: true }))
 
   function addTiles(covered: CoveredPixels, now?: DecodedTile, old?: DecodedTile): void {
-    for (const [index, band] of bands.entries()) {
-      const [had, has] = [old?.bands[band.before.band - 1], now?.bands[band.after.band - 1]]
+    for (const [index, { before, after }] of layers.entries()) {
+      const [had, has] = [old?.bands[before.band.band - 1], now?.bands[after.band.band - 1]]
       tallies[index]?.addPixels(had, has, covered)
     }
   }
 
   function addBlock(old: StoredSummary | undefined, now: StoredSummary | undefined): void {
     const area = areaOfBlock((now ?? old) as StoredSummary)
-    for (const [index, band] of bands.entries()) {
-      tallies[index]?.addBlock(readSummary(old, band.before), readSummary(now, band.after), area)
+    for (const [index, { before, after }] of layers.entries()) {
+      tallies[index]?.addBlock(readSummary(old, before.band), readSummary(now, after.band), area)
     }
   }
 }
@@ -176,30 +171,15 @@ export const DEFAULT_THRESHOLD = 0.1
 /** Layers times areas of a comparison, which memory holds until the answer. */
 const MOST_ROWS = 200_000
 
-/** Two releases cannot be compared, or not in the areas of a level. */
-export class Incomparable extends Error {
-  override name = 'Incomparable'
-  /** The wrong parameter, and its rule. */
-  readonly field: 'b' | 'level'
-  readonly rule: string
-
-  constructor(field: 'b' | 'level', rule: string) {
-    super(rule)
-    this.field = field
-    this.rule = rule
-  }
-}
-
+/** @throws {ApiError} INVALID_PARAMETERS, as of a request for the changes from `a` to `b` */
 function refuseIncomparable(before: ReleaseRow, after: ReleaseRow): void {
-  for (const [key, kind] of [
-    ['product', 'products'],
-    ['countryCode', 'countries'],
-  ] as const) {
-    if (before[key] === after[key]) continue
-    throw new Incomparable('b', `${after.code} and ${before.code} are of different ${kind}`)
-  }
+  const differ = (kind: string) => `${after.code} and ${before.code} are of different ${kind}`
   const incomplete = [after, before].find(({ status }) => status === 'loading')
-  if (incomplete) throw new Incomparable('b', `${incomplete.code} is not complete`)
+  const reason =
+    (before.product !== after.product && differ('products')) ||
+    (before.countryCode !== after.countryCode && differ('countries')) ||
+    (incomplete && `${incomplete.code} is not complete`)
+  if (reason) throw ApiError.invalid('b', `must be a release of the product and country of a: ${reason}`)
 }
 
 /** Null for the cover of the releases as one area, where no areas are loaded. */
@@ -209,7 +189,7 @@ function chooseLevel(name: string, levels: number[], requested: number | undefin
   return requested ?? coarse.at(-1) ?? null
 }
 
-export interface LayerComparison {
+interface LayerComparison {
   /** Of the area, in the measure of the grid. */
   total: number
   change: Change
@@ -217,18 +197,30 @@ export interface LayerComparison {
   pixelwise: boolean
 }
 
+/** The change of a layer in an area, or in all of them without one. */
+export interface ChangeRow extends LayerComparison {
+  area: ComparedArea | null
+  layer: ComparedLayer
+}
+
 export interface Comparison extends Comparing {
+  /** The codes of the releases. */
+  before: string
+  after: string
   /** Null where no areas are loaded, and the cover of the releases is one area. */
   level: number | null
-  layers: LayerPair[]
-  areas: { area: ComparedArea; layers: LayerComparison[] }[]
+  areas: number
+  /** Each layer in all areas together. */
+  layers: ChangeRow[]
+  /** Each layer in each area. */
+  rows: ChangeRow[]
 }
 
 /**
  * Compares two releases in all areas of a level, one after the other.
  *
  * @param progress gets the finished part of the areas
- * @throws {Incomparable}, {ApiError} NO_AREAS, and {ReplacedMeanwhile} for a deleted release or area
+ * @throws {ApiError} INVALID_PARAMETERS or NO_AREAS, and {ReplacedMeanwhile} for a deleted release or area
  */
 export async function compareReleases(
   computation: Computation,
@@ -255,64 +247,63 @@ export async function compareReleases(
   const listed = level === null ? [] : await wait(() => listAreasInRelease(db, selection, null))
   if (listed.length > most) {
     const rule = `must be one with at most ${most} areas: that many are compared in ${layers.length} layers`
-    throw new Incomparable('level', rule)
+    throw ApiError.invalid('level', rule)
   }
-  const areas: Comparison['areas'] = []
-  for (const area of listed) {
-    const polygons = await readAreaShape(ask, area)
-    areas.push({ area, layers: await compareIn(computation, plan, polygons, comparing) })
-    progress(areas.length / listed.length)
+  const rows: ChangeRow[] = []
+  const sums = layers.map(
+    (layer): ChangeRow => ({ area: null, layer, total: 0, change: noChange(), pixelwise: true }),
+  )
+  const compareArea = async (area: ComparedArea, polygons: Rings[]) => {
+    const found = await compareIn(computation, plan, polygons, comparing)
+    for (const [index, layer] of layers.entries()) {
+      const row = { area, layer, ...(found.get(layer) as LayerComparison) }
+      const sum = sums[index] as ChangeRow
+      rows.push(row)
+      sum.total += row.total
+      addChange(sum.change, row.change)
+      sum.pixelwise &&= row.pixelwise
+    }
+  }
+  for (const [index, area] of listed.entries()) {
+    await compareArea(area, await readAreaShape(ask, area))
+    progress((index + 1) / listed.length)
   }
   if (level === null) {
     const extent = coveringRectangle([...coverages.before, ...coverages.after])
-    areas.push({
-      area: { code: countryCode, name },
-      layers: await compareIn(computation, plan, [extent], comparing),
-    })
+    await compareArea({ code: countryCode, name }, [extent])
   }
   // Tiles of deleted or moved releases look as if they had no value.
   await refuseMoved(ask, before.id, coverages.before)
   await refuseMoved(ask, after.id, coverages.after)
-  return { ...comparing, level, layers, areas }
+  const codes = { before: before.code, after: after.code }
+  return { ...comparing, ...codes, level, areas: rows.length / layers.length, layers: sums, rows }
 }
 
-export function sumAreas({ areas }: Comparison, layer: number): LayerComparison {
-  const sum: LayerComparison = { total: 0, change: noChange(), pixelwise: true }
-  for (const { layers } of areas) {
-    const { total, change, pixelwise } = layers[layer] as LayerComparison
-    sum.total += total
-    addChange(sum.change, change)
-    sum.pixelwise &&= pixelwise
-  }
-  return sum
-}
-
-/** Finds the pairs to compare by pixels, and the coverages of the other layers. */
+/** Finds the layers to compare by pixels, and the coverages of the others. */
 function makePlan(layers: LayerPair[], coverages: Record<'before' | 'after', ZonalCoverage[]>) {
-  const pairs = pairCoverages(layers)
-  const paired = new Set(pairs.flatMap(({ bands }) => bands.map(({ pair }) => pair)))
+  const others = layers.filter((layer) => !isPaired(layer))
   const beside = (side: 'before' | 'after') => {
-    const bands = new Set(layers.map((layer, pair) => (paired.has(pair) ? undefined : layer[side]?.band)))
+    const bands = new Set(others.map((layer) => layer[side]?.band))
     return coverages[side]
       .map((coverage) => ({ ...coverage, bands: coverage.bands.filter((band) => bands.has(band)) }))
       .filter(({ bands }) => bands.length > 0)
   }
-  return { layers, pairs, before: beside('before'), after: beside('after') }
+  const pairs = pairCoverages(layers.filter(isPaired))
+  return { pairs, others, before: beside('before'), after: beside('after') }
 }
 
+/** The change of each layer. */
 async function compareIn(
   computation: Computation,
-  { layers, pairs, before, after }: ReturnType<typeof makePlan>,
+  { pairs, others, before, after }: ReturnType<typeof makePlan>,
   polygons: Rings[],
   comparing: Comparing,
-): Promise<LayerComparison[]> {
-  const found: LayerComparison[] = []
+): Promise<Map<LayerPair, LayerComparison>> {
+  const found = new Map<LayerPair, LayerComparison>()
   const region = weighPolygons(computation, polygons)
   for (const pair of pairs) {
-    const { total, changes } = await compareBands(computation, pair, region, comparing)
-    pair.bands.forEach((band, index) => {
-      found[band.pair] = { total, change: changes[index] as Change, pixelwise: true }
-    })
+    const changes = await compareBands(computation, pair, region, comparing)
+    for (const [index, layer] of pair.layers.entries()) found.set(layer, changes[index] as LayerComparison)
   }
   const old = await zonalStatistics(computation, before, region, null)
   const now = await zonalStatistics(computation, after, region, null)
@@ -321,14 +312,10 @@ async function compareIn(
     const area = layer ? layer.covered * old.areaHa : 0
     return { area, sum: layer ? layer.mean * area : 0 }
   }
-  layers.forEach((layer, pair) => {
-    found[pair] ??= compareStatistics(
-      layer,
-      old.areaHa,
-      readSide(old.layers, layer.before),
-      readSide(now.layers, layer.after),
-    )
-  })
+  for (const layer of others) {
+    const sides = [readSide(old.layers, layer.before), readSide(now.layers, layer.after)] as const
+    found.set(layer, compareStatistics(layer, old.areaHa, ...sides))
+  }
   return found
 }
 

@@ -30,7 +30,7 @@ interface NamedPolygon {
 }
 
 /** Opens the polygons for an answer. */
-type OpenPolygons = (app: App, lookup: Lookup, reading: PolygonReading) => PolygonReader
+export type OpenPolygons = (app: App, lookup: Lookup, reading: PolygonReading) => PolygonReader
 
 export interface PolygonReading {
   snapshot: Snapshot

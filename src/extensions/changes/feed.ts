@@ -5,9 +5,9 @@ import { toQuerySchema } from '#schemas/point-request.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
+import { documentFormats, JSON_FORMAT, negotiateFormat } from '#src/http/formats.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
-import { negotiate } from '#src/http/request.ts'
 import { listChangesFrom, listNewestChanges } from './queries.ts'
 import { AtomFeed, type ChangeEntry, ChangeFeed, FEED_DEFAULTS, FeedQuery, feedSchemas } from './schemas.ts'
 
@@ -56,10 +56,13 @@ function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (sign) => ENTITIES[sign] as string)
 }
 
-const JSON_TYPE = 'application/json'
-const ATOM = 'application/atom+xml'
-const MEDIA_TYPES = [JSON_TYPE, ATOM] as const
-const TYPE_OF = { json: JSON_TYPE, atom: ATOM } as const
+const ATOM = {
+  name: 'atom',
+  mediaType: 'application/atom+xml',
+  contentType: 'application/atom+xml; charset=utf-8',
+} as const
+
+const FORMATS = [JSON_FORMAT, ATOM]
 
 const DESCRIPTION = `
 Publications, rollbacks, withdrawals and deletions of releases, and loads of boundaries, after an entry that the client knows. With the \`next_since\` of the last answer, no entry is missed or repeated. Answers follow an entry within two seconds.
@@ -85,6 +88,19 @@ export async function feed(app: App): Promise<void> {
     throw ApiError.invalid('since', rule)
   }
 
+  async function writeJson(limit: number, since = 0): Promise<string> {
+    const found = await changesSince(since, limit + 1)
+    const items = found.slice(0, limit)
+    return JSON.stringify({ items, next_since: items.at(-1)?.id ?? since, more: found.length > limit })
+  }
+
+  async function writeAtom(request: FastifyRequest, since: number | undefined, limit: number) {
+    const entries =
+      since === undefined ? await listNewestChanges(db, limit) : (await changesSince(since, limit)).reverse()
+    const { rootUrl: root, url } = request
+    return atomFeed({ self: `${root}${url.slice(app.config.BASE_PATH.length)}`, root }, entries)
+  }
+
   app.get(
     '/changes',
     {
@@ -98,10 +114,7 @@ export async function feed(app: App): Promise<void> {
         response: {
           200: {
             description: 'The entries.',
-            content: {
-              [JSON_TYPE]: { schema: ref(ChangeFeed) },
-              [ATOM]: { schema: ref(AtomFeed) },
-            },
+            content: documentFormats(FORMATS, { json: ref(ChangeFeed), atom: ref(AtomFeed) }),
           },
           304: { type: 'null', description: 'The answer is the one that `If-None-Match` names.' },
           ...errorResponses('INVALID_PARAMETERS', 'NOT_ACCEPTABLE'),
@@ -110,27 +123,11 @@ export async function feed(app: App): Promise<void> {
       preValidation: readQuery(FeedQuery),
     },
     async (request: FastifyRequest<{ Querystring: Static<typeof FeedQuery> }>, reply: FastifyReply) => {
-      const { since, limit = FEED_DEFAULTS.limit, format } = request.query
-      const mediaType = format ? TYPE_OF[format] : negotiate(request, reply, MEDIA_TYPES)
-      if (mediaType === JSON_TYPE) {
-        const found = await changesSince(since ?? 0, limit + 1)
-        const items = found.slice(0, limit)
-        const next_since = items.at(-1)?.id ?? since ?? 0
-        const answer = { items, next_since, more: found.length > limit }
-        if (allowCaching(request, reply, entityTag('json', JSON.stringify(answer)))) {
-          return reply.code(304).send()
-        }
-        return answer
-      }
-      const entries =
-        since === undefined
-          ? await listNewestChanges(db, limit)
-          : (await changesSince(since, limit)).reverse()
-      const { rootUrl: root, url, server } = request
-      const self = `${root}${url.slice(server.config.BASE_PATH.length)}`
-      const text = atomFeed({ self, root }, entries)
-      if (allowCaching(request, reply, entityTag('atom', text))) return reply.code(304).send()
-      return reply.type(`${ATOM}; charset=utf-8`).send(text)
+      const { since, limit = FEED_DEFAULTS.limit, format: named } = request.query
+      const { name, contentType } = negotiateFormat(request, reply, FORMATS, { named })
+      const text = name === 'json' ? await writeJson(limit, since) : await writeAtom(request, since, limit)
+      if (allowCaching(request, reply, entityTag(name, text))) return reply.code(304).send()
+      return reply.type(contentType).send(text)
     },
   )
 }

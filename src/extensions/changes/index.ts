@@ -4,6 +4,7 @@ import type { Extension } from '../extension.ts'
 export const changes: Extension = {
   name: 'changes',
   part: 'operations',
+  commands: { 'releases diff': async () => (await import('./command.ts')).diffCommand },
   async routes(app) {
     const { comparison } = await import('./routes.ts')
     const { feed } = await import('./feed.ts')

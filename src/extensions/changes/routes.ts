@@ -1,27 +1,35 @@
-import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import {
+  type ChangeRow,
   type Comparison,
   compareReleases,
   DEFAULT_THRESHOLD,
-  Incomparable,
 } from '#src/advice/comparison/compare.ts'
-import { comparisonCsv, comparisonJson } from '#src/advice/comparison/figures.ts'
 import { type Computation, computationUntil } from '#src/advice/polygon/computing.ts'
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import { ADMIN_ERRORS, ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { attach, DISPOSITION } from '#src/http/formats.ts'
+import {
+  attach,
+  CSV,
+  DISPOSITION,
+  documentFormats,
+  JSON_FORMAT,
+  negotiateFormat,
+  sendPieces,
+  writeItems,
+} from '#src/http/formats.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { createClientSignal, startDeadline, tooSlow } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf, negotiate } from '#src/http/request.ts'
+import { clientKeyOf } from '#src/http/request.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { ChangesCsv, ChangesParams, ChangesQuery, changesComponents, ReleaseChanges } from './schemas.ts'
+import { CHANGE_WRITERS } from './writing.ts'
 
 /** Comparisons read much, and admins are few. */
 const LIMITS = { running: 1, waiting: 10 }
@@ -30,10 +38,10 @@ const LIMITS = { running: 1, waiting: 10 }
 const TIMEOUT_MS = 60_000
 const late = () => tooSlow(TIMEOUT_MS)
 
-const JSON_TYPE = 'application/json'
-const CSV = 'text/csv'
-const MEDIA_TYPES = [JSON_TYPE, CSV] as const
-const TYPE_OF = { json: JSON_TYPE, csv: CSV } as const
+const FORMATS = [JSON_FORMAT, CSV]
+
+/** Of an answer, in characters. */
+const PIECE_LENGTH = 32_768
 
 const DESCRIPTION = `
 The changes from release \`a\` to release \`b\`, area by area: means, coverage, and the share that changes by more than a threshold. For admins.
@@ -63,10 +71,7 @@ export async function comparison(app: App): Promise<void> {
           200: {
             description: 'The changes.',
             headers: { 'Content-Disposition': DISPOSITION },
-            content: {
-              [JSON_TYPE]: { schema: ref(ReleaseChanges) },
-              [CSV]: { schema: ref(ChangesCsv) },
-            },
+            content: documentFormats(FORMATS, { json: ref(ReleaseChanges), csv: ref(ChangesCsv) }),
           },
           ...errorResponses(
             ...ADMIN_ERRORS,
@@ -81,40 +86,23 @@ export async function comparison(app: App): Promise<void> {
       preValidation: readQuery(ChangesQuery),
     },
     async (request: Call, reply: FastifyReply) => {
-      const { format } = request.query
-      const mediaType = format ? TYPE_OF[format] : negotiate(request, reply, MEDIA_TYPES)
-      const codes = { before: request.params.a, after: request.params.b }
+      const { name, mediaType } = negotiateFormat(request, reply, FORMATS, { named: request.query.format })
       const [clientKey, deadline] = [clientKeyOf(request), startDeadline(reply, TIMEOUT_MS, late)]
       const begin = () => compare(app, request, computationUntil(app, clientKey, deadline))
       const comparison = await queue.run(clientKey, begin, deadline.signal).finally(deadline.end)
-      if (mediaType === CSV) attach(reply, CSV, 'changes')
-      const rows = mediaType === CSV ? comparisonCsv(comparison) : comparisonJson(codes, comparison)
-      return reply
-        .type(`${mediaType}; charset=utf-8`)
-        .send(Readable.from(sliceRows(app, request, reply, rows)))
+      attach(reply, mediaType, 'changes')
+      reply.type(`${mediaType}; charset=utf-8`)
+      const gone = createClientSignal(reply)
+      const writing = { pause: () => app.turns.next(clientKey, gone), pieceLength: PIECE_LENGTH }
+      const writer = CHANGE_WRITERS[name as keyof typeof CHANGE_WRITERS](comparison)
+      return sendPieces(reply, [], writeItems(writer, listSlices(comparison), writing))
     },
   )
 }
 
-/** So many rows take about a millisecond. */
-const ROWS_A_SLICE = 100
-
-/** Joins rows to slices, with pauses for other requests: a country may have thousands of areas. */
-async function* sliceRows(
-  { turns }: App,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  rows: Iterable<string>,
-): AsyncGenerator<string> {
-  const [clientKey, gone] = [clientKeyOf(request), createClientSignal(reply)]
-  let slice: string[] = []
-  for (const row of rows) {
-    if (slice.push(row) < ROWS_A_SLICE) continue
-    yield slice.join('')
-    slice = []
-    await turns.next(clientKey, gone)
-  }
-  yield slice.join('')
+/** The rows of an area at a time: a country may have thousands of areas. */
+async function* listSlices({ layers, rows }: Comparison): AsyncGenerator<ChangeRow[]> {
+  for (let at = 0; at < rows.length; at += layers.length) yield rows.slice(at, at + layers.length)
 }
 
 /** @throws {ApiError} where releases are missing or of different kinds, or no areas of the level are loaded */
@@ -132,13 +120,6 @@ async function compare(
 }
 
 function refuse(error: unknown): never {
-  if (error instanceof Incomparable) {
-    const { field, rule } = error
-    throw ApiError.invalid(
-      field,
-      field === 'b' ? `must be a release of the product and country of a: ${rule}` : rule,
-    )
-  }
   if (!(error instanceof ReplacedMeanwhile)) throw error
   throw new ApiError('NOT_FOUND', 'A release or an area was deleted meanwhile; ask again.')
 }

@@ -29,6 +29,71 @@ export const ChangesQuery = Type.Object({
   format: t.withDefault(t.oneOf(['json', 'csv'], 'The format of the answer, as with `Accept`.'), 'json'),
 })
 
+/** Which layer a value is of. */
+const ofLayer = {
+  input: t.orNull(
+    Type.String(),
+    'The input or variety; null where layers differ in their scenario alone.',
+    'Urea',
+  ),
+  scenario: t.orNull(Type.String(), 'Null where the product has none.', 'Normal'),
+  ...conditionOfEntry,
+}
+
+const thresholdValue = {
+  minimum: 0,
+  maximum: 1_000_000_000,
+  description: 'By more than so much a value has to change; with 0 by anything.',
+}
+
+/** A threshold as two parameters. */
+export const THRESHOLD_PARAMETERS = {
+  threshold: t.withDefault(Type.Number(thresholdValue), 10),
+  threshold_kind: t.withDefault(
+    t.oneOf(
+      ['relative', 'absolute'],
+      '`relative`: in percent of the value before. `absolute`: in the unit of the product.',
+    ),
+    'relative',
+  ),
+}
+
+export const Threshold = t.component(
+  'ChangeThreshold',
+  'Which changes are told. A value that comes or goes always is.',
+  {
+    kind: t.oneOf(
+      ['absolute', 'relative'],
+      '`absolute`: in the unit of the product. `relative`: in percent of the value that was told before.',
+    ),
+    value: Type.Number({ ...thresholdValue, examples: [10] }),
+  },
+)
+export type Threshold = Static<typeof Threshold>
+
+export const WatchedValue = t.component('WatchedValue', 'The last value of a layer that was sent.', {
+  ...ofLayer,
+  value: t.number('Of a polygon or an area it is the mean.', 4229),
+})
+export type WatchedValue = Static<typeof WatchedValue>
+
+export const ValueChange = t.component(
+  'FieldChange',
+  'How a value of a field has changed; means of its area.',
+  {
+    ...ofLayer,
+    before: t.orNull(Type.Number(), 'Null without a value.', 4358),
+    after: t.orNull(Type.Number(), 'Null without a value.', 2800),
+    change: t.orNull(Type.Number(), 'After minus before; null where one of them is missing.', 336),
+    change_percent: t.orNull(
+      Type.Number(),
+      'Percent of the value before; null where there is none, or where it is 0.',
+      13.6,
+    ),
+  },
+)
+export type ValueChange = Static<typeof ValueChange>
+
 const numberOrNull = (description: string, example: number) => t.orNull(Type.Number(), description, example)
 
 const ofPixels = (description: string, example: number) =>
@@ -68,14 +133,13 @@ const Layer = {
   unit: Type.String({ examples: ['kg/ha'] }),
 }
 
-export const LayerChange = t.component(
+const LayerChange = t.component(
   'LayerChange',
   'The change of a layer in all areas together. Percentages are of the area.',
   { ...Layer, ...Figures },
 )
-export type LayerChange = Static<typeof LayerChange>
 
-export const AreaChange = t.component(
+const AreaChange = t.component(
   'AreaChange',
   'The change of a layer in an area. Percentages are of the area.',
   {
@@ -85,7 +149,6 @@ export const AreaChange = t.component(
     ...Figures,
   },
 )
-export type AreaChange = Static<typeof AreaChange>
 
 export const ReleaseChanges = t.component('ReleaseChanges', {
   before: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
@@ -104,7 +167,6 @@ export const ReleaseChanges = t.component('ReleaseChanges', {
   ),
   areas: t.array(AreaChange, 'Each layer in each area, in the order of their codes.'),
 })
-export type ReleaseChanges = Static<typeof ReleaseChanges>
 
 export const ChangesCsv = t.textBody(
   'ReleaseChangesCsv',
@@ -115,7 +177,6 @@ export const ChangesCsv = t.textBody(
 export const changesComponents = [LayerChange, AreaChange, ReleaseChanges, ChangesCsv]
 
 const CHANGE_KINDS = ['published', 'rolled_back', 'withdrawn', 'deleted', 'boundaries_loaded'] as const
-export type ChangeKind = (typeof CHANGE_KINDS)[number]
 
 export const FEED_DEFAULTS = { limit: 100 } as const
 

@@ -7,6 +7,8 @@ import { describeRegion, type PolygonItem } from '#src/advice/polygon/answer.ts'
 import type { ManyOptions } from '#src/advice/polygons/answer.ts'
 import { createRequestWork } from '#src/advice/polygons/work.ts'
 import { errorResponses } from '#src/errors.ts'
+import { type ComparedRegion, compareAt } from '#src/extensions/changes/compare-at.ts'
+import { refuseUnknownLayer } from '#src/extensions/changes/values.ts'
 import type { App } from '#src/http/app.ts'
 import {
   attach,
@@ -25,7 +27,7 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
 import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-import { type ComparedField, compareFields } from './comparing.ts'
+import { regionsOf } from './pages.ts'
 import { ADVICE_ON_FIELDS, requireCollection } from './saved.ts'
 import {
   CollectionParams,
@@ -35,7 +37,6 @@ import {
   FieldChangeTable,
   FieldFeatures,
 } from './schemas.ts'
-import { refuseUnknownLayer } from './values.ts'
 
 type Call = FastifyRequest<{ Params: CollectionParams; Querystring: FieldChangesQuery }>
 
@@ -83,14 +84,15 @@ async function answerChanges(
   const product = server.products.of(before.product)
   const snapshot = await lookup.current()
   const after = await laterRelease(lookup, snapshot, before, request, reply)
-  const watched = { input: query.input ?? null, scenario: query.scenario ?? null }
-  refuseUnknownLayer([...before.layers, ...after.layers], watched)
+  const { input = null, scenario = null, threshold = 10, threshold_kind = 'relative' } = query
+  const watch = { input, scenario, threshold: { kind: threshold_kind, value: threshold } }
+  refuseUnknownLayer([...before.layers, ...after.layers], watch)
   const work = createRequestWork(request, reply, advisors)
-  const compared = compareFields(server, lookup, advisors, {
-    ...{ snapshot, collection, before, after, watched, work },
-    hasShapes: format.hasShapes ?? false,
-    threshold: { kind: query.threshold_kind ?? 'relative', value: query.threshold ?? 10 },
-  })
+  const compared = compareAt(
+    regionsOf(collection),
+    { before, after },
+    { app: server, lookup, advisors, snapshot, work, watch, hasShapes: format.hasShapes ?? false },
+  )
 
   const members = {
     collection: params.collection,
@@ -137,17 +139,12 @@ function createItems(
   product: ProductDefinition,
   members: object,
   hasConditions: boolean,
-): Items<ComparedField> {
+): Items<ComparedRegion> {
   const values = [...LABELS, ...(hasConditions ? (['condition'] as const) : []), ...FIGURES]
   function describePlace({ id, name, advice }: PolygonItem) {
-    const { lat, lng, area_ha } = advice ? describeRegion(name, advice) : {}
-    return {
-      id: String(id),
-      name: name ?? null,
-      lat: lat ?? null,
-      lng: lng ?? null,
-      area_ha: area_ha ?? null,
-    }
+    const region = advice && describeRegion(undefined, advice)
+    const { lat = null, lng = null, area_ha = null } = region ?? {}
+    return { id: String(id), name: name ?? null, lat, lng, area_ha }
   }
   const describeReason = ({ advice, reason }: PolygonItem) =>
     advice || !reason ? {} : { error: reason.error, code: reason.code as string }

@@ -26,6 +26,7 @@ const IN_KEPT = "collection_id in (select id from field_collection where user_id
 /** Collections of fields that accounts keep. */
 export const fields: Extension = {
   name: 'fields',
+  needs: ['changes'],
   accountLimits: {
     TOO_MANY_FIELDS: {
       of: 'fields',

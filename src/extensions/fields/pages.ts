@@ -2,11 +2,9 @@ import { createHash } from 'node:crypto'
 import { createOutline } from '#src/advice/polygon/geometry.ts'
 import type { ZonalCoverage } from '#src/advice/polygon/queries.ts'
 import { findGridKey, readWeights } from '#src/advice/polygon/weighing.ts'
-import type { PolygonReader, PolygonReading } from '#src/advice/polygons/place-source.ts'
+import type { OpenPolygons } from '#src/advice/polygons/place-source.ts'
 import { chooseRelease } from '#src/advice/polygons/sources.ts'
 import { ApiError } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
-import type { Lookup } from '#src/lookup/lookup.ts'
 import type { SourceRelease } from '#src/lookup/places.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import type { PolygonWeights } from '#src/raster/weights.ts'
@@ -37,64 +35,62 @@ export async function* readWhole(
   if (left > 0) throw new ApiError('NOT_FOUND', 'The collection was deleted meanwhile.')
 }
 
-/** Makes the reader of a saved collection, page by page. */
-export function createFieldReader(
-  { database, logFailure }: App,
-  { places, reasons }: Lookup,
-  { snapshot, sources, collection, work }: PolygonReading & { collection: CollectionRow },
-): PolygonReader {
-  const db = database.writer
-  const { wait, goOnInTurn } = work
+/** The regions of a saved collection, read page by page. */
+export const regionsOf =
+  (collection: CollectionRow): OpenPolygons =>
+  ({ database, logFailure }, { places, reasons }, { snapshot, sources, work }) => {
+    const db = database.writer
+    const { wait, goOnInTurn } = work
 
-  async function findSources(positions: Position[]): Promise<SourceRelease[]> {
-    if (!sources.byPlace) return positions.map(() => sources.of(null))
-    return (await wait(() => places.findCountries(snapshot, positions))).map(sources.of)
-  }
+    async function findSources(positions: Position[]): Promise<SourceRelease[]> {
+      if (!sources.byPlace) return positions.map(() => sources.of(null))
+      return (await wait(() => places.findCountries(snapshot, positions))).map(sources.of)
+    }
 
-  /** Collections never change, so that a page has the same fields each time. */
-  async function recallWeights(number: number, fields: readonly StoredField[]) {
-    const ids = createHash('sha256')
-      .update(JSON.stringify(fields.map(({ id }) => id)))
-      .digest()
-    const page = { page: number, ids }
-    const stored = await goOnInTurn(() => listWeights(db, collection.id, page))
-    return createPageWeights(stored, fields.length, (weights) => {
-      work
-        .note(() => insertWeights(db, collection.id, page, weights))
-        .catch((error) => logFailure(error, 'the weights of fields could not be kept'))
-    })
-  }
+    /** Collections never change, so that a page has the same fields each time. */
+    async function recallWeights(number: number, fields: readonly StoredField[]) {
+      const ids = createHash('sha256')
+        .update(JSON.stringify(fields.map(({ id }) => id)))
+        .digest()
+      const page = { page: number, ids }
+      const stored = await goOnInTurn(() => listWeights(db, collection.id, page))
+      return createPageWeights(stored, fields.length, (weights) => {
+        work
+          .note(() => insertWeights(db, collection.id, page, weights))
+          .catch((error) => logFailure(error, 'the weights of fields could not be kept'))
+      })
+    }
 
-  return {
-    async locate() {
-      const used = new Set<SourceRelease>()
-      if (sources.byPlace) {
-        const read = (last: FieldPlace, limit: number) =>
-          goOnInTurn(() => listPositions(db, collection.id, last, limit))
-        for await (const page of readPages(read, POSITIONS_A_PAGE)) {
-          for (const source of await findSources(page)) used.add(source)
+    return {
+      async locate() {
+        const used = new Set<SourceRelease>()
+        if (sources.byPlace) {
+          const read = (last: FieldPlace, limit: number) =>
+            goOnInTurn(() => listPositions(db, collection.id, last, limit))
+          for await (const page of readPages(read, POSITIONS_A_PAGE)) {
+            for (const source of await findSources(page)) used.add(source)
+          }
         }
-      }
-      return { polygons: [], ...(await chooseRelease(used, sources, snapshot, reasons, wait)) }
-    },
-    async *pages() {
-      const read = (last: FieldPlace, limit: number) =>
-        goOnInTurn(() => listFields(db, collection.id, last, limit))
-      let number = 0
-      for await (const page of readWhole(collection, read)) {
-        const found = await findSources(page)
-        const recall = await recallWeights(number++, page)
-        yield page.map(({ id, name, polygons, areaHa, longitude, latitude }, index) => ({
-          id,
-          name: name ?? undefined,
-          outline: createOutline(polygons),
-          measured: { polygons, areaHa, longitude, latitude, recall: recall.bind(null, index) },
-          source: found[index] as SourceRelease,
-        }))
-      }
-    },
+        return { polygons: [], ...(await chooseRelease(used, sources, snapshot, reasons, wait)) }
+      },
+      async *pages() {
+        const read = (last: FieldPlace, limit: number) =>
+          goOnInTurn(() => listFields(db, collection.id, last, limit))
+        let number = 0
+        for await (const page of readWhole(collection, read)) {
+          const found = await findSources(page)
+          const recall = await recallWeights(number++, page)
+          yield page.map(({ id, name, polygons, areaHa, longitude, latitude }, index) => ({
+            id,
+            name: name ?? undefined,
+            outline: createOutline(polygons),
+            measured: { polygons, areaHa, longitude, latitude, recall: recall.bind(null, index) },
+            source: found[index] as SourceRelease,
+          }))
+        }
+      },
+    }
   }
-}
 
 const LENGTH_BYTES = 4
 

@@ -3,7 +3,7 @@ import type { PlaceSource } from '#src/advice/polygons/place-source.ts'
 import { requireFound } from '#src/errors.ts'
 import { requireCaller, requireScopes } from '#src/http/plugins/authentication.ts'
 import type { Rings } from '#src/raster/rings.ts'
-import { createFieldReader } from './pages.ts'
+import { regionsOf } from './pages.ts'
 import { type CollectionRow, type Field, findCollection, findField } from './queries.ts'
 import { SavedField, SavedFields } from './schemas.ts'
 
@@ -66,9 +66,6 @@ export const savedFields: PlaceSource = {
     documented: '`fields`, a collection of `/fields`',
     listed: 'saved fields',
     means: 'a saved collection',
-    async find(request, reply, name) {
-      const collection = await requireCollection(request, reply, name)
-      return (app, lookup, reading) => createFieldReader(app, lookup, { ...reading, collection })
-    },
+    find: async (request, reply, name) => regionsOf(await requireCollection(request, reply, name)),
   },
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
-import { conditionOfEntry } from '#schemas/certainty.ts'
 import * as t from '#schemas/common.ts'
 import { defineGeoJson, MultiPolygon, Polygon, rectangle } from '#schemas/geojson.ts'
+import { THRESHOLD_PARAMETERS, ValueChange } from '../changes/schemas.ts'
 
 /** Of one call. */
 export const MOST_FIELDS = 100_000
@@ -140,27 +140,9 @@ export const CollectionOfFields = t.component('CollectionOfFields', 'A collectio
   items: t.array(KeptField, 'Neighbours follow each other; the order is the same at each call.'),
 })
 
-const FieldChange = t.component('FieldChange', 'How a value of a field has changed; means of its area.', {
-  input: t.orNull(
-    Type.String(),
-    'The input or variety; null where layers differ in their scenario alone.',
-    'Urea',
-  ),
-  scenario: t.orNull(Type.String(), 'Null where the product has none.', 'Normal'),
-  ...conditionOfEntry,
-  before: t.orNull(Type.Number(), 'Null without a value.', 4358),
-  after: t.orNull(Type.Number(), 'Null without a value.', 2800),
-  change: t.orNull(Type.Number(), 'After minus before; null where one of them is missing.', 336),
-  change_percent: t.orNull(
-    Type.Number(),
-    'Percent of the value before; null where there is none, or where it is 0.',
-    13.6,
-  ),
-})
-
 const ChangedField = t.component('ChangedField', 'A field whose advice has changed.', {
   ...place,
-  changes: t.array(FieldChange, 'The values that have changed by more than the threshold.'),
+  changes: t.array(ValueChange, 'The values that have changed by more than the threshold.'),
   error: Type.Optional(t.string('Why a field could not be compared.')),
   code: Type.Optional(t.ErrorCode),
 })
@@ -197,28 +179,14 @@ export const FieldChangesQuery = Type.Object({
     'synthetic-yield-eth-wheat-2026-07-v1',
   ),
   release: t.filter('The later release; the one that answers now when left out.'),
-  threshold: t.withDefault(
-    Type.Number({
-      minimum: 0,
-      maximum: 1_000_000_000,
-      description: 'By more than so much a value has to change; with 0 by anything.',
-    }),
-    10,
-  ),
-  threshold_kind: t.withDefault(
-    t.oneOf(
-      ['relative', 'absolute'],
-      '`relative`: in percent of the value before. `absolute`: in the unit of the product.',
-    ),
-    'relative',
-  ),
+  ...THRESHOLD_PARAMETERS,
   input: Type.Optional(t.text(200, 'The input or variety alone; all when left out.')),
   scenario: Type.Optional(t.text(200, 'The scenario alone; all when left out.')),
 })
 export type FieldChangesQuery = Static<typeof FieldChangesQuery>
 
 export const fieldComponents = [
-  FieldChange,
+  ValueChange,
   ChangedField,
   FieldChanges,
   FieldChangeLines,
@@ -235,33 +203,3 @@ export const fieldComponents = [
   KeptFieldLines,
   CollectionOfFields,
 ]
-
-export const Threshold = t.component(
-  'ChangeThreshold',
-  'Which changes are told. A value that comes or goes always is.',
-  {
-    kind: t.oneOf(
-      ['absolute', 'relative'],
-      '`absolute`: in the unit of the product. `relative`: in percent of the value that was told before.',
-    ),
-    value: Type.Number({
-      minimum: 0,
-      maximum: 1_000_000_000,
-      description: 'By more than so much a value has to change; with 0 by anything.',
-      examples: [10],
-    }),
-  },
-)
-export type Threshold = Static<typeof Threshold>
-
-export const WatchedValue = t.component('WatchedValue', 'The last value of a layer that was sent.', {
-  input: t.orNull(
-    Type.String(),
-    'The input or variety; null where layers differ in their scenario alone.',
-    'Urea',
-  ),
-  scenario: t.orNull(Type.String(), 'Null where the product has none.', 'Normal'),
-  ...conditionOfEntry,
-  value: t.number('Of a polygon or an area it is the mean.', 4229),
-})
-export type WatchedValue = Static<typeof WatchedValue>

@@ -1,13 +1,14 @@
 import type { Advisors } from '#src/advice/polygon/advisors.ts'
 import { createBackgroundWork } from '#src/advice/polygons/work.ts'
 import { ApiError } from '#src/errors.ts'
-import { compareFields } from '#src/extensions/fields/comparing.ts'
+import { compareAt } from '#src/extensions/changes/compare-at.ts'
+import { regionsOf } from '#src/extensions/fields/pages.ts'
 import { findCollection } from '#src/extensions/fields/queries.ts'
 import type { App } from '#src/http/app.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { ChangedSubscription } from './delivery-queries.ts'
-import type { WatchedPlace } from './queries.ts'
+import type { WatchedCollection } from './queries.ts'
 
 /** Ids in a message. */
 const MOST_LISTED = 1000
@@ -32,16 +33,10 @@ export const NOTHING_CHANGED: ChangedFields = { changed: 0, failed: 0, fields: [
 export type CollectionComparer = ReturnType<typeof createCollectionComparer>
 
 export function createCollectionComparer(app: App, lookup: Lookup, advisors: Advisors) {
-  const { writer } = app.database
-
-  /** @param before null where no release answered @returns undefined where a release cannot be read */
-  async function findReleases(
-    before: string | null,
-    after: string | null,
-  ): Promise<[PublishedRelease, PublishedRelease] | undefined> {
-    if (before === null || after === null) return undefined
+  /** Undefined for one that cannot be read any more. */
+  async function findRelease(code: string | null): Promise<PublishedRelease | undefined> {
     try {
-      return [(await lookup.namedRelease(before)).release, (await lookup.namedRelease(after)).release]
+      return code === null ? undefined : (await lookup.namedRelease(code)).release
     } catch (error) {
       if (error instanceof ApiError && error.status < 500) return undefined
       throw error
@@ -55,26 +50,23 @@ export function createCollectionComparer(app: App, lookup: Lookup, advisors: Adv
    * @returns undefined where this process does not see the release yet
    */
   return async (
-    { userId, series, place, before, after, threshold, input, scenario }: ChangedSubscription,
+    watch: ChangedSubscription,
     signal: AbortSignal,
     renew: () => Promise<void>,
   ): Promise<ChangedFields | undefined> => {
-    const { collection: name } = place as Extract<WatchedPlace, { type: 'fields' }>
+    const { userId, series, threshold, input, scenario } = watch
+    const { collection: name } = watch.place as WatchedCollection
     const snapshot = await lookup.current()
-    if ((snapshot.releaseOf(series)?.code ?? null) !== after) return undefined
-    const collection = await findCollection(writer, userId, name)
+    if ((snapshot.releaseOf(series)?.code ?? null) !== watch.after) return undefined
+    const collection = await findCollection(app.database.writer, userId, name)
     if (!collection) return NOTHING_CHANGED
-    const releases = await findReleases(before, after)
-    if (!releases) return { ...NOTHING_CHANGED, changed: null }
-    const pages = compareFields(app, lookup, advisors, {
-      ...{ snapshot, collection, before: releases[0], after: releases[1], threshold },
-      watched: { input, scenario },
-      hasShapes: false,
-      work: createBackgroundWork(app, 'subscriptions', signal),
-    })
+    const [before, after] = [await findRelease(watch.before), await findRelease(watch.after)]
+    if (!before || !after) return { ...NOTHING_CHANGED, changed: null }
+    const work = createBackgroundWork(app, 'subscriptions', signal)
+    const comparing = { app, lookup, advisors, snapshot, work, watch, hasShapes: false }
     let [changed, failed, left] = [0, 0, MOST_BYTES]
     const fields: string[] = []
-    for await (const page of pages) {
+    for await (const page of compareAt(regionsOf(collection), { before, after }, comparing)) {
       await renew()
       for (const { item, changes } of page) {
         if (changes.length === 0) {
@@ -87,8 +79,8 @@ export function createCollectionComparer(app: App, lookup: Lookup, advisors: Adv
       }
     }
     const query = new URLSearchParams({
-      since: releases[0].code,
-      release: releases[1].code,
+      since: before.code,
+      release: after.code,
       threshold_kind: threshold.kind,
       threshold: String(threshold.value),
       ...(input !== null && { input }),

@@ -3,7 +3,7 @@ import type { Series } from '#schemas/products/define.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
-import type { Threshold, WatchedValue } from '../fields/schemas.ts'
+import type { Threshold, WatchedValue } from '../changes/schemas.ts'
 import type { WatchedPlace } from './queries.ts'
 import type { DisabledReason } from './schemas.ts'
 
@@ -321,11 +321,11 @@ export async function postpone(db: Kysely<Tables>, id: string, seconds: number):
   )
 }
 
-/** Once, whatever the number of processes. @param message undefined without a change */
+/** Once, whatever the number of processes. @param message null without a change */
 export async function recordComparison(
   db: Kysely<Tables>,
   { id, before, after }: Pick<ChangedSubscription, 'id' | 'before' | 'after'>,
-  message: { id: string; body: string; notified: readonly WatchedValue[] } | undefined,
+  message: { id: string; body: string; notified: readonly WatchedValue[] } | null,
 ): Promise<void> {
   await inTransaction(db, async (trx) => {
     const { numUpdatedRows } = await trx

@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely'
 import { counter, gauge } from '#src/http/metrics/metrics.ts'
+import type { Threshold } from '../changes/schemas.ts'
 import type { Extension } from '../extension.ts'
-import type { Threshold } from '../fields/schemas.ts'
 import type { DisabledReason } from './schemas.ts'
 import { settings } from './settings.ts'
 
@@ -80,7 +80,7 @@ declare module '#src/http/metrics/metrics.ts' {
 export const subscriptions: Extension = {
   name: 'subscriptions',
   guide: { path: 'changes', title: 'messages of changes', before: 'operators' },
-  needs: ['fields'],
+  needs: ['changes', 'fields'],
   settings,
   accountLimits: {
     TOO_MANY_SUBSCRIPTIONS: {

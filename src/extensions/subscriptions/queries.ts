@@ -4,14 +4,21 @@ import type { Series } from '#schemas/products/define.ts'
 import { isoTime } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { SealedRows } from '#src/http/account-seal.ts'
-import type { Threshold, WatchedValue } from '../fields/schemas.ts'
+import type { Threshold, WatchedValue } from '../changes/schemas.ts'
 import type { SubscriptionAnswer } from './schemas.ts'
 
-export type WatchedPlace =
+export interface WatchedCollection {
+  type: 'fields'
+  collection: string
+}
+
+/** A place with values of its own. */
+export type PlaceWithValues =
   | { type: 'point'; lat: number; lng: number }
   | { type: 'polygon'; geometry: Record<string, unknown> }
   | { type: 'area'; code: string; level: number | null }
-  | { type: 'fields'; collection: string }
+
+export type WatchedPlace = PlaceWithValues | WatchedCollection
 
 /** After a renewal both secrets sign for so long. */
 const PREVIOUS_SECRET_HOURS = 24

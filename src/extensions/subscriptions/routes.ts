@@ -13,13 +13,13 @@ import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { ApiError, answers, errorResponses, noContent, requireFound } from '#src/errors.ts'
-import { requireCollection } from '#src/extensions/fields/saved.ts'
 import {
   compareValues,
   refuseUnknownLayer,
   selectWatched,
   type WatchedLayers,
-} from '#src/extensions/fields/values.ts'
+} from '#src/extensions/changes/values.ts'
+import { requireCollection } from '#src/extensions/fields/saved.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
@@ -27,9 +27,11 @@ import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import type { WatchedValue } from '../fields/schemas.ts'
+import { readSeries } from '#src/lookup/releases.ts'
+import type { WatchedValue } from '../changes/schemas.ts'
 import { createCollectionComparer, NOTHING_CHANGED } from './collections.ts'
 import { whyNoTarget } from './outward-post.ts'
+import { createPlaceReader } from './places.ts'
 import {
   createSecretRows,
   deleteSubscription,
@@ -45,7 +47,6 @@ import {
   type WatchedPlace,
 } from './queries.ts'
 import { defineSubscriptionSchemas, NewSecret, type SubscriptionRequest, WebhookTest } from './schemas.ts'
-import { createPlaceReader } from './values.ts'
 import { formatMessage, send, workOnSubscriptions } from './work.ts'
 
 const SubscriptionParams = Type.Object({
@@ -231,18 +232,19 @@ async function readSubscription(
   reply: FastifyReply,
   { lookup, reader, rules }: SubscriptionService,
 ): Promise<Omit<NewSubscription, 'userId' | 'secret'>> {
-  const sent = Object.entries(request.body).filter(([, value]) => value !== null)
-  const body = Object.fromEntries(sent) as unknown as SubscriptionRequest
+  const given = Object.entries(request.body).filter(([, value]) => value !== null)
+  const body = Object.fromEntries(given) as unknown as SubscriptionRequest
   const rule = whyNoTarget(body.url, rules)
   if (rule !== undefined) throw ApiError.invalid('url', rule)
   const place = readPlace(body)
   const { crop, forecast_period } = body
   const country_code = readCountryCode(body)
-  const series = await reader.findSeries(app.products.of(body.product), {
+  const sent = readSeries(app.products.of(body.product), {
     ...(crop && { crop }),
     ...(country_code && { country_code }),
     ...(forecast_period && { forecast_period }),
   })
+  const series = { ...sent, cropCode: (await lookup.current()).cropNamed(sent.cropCode) }
   const { name = '', input = null, scenario = null, threshold, url } = body
   const reading: Promise<Reading> =
     place.type === 'fields'

@@ -3,7 +3,8 @@ import * as t from '#schemas/common.ts'
 import { PointRequest } from '#schemas/point-request.ts'
 import { AdminSelection, PolygonGeometry } from '#schemas/polygon.ts'
 import { type ProductContract, productSchema } from '#schemas/product.ts'
-import { SavedFields, Threshold, WatchedValue } from '../fields/schemas.ts'
+import { Threshold, WatchedValue } from '../changes/schemas.ts'
+import { SavedFields } from '../fields/schemas.ts'
 
 /** Why nothing is sent any more. */
 const DISABLED_REASONS = ['gone', 'failing', 'secret_lost'] as const

@@ -3,18 +3,13 @@ import { Webhook } from 'standardwebhooks'
 import type { Static } from 'typebox'
 import type { Series } from '#schemas/products/define.ts'
 import { ApiError } from '#src/errors.ts'
-import {
-  findChanges,
-  selectWatched,
-  updateNotified,
-  type ValueChange,
-} from '#src/extensions/fields/values.ts'
+import { findChanges, selectWatched, updateNotified } from '#src/extensions/changes/values.ts'
 import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { MINUTE_MS } from '#src/lib/dates.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { isReplaced } from '#src/lookup/releases.ts'
-import type { WatchedValue } from '../fields/schemas.ts'
+import type { ValueChange, WatchedValue } from '../changes/schemas.ts'
 import type { ChangedFields, CollectionComparer } from './collections.ts'
 import { deliverFrom } from './deliveries.ts'
 import {
@@ -33,8 +28,9 @@ import {
   renewClaim,
 } from './delivery-queries.ts'
 import { type OutwardRules, postOutward } from './outward-post.ts'
+import type { PlaceReader } from './places.ts'
+import type { PlaceWithValues } from './queries.ts'
 import type { DisabledReason, WebhookTest } from './schemas.ts'
-import type { PlaceReader } from './values.ts'
 
 /** A receiver that unsubscribes. */
 const GONE = 410
@@ -187,14 +183,14 @@ function createComparing(
   async function compareOne(changed: ChangedSubscription, signal: AbortSignal): Promise<boolean> {
     const compared = await compare(changed, signal)
     if (compared === undefined) return false
-    if (!compared) {
-      await recordComparison(writer, changed, undefined)
-      return true
-    }
     const id = randomUUID()
-    const body = formatMessage(app, id, changed, compared.news)
-    await recordComparison(writer, changed, { id, body, notified: compared.notified })
-    app.jobs.wake('deliver-changes')
+    const message = compared && {
+      id,
+      body: formatMessage(app, id, changed, compared.news),
+      notified: compared.notified,
+    }
+    await recordComparison(writer, changed, message)
+    if (message) app.jobs.wake('deliver-changes')
     return true
   }
 
@@ -232,11 +228,12 @@ function comparePlaces(app: App, reader: PlaceReader) {
   }
 
   return createComparing(app, claim, async (changed, signal) => {
-    const { series, place, after, notified, threshold } = changed
+    const { series, after, notified } = changed
+    const place = changed.place as PlaceWithValues
     const values = after === null ? [] : await reader.readInBackground({ series, place }, after, signal)
     if (values === undefined) return undefined
     const now = selectWatched(values, changed)
-    const changes = findChanges(threshold, notified, now)
+    const changes = findChanges(changed, notified, now)
     return changes.length === 0
       ? null
       : { news: { changes }, notified: updateNotified(notified, now, changes) }

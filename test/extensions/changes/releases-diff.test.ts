@@ -172,7 +172,15 @@ describe('agro releases diff', () => {
       `,
       { FIRST, SECOND },
     )
-    await expect(said).toMatchFileSnapshot('transcripts/diff.txt')
+    await expect(said).toMatchFileSnapshot('diff.txt')
+  })
+
+  test.each([
+    ['--threshold', 'much', 'It must be a percentage, such as 25%.'],
+    ['--level', '4', "argument '4' is invalid. It must be from 0 to 3."],
+  ])('ends with 2 and says the mistake of %s %s', async (option, value, sentence) => {
+    const { code, stderr } = await agro('releases', 'diff', SECOND, option, value)
+    expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)])
   })
 
   test('compares releases of which the list says what their rasters take', async () => {

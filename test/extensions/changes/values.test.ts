@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
-import type { WatchedValue } from '#src/extensions/fields/schemas.ts'
-import { findChanges, selectWatched, updateNotified } from '#src/extensions/fields/values.ts'
+import type { Threshold, WatchedValue } from '#src/extensions/changes/schemas.ts'
+import { findChanges, selectWatched, updateNotified } from '#src/extensions/changes/values.ts'
 
 const at = (value: number, input = 'Urea', scenario: string | null = 'Normal'): WatchedValue => ({
   input,
   scenario,
   value,
 })
+
+const over = (threshold: Threshold) => ({ input: null, scenario: null, threshold })
 
 test.each([
   ['relative', 10, 100, 110, false],
@@ -20,31 +22,31 @@ test.each([
   ['absolute', 0.2, 0.1, 0.3, false],
   ['absolute', 0.2, 0.1, 0.31, true],
 ] as const)('%s %d: from %d to %d is told: %s', (kind, value, before, after, told) => {
-  expect(findChanges({ kind, value }, [at(before)], [at(after)]).length > 0).toBe(told)
+  expect(findChanges(over({ kind, value }), [at(before)], [at(after)]).length > 0).toBe(told)
 })
 
 test('values that come and go are told, whatever the threshold, those that are gone last', () => {
-  const threshold = { kind: 'relative' as const, value: 1e9 }
-  expect(findChanges(threshold, [at(1, 'DAP'), at(2)], [at(2), at(3, 'Ash')])).toEqual([
+  const watch = over({ kind: 'relative', value: 1e9 })
+  expect(findChanges(watch, [at(1, 'DAP'), at(2)], [at(2), at(3, 'Ash')])).toEqual([
     { input: 'Ash', scenario: 'Normal', before: null, after: 3, change: null, change_percent: null },
     { input: 'DAP', scenario: 'Normal', before: 1, after: null, change: null, change_percent: null },
   ])
 })
 
 test('small steps of a layer add up while others are told, and what is gone is told once', () => {
-  const threshold = { kind: 'absolute' as const, value: 10 }
+  const watch = over({ kind: 'absolute', value: 10 })
   const steps = [
     [at(100), at(50, 'DAP'), at(1, 'Ash')],
     [at(108), at(70, 'DAP')],
     [at(116), at(71, 'DAP')],
   ]
   const [first = [], second = [], third = []] = steps
-  const changes = findChanges(threshold, first, second)
+  const changes = findChanges(watch, first, second)
   expect(changes.map(({ input }) => input)).toEqual(['DAP', 'Ash'])
   const told = updateNotified(first, second, changes)
   expect(told).toEqual([at(100), at(70, 'DAP')])
-  expect(findChanges(threshold, told, second)).toEqual([])
-  expect(findChanges(threshold, told, third)).toMatchObject([{ input: 'Urea', before: 100, after: 116 }])
+  expect(findChanges(watch, told, second)).toEqual([])
+  expect(findChanges(watch, told, third)).toMatchObject([{ input: 'Urea', before: 100, after: 116 }])
 })
 
 test('an input and a scenario watch one layer of several', () => {

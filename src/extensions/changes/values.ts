@@ -1,20 +1,9 @@
+import type { Advice } from '#src/advice/polygon/answer.ts'
 import { ApiError } from '#src/errors.ts'
+import { round } from '#src/lib/round.ts'
 import { conditionMember } from '#src/lookup/conditions.ts'
-import type { Threshold, WatchedValue } from './schemas.ts'
-
-export interface ValueChange {
-  input: string | null
-  scenario: string | null
-  condition?: string
-  /** Null without a value. */
-  before: number | null
-  /** Null without a value. */
-  after: number | null
-  /** After minus before; null where one of them is missing. */
-  change: number | null
-  /** The same in percent of the value before; null where that is 0 or one is missing. */
-  change_percent: number | null
-}
+import type { ReleaseLabels } from '#src/lookup/entries.ts'
+import type { Threshold, ValueChange, WatchedValue } from './schemas.ts'
 
 /** Differences of decimal values have no digits beyond these. */
 const SIGNIFICANT_DIGITS = 12
@@ -23,6 +12,32 @@ const SIGNIFICANT_DIGITS = 12
 export interface WatchedLayers {
   input: string | null
   scenario: string | null
+}
+
+/** The layers of a region that are compared, and by how much they change before that is told. */
+export interface Watch extends WatchedLayers {
+  threshold: Threshold
+}
+
+/**
+ * The values of a region as its answer has them; layers without one are left out.
+ *
+ * @param values in the order of the layers, NaN for none
+ */
+export function listValues({ layers }: ReleaseLabels, values: readonly number[]): WatchedValue[] {
+  return layers.flatMap((layer, index) => {
+    const value = values[index] as number
+    const { input, scenario, decimals } = layer
+    if (Number.isNaN(value)) return []
+    return [{ input, scenario, ...conditionMember(layer), value: round(value, decimals) }]
+  })
+}
+
+/** The same of an area or a polygon; none without advice. */
+export function listMeans(advice: Advice | null): WatchedValue[] {
+  if (!advice) return []
+  const means = advice.statistics.layers.map((layer) => layer?.mean ?? Number.NaN)
+  return listValues(advice.release, means)
 }
 
 export function selectWatched<Layer extends WatchedLayers>(
@@ -45,19 +60,21 @@ export function refuseUnknownLayer(layers: readonly WatchedLayers[], watched: Wa
   throw ApiError.invalid(field, `must be one of ${names.join(', ')}, or left out`, names)
 }
 
-/** Changes over a threshold. A value that comes or goes has changed, whatever the threshold. */
+/** Changes of watched layers over the threshold. A value that comes or goes has changed, whatever the threshold. */
 export function findChanges(
-  threshold: Threshold,
-  notified: readonly WatchedValue[],
-  now: readonly WatchedValue[],
+  watch: Watch,
+  before: readonly WatchedValue[],
+  after: readonly WatchedValue[],
 ): ValueChange[] {
-  const before = new Map(notified.map((value) => [keyOf(value), value.value]))
+  const [old, now] = [selectWatched(before, watch), selectWatched(after, watch)]
+  const oldValues = new Map(old.map((value) => [keyOf(value), value.value]))
   const current = new Set(now.map(keyOf))
-  const present = now.map((value) => compareValues(value, before.get(keyOf(value)) ?? null, value.value))
-  const missing = notified
-    .filter((value) => !current.has(keyOf(value)))
-    .map((value) => compareValues(value, value.value, null))
-  return [...present, ...missing].filter((change) => isOver(threshold, change))
+  return [
+    ...now.map((value) => compareValues(value, oldValues.get(keyOf(value)) ?? null, value.value)),
+    ...old
+      .filter((value) => !current.has(keyOf(value)))
+      .map((value) => compareValues(value, value.value, null)),
+  ].filter((change) => isOver(watch.threshold, change))
 }
 
 /** Smaller changes keep their old value, so that small steps add up. */
@@ -71,8 +88,7 @@ export function updateNotified(
   return now.map((value) => (changed.has(keyOf(value)) ? value : (before.get(keyOf(value)) ?? value)))
 }
 
-const keyOf = ({ input, scenario }: Pick<WatchedValue, 'input' | 'scenario'>) =>
-  JSON.stringify([input, scenario])
+const keyOf = ({ input, scenario }: WatchedLayers) => JSON.stringify([input, scenario])
 
 export function compareValues(value: WatchedValue, before: number | null, after: number | null): ValueChange {
   const change = before === null || after === null ? null : decimal(after - before)

@@ -1,0 +1,79 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Series } from '#schemas/products/define.ts'
+import type { Advisors } from '#src/advice/polygon/advisors.ts'
+import { readGeoJson } from '#src/advice/polygon/geometry.ts'
+import { createBackgroundWork, type PolygonWork } from '#src/advice/polygons/work.ts'
+import { ApiError } from '#src/errors.ts'
+import { listMeans, listValues } from '#src/extensions/changes/values.ts'
+import type { App } from '#src/http/app.ts'
+import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import { clientKeyOf } from '#src/http/request.ts'
+import { type ClientKey, EVERYBODY } from '#src/lib/limiter.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
+import type { WatchedValue } from '../changes/schemas.ts'
+import type { PlaceWithValues } from './queries.ts'
+
+interface PlaceQuestion {
+  series: Series
+  place: PlaceWithValues
+}
+
+/** At a point, or the means elsewhere. */
+interface PlaceReading {
+  release: string
+  /** Layers without a value are left out. */
+  values: WatchedValue[]
+}
+
+export type PlaceReader = ReturnType<typeof createPlaceReader>
+
+/** Errors of a release without a value at the place. */
+const NO_VALUE = new Set(['NO_DATA', 'OUTSIDE_COUNTRY', 'UNKNOWN_AREA', 'NO_RELEASE'])
+
+export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors) {
+  async function readAt(
+    { series, place }: PlaceQuestion,
+    clientKey: ClientKey,
+    compute: PolygonWork['advise'],
+  ): Promise<PlaceReading> {
+    if (place.type === 'point') {
+      const outcome = await lookup.advise(series, { longitude: place.lng, latitude: place.lat }, clientKey)
+      if (outcome instanceof ApiError) throw outcome
+      const { release, values } = outcome
+      return { release: release.code, values: listValues(release, values) }
+    }
+    const where =
+      place.type === 'area'
+        ? { ...place, countryCode: series.countryCode }
+        : readGeoJson({ value: place.geometry, at: 'geometry' })
+    const advice = await compute((waiting) => advisors.advise(series, where, null, waiting))
+    return { release: advice.release.code, values: listMeans(advice) }
+  }
+
+  return {
+    /** @throws {ApiError} with the reason for no value */
+    readForRequest(question: PlaceQuestion, request: FastifyRequest, reply: FastifyReply) {
+      const compute: PolygonWork['advise'] = (advise) => advisors.adviseWithTimeout(request, reply, advise)
+      const read = () => readAt(question, clientKeyOf(request), compute)
+      return question.place.type === 'point' ? withTimeout(request, reply, read) : read()
+    },
+    /** Reads the answering release; undefined where this process does not see it yet. */
+    async readInBackground(
+      question: PlaceQuestion,
+      release: string,
+      signal: AbortSignal,
+    ): Promise<WatchedValue[] | undefined> {
+      // The snapshot may be seconds old, and never goes back.
+      const answering = await lookup.inRelease(question.series, async (_, published) => published?.code)
+      if (answering !== release) return undefined
+      try {
+        const { advise } = createBackgroundWork(app, 'subscriptions', signal)
+        const reading = await readAt(question, EVERYBODY, advise)
+        return reading.release === release ? reading.values : undefined
+      } catch (error) {
+        if (error instanceof ApiError && NO_VALUE.has(error.code)) return []
+        throw error
+      }
+    },
+  }
+}
