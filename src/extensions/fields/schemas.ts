@@ -140,7 +140,7 @@ export const CollectionOfFields = t.component('CollectionOfFields', 'A collectio
   items: t.array(KeptField, 'Neighbours follow each other; the order is the same at each call.'),
 })
 
-const FieldChange = t.component('FieldChange', 'How a value of a field has changed; means of its area.', {
+const pairOfEntry = {
   input: t.orNull(
     Type.String(),
     'The input or variety; null where layers differ in their scenario alone.',
@@ -148,6 +148,10 @@ const FieldChange = t.component('FieldChange', 'How a value of a field has chang
   ),
   scenario: t.orNull(Type.String(), 'Null where the product has none.', 'Normal'),
   ...conditionOfEntry,
+}
+
+const FieldChange = t.component('FieldChange', 'How a value of a field has changed; means of its area.', {
+  ...pairOfEntry,
   before: t.orNull(Type.Number(), 'Null without a value.', 4358),
   after: t.orNull(Type.Number(), 'Null without a value.', 2800),
   change: t.orNull(Type.Number(), 'After minus before; null where one of them is missing.', 336),
@@ -255,13 +259,7 @@ export const Threshold = t.component(
 export type Threshold = Static<typeof Threshold>
 
 export const WatchedValue = t.component('WatchedValue', 'The last value of a layer that was sent.', {
-  input: t.orNull(
-    Type.String(),
-    'The input or variety; null where layers differ in their scenario alone.',
-    'Urea',
-  ),
-  scenario: t.orNull(Type.String(), 'Null where the product has none.', 'Normal'),
-  ...conditionOfEntry,
+  ...pairOfEntry,
   value: t.number('Of a polygon or an area it is the mean.', 4229),
 })
 export type WatchedValue = Static<typeof WatchedValue>

@@ -59,7 +59,7 @@ const CORE_METRICS = {
   ),
   agro_tile_files_bytes_total: counter('Bytes of these reads by source: disk, store.'),
   agro_tile_files_errors_total: counter(
-    'Failed reads of the store by reason: unavailable, missing, damaged, refused (not tried), differs (from the hashes of proofs).',
+    'Failed reads of the store by reason: unavailable, missing, damaged, refused (not tried), differs (from what was stored).',
   ),
   agro_tile_disk_cache_failures_total: counter(
     'Failures of TILE_DISK_CACHE_DIR (full, slow or damaged): the store was read instead.',
