@@ -4,7 +4,7 @@
  * read settings. Names choose some: `npm run check-extensions -- packs`.
  */
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -47,29 +47,26 @@ const OF_LINKS = 'test/links.test.ts'
 
 /** Test files without a database that reach the list, through whatever they import. */
 async function findTests(): Promise<string[]> {
-  const known = new Map<string, Promise<boolean>>()
-  const reaches = (file: string): Promise<boolean> => {
-    const found = known.get(file) ?? look(file)
-    known.set(file, found)
-    return found
-  }
-  async function look(file: string): Promise<boolean> {
-    if (file === LIST) return true
+  const known = new Map([[LIST, true]])
+  function reaches(file: string): boolean {
+    const found = known.get(file)
+    if (found !== undefined) return found
     // Said before the imports are followed, for files that import each other.
-    known.set(file, Promise.resolve(false))
-    const text = await readFile(join(ROOT, file), 'utf8')
-    for (const [, path = ''] of text.matchAll(/(?:from|import)\s*\(?'([#.][^']+)'/g)) {
+    known.set(file, false)
+    const imports = readFileSync(join(ROOT, file), 'utf8').matchAll(/(?:from|import)\s*\(?'([#.][^']+)'/g)
+    const answer = [...imports].some(([, path = '']) => {
       const target = path.startsWith('#') ? path.slice(1) : relative(ROOT, resolve(ROOT, dirname(file), path))
-      if (target.endsWith('.ts') && existsSync(join(ROOT, target)) && (await reaches(target))) return true
-    }
-    return false
+      return target.endsWith('.ts') && existsSync(join(ROOT, target)) && reaches(target)
+    })
+    known.set(file, answer)
+    return answer
   }
   const tests: string[] = []
   for (const file of findTestFiles(false).unit) {
     // Their processes have the list, and are about none of it.
     if (file.startsWith('test/process/')) continue
     const readsSettings = (await readFile(join(ROOT, file), 'utf8')).includes("'#src/config.ts'")
-    if (file === OF_LINKS || readsSettings || (await reaches(file))) tests.push(file)
+    if (file === OF_LINKS || readsSettings || reaches(file)) tests.push(file)
   }
   return tests
 }
