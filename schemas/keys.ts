@@ -13,7 +13,7 @@ export const USAGE_DAYS = 30
 
 const ScopeName = t.oneOf(
   SCOPES,
-  '`advisory`: advice and places. `history`: answers are stored; they and saved fields may be read, changed, deleted. `account`: profile and list of keys may be read, subscriptions made, read and deleted. `admin`: the rights of an admin, within the other scopes; only admins give it. Advice on saved fields takes `advisory` and `history`.',
+  '`advisory`: advice and places. `history`: answers are stored; they may be read, changed, deleted. `account`: profile and list of keys may be read. `admin`: the rights of an admin, within the other scopes; only admins give it. Each operation says which it takes.',
 )
 
 export const ApiKeyRequest = t.component(

@@ -1,10 +1,10 @@
 /**
  * Deletes each extension in a scratch copy, with those that need it, and runs what has to go on without: types, lint, the
- * architecture, the making of the document, and the unit tests that reach the list of extensions or read settings. Names choose some:
- * `npm run check-extensions -- packs`.
+ * architecture, and unit tests: those of the making of the document and of links, and all that reach the list of extensions or
+ * read settings. Names choose some: `npm run check-extensions -- packs`.
  */
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -42,31 +42,31 @@ function withoutLines(list: string, names: string[]): string {
   }, list)
 }
 
+/** Reads documents, and imports nothing of the source. */
+const OF_LINKS = 'test/links.test.ts'
+
 /** Test files without a database that reach the list, through whatever they import. */
 async function findTests(): Promise<string[]> {
-  const known = new Map<string, Promise<boolean>>()
-  const reaches = (file: string): Promise<boolean> => {
-    const found = known.get(file) ?? look(file)
-    known.set(file, found)
-    return found
-  }
-  async function look(file: string): Promise<boolean> {
-    if (file === LIST) return true
+  const known = new Map([[LIST, true]])
+  function reaches(file: string): boolean {
+    const found = known.get(file)
+    if (found !== undefined) return found
     // Said before the imports are followed, for files that import each other.
-    known.set(file, Promise.resolve(false))
-    const text = await readFile(join(ROOT, file), 'utf8')
-    for (const [, path = ''] of text.matchAll(/(?:from|import)\s*\(?'([#.][^']+)'/g)) {
+    known.set(file, false)
+    const imports = readFileSync(join(ROOT, file), 'utf8').matchAll(/(?:from|import)\s*\(?'([#.][^']+)'/g)
+    const answer = [...imports].some(([, path = '']) => {
       const target = path.startsWith('#') ? path.slice(1) : relative(ROOT, resolve(ROOT, dirname(file), path))
-      if (target.endsWith('.ts') && existsSync(join(ROOT, target)) && (await reaches(target))) return true
-    }
-    return false
+      return target.endsWith('.ts') && existsSync(join(ROOT, target)) && reaches(target)
+    })
+    known.set(file, answer)
+    return answer
   }
   const tests: string[] = []
   for (const file of findTestFiles(false).unit) {
     // Their processes have the list, and are about none of it.
     if (file.startsWith('test/process/')) continue
     const readsSettings = (await readFile(join(ROOT, file), 'utf8')).includes("'#src/config.ts'")
-    if (readsSettings || (await reaches(file))) tests.push(file)
+    if (file === OF_LINKS || readsSettings || reaches(file)) tests.push(file)
   }
   return tests
 }
@@ -99,14 +99,19 @@ async function tryWithout(name: string, { folder, run }: Copy, tests: string[]):
   for (const path of gone) await rm(join(folder, path), { recursive: true })
   try {
     for (const project of ['.', 'web', 'web/tsconfig.whole.json', 'test/web/modules']) {
-      const built = `${project.replaceAll('/', '-')}.tsbuildinfo`
-      await run('tsc', '-p', project, '--noEmit', '--incremental', '--tsBuildInfoFile', join(folder, built))
+      const built = join(folder, `${project.replaceAll('/', '-')}.tsbuildinfo`)
+      // Several checkers would do the same work several times: each core has a copy.
+      const parameters = ['--noEmit', '--checkers', '1', '--incremental', '--tsBuildInfoFile', built]
+      await run('tsc', '-p', project, ...parameters)
     }
     // No other file that is left has changed.
     await run('biome', 'lint', LIST)
     const left = tests.filter((file) => existsSync(join(folder, file)))
-    await run('vitest', 'run', '--project', 'unit', ...left)
-    await promisify(execFile)('node', ['bin/run.mjs', 'scripts/generate-openapi.ts'], { cwd: folder })
+    const modules = [
+      '--experimental.fsModuleCache',
+      `--experimental.fsModuleCachePath=${join(folder, 'modules')}`,
+    ]
+    await run('vitest', 'run', '--project', 'unit', '--maxWorkers', '1', ...modules, ...left)
     return undefined
   } catch (error) {
     const {

@@ -23,7 +23,7 @@ import type { Database } from './data/client.ts'
 import { readReference } from './data/reference.ts'
 import { createTileStores } from './data/tiles/stores.ts'
 import { listErrorCodes } from './errors.ts'
-import type { Core, Extension } from './extensions/extension.ts'
+import { addDeletions, type Core, type Extension } from './extensions/extension.ts'
 import { EXTENSIONS } from './extensions/index.ts'
 import { feedback, history, startHistoryRecorder } from './history/index.ts'
 import { stats } from './history/stats.ts'
@@ -100,13 +100,13 @@ export async function buildApp(
   await app.register(keyUsage, { add: (usage) => addKeyUsage(database.writer, usage) })
   // Before the first route, which is that of preflights.
   await app.register(bodyLimits)
-  await app.register(securityHeaders)
-  await app.register(hostHeader)
-  await app.register(trailingSlashes)
   const on = listExtensionsThatAreOn(config)
   const extensions = EXTENSIONS.filter(({ name }) => on.includes(name))
   for (const extension of extensions) await extension.decorate?.(app)
   app.decorate('tiles', await createTileStores(database))
+  await app.register(securityHeaders, { extensions })
+  await app.register(hostHeader)
+  await app.register(trailingSlashes)
   // Accounts that have a step on are not open without it where its extension is off.
   const steps = await collect(EXTENSIONS.map(({ loginStep }) => loginStep?.(app) ?? []))
   await app.register(authentication, {
@@ -132,18 +132,17 @@ export async function buildApp(
       guarded.decorate('additions', await collectAdditions(guarded, lookup, extensions))
       const releaseLinks = extensions.flatMap((extension) => extension.releaseLinks ?? [])
       const core = { ...createCore(guarded, lookup, steps), releaseLinks }
-      const { passwords, maps, downloads } = core
       await guarded.register(advisory, core)
       await guarded.register(location, core)
       await guarded.register(admin)
       const releaseMembers = await collect(extensions.map((one) => one.releaseMembers?.(guarded) ?? []))
       await guarded.register(catalog, { releaseLinks, releaseMembers, extensions: on })
-      await guarded.register(map, { maps, downloads })
+      await guarded.register(map, core)
       await guarded.register(history, { prefix: '/history' })
       await guarded.register(feedback, { prefix: '/history' })
       await guarded.register(stats)
       await guarded.register(user, { prefix: '/user' })
-      await guarded.register(auth, { prefix: '/auth', passwords })
+      await guarded.register(auth, { prefix: '/auth', passwords: core.passwords })
       await guarded.register(keys, { prefix: '/auth' })
       for (const extension of extensions) await registerExtension(guarded, extension, core)
     },
@@ -153,6 +152,7 @@ export async function buildApp(
   const readiness = extensions.flatMap((one) => one.readiness ?? [])
   await app.register(service, { prefix: config.BASE_PATH, links, extensions: on, readiness })
   publishOnSchedule(app)
+  addDeletions(app, EXTENSIONS)
   return app.decorate('warmUp', () => warmUp(app, lookup))
 }
 

@@ -26,47 +26,63 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['audit', async () => (await import('./audit.ts')).auditCommand],
 ])
 
-/** The extensions that are on; all, where the settings cannot be read: a command refuses these itself. */
-function extensionsThatAreOn(): readonly Extension[] {
+/** The extensions that are on; all, with the reason, where the settings cannot be read: a command refuses these itself. */
+function findExtensions(): { on: readonly Extension[]; unreadable?: string } {
   try {
     loadEnvironmentFile()
     const on = listExtensionsThatAreOn(process.env)
-    return EXTENSIONS.filter(({ name }) => on.includes(name))
-  } catch {
-    return EXTENSIONS
+    return { on: EXTENSIONS.filter(({ name }) => on.includes(name)) }
+  } catch (error) {
+    return { on: EXTENSIONS, unreadable: formatError(error).replace(/\.$/, '') }
   }
 }
 
 /** The checks of the extensions that are on, for `agro doctor`. */
 async function listChecks(): Promise<Checks<CheckedDatabase>> {
-  const checks = await Promise.all(extensionsThatAreOn().map((extension) => extension.checks?.()))
+  const checks = await Promise.all(findExtensions().on.map((extension) => extension.checks?.()))
   return Object.assign({}, ...checks)
 }
 
 /** @param called the only command to load */
 export async function createProgram(called?: string): Promise<Command> {
   const all = new Map(COMMANDS)
-  for (const { commands = {} } of extensionsThatAreOn()) {
-    for (const [name, load] of Object.entries(commands)) all.set(name, load)
+  const { on, unreadable } = findExtensions()
+  for (const extension of EXTENSIONS) {
+    for (const [path, load] of Object.entries(extension.commands ?? {}))
+      all.set(path, on.includes(extension) ? load : async () => createSwitchedOff(path, extension.name))
   }
   const names = [...all.keys()]
   const wanted = names.filter((name) => !names.includes(called ?? '') || name.split(' ')[0] === called)
   const commands = await Promise.all(wanted.map((name) => all.get(name)?.()))
   const program = describedProgram()
+  if (unreadable) program.addHelpText('after', `\nCommands of all extensions are shown, for ${unreadable}.`)
   for (const [at, command] of commands.entries()) {
     const [group, below] = (wanted[at] as string).split(' ')
     const parent = below ? program.commands.find((one) => one.name() === group) : program
     // Groups outlive a program.
-    if (command && !parent?.commands.includes(command)) parent?.addCommand(command)
+    const isThere = parent?.commands.some((one) => one.name() === command?.name())
+    if (command && !isThere) parent?.addCommand(command, { hidden: command.description() === '' })
   }
   for (const command of commandsBelow(program)) command.exitOverride().showHelpAfterError()
   return program
 }
 
+/** Says why the command is not there. The help has those with a description. */
+function createSwitchedOff(path: string, extension: string): Command {
+  const sentence = `agro ${path} is a command of the extension ${extension}, which is off: leave -${extension} out of EXTENSIONS.`
+  const command = new Command(path.split(' ').at(-1)).helpOption(false)
+  return command
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(() => {
+      throw new OperatorError(sentence, { code: 'USAGE' })
+    })
+}
+
 function describedProgram(): Command {
   return new Command('agro')
     .description(
-      'Operate the agricultural advisory service: health, database, releases, boundaries, countries, crops, packs of areas, plausible ranges, compositions, keys of signatures, accounts and audit.',
+      'Operate the agricultural advisory service: health, database, releases, boundaries, countries, crops, plausible ranges, compositions, accounts and audit.',
     )
     .version(VERSION, '-V, --version', 'print the version of the service')
     .option('--verbose', 'show the stack of an unexpected error')

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Kysely } from 'kysely'
 import type { TSchema } from 'typebox'
 import type { ReleaseLink } from '#schemas/catalog.ts'
 import type { ServiceLink } from '#schemas/service.ts'
@@ -23,6 +24,7 @@ import { addErrors, type ErrorRows } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
 import type { Guide } from '#src/http/docs-page/page.ts'
+import type { Piece, Schedule } from '#src/http/jobs.ts'
 import { METRICS, type MetricDefinition } from '#src/http/metrics/metrics.ts'
 import type { DocumentPart } from '#src/http/openapi/document.ts'
 import { PATTERNS } from '#src/http/parameters.ts'
@@ -71,6 +73,8 @@ export interface Extension extends SettingsOwner {
   guide?: Omit<Guide, 'file'>
   /** Its own pages; `web/extensions/NAME` has its share of others, too. */
   pages?: readonly WebPage[]
+  /** Headers that scripts of other origins may send, beside those of the core. */
+  requestHeaders?: readonly string[]
   /** What `GET /` links to, by name. */
   links?: Record<string, ServiceLink>
   /** What it adds to requests for advice, and to answers. */
@@ -96,12 +100,22 @@ export interface Extension extends SettingsOwner {
   observeLoads?(): Promise<LoadObserver>
   /** Polygons that requests name. */
   places?(): Promise<PlaceSource>
+  /** Jobs, by name, that delete what has had its time: also where the extension is off. */
+  deletions?: Record<string, Schedule & { piece(db: Kysely<Tables>): ReturnType<Piece> }>
   /** What it has of accounts. */
   accounts?: AccountData
   /** Of `agro`, by name: `users reset-2fa` is one of the group `users`. */
   commands?: Record<string, () => Promise<Command>>
   /** Of `agro doctor`. */
   checks?(): Promise<Checks<CheckedDatabase>>
+}
+
+/** Of extensions that are on or off. */
+export function addDeletions(app: App, extensions: readonly Extension[]): void {
+  for (const { deletions = {} } of extensions) {
+    for (const [name, { piece, ...schedule }] of Object.entries(deletions))
+      app.jobs.add(name, schedule, () => piece(app.database.writer))
+  }
 }
 
 /** Opens the lists of the core for the rows of extensions: once in a process, before settings are read. */

@@ -18,7 +18,7 @@ export interface Schedule {
 }
 
 /** One piece of a job: true while more is left, or the milliseconds until the next one. The close aborts. */
-type Piece = (signal: AbortSignal) => Promise<boolean | number | undefined> | Promise<void>
+export type Piece = (signal: AbortSignal) => Promise<boolean | number | undefined> | Promise<void>
 
 /** After each piece others have the database for so many times as long as it took. */
 const PAUSE_FACTOR = 3

@@ -72,9 +72,9 @@ describe('the doctor', () => {
       'secrets.mail_encryption',
       'disk.free',
       'replica.lag',
-        'releases.stores',
-        'signatures.signing_key',
-        'files.present',
+      'releases.stores',
+      'signatures.signing_key',
+      'files.present',
     ])
     expect(of('versions service')).toEqual([
       ['ok', `The service is ${VERSION}, on Node ${process.versions.node}.`],

@@ -1,5 +1,6 @@
-import { describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { commandsBelow, createProgram, operate } from '#src/cli/program.ts'
+import { EXIT } from '#src/cli/terminal.ts'
 import { EXTENSIONS } from '#src/extensions/index.ts'
 import { VERSION } from '#src/lib/version.ts'
 
@@ -82,4 +83,36 @@ test('the help says the exit codes', async () => {
   const [code, help] = await told('--help')
   expect(code).toBe(0)
   expect(help).toMatch(/Exit codes:\n {2}0 {4}done\n {2}1 .*\n {2}2 .*\n {2}70 .*\n {2}130 /)
+})
+
+describe('with EXTENSIONS', () => {
+  const command = EXTENSIONS.flatMap(({ name, commands = {} }) =>
+    Object.keys(commands).map((path) => ({ path, name })),
+  )[0]
+  afterEach(() => void vi.unstubAllEnvs())
+
+  test('a command of an extension that is off says so, and the help leaves it out', async () => {
+    if (!command) return
+    // With those that need it.
+    vi.stubEnv('EXTENSIONS', EXTENSIONS.map(({ name }) => `-${name}`).join())
+    const error = vi.spyOn(console, 'error').mockImplementation(() => {})
+    onTestFinished(() => error.mockRestore())
+    expect(await operate([...command.path.split(' '), 'some', '--thing'])).toBe(EXIT.usage)
+    expect(error.mock.calls).toEqual([
+      [
+        `agro ${command.path} is a command of the extension ${command.name}, which is off: leave -${command.name} out of EXTENSIONS.`,
+      ],
+    ])
+    const [, help] = await told('--help')
+    expect(help).not.toMatch(new RegExp(`^  ${command.path}\\b`, 'm'))
+  })
+
+  test('that cannot be read, the help says why it shows all', async () => {
+    vi.stubEnv('EXTENSIONS', '-nothing')
+    const [code, help] = await told('--help')
+    expect(code).toBe(0)
+    expect(help).toMatch(
+      /\nCommands of all extensions are shown, for EXTENSIONS names nothing, and there are .*\.\n/,
+    )
+  })
 })

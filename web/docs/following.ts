@@ -72,7 +72,9 @@ function follow(system: Untyped, path: string, method: string, body: Untyped) {
   const folders = [path, path.replace(/\/[^/]*$/, '')]
   for (const folder of folders) fillIds(system, folder, method === 'delete' ? '' : idIn(body))
   fillIds(system, '/history', body.history_id)
-  if (path === '/history/{id}/share') fillIds(system, '/cite', body.id)
+  // Of what stands elsewhere, such as a shared answer.
+  const [, elsewhere] = /(\/\w+)\/[^/]+$/.exec(body.url ?? '') ?? []
+  if (elsewhere) fillIds(system, elsewhere, body.id)
 
   const { operationId } = paths[path][method]
   if (operationId === 'changePassword')

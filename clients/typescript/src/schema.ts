@@ -3002,11 +3002,11 @@ export interface components {
     };
     /** @description Columns or properties to copy to the answers: at most 20 names, repeated in the query or separated by commas. Values are texts up to 1000 characters, numbers, true, false and null; others are refused. Names of own members of the answer and of missing columns are refused. */
     Pass: string[] | null;
-    /** @description The scopes of the key. */
-    Scopes: ("advisory" | "history" | "account" | "admin")[];
     /** @description The condition of the field, by name or title as in `GET /releases/{release}`. `all` adds what the answer would be under each (`by_condition`). By default that of the place, where a raster has it, or the default of the release; in an area a mixture, pixel by pixel. */
     Condition: string | null;
     Area: { unit: components["schemas"]["Unit"]; } | null;
+    /** @description The scopes of the key. */
+    Scopes: ("advisory" | "history" | "account" | "admin")[];
     /** @description The code of a release, as in answers: it alone answers, also after its replacement. Its country, crop and month apply, and may be left out. For all products: a code of each, separated by commas as in `Advisory-Release`; others have no answer then. */
     Release: string | null;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. By default `eth`; for all products, many points and polygons, the country of the place. With `admin` it is that of the areas. */

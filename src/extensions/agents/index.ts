@@ -4,6 +4,8 @@ import type { Extension } from '../extension.ts'
 export const agents: Extension = {
   name: 'agents',
   guide: { path: 'agents', title: 'agents (MCP)', before: 'clients' },
+  // Of agents in pages.
+  requestHeaders: ['Mcp-Protocol-Version', 'Mcp-Method', 'Mcp-Name'],
   links: { mcp: { path: '/mcp', description: 'The tools for AI agents (MCP).' } },
   async routes(app, core) {
     const { mcp } = await import('./routes.ts')

@@ -45,6 +45,13 @@ export const fields: Extension = {
     removePiece: async (db) => (await import('./queries.ts')).removeFieldPiece(db),
     leftIn: 'field_collection',
   },
+  deletions: {
+    'remove-fields': {
+      atOnce: true,
+      failure: 'fields of deleted collections could not be removed yet',
+      piece: async (db) => (await import('./queries.ts')).removeFieldPiece(db),
+    },
+  },
   places: async () => (await import('./saved.ts')).savedFields,
   async routes(app, core) {
     const { fieldRoutes } = await import('./routes.ts')

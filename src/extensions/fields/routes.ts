@@ -42,7 +42,6 @@ import {
   type FieldPlace,
   listCollections,
   listFields,
-  removeFieldPiece,
   type StoredField,
 } from './queries.ts'
 import { decodeTexts, FEATURE_READERS, TABLE_COLUMNS, toPropertiesCell } from './reading.ts'
@@ -75,13 +74,10 @@ const described = { tags: ['fields'], params: Params }
  */
 const UPLOADS = { running: 128, runningEach: 1, runningEachNetwork: 64, waiting: 128 }
 
-const REMOVAL = { atOnce: true, failure: 'fields of deleted collections could not be removed yet' }
-
 export async function fieldRoutes(app: App, core: Core): Promise<void> {
   const options = { ...core, ...core.schemas.many }
-  for (const schema of fieldComponents) app.addSchema(schema)
   const db = app.database.writer
-  app.jobs.add('remove-fields', REMOVAL, () => removeFieldPiece(db))
+  for (const schema of fieldComponents) app.addSchema(schema)
   await app.register(uploads, options)
   adviceRoute(app, options)
   changesRoute(app, options)

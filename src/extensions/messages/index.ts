@@ -32,6 +32,12 @@ export const messages: Extension = {
   guide: { path: 'messages', title: 'text messages', before: 'gis' },
   settings,
   sql: new URL('sql/', import.meta.url),
+  deletions: {
+    'delete-old-messages': {
+      failure: 'old messages were not deleted',
+      piece: async (db) => (await (await import('./queries.ts')).deleteOldMessages(db, 500)) > 0,
+    },
+  },
   async routes(app, core) {
     const { messages } = await import('./channels.ts')
     await app.register(messages, core)

@@ -18,7 +18,6 @@ import {
   type Arrival,
   abandonMessage,
   claimMessage,
-  deleteOldMessages,
   findAnswer,
   type Received,
   startSender,
@@ -70,9 +69,6 @@ const STOPS = { rate: { max: 50, timeWindow: 5000 }, atOnce: 8, known: { max: 10
 /** A refusal comes so late: who does not wait for it could ask for the next one over and over. */
 const HELD_MS = 1000
 
-/** Rows of a deletion. */
-const PIECE = 500
-
 /** Nothing is to be sent. */
 const SILENCE = ''
 
@@ -102,11 +98,6 @@ export function createReceiver(parts: MessageParts) {
   const vocabularyOf = createVocabularies(app)
   const others = createGate(app, MESSAGES)
   const stops = createGate(app, STOPS)
-  app.jobs.add(
-    'delete-old-messages',
-    { failure: 'old messages were not deleted' },
-    async () => (await deleteOldMessages(writer, PIECE)) > 0,
-  )
   const hash = (...names: string[]) => createHmac('sha256', SENDER_KEY).update(JSON.stringify(names)).digest()
 
   async function answer(incoming: Incoming, door: Door, request: FastifyRequest, reply: FastifyReply) {

@@ -1,10 +1,9 @@
 import { type Kysely, sql } from 'kysely'
-import type { Series } from '#schemas/products/define.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
-import type { Threshold, WatchedValue } from '../changes/schemas.ts'
-import type { WatchedPlace } from './queries.ts'
+import type { WatchedValue } from '../changes/schemas.ts'
+import type { Watch } from './queries.ts'
 import type { DisabledReason } from './schemas.ts'
 
 /** Every process that delivers uses this constant. */
@@ -213,15 +212,8 @@ export async function deleteOldDeliveries(db: Kysely<Tables>): Promise<void> {
 const LEASE_MINUTES = 5
 
 /** A subscription that another release answers now. */
-export interface ChangedSubscription {
+export interface ChangedSubscription extends Watch {
   id: string
-  userId: string
-  name: string
-  series: Series
-  place: WatchedPlace
-  input: string | null
-  scenario: string | null
-  threshold: Threshold
   notified: WatchedValue[]
   /** The release of the last comparison; null where none answered. */
   before: string | null

@@ -102,6 +102,12 @@ export const subscriptions: Extension = {
     before: 'fields',
   },
   sql: new URL('sql/', import.meta.url),
+  deletions: {
+    'delete-old-deliveries': {
+      failure: 'old messages of changes were not deleted',
+      piece: async (db) => (await import('./delivery-queries.ts')).deleteOldDeliveries(db),
+    },
+  },
   accounts: { rows: { subscription: 'user_id = :user' } },
   async routes(app, core) {
     const { subscriptionRoutes } = await import('./routes.ts')

@@ -23,7 +23,7 @@ export type WatchedPlace = PlaceWithValues | WatchedCollection
 /** After a renewal both secrets sign for so long. */
 const PREVIOUS_SECRET_HOURS = 24
 
-export interface NewSubscription {
+export interface Watch {
   userId: string
   name: string
   series: Series
@@ -31,6 +31,9 @@ export interface NewSubscription {
   input: string | null
   scenario: string | null
   threshold: Threshold
+}
+
+export interface NewSubscription extends Watch {
   url: string
   /** Sealed. */
   secret: Buffer

@@ -6,7 +6,6 @@ import { ApiError } from '#src/errors.ts'
 import { findChanges, selectWatched, updateNotified } from '#src/extensions/changes/values.ts'
 import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
-import { MINUTE_MS } from '#src/lib/dates.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { isReplaced } from '#src/lookup/releases.ts'
 import type { ValueChange, WatchedValue } from '../changes/schemas.ts'
@@ -17,7 +16,6 @@ import {
   claimChanged,
   claimDeliveries,
   type Delivery,
-  deleteOldDeliveries,
   disableSubscription,
   findTimeToNext,
   postpone,
@@ -217,15 +215,7 @@ function createComparing(
 
 function comparePlaces(app: App, reader: PlaceReader) {
   const { writer } = app.database
-  let cleaned = 0
-
-  async function claim(): Promise<ChangedSubscription[]> {
-    if (performance.now() - cleaned > MINUTE_MS) {
-      cleaned = performance.now()
-      await deleteOldDeliveries(writer)
-    }
-    return claimChanged(writer, PLACES_A_PIECE, false)
-  }
+  const claim = () => claimChanged(writer, PLACES_A_PIECE, false)
 
   return createComparing(app, claim, async (changed, signal) => {
     const { series, after, notified } = changed

@@ -140,8 +140,6 @@ interface Reading {
 /** Of an extension. @property before the path of the reading of the core that it stands before */
 export type Guide = Reading & { before: string }
 
-export type Readings = ReturnType<typeof createReadings>
-
 /** @param guides of extensions */
 export function createReadings(guides: readonly Guide[]) {
   const all = READINGS.flatMap((own) => [...guides.filter(({ before }) => before === own.path), own])

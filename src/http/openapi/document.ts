@@ -170,7 +170,7 @@ export const DOCUMENT_PARTS = {
     paths: /^\/(advisory(\/(\w+\/)?points?)?|catalog|validate_location)$/,
   },
   fields: {
-    title: 'Fields: advice for polygons, areas and saved fields, coverage and subscriptions',
+    title: 'Fields: advice for polygons, areas and places by name',
     paths: /^\/(advisory\/\w+(\/polygons)?|admin|places)$/,
   },
   account: {
@@ -178,7 +178,7 @@ export const DOCUMENT_PARTS = {
     paths: /^\/(auth|user|history)\/.*$/,
   },
   operations: {
-    title: 'Operations: releases, maps, packs, STAC, changes, statistics and health',
+    title: 'Operations: releases, maps, statistics and health',
     paths: /^\/((releases|\.well-known|stats|health)\b.*)?$/,
   },
 } as const

@@ -158,7 +158,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 
 /** Scripts of all origins may read by default: advice is public, and callers have a token, never a cookie. */
 export const securityHeaders = fp(
-  async (app: App) => {
+  async (app: App, { extensions }: { extensions: readonly { requestHeaders?: readonly string[] }[] }) => {
     // Browsers send no token with a preflight.
     app.addHook('onRoute', (route) => {
       if (route.method !== 'OPTIONS') return
@@ -203,10 +203,7 @@ export const securityHeaders = fp(
         'X-Request-Id',
         'Idempotency-Key',
         'Content-Encoding',
-        // Of agents in pages (Model Context Protocol).
-        'Mcp-Protocol-Version',
-        'Mcp-Method',
-        'Mcp-Name',
+        ...extensions.flatMap(({ requestHeaders = [] }) => requestHeaders),
       ],
       exposedHeaders,
       maxAge: PREFLIGHT_SECONDS,
