@@ -65,7 +65,7 @@ export function refuseOtherFormat(path: string, beginning: string): never {
   const [, described, ending = ''] = DESCRIBED.find(([ending]) => ending.test(path)) ?? []
   if (name !== undefined) refuseFormat(path, name)
   if (described !== undefined) refuseFormat(path, described, ending === '' ? path : stemOf(path) + ending)
-  // Of what is named as one, more lines would mislead.
+  // By its name it was meant to be one: a conversion would mislead.
   if (/\.tiff?$/i.test(path)) throw new OperatorError(`${path} is not a TIFF file.`)
   throw new OperatorError(
     `${path} is not a TIFF file: if gdalinfo ${quoted(path)} knows it, ${conversion(path)} makes one of it.`,
