@@ -7,6 +7,7 @@ import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type Zip
 import { OperatorError } from '#src/errors.ts'
 import { findNearest, nameKey } from '#src/lib/names.ts'
 import { formatError } from '#src/lib/promises.ts'
+import { refusePacked } from './other-formats.ts'
 
 const MAX_ENTRIES = 10_000
 /** A .shp cannot be much larger, and the boundaries of a country are not. */
@@ -47,14 +48,18 @@ export function rasterIn(names: string[], archivePath: string, named: string): s
   const rasters = names.filter((name) => RASTER.test(name))
   const [only] = rasters
   if (named === '' && only !== undefined && rasters.length === 1) return only
-  const listed = rasters.slice(0, LISTED).join(', ') + (rasters.length > LISTED ? ' ...' : '')
+  const files = names.filter((name) => !name.endsWith('/'))
+  if (only === undefined) for (const name of files) refusePacked(`${archivePath}/${name}`)
+  const some = only === undefined ? files : rasters
+  const listed = some.slice(0, LISTED).join(', ') + (some.length > LISTED ? ' ...' : '')
   if (named === '' && only !== undefined) {
     throw new OperatorError(
       `${archivePath} has ${rasters.length} rasters; say which, behind a slash: ${listed}.`,
     )
   }
-  const near = nearestName(named, rasters)
-  const step = near === undefined ? `; it has ${listed || 'no rasters'}.` : `: is it ${near}?`
+  const near = nearestName(named, some)
+  const line = only === undefined && listed ? ': give one behind a slash, and its line of GDAL follows' : ''
+  const step = near === undefined ? `; it has ${listed || 'no files'}${line}.` : `: is it ${near}?`
   throw new OperatorError(`${archivePath} has no ${named || 'GeoTIFF'}${step}`, { code: 'NOT_FOUND' })
 }
 

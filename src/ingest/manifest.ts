@@ -31,6 +31,7 @@ import {
   FORMAT_BYTES,
   refuseNoManifest,
   refuseOtherRaster,
+  refusePacked,
   refuseUnreadable,
 } from './other-formats.ts'
 import type { LayerSource } from './source.ts'
@@ -134,10 +135,18 @@ async function refuseMissing(path: string): Promise<void> {
   if (await isThere(path)) return
   const folder = dirname(path)
   await refuseMissing(folder)
+  refusePacked(folder)
   const slashed = path.replaceAll('\\', '/')
-  const near = nearestName(basename(path), await readdir(folder).catch(() => []))
+  const name = basename(path)
+  const near = nearestName(name, await readdir(folder).catch(() => []))
+  const differs = near?.normalize() === name.normalize() ? ', which has its accents as other signs' : ''
+  const asked = near && `is it ${near}${differs}?`
   const step =
-    slashed !== path && (await isThere(slashed)) ? 'write / in the place of \\' : near && `is it ${near}?`
+    slashed !== path && (await isThere(slashed))
+      ? 'write / in the place of \\'
+      : name === '~'
+        ? 'write the whole path, since ~ is of shells'
+        : asked
   const end = `${step ? `: ${step}` : ''}${step?.endsWith('?') ? '' : '.'}`
   throw new OperatorError(`${path} does not exist${end}`, { code: 'NOT_FOUND' })
 }

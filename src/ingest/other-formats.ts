@@ -65,7 +65,11 @@ export function refuseOtherFormat(path: string, beginning: string): never {
   const [, described, ending = ''] = DESCRIBED.find(([ending]) => ending.test(path)) ?? []
   if (name !== undefined) refuseFormat(path, name)
   if (described !== undefined) refuseFormat(path, described, ending === '' ? path : stemOf(path) + ending)
-  throw new OperatorError(`${path} is not a TIFF file.`)
+  // By its name it was meant to be one: a conversion would mislead.
+  if (/\.tiff?$/i.test(path)) throw new OperatorError(`${path} is not a TIFF file.`)
+  throw new OperatorError(
+    `${path} is not a TIFF file: if gdalinfo ${quoted(path)} knows it, ${conversion(path)} makes one of it.`,
+  )
 }
 
 function nameFormat(beginning: string): string | undefined {
@@ -129,8 +133,9 @@ function folded(text: string): string {
   return text.trimStart().toLowerCase()
 }
 
-/** For a shell. */
-export function quoted(path: string): string {
+/** For a shell, and never an option. */
+export function quoted(given: string): string {
+  const path = given.replace(/^-/, './-')
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
@@ -142,16 +147,16 @@ export function unquoted(word: string): string {
 /**
  * A shell command of GDAL that makes a GeoPackage.
  *
- * @param file its name; of one in an archive, behind the archive's and a slash
+ * @param file its path; of one in an archive, behind the archive's and a slash
  * @param options of ogr2ogr
  * @param layer of several; left out, all are converted
  */
 export function convertAreas(file: string, options = '-t_srs EPSG:4326', layer?: string): string {
   const packed = /\.gz$/i.test(file)
-  const [stem, store] = [stemOf(basename(packed ? stemOf(file) : file)), packed ? '/vsigzip/' : '/vsizip/']
+  const stem = stemOf(basename(packed ? stemOf(file) : file))
+  const store = packed ? '/vsigzip/' : IN_ARCHIVE.test(file) ? '/vsizip/' : ''
   const made = quoted(`${stem}${/\.gpkg$/i.test(file) ? '-wgs84' : ''}.gpkg`)
-  const read = quoted(packed || file.includes('/') ? store + file : file)
-  return `\`ogr2ogr ${options} ${made} ${read}${layer === undefined ? '' : ` ${quoted(layer)}`}\``
+  return `\`ogr2ogr ${options} ${made} ${quoted(store + file)}${layer === undefined ? '' : ` ${quoted(layer)}`}\``
 }
 
 /** What GDAL converts: a name, what differs in the command, and what must hold for it. */
@@ -185,10 +190,17 @@ export function findKind(name: string): Kind | undefined {
   return KINDS.find(([endings]) => new RegExp(`\\.(${endings})/?$`, 'i').test(name))
 }
 
+/** For sentences: without folders, but for those in an archive. */
+export function shownName(path: string): string {
+  return IN_ARCHIVE.exec(path)?.[0] ?? basename(path)
+}
+
+const IN_ARCHIVE = /[^/\\]+\.zip\/.+$/i
+
 /** Names the command that converts it. */
-export function refuseOtherKind(name: string, [, kind, options, condition = '', layer]: Kind): never {
+export function refuseOtherKind(path: string, [, kind, options, condition = '', layer]: Kind): never {
   throw new OperatorError(
-    `${name} is ${kind}, which is not read: ${convertAreas(name, options, layer)} makes a GeoPackage of it${condition}.`,
+    `${shownName(path)} is ${kind}, which is not read: ${convertAreas(path, options, layer)} makes a GeoPackage of it${condition}.`,
   )
 }
 

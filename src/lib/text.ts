@@ -233,14 +233,20 @@ const PROPER = /^[Ä-ô][–—‘’‚“”„…‹›«»·\xa0\xad]+$/
 
 /** A name with the letters that it had before UTF-8 was read as Windows-1252; others stay. */
 export function mendName(name: string): string {
+  if (mendOnce(name, false) === name) return name
+  // One such letter is proof for all others. UTF-8 may have been misread twice.
+  return mendName(mendOnce(name, true))
+}
+
+function mendOnce(name: string, isProven: boolean): string {
   return name.replace(MISREAD, (signs, at: number) => {
     const isInside = /[”›]$/.test(signs) && /^\p{L}/u.test(name.slice(at + signs.length))
     const bytes = [...signs].map((sign) =>
       sign > '\xff' ? iconv.encode(sign, 'cp1252') : [sign.charCodeAt(0)],
     )
     const meant = Buffer.from(bytes.flatMap((some) => [...some]))
-    const isMisread = isUtf8(meant) && (isInside || !PROPER.test(signs)) && !/\p{Cc}/u.test(meant.toString())
-    return isMisread ? meant.toString() : signs
+    const isLikely = isProven || isInside || !PROPER.test(signs)
+    return isLikely && isUtf8(meant) && !/\p{Cc}/u.test(meant.toString()) ? meant.toString() : signs
   })
 }
 

@@ -15,6 +15,8 @@ export const MAX_POSITIONS = 500_000
 export interface RawFeature {
   /** Of an archive, with the path in it. */
   file: string
+  /** The same with its folder, for commands. */
+  path: string
   /** From 1. */
   number: number
   /** The share of the file so far, from 0 to 1. */
@@ -108,13 +110,16 @@ const SMALLEST_RING = 8
  * @param of names it in errors
  * @throws {OperatorError} for coordinates that are no finite numbers
  */
-export function readShape(geometry: unknown, of = { number: 1, file: 'the outline' }): Shape | string {
+export function readShape(
+  geometry: unknown,
+  of = { number: 1, file: 'the outline', path: '' },
+): Shape | string {
   if (geometry === null || geometry === undefined) return 'it has no geometry'
   const polygons = polygonsIn(geometry)
   if (!polygons) {
     const { type } = geometry as { type?: unknown }
     const mend = SURFACES.test(String(type))
-      ? `: ${convertAreas(of.file, '-nlt MULTIPOLYGON')} makes polygons`
+      ? `: ${convertAreas(of.path, '-nlt MULTIPOLYGON')} makes polygons`
       : ''
     return `its geometry is a ${String(type)}${mend}`
   }

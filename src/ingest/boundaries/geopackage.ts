@@ -153,7 +153,7 @@ export function geoPackage(path: string, reading: FeatureReading): FeatureFile {
       let file: SqliteFile | undefined
       try {
         file = await openSqlite(await readFile(path))
-        yield* readFeatures(name, file, reading)
+        yield* readFeatures(path, file, reading)
       } catch (error) {
         if (error instanceof OperatorError) throw error
         const reason = REASONS[formatError(error)] ?? formatError(error)
@@ -171,7 +171,7 @@ async function refuseUnmerged(path: string, name: string): Promise<void> {
     const beside = await stat(path + ending).catch(() => undefined)
     if (!beside || beside.size === 0) continue
     throw new OperatorError(
-      `${name} is not complete without ${name}${ending}: close the programs that have it open, or copy it with \`ogr2ogr OUT.gpkg ${quotedWord(name)}\`.`,
+      `${name} is not complete without ${name}${ending}: close the programs that have it open, or copy it with \`ogr2ogr OUT.gpkg ${quotedWord(path)}\`.`,
     )
   }
 }
@@ -180,17 +180,18 @@ async function refuseLarge(path: string, name: string): Promise<void> {
   const { size } = await stat(path)
   if (size <= MAX_FILE_BYTES) return
   throw new OperatorError(
-    `${name} has ${Math.ceil(size / 2 ** 20)} MB; GeoPackages of at most 256 MB are read: \`ogr2ogr -t_srs EPSG:4326 areas.geojson ${quotedWord(name)} LAYER\` makes a file of any size of one layer.`,
+    `${name} has ${Math.ceil(size / 2 ** 20)} MB; GeoPackages of at most 256 MB are read: \`ogr2ogr -t_srs EPSG:4326 areas.geojson ${quotedWord(path)} LAYER\` makes a file of any size of one layer.`,
   )
 }
 
-function* readFeatures(name: string, file: SqliteFile, reading: FeatureReading): Generator<RawFeature> {
+function* readFeatures(path: string, file: SqliteFile, reading: FeatureReading): Generator<RawFeature> {
+  const name = basename(path)
   const layers = listLayers(file)
   if (layers.length === 0) throw new OperatorError(`${name} has no layers.`)
   const tables = layers.map(({ table }) => table)
   const table = chooseLayer(name, tables, reading)
   const { column, srsId } = layers.find((layer) => layer.table === table) as Layer
-  refuseOtherSrs(name, file, table, srsId)
+  refuseOtherSrs(path, file, table, srsId)
   let number = 0
   for (const { row, read } of file.rows(table, MAX_FEATURE_BYTES)) {
     const { [column]: geometry, ...properties } = row
@@ -198,6 +199,7 @@ function* readFeatures(name: string, file: SqliteFile, reading: FeatureReading):
     if (geometry === undefined) throw new Error(`its table ${table} has no column ${column}`)
     yield {
       file: name,
+      path,
       number,
       read,
       properties,
@@ -228,7 +230,7 @@ function readName(row: Row, column: string): string {
   throw new Error(`its gpkg_geometry_columns has no ${column}`)
 }
 
-function refuseOtherSrs(name: string, file: SqliteFile, table: string, srsId: number): void {
+function refuseOtherSrs(path: string, file: SqliteFile, table: string, srsId: number): void {
   if (UNKNOWN_SRS.includes(srsId)) return
   for (const { row } of file.rows('gpkg_spatial_ref_sys', MAX_DESCRIPTION_BYTES)) {
     if (row.srs_id !== srsId) continue
@@ -236,7 +238,7 @@ function refuseOtherSrs(name: string, file: SqliteFile, table: string, srsId: nu
     if ((isEpsg && row.organization_coordsys_id === 4326) || isWgs84Wkt(String(row.definition))) return
     const crs = String(row.srs_name).slice(0, 50)
     throw new OperatorError(
-      `Layer ${table} of ${name} is in the CRS ${crs}, not in WGS 84: convert it with ${convertAreas(name, undefined, table)}.`,
+      `Layer ${table} of ${basename(path)} is in the CRS ${crs}, not in WGS 84: convert it with ${convertAreas(path, undefined, table)}.`,
     )
   }
   throw new Error(`its layer ${table} has a CRS that it does not have`)

@@ -171,7 +171,7 @@ async function* readAreas({ files, strict, read = () => {} }: LoadRequest, targe
         continue
       }
       const subject = code ? `${code} (${origin})` : origin
-      refuseOutsideCountry(subject, feature.file, shape.bounds, country, countries)
+      refuseOutsideCountry(subject, feature.path, shape.bounds, country, countries)
       const name = readText(properties, names.name) ?? null
       const meant = name && mendName(name)
       if (meant !== name && misread.size < NAMED) misread.add(`${name} (${meant}?)`)

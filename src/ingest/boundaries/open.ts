@@ -17,6 +17,7 @@ import {
   refuseOtherPath,
   refusePacked,
   refuseUnreadable,
+  shownName,
   stemOf,
   TOPOJSON,
 } from '../other-formats.ts'
@@ -50,18 +51,19 @@ function geoJsonFile(path: string): FeatureFile {
     async *features(noted) {
       const { size } = await stat(path)
       // How much there is of a packed file is known at its end.
-      if (isGzipped(path)) yield* geoJsonFeatures(name, gunzip(path), Number.POSITIVE_INFINITY, noted)
-      else yield* geoJsonFeatures(name, createReadStream(path, { highWaterMark: CHUNK_BYTES }), size, noted)
+      if (isGzipped(path)) yield* geoJsonFeatures(path, gunzip(path), Number.POSITIVE_INFINITY, noted)
+      else yield* geoJsonFeatures(path, createReadStream(path, { highWaterMark: CHUNK_BYTES }), size, noted)
     },
   }
 }
 
 async function* geoJsonFeatures(
-  name: string,
+  path: string,
   bytes: AsyncIterable<Buffer>,
   size: number,
   noted: Noted,
 ): AsyncGenerator<RawFeature> {
+  const name = shownName(path)
   let features: RawFeature[] = []
   let position = 0
   let count = 0
@@ -78,11 +80,11 @@ async function* geoJsonFeatures(
   Object.assign(parser['tokenizer' as keyof JSONParser] as object, { parseNumber: readNumber })
   parser.onValue = ({ value, key, stack }) => {
     if (stack.length > 1) {
-      features.push({ ...rawFeature(name, ++count, key, value), file: name, read: position / size })
+      features.push({ ...rawFeature(path, ++count, key, value), file: name, path, read: position / size })
       characters = 0
       lists = 0
     } else if (key === 'type') type = value
-    else refuseOtherCrs(name, { crs: value })
+    else refuseOtherCrs(path, { crs: value })
   }
 
   // In memory since the end of the last feature.
@@ -102,14 +104,14 @@ async function* geoJsonFeatures(
     characters += text.length
     if (characters > MAX_FEATURE_CHARACTERS) refuseLarge(name, count, `${MAX_FEATURE_CHARACTERS} characters`)
     feed(() => parser.write(text))
-    if (type !== undefined) refuseOtherType(name, type)
+    if (type !== undefined) refuseOtherType(path, type)
     yield* features
     features = []
   }
   feed(() => parser.write(reader.end()))
   if (!parser.isEnded) feed(() => parser.end())
   reader.notes.forEach(noted)
-  if (type === undefined) refuseOtherType(name, type)
+  if (type === undefined) refuseOtherType(path, type)
   if (count === 0) throw new OperatorError(`${name} has no features.`)
 
   function feed<T>(write: () => T): T {
@@ -131,30 +133,33 @@ function refuseLarge(name: string, count: number, limit: string): never {
   )
 }
 
-function rawFeature(name: string, number: number, key: unknown, value: unknown) {
+function rawFeature(path: string, number: number, key: unknown, value: unknown) {
+  const name = shownName(path)
   if (typeof key !== 'number') throw new OperatorError(`${name} is not GeoJSON: its features are not a list.`)
   const { type, crs, properties, geometry, attributes } = (value ?? {}) as Record<string, unknown>
   if (type !== 'Feature') {
-    if (attributes !== undefined) refuseOtherKind(name, ESRI_JSON)
+    if (attributes !== undefined) refuseOtherKind(path, ESRI_JSON)
     throw new OperatorError(`${name} is not GeoJSON: entry ${number} of its features is not a Feature.`)
   }
-  refuseOtherCrs(name, { crs })
-  if (isObject(geometry)) refuseOtherCrs(name, geometry)
+  refuseOtherCrs(path, { crs })
+  if (isObject(geometry)) refuseOtherCrs(path, geometry)
   return { number, geometry, properties: (properties ?? {}) as Record<string, unknown> }
 }
 
-function refuseOtherType(name: string, type: unknown): void {
+function refuseOtherType(path: string, type: unknown): void {
   if (type === 'FeatureCollection') return
-  if (type === 'Topology') refuseOtherKind(name, TOPOJSON)
+  if (type === 'Topology') refuseOtherKind(path, TOPOJSON)
   const is = typeof type === 'string' ? `a ${type}, not a FeatureCollection` : 'not a FeatureCollection'
-  throw new OperatorError(`${name} is ${is}: boundaries are loaded from GeoJSON FeatureCollections.`)
+  throw new OperatorError(
+    `${shownName(path)} is ${is}: boundaries are loaded from GeoJSON FeatureCollections.`,
+  )
 }
 
-function refuseOtherCrs(name: string, object: { crs?: unknown }): void {
+function refuseOtherCrs(path: string, object: { crs?: unknown }): void {
   const other = findOtherCrs(object)
   if (other === undefined) return
   throw new OperatorError(
-    `${name} is in ${other ? `the CRS ${other}` : 'a CRS without a name'}, not in WGS 84: convert it with ${convertAreas(name)}.`,
+    `${shownName(path)} is in ${other ? `the CRS ${other}` : 'a CRS without a name'}, not in WGS 84: convert it with ${convertAreas(path)}.`,
   )
 }
 
@@ -186,9 +191,9 @@ export async function openBoundaryFile(path: string, reading: FeatureReading): P
       return geoPackage(path, reading)
     default:
       refusePacked(path)
-      if (kind) refuseOtherKind(basename(path), kind)
+      if (kind) refuseOtherKind(path, kind)
       throw new OperatorError(
-        `${path} is neither GeoJSON (.geojson, .json), nor a shapefile (.shp), nor one of them in an archive (.zip), nor a GeoPackage (.gpkg).`,
+        `${path} is neither GeoJSON (.geojson, .json), nor a shapefile (.shp), nor one of them in an archive (.zip), nor a GeoPackage (.gpkg): if ogrinfo ${quoted(path)} knows it, ${convertAreas(path)} makes one of it.`,
       )
   }
 }
@@ -206,8 +211,8 @@ function zippedFile(path: string, reading: FeatureReading): FeatureFile {
     async *features(noted) {
       const archive = await openZipArchive(path, name)
       try {
-        const chosen = chooseEntry(name, archive.names, reading)
-        const entry = `${name}/${chosen}`
+        const chosen = chooseEntry(path, archive.names, reading)
+        const entry = `${path}/${chosen}`
         if (findPart(chosen) === 'shp') {
           const files = archive.names.filter((other) => stemOf(other) === stemOf(chosen))
           yield* shapefileFeatures(entry, files, archive.open, reading, noted)
@@ -225,7 +230,8 @@ function zippedFile(path: string, reading: FeatureReading): FeatureFile {
   }
 }
 
-function chooseEntry(name: string, entries: string[], reading: FeatureReading): string {
+function chooseEntry(path: string, entries: string[], reading: FeatureReading): string {
+  const name = basename(path)
   const usable = entries.filter((entry) => !NO_FEATURES.test(entry))
   const named = (endings: string[]) =>
     usable.filter((entry) => endings.includes(extname(entry).toLowerCase()))
@@ -238,13 +244,14 @@ function chooseEntry(name: string, entries: string[], reading: FeatureReading): 
   }
   if (named(['.gpkg']).length > 0) {
     throw new OperatorError(
-      `${name} holds a GeoPackage, which is read once it is unpacked: \`unzip ${quoted(name)}\`.`,
+      `${name} holds a GeoPackage, which is read once it is unpacked: \`unzip ${quoted(path)}\`.`,
     )
   }
   const others = usable.map((entry) => entry.replace(/(?<=\.gdb)\/.*/i, ''))
   for (const other of others) {
     const kind = findKind(other)
-    if (kind) refuseOtherKind(`${name}/${other}`, kind)
+    if (kind) refuseOtherKind(`${path}/${other}`, kind)
+    refusePacked(`${path}/${other}`)
   }
   throw new OperatorError(`${name} holds no shapefile and no GeoJSON.`)
 }

@@ -15,7 +15,7 @@ import {
   withoutCutCharacter,
 } from '#src/lib/text.ts'
 import { measureBounds } from '#src/raster/rings.ts'
-import { convertAreas, stemOf } from '../other-formats.ts'
+import { convertAreas, shownName, stemOf } from '../other-formats.ts'
 import {
   type FeatureFile,
   type FeatureReading,
@@ -165,7 +165,7 @@ export async function shapefile(path: string, reading: FeatureReading): Promise<
     paths,
     reading: shapefileReading(reading),
     features: (noted) =>
-      shapefileFeatures(basename(path), paths, async (file) => createReadStream(file), reading, noted),
+      shapefileFeatures(path, paths, async (file) => createReadStream(file), reading, noted),
   }
 }
 
@@ -180,12 +180,13 @@ export function findPart(name: string) {
 
 /** Memory holds one feature, whatever the size of the files. */
 export async function* shapefileFeatures(
-  name: string,
+  path: string,
   files: string[],
   openPart: OpenPart,
   reading: FeatureReading,
   noted: Noted,
 ): AsyncGenerator<RawFeature> {
+  const name = shownName(path)
   const [shp, dbf, prj, cpg] = PARTS.map((part) => files.findLast((file) => findPart(file) === part))
   if (!shp || !dbf) {
     throw new OperatorError(`${name} is not complete: its .${shp ? 'dbf' : 'shp'} is missing.`)
@@ -199,7 +200,7 @@ export async function* shapefileFeatures(
   try {
     const crs = prj ? (await readSmallText(await open(prj), prj, noted)).trim() : ''
     if (crs === '') noted(`${name} has no CRS (.prj): its coordinates are taken for degrees of WGS 84.`)
-    else refuseOtherCrs(name, crs)
+    else refuseOtherCrs(path, crs)
     const label = cpg && (await readSmallText(await open(cpg), cpg, noted))
     const survey = await surveyTexts(await open(dbf))
     const { encoding, note } = chooseEncoding(name, survey, label, reading.encoding)
@@ -207,7 +208,7 @@ export async function* shapefileFeatures(
     const isMisread = survey.texts === 'UTF-8' && encoding !== UTF_8
     const remedy = isMisread ? 'Give --encoding utf-8, or write UTF-8 into its .cpg.' : undefined
     const decode: Decode = (bytes) => decodeField(bytes, encoding)
-    const pairs = sideBySide(name, readShapes(await open(shp)), readRecords(await open(dbf), decode), noted)
+    const pairs = sideBySide(path, readShapes(await open(shp)), readRecords(await open(dbf), decode), noted)
     for await (const feature of pairs) yield { ...feature, remedy }
   } catch (error) {
     if (error instanceof OperatorError) throw error
@@ -220,11 +221,12 @@ export async function* shapefileFeatures(
 }
 
 async function* sideBySide(
-  name: string,
+  path: string,
   shapes: ReturnType<typeof readShapes>,
   records: AsyncGenerator<Record<string, unknown> | undefined>,
   noted: Noted,
 ): AsyncGenerator<RawFeature> {
+  const name = shownName(path)
   let deleted = 0
   const saying = () => (deleted === 1 ? 'One record is' : `${deleted} records are`)
   for (let number = 1; ; number++) {
@@ -247,7 +249,8 @@ async function* sideBySide(
       )
     }
     const { shape, read } = found.value
-    yield { file: name, number, read, geometry: shape, properties: record.value as Record<string, unknown> }
+    const properties = record.value as Record<string, unknown>
+    yield { file: name, path, number, read, geometry: shape, properties }
   }
 }
 
@@ -329,11 +332,11 @@ async function readSmallText(file: ByteReader, name: string, noted: Noted): Prom
   return decodeFile(await file.read(MAX_TEXT_BYTES), { source: basename(name) }, noted)
 }
 
-function refuseOtherCrs(name: string, wkt: string): void {
+function refuseOtherCrs(path: string, wkt: string): void {
   if (isWgs84Wkt(wkt)) return
   const crs = /^\s*\w+\s*\[\s*"([^"]*)"/.exec(wkt)?.[1] ?? wkt.slice(0, 50)
   throw new OperatorError(
-    `${name} is in the CRS ${crs}, not in WGS 84: convert it with ${convertAreas(name)}.`,
+    `${shownName(path)} is in the CRS ${crs}, not in WGS 84: convert it with ${convertAreas(path)}.`,
   )
 }
 

@@ -66,6 +66,8 @@ const CASES: [file: string, source: string, make: string, loaded: Case][] = [
   ['a.mif', areas(WEST, EAST), 'ogr2ogr -f "MapInfo File" a.mif in', { names: BOTH }],
   ['a.sqlite', areas(WEST, EAST), 'ogr2ogr -f SQLite -dsco SPATIALITE=YES a.sqlite in', { names: BOTH }],
   ['a.geojsonl', areas(WEST, EAST), 'ogr2ogr a.geojsonl in', { names: BOTH }],
+  ['a.jsonl', areas(WEST, EAST), 'ogr2ogr -f GeoJSONSeq a.jsonl in', { names: BOTH }],
+  ['a.gmt', areas(WEST, EAST), 'ogr2ogr -f OGR_GMT a.gmt in', { names: BOTH }],
   ['a.gdb', areas(WEST, EAST), 'ogr2ogr -f OpenFileGDB -nlt MULTIPOLYGON a.gdb in', { names: BOTH }],
   [
     'a.zip',
@@ -141,21 +143,20 @@ const CASES: [file: string, source: string, make: string, loaded: Case][] = [
 test.runIf(hasGdal).each(CASES)(
   'the line that the refusal of %s prints makes a file of its areas (%#)',
   async (file, source, make, { names, country = 'eth', properties = {}, known = ['', ''] }) => {
-    const folder = await newFolder()
-    const run = (line: string) => execFileSync('sh', ['-c', line], { cwd: folder, stdio: 'pipe' })
-    const load = (path: string) =>
-      loadFile(opened.database, join(folder, path), country, 1, { properties, maxRepair: 1 })
+    const [folder, elsewhere] = [await newFolder(), await newFolder()]
+    const run = (line: string, cwd = folder) => execFileSync('sh', ['-c', line], { cwd, stdio: 'pipe' })
+    const load = (path: string) => loadFile(opened.database, path, country, 1, { properties, maxRepair: 1 })
     writeFileSync(join(folder, 'in'), source)
     run(make)
-    const refusal: Error = await load(file).then(
+    const refusal: Error = await load(join(folder, file)).then(
       () => new Error('it is loaded'),
       (error) => error,
     )
     const printed = /`(ogr2ogr .*? ('[^']+\.gpkg'|\S+\.gpkg) .*?)`/
     expect(refusal.message).toMatch(printed)
     const [, line = '', made = ''] = printed.exec(refusal.message) ?? []
-    run(line.replace(...known))
-    await load(made.replaceAll("'", ''))
+    run(line.replace(...known), elsewhere)
+    await load(join(elsewhere, made.replaceAll("'", '')))
     const { writer } = opened.database
     const stored = writer.selectFrom('admin_area').select('name').where('country_code', '=', country)
     expect((await stored.orderBy('code').execute()).map(({ name }) => name)).toEqual(names)

@@ -112,6 +112,8 @@ test.each<[damaged: string, meant: string]>([
   ['áŠ\u00a0á‹²áˆµ', 'አዲስ'],
   ['ÐšÐ¸ÐµÐ²', 'Киев'],
   ['HÃ¡ Ná»™i', 'Há Nội'],
+  ['SÃƒÂ©gou', 'Ségou'],
+  ['Ø§Ù\u0084Ø®Ø±Ø·Ù\u0088Ù\u0085', 'الخرطوم'],
 ])('the name %s looks like %s, as Windows-1252 has its bytes', (damaged, meant) => {
   expect(mendName(damaged)).toBe(meant)
 })

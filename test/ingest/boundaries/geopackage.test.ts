@@ -78,12 +78,12 @@ test('a GeoPackage with a log of changes is refused until that is merged, and on
   expect(await read(path)).toHaveLength(1)
   await writeFile(`${path}-wal`, 'x')
   await expect(read(path)).rejects.toThrow(
-    'open.gpkg is not complete without open.gpkg-wal: close the programs that have it open, or copy it with `ogr2ogr OUT.gpkg open.gpkg`.',
+    `open.gpkg is not complete without open.gpkg-wal: close the programs that have it open, or copy it with \`ogr2ogr OUT.gpkg ${path}\`.`,
   )
   await truncate(path, 300 * 2 ** 20)
   await truncate(`${path}-wal`, 0)
   await expect(read(path)).rejects.toThrow(
-    'open.gpkg has 300 MB; GeoPackages of at most 256 MB are read: `ogr2ogr -t_srs EPSG:4326 areas.geojson open.gpkg LAYER` makes a file of any size of one layer.',
+    `open.gpkg has 300 MB; GeoPackages of at most 256 MB are read: \`ogr2ogr -t_srs EPSG:4326 areas.geojson ${path} LAYER\` makes a file of any size of one layer.`,
   )
 })
 

@@ -132,6 +132,7 @@ const REFUSED: Record<string, [path: Promise<string>, reading?: Partial<FeatureR
   ],
   'an archive of a GeoPackage': [archive({ 'a.gpkg': 'x' })],
   'an archive of KML beside a text': [archive({ 'a b/License.txt': '', 'a b/areas.kml': '' })],
+  'an archive of an archive': [archive({ 'a b/inner.zip': 'x' })],
   'an archive of a file geodatabase': [archive({ 'a.gdb/gdb': '', 'a.gdb/a00000001.gdbtable': '' })],
   'JSON of Esri': [boundaryFile('{"features":[{"attributes":{}}]}')],
   'an archive of GeoJSON that is cut off': [archive({ 'a.json': collection('x').subarray(0, 90) })],
