@@ -86,9 +86,10 @@ test('the help says the exit codes', async () => {
 })
 
 describe('with EXTENSIONS', () => {
-  const command = EXTENSIONS.flatMap(({ name, commands = {} }) =>
-    Object.keys(commands).map((path) => ({ path, name })),
-  )[0]
+  const command = EXTENSIONS.flatMap(
+    ({ name, commands = {} }) => Object.keys(commands).map((path) => ({ path, name })),
+    // Groups of the core outlive a program, and keep what the tests before have added.
+  ).find(({ path }) => !path.includes(' '))
   afterEach(() => void vi.unstubAllEnvs())
 
   test('a command of an extension that is off says so, and the help leaves it out', async () => {

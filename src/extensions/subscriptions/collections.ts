@@ -1,7 +1,7 @@
 import type { Advisors } from '#src/advice/polygon/advisors.ts'
 import { createBackgroundWork } from '#src/advice/polygons/work.ts'
 import { ApiError } from '#src/errors.ts'
-import { compareAt } from '#src/extensions/changes/compare-at.ts'
+import { compareAt } from '#src/extensions/fields/compare-at.ts'
 import { regionsOf } from '#src/extensions/fields/pages.ts'
 import { findCollection } from '#src/extensions/fields/queries.ts'
 import type { App } from '#src/http/app.ts'
