@@ -264,16 +264,21 @@ export const undeclaredNodata: Check = (release) =>
       const evidence = findApart(layer)
       if (evidence === undefined) return []
       const { value, part, others, atEdges } = evidence
+      const step = nodataStep([layer], value, hasNodata(layer, pixels))
       const range = [...new Set(others.map(shortNumber))].join(' to ')
       return {
         check: 'undeclared-nodata',
         level: 'error',
-        sentence: `${layer.origin} has the pixel value ${shortNumber(value)} in ${percentText(part)} of its values, apart from all others (${range})${atEdges ? ', at the corners and edges of the grid' : ''}: does it mean none? ${nodataStep(layer, value, pixels)}`,
+        sentence: `${layer.origin} has the pixel value ${shortNumber(value)} in ${percentText(part)} of its values, apart from all others (${range})${atEdges ? ', at the corners and edges of the grid' : ''}: does it mean none? ${step}`,
         layer: labelLayer(layer),
         figures: { value, part, othersFrom: others[0], othersTo: others[1] },
       }
     }),
   )
+
+function hasNodata({ statistics }: LayerFacts, pixels: number): boolean {
+  return statistics !== undefined && statistics.validCount < pixels
+}
 
 function findApart({ raw }: LayerFacts) {
   const { low = null, high = null } = raw?.values ?? {}
@@ -281,12 +286,24 @@ function findApart({ raw }: LayerFacts) {
   return looksLikeNodata(raw, low, high) ?? looksLikeNodata(raw, high, low)
 }
 
-/** What makes a value mean none. A layer has one nodata value: a second one is replaced by it. */
-function nodataStep({ about, statistics }: LayerFacts, value: number, pixels: number): string {
-  const { line, nodata } = about ?? {}
-  if (nodata !== undefined && (statistics?.validCount ?? pixels) < pixels)
+/**
+ * What makes a value of layers mean none. A layer has one nodata value: a second one is replaced by it.
+ *
+ * @param isUsed whether pixels have the stated one
+ */
+export function nodataStep(
+  layers: Pick<LayerFacts, 'about' | 'role'>[],
+  value: number,
+  isUsed = true,
+): string {
+  const nodata = layers[0]?.about?.nodata
+  if (nodata !== undefined && isUsed)
     return `Then \`gdalwarp -srcnodata ${value} -dstnodata ${nodata} IN.tif OUT.tif\` puts its nodata value there.`
-  return `Then write \`nodata: ${value}\` in ${line === undefined ? 'its layer' : `the layer of line ${line}`}.`
+  const places = layers.map(({ about, role }) => {
+    const layer = about?.line === undefined ? 'its layer' : `the layer of line ${about.line}`
+    return role === undefined ? layer : `the ${role} of ${layer}`
+  })
+  return `Then write \`nodata: ${value}\` in ${[...new Set(places)].join(' and ')}.`
 }
 
 function looksLikeNodata({ values, frame, pixelType }: Raw, end: Extreme, otherEnd: Extreme) {
@@ -364,7 +381,7 @@ function describeFilled(layer: LayerFacts, pixels: number): FoundIssue {
   return {
     check: 'presence',
     level: isFill && isOfOne ? 'error' : 'note',
-    sentence: `${layer.origin} has the pixel value ${shortNumber(value)} in ${percentText(count / pixels)} of its grid, where other layers ${isOfOne ? `of ${layer.input ?? 'its kind'} ` : ''}have none: does it mean none? ${nodataStep(layer, value, pixels)}`,
+    sentence: `${layer.origin} has the pixel value ${shortNumber(value)} in ${percentText(count / pixels)} of its grid, where other layers ${isOfOne ? `of ${layer.input ?? 'its kind'} ` : ''}have none: does it mean none? ${nodataStep([layer], value, hasNodata(layer, pixels))}`,
     layer: labelLayer(layer),
     figures: { value, part: count / pixels },
   }
