@@ -3,7 +3,7 @@ import type { ProductDefinition, Series } from '#schemas/products/define.ts'
 import type { ReleaseIssue } from '#src/catalog/release-checks.ts'
 import { isoMonth, monthsBetween } from '#src/lib/dates.ts'
 import { percentText, shortNumber } from '#src/lib/round.ts'
-import type { LevelExtent } from '#src/raster/grid.ts'
+import type { Grid, LevelExtent } from '#src/raster/grid.ts'
 import { PIXEL_TYPES, type PixelType } from '#src/raster/pixels.ts'
 import type { LayerSource } from '../source.ts'
 import type { Extreme, SourceStatistics, Statistics, Tally } from '../statistics.ts'
@@ -31,6 +31,8 @@ export interface LayerFacts {
 type Raw = Pick<SourceStatistics, 'values' | 'frame' | 'filled'> & { pixelType: PixelType }
 
 export interface CoverageFacts {
+  /** Undefined for stored layers. */
+  grid?: Grid
   extent: LevelExtent
   pixels: number
   layers: LayerFacts[]
@@ -260,7 +262,7 @@ const CORNERS = 4
 /** A frequent value apart from all others: -9999 would be answered as a rate. */
 export const undeclaredNodata: Check = (release) =>
   release.coverages.flatMap(({ layers, pixels }) =>
-    layers.filter(isOfProduct).flatMap((layer) => {
+    layers.flatMap((layer) => {
       const evidence = findApart(layer)
       if (evidence === undefined) return []
       const { value, part, others, atEdges } = evidence
@@ -280,7 +282,9 @@ function hasNodata({ statistics }: LayerFacts, pixels: number): boolean {
   return statistics !== undefined && statistics.validCount < pixels
 }
 
-function findApart({ raw }: LayerFacts) {
+/** Of values of the product, and of their spread. */
+export function findApart({ role, raw, ...layer }: LayerFacts) {
+  if (role !== 'stddev' && !isOfProduct({ role, ...layer })) return undefined
   const { low = null, high = null } = raw?.values ?? {}
   if (raw === undefined || low === null || high === null) return undefined
   return looksLikeNodata(raw, low, high) ?? looksLikeNodata(raw, high, low)
@@ -347,34 +351,41 @@ function isEndOfType(value: number, type: PixelType): boolean {
 /** Less may be a coast or a border. */
 const SMALLEST_DIFFERENCE_OF_PRESENCE = 0.02
 
-/** One value where other layers on the grid have none, or values in another part of it. */
-const presence: Check = ({ coverages }) =>
-  coverages.flatMap(({ pixels, layers }) => {
-    const least = pixels * SMALLEST_DIFFERENCE_OF_PRESENCE
-    const isFilled = (layer: LayerFacts) => (layer.raw?.filled?.count ?? 0) > least
-    const rest = layers.filter(
-      (layer) => layer.role === undefined && !isFilled(layer) && !isEmpty(layer, pixels),
-    )
-    const groups = new Map<string, LayerFacts[]>()
-    for (const layer of rest) {
-      const key = JSON.stringify([layer.input, layer.condition])
-      groups.set(key, [...(groups.get(key) ?? []), layer])
-    }
-    return [
-      ...layers.flatMap((layer) =>
-        isFilled(layer) && !(isOfProduct(layer) && findApart(layer)) ? describeFilled(layer, pixels) : [],
-      ),
-      ...[...groups.values()].flatMap((ofOne) => describeDifference(ofOne, least, pixels)),
-    ]
-  })
+/** Pixels of other grids cut coasts and borders otherwise. */
+const LARGEST_DIFFERENCE_OF_FILL = 0.1
 
-function countValues({ statistics }: LayerFacts): number {
-  return statistics?.validCount ?? 0
+function isFilled({ raw }: LayerFacts, pixels: number): boolean {
+  return (raw?.filled?.count ?? 0) > pixels * SMALLEST_DIFFERENCE_OF_PRESENCE
 }
 
-function describeFilled(layer: LayerFacts, pixels: number): FoundIssue {
-  const { values, filled } = layer.raw as Raw
-  const { value, count, isOfOne } = filled as NonNullable<typeof filled>
+/** One value where other layers have none, or values in another part of the grid. */
+const presence: Check = ({ coverages }) => {
+  const groups = new Map<string, PlacedLayer[]>()
+  for (const { grid, pixels, layers } of coverages) {
+    for (const layer of layers) {
+      const isKnown = isFilled(layer, pixels) || isEmpty(layer, pixels) || findApart(layer) !== undefined
+      if (!grid || layer.role !== undefined || isKnown) continue
+      const key = JSON.stringify([layer.input, layer.condition])
+      groups.set(key, [...(groups.get(key) ?? []), { layer, grid }])
+    }
+  }
+  return [
+    ...coverages.flatMap(({ pixels, layers }) =>
+      layers.flatMap((layer) =>
+        isFilled(layer, pixels) && !findApart(layer) ? describeFilled(layer, pixels) : [],
+      ),
+    ),
+    ...[...groups.values()].flatMap(describeDifference),
+  ]
+}
+
+function describeFilled(
+  layer: LayerFacts,
+  pixels: number,
+  filled = layer.raw?.filled as NonNullable<Raw['filled']>,
+): FoundIssue {
+  const { values } = layer.raw as Raw
+  const { value, count, isOfOne } = filled
   const ends = [values.low?.value, values.high?.value]
   // A recommendation of one value may reach farther than others; fills are at an end of the values.
   const isFill = [0, ...ends].includes(value) && ends[0] !== ends[1]
@@ -387,13 +398,63 @@ function describeFilled(layer: LayerFacts, pixels: number): FoundIssue {
   }
 }
 
-function describeDifference(layers: LayerFacts[], least: number, pixels: number): FoundIssue[] {
-  const [fewest, ...others] = layers.toSorted((a, b) => countValues(a) - countValues(b))
+interface PlacedLayer {
+  layer: LayerFacts
+  grid: Grid
+}
+
+/** An area in the units of the grid. */
+function areaOf({ pixelWidth, pixelHeight }: Grid, count = 0): number {
+  return Math.abs(pixelWidth * pixelHeight) * count
+}
+
+function valuesOf({ layer, grid }: PlacedLayer): number {
+  return areaOf(grid, layer.statistics?.validCount)
+}
+
+/** Grids that differ are compared by area alone. */
+function describeDifference(layers: PlacedLayer[]): FoundIssue[] {
+  const [fewest, ...others] = layers.toSorted((a, b) => valuesOf(a) - valuesOf(b))
   const most = others.at(-1)
-  if (!fewest || !most || countValues(most) - countValues(fewest) <= least) return []
-  const part = (layer: LayerFacts) => percentText(countValues(layer) / pixels)
-  const sentence = `${fewest.origin} has values in ${part(fewest)} of its grid, and ${most.origin} in ${part(most)}: is its file whole?`
-  return [{ check: 'presence', level: 'note', sentence, layer: labelLayer(fewest) }]
+  if (!fewest || !most) return []
+  const of = fewest.layer.input ?? 'the scenarios'
+  if (layers.some(({ grid }) => grid.srid !== most.grid.srid)) {
+    const sentence = `Where layers of ${of} have values was not compared: their grids have different reference systems.`
+    return [{ check: 'presence', level: 'note', sentence }]
+  }
+  const whole = ({ grid }: PlacedLayer) => areaOf(grid, grid.width * grid.height)
+  const differ = others.filter(
+    (other) => valuesOf(other) - valuesOf(fewest) > whole(other) * SMALLEST_DIFFERENCE_OF_PRESENCE,
+  )
+  if (!differ.includes(most)) return []
+  const filled = differ.flatMap((other) => findFillByArea(fewest, other) ?? [])
+  if (filled.length > 0) return filled
+  const [few, many] = [fewest, most].map((one) => percentText(valuesOf(one) / whole(one)))
+  const { origin } = fewest.layer
+  const sentence =
+    fewest.grid === most.grid
+      ? `${origin} has values in ${few} of its grid, and ${most.layer.origin} in ${many}`
+      : `${origin} has values in an area of ${percentText(valuesOf(fewest) / valuesOf(most))} of that of ${most.layer.origin}, on another grid`
+  return [
+    {
+      check: 'presence',
+      level: 'note',
+      sentence: `${sentence}: is its file whole?`,
+      layer: labelLayer(fewest.layer),
+    },
+  ]
+}
+
+/** The end of the values that fills as much as a layer has more than another one, on another grid. */
+function findFillByArea(fewest: PlacedLayer, more: PlacedLayer): FoundIssue | undefined {
+  const { values } = more.layer.raw ?? {}
+  if (fewest.grid === more.grid || !values || values.low?.value === values.high?.value) return undefined
+  const difference = valuesOf(more) - valuesOf(fewest)
+  const isFill = ({ count }: Extreme) =>
+    Math.abs(areaOf(more.grid, count) - difference) <= difference * LARGEST_DIFFERENCE_OF_FILL
+  const end = [values.low, values.high].find((one) => one !== null && isFill(one))
+  const pixels = more.grid.width * more.grid.height
+  return end ? describeFilled(more.layer, pixels, { ...end, isOfOne: true }) : undefined
 }
 
 export const CHECKS: Check[] = [
