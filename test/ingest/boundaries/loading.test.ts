@@ -215,6 +215,8 @@ test('areas that overlap, have codes alike or would be lost are noted or refused
   await say('almost one geometry', [...four, square('E', 37, 8, 1.001)])
   await say('one geometry twice, which may be', [...four, square('E', 37, 8)], 1, { allowTwins: true })
   const codes = ['a1', 'A1', 'A 01', 'A10', '\uff211', 'A-1', 'a_01', '2-12', '22-2', '2_12']
+  const dashes = ['\u2010', '\u2011', '\u2012', '\u2013', '\u2014', '\u2212', '\ufe63', '\uff0d', '\u00ad']
+  codes.push(...dashes.map((dash) => `RW${dash}1`), 'RW-1', 'RW-1-2', 'RW-12')
   const alike = codes.map((code, at) => square(code, 37 + (at % 5), 8 + Math.floor(at / 5)))
   await say('codes alike', alike)
   await say('codes alike that are loaded already', alike)
