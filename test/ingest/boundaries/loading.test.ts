@@ -313,13 +313,13 @@ test('records that are marked as deleted are left out, which is noted, and refus
 test('names that look damaged are noted, with what mends them', async () => {
   const damaged = ['SÃ©gou', 'São', 'PrÃ©', 'PrÃ©'].map((name, at) => named(`A${at}`, name, 37 + at, 8))
   expect((await load(damaged, 1, { dryRun: true }))?.notes).toEqual([
-    'Names of areas.geojson look like UTF-8 that was read as Windows-1252: SÃ©gou (Ségou?), PrÃ© (Pré?). The file has them so: make it anew from its source, read as UTF-8.',
+    'Names of areas.geojson look damaged by a wrong encoding or by HTML: SÃ©gou (Ségou?), PrÃ© (Pré?). The file has them so: make it anew from its source, read as UTF-8.',
   ])
   const wrongly = { ...REGIONS, cpg: Buffer.from('1252') }
   const path = await writeShapefile(wrongly)
   expect((await loadFile(database, path, 'eth', 1, { dryRun: true }))?.notes).toEqual([
     'areas.shp says in its .cpg that its texts are in Windows-1252, but they are valid as UTF-8: if names look damaged, give --encoding utf-8.',
-    'Names of areas.shp look like UTF-8 that was read as Windows-1252: TigrÃ© (Tigré?). Give --encoding utf-8, or write UTF-8 into its .cpg.',
+    'Names of areas.shp look damaged by a wrong encoding or by HTML: TigrÃ© (Tigré?). Give --encoding utf-8, or write UTF-8 into its .cpg.',
   ])
   await writeFile(path.replace(/shp$/, 'cpg'), 'UTF-8')
   expect((await loadFile(database, path, 'eth', 1, { dryRun: true }))?.notes).toEqual([])
