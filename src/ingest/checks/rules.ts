@@ -404,54 +404,45 @@ interface PlacedLayer {
 }
 
 /** An area in the units of the grid. */
-function areaOf({ pixelWidth, pixelHeight }: Grid, count = 0): number {
-  return Math.abs(pixelWidth * pixelHeight) * count
-}
-
-function valuesOf({ layer, grid }: PlacedLayer): number {
-  return areaOf(grid, layer.statistics?.validCount)
+function measure({ layer, grid }: PlacedLayer, count = layer.statistics?.validCount ?? 0): number {
+  return Math.abs(grid.pixelWidth * grid.pixelHeight) * count
 }
 
 /** Grids that differ are compared by area alone. */
 function describeDifference(layers: PlacedLayer[]): FoundIssue[] {
-  const [fewest, ...others] = layers.toSorted((a, b) => valuesOf(a) - valuesOf(b))
+  const [fewest, ...others] = layers.toSorted((a, b) => measure(a) - measure(b))
   const most = others.at(-1)
   if (!fewest || !most) return []
-  const of = fewest.layer.input ?? 'the scenarios'
-  if (layers.some(({ grid }) => grid.srid !== most.grid.srid)) {
-    const sentence = `Where layers of ${of} have values was not compared: their grids have different reference systems.`
-    return [{ check: 'presence', level: 'note', sentence }]
-  }
-  const whole = ({ grid }: PlacedLayer) => areaOf(grid, grid.width * grid.height)
+  const note = (sentence: string): FoundIssue[] => [
+    { check: 'presence', level: 'note', sentence, layer: labelLayer(fewest.layer) },
+  ]
+  if (layers.some(({ grid }) => grid.srid !== most.grid.srid))
+    return note(
+      `Where layers of ${fewest.layer.input ?? 'the scenarios'} have values was not compared: their grids have different reference systems.`,
+    )
+  const whole = (one: PlacedLayer) => measure(one, one.grid.width * one.grid.height)
   const differ = others.filter(
-    (other) => valuesOf(other) - valuesOf(fewest) > whole(other) * SMALLEST_DIFFERENCE_OF_PRESENCE,
+    (other) => measure(other) - measure(fewest) > whole(other) * SMALLEST_DIFFERENCE_OF_PRESENCE,
   )
   if (!differ.includes(most)) return []
   const filled = differ.flatMap((other) => findFillByArea(fewest, other) ?? [])
   if (filled.length > 0) return filled
-  const [few, many] = [fewest, most].map((one) => percentText(valuesOf(one) / whole(one)))
+  const [few, many] = [fewest, most].map((one) => percentText(measure(one) / whole(one)))
   const { origin } = fewest.layer
-  const sentence =
+  return note(
     fewest.grid === most.grid
-      ? `${origin} has values in ${few} of its grid, and ${most.layer.origin} in ${many}`
-      : `${origin} has values in an area of ${percentText(valuesOf(fewest) / valuesOf(most))} of that of ${most.layer.origin}, on another grid`
-  return [
-    {
-      check: 'presence',
-      level: 'note',
-      sentence: `${sentence}: is its file whole?`,
-      layer: labelLayer(fewest.layer),
-    },
-  ]
+      ? `${origin} has values in ${few} of its grid, and ${most.layer.origin} in ${many}: is its file whole?`
+      : `${origin} has values in an area of ${percentText(measure(fewest) / measure(most))} of that of ${most.layer.origin}, on another grid: is its file whole?`,
+  )
 }
 
 /** The end of the values that fills as much as a layer has more than another one, on another grid. */
 function findFillByArea(fewest: PlacedLayer, more: PlacedLayer): FoundIssue | undefined {
   const { values } = more.layer.raw ?? {}
   if (fewest.grid === more.grid || !values || values.low?.value === values.high?.value) return undefined
-  const difference = valuesOf(more) - valuesOf(fewest)
+  const difference = measure(more) - measure(fewest)
   const isFill = ({ count }: Extreme) =>
-    Math.abs(areaOf(more.grid, count) - difference) <= difference * LARGEST_DIFFERENCE_OF_FILL
+    Math.abs(measure(more, count) - difference) <= difference * LARGEST_DIFFERENCE_OF_FILL
   const end = [values.low, values.high].find((one) => one !== null && isFill(one))
   const pixels = more.grid.width * more.grid.height
   return end ? describeFilled(more.layer, pixels, { ...end, isOfOne: true }) : undefined
