@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
@@ -15,8 +15,10 @@ import { listRecords, recordOperation } from '#src/data/audit-queries.ts'
 import { refuseOlderSchema } from '#src/data/schema-state.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
+import { doAlone } from '#src/data/work-lock.ts'
 import { ApiError, OperatorError } from '#src/errors.ts'
 import { AJV_OPTIONS, validationError } from '#src/http/parameters.ts'
+import { formatError } from '#src/lib/promises.ts'
 import {
   type CommandAnswer,
   command,
@@ -155,18 +157,34 @@ const SERVER = /^postgres(ql)?:/
 /** The settings of a copy: a server's URL, or the folder of an embedded database, which is there already. */
 function configOfCopy(from: string): Config {
   const { DATABASE_URL, DATA_DIR } = loadConfig()
-  const isServer = SERVER.test(from)
   const folder = pathNamed(from)
-  if (!isServer && !existsSync(join(folder, 'postgres'))) {
+  if (SERVER.test(from)) return configOfServer(from)
+  if (!existsSync(join(folder, 'postgres'))) {
     const sentence = `${from} is no folder of an embedded database, and no URL such as postgres://...`
     throw new OperatorError(sentence, { code: 'NOT_FOUND' })
   }
-  const isOwnFolder = () => existsSync(DATA_DIR) && realpathSync(folder) === realpathSync(DATA_DIR)
-  if (isServer ? from === DATABASE_URL : !DATABASE_URL && isOwnFolder()) {
-    // An address may have a password.
-    throw new OperatorError('--from is the database of this service: name a copy, such as a restored backup.')
+  if (!DATABASE_URL && existsSync(DATA_DIR) && realpathSync(folder) === realpathSync(DATA_DIR))
+    throw new OperatorError(NO_COPY)
+  return loadConfig({ DATA_DIR: folder })
+}
+
+function configOfServer(from: string): Config {
+  try {
+    return loadConfig({ DATABASE_URL: from })
+  } catch (error) {
+    const [, fault] = /: DATABASE_URL (.*)$/s.exec(formatError(error)) ?? []
+    throw fault === undefined ? error : new OperatorError(`--from ${fault}`, { code: 'SETTINGS' })
   }
-  return loadConfig(isServer ? { DATABASE_URL: from } : { DATA_DIR: folder })
+}
+
+// An address may have a password.
+const NO_COPY = '--from is the database of this service: name a copy, such as a restored backup.'
+
+/** An address says little: a lock is of one database, by whatever name it is reached. */
+async function refuseOwnDatabase(db: Kysely<Tables>, copy: Kysely<Tables>): Promise<void> {
+  const lock = randomInt(2 ** 31)
+  const isOther = await doAlone(db, lock, () => doAlone(copy, lock, async () => true))
+  if (!isOther) throw new OperatorError(NO_COPY)
 }
 
 /** The beginning of a sentence. A person who asked to be forgotten must not come back by mistake. */
@@ -200,6 +218,7 @@ const restore = command({
     const copied = configOfCopy(from)
     return withDatabase(({ writer }) =>
       onDatabase(async ({ writer: copy }) => {
+        await refuseOwnDatabase(writer, copy)
         await refuseOlderSchema(copy).catch((error) => {
           throw error instanceof OperatorError
             ? new OperatorError(`This is about the copy: ${error.message}`, { code: error.code })

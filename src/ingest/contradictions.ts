@@ -1,15 +1,18 @@
 import type { Conditions } from '#schemas/certainty.ts'
 import { ODDS_TOLERANCE, SEASONS } from '#schemas/glossary.ts'
 import { OperatorError } from '#src/errors.ts'
-import { round } from '#src/lib/round.ts'
+import { round, shortNumber } from '#src/lib/round.ts'
 import { formatPlace, type Grid, type Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
+import { nodataStep } from './checks/rules.ts'
 import { type CoverageSource, hasSameLabels, type LayerSource } from './source.ts'
 
 /** A rule for the values of some bands at each pixel: the sentence of a breach, or undefined. */
 interface Rule {
   bands: number[]
   find(values: number[]): string | undefined
+  /** Whether the pixels of a breach may mean none. */
+  isFill?(values: number[], pixels: number[]): boolean
 }
 
 /**
@@ -37,7 +40,7 @@ export function createContradictionCheck(
 
 /** Pixels without a value in one of the bands keep any rule. */
 function applyRule(
-  { bands, find }: Rule,
+  { bands, find, isFill }: Rule,
   grid: Grid,
   layers: LayerSource[],
   window: Window,
@@ -58,8 +61,12 @@ function applyRule(
     if (!isWhole) continue
     const breach = find(values)
     if (breach === undefined) continue
+    const raw = columns.map((pixels) => pixels[at] as number)
+    const steps = isFill?.(values, raw)
+      ? ` Or does the pixel value ${shortNumber(raw[0] as number)} mean none? ${nodataStep(sources, raw[0] as number)}`
+      : ''
     const { origin } = sources[0] as LayerSource
-    throw new OperatorError(`${origin} ${breach} at ${formatPlace(grid, window, at)}.`)
+    throw new OperatorError(`${origin} ${breach} at ${formatPlace(grid, window, at)}.${steps}`)
   }
 }
 
@@ -75,15 +82,23 @@ function listRangeRules(layers: LayerSource[]): Rule[] {
     const rules: Rule[] = [
       {
         bands: [band, low],
-        find: ([value, end]) => (isAbove(end, value) ? `has ${value}, below its low of ${end},` : undefined),
+        find: ([value = 0, end = 0]) =>
+          isAbove(end, value)
+            ? `has ${shortNumber(value)}, below its low of ${shortNumber(end)},`
+            : undefined,
       },
       {
         bands: [band, high],
-        find: ([value, end]) => (isAbove(value, end) ? `has ${value}, above its high of ${end},` : undefined),
+        find: ([value = 0, end = 0]) =>
+          isAbove(value, end)
+            ? `has ${shortNumber(value)}, above its high of ${shortNumber(end)},`
+            : undefined,
       },
       {
         bands: [stddev],
-        find: ([spread = 0]) => (spread < 0 ? `has the standard deviation ${spread}, below 0,` : undefined),
+        find: ([spread = 0]) =>
+          spread < 0 ? `has the standard deviation ${shortNumber(spread)}, below 0,` : undefined,
+        isFill: () => true,
       },
     ]
     return rules.filter(({ bands }) => !bands.includes(-1))
@@ -100,8 +115,10 @@ function listOddsRules(layers: LayerSource[], all: LayerSource[]): Rule[] {
       bands: [band],
       find: ([value = 0]) =>
         value < -ROUNDING || value > 1 + ROUNDING
-          ? `has ${value}, which is no probability (0 to 1; a percentage has the unit %),`
+          ? `has ${shortNumber(value)}, which is no probability (0 to 1; a percentage has the unit %),`
           : undefined,
+      // Up to 100 it may be a percentage.
+      isFill: ([value = 0], [pixel = 0]) => value < 0 || (value > 2 && pixel > 100),
     }),
   )
   const bands = SEASONS.map((season) => odds.find((band) => layers[band]?.scenario === season))
@@ -119,6 +136,7 @@ function listOddsRules(layers: LayerSource[], all: LayerSource[]): Rule[] {
       if (Math.abs(sum - 1) <= ODDS_TOLERANCE + ROUNDING) return undefined
       return `has with those of ${SEASONS.join(', ')} the sum ${Number(sum.toFixed(4))}, not 1,`
     },
+    isFill: (values, pixels) => values.every((value) => value === 0) && new Set(pixels).size === 1,
   }
   return [...within, sums]
 }

@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs'
 import { basename, extname, sep } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
+import { findTableForm, readCsv } from '#src/lib/csv.ts'
 
 /** GDAL converts these to GeoTIFF; by their first bytes. */
 const FORMATS: Record<string, string[]> = {
@@ -150,22 +151,42 @@ export function unquoted(word: string): string {
  * @param file its path; of one in an archive, behind the archive's and a slash
  * @param options of ogr2ogr
  * @param layer of several; left out, all are converted
+ * @param edit a script of sed for the text of a table
  */
-export function convertAreas(file: string, options = '-t_srs EPSG:4326', layer?: string): string {
+export function convertAreas(
+  file: string,
+  options = '-t_srs EPSG:4326',
+  layer?: string,
+  edit?: string,
+): string {
   const packed = /\.gz$/i.test(file)
   const stem = stemOf(basename(packed ? stemOf(file) : file))
   const store = packed ? '/vsigzip/' : IN_ARCHIVE.test(file) ? '/vsizip/' : ''
-  const made = quoted(`${stem}${/\.gpkg$/i.test(file) ? '-wgs84' : ''}.gpkg`)
-  return `\`ogr2ogr ${options} ${made} ${quoted(store + file)}${layer === undefined ? '' : ` ${quoted(layer)}`}\``
+  // Names of layers, which are often those of their files, begin with no sign.
+  const name = stem.replace(/^[!-/:-@[-^`{-~]+/, '') || 'areas'
+  const named = name === stem || layer !== undefined ? options : `-nln ${quoted(name)} ${options}`
+  const made = quoted(`${name}${/\.gpkg$/i.test(file) ? '-wgs84' : ''}.gpkg`)
+  const [edited, read] = edit
+    ? [`sed ${quoted(edit)} ${quoted(file)} | `, 'CSV:/vsistdin/']
+    : ['', quoted(store + file)]
+  return `\`${edited}ogr2ogr ${named} ${made} ${read}${layer === undefined ? '' : ` ${quoted(layer)}`}\``
 }
 
 /** What GDAL converts: a name, what differs in the command, and what must hold for it. */
-type Kind = [endings: string, name: string, options?: string, condition?: string, layer?: string]
+type Kind = [
+  endings: string,
+  name: string,
+  options?: string,
+  condition?: string,
+  layer?: string,
+  edit?: string,
+]
 
 // TopoJSON and CSV state no CRS to convert from.
 export const TOPOJSON: Kind = ['topojson', 'TopoJSON', '-a_srs EPSG:4326']
 export const ESRI_JSON: Kind = ['', 'JSON of Esri']
-const OF_CSV = "-a_srs EPSG:4326 -oo 'GEOM_POSSIBLE_NAMES=*wkt*,*geom*' -oo KEEP_GEOM_COLUMNS=NO"
+const ofCsv = (columns: string, crs = '-a_srs EPSG:4326') =>
+  `${crs} -oo ${quoted(`GEOM_POSSIBLE_NAMES=${columns}`)} -oo KEEP_GEOM_COLUMNS=NO`
 const IF_CSV = ', if a column such as WKT or geometry has polygons in WKT; points are no areas'
 const IF_GPX = ', of closed tracks alone; other lines and points are no areas'
 const IF_PARQUET = ', with a GDAL that has the driver Parquet, which that of Debian lacks'
@@ -181,7 +202,7 @@ const KINDS: Kind[] = [
   ['mif', 'MapInfo MIF'],
   ['sqlite', 'SpatiaLite'],
   ['gdb', 'a file geodatabase'],
-  ['csv|tsv', 'CSV', OF_CSV, IF_CSV],
+  ['csv|tsv', 'CSV', ofCsv('*wkt*,*geom*'), IF_CSV],
   ['gpx', 'GPX', '-nlt MULTIPOLYGON', IF_GPX, 'tracks'],
 ]
 
@@ -198,10 +219,47 @@ export function shownName(path: string): string {
 const IN_ARCHIVE = /[^/\\]+\.zip\/.+$/i
 
 /** Names the command that converts it. */
-export function refuseOtherKind(path: string, [, kind, options, condition = '', layer]: Kind): never {
+export function refuseOtherKind(path: string, [, kind, options, condition = '', layer, edit]: Kind): never {
   throw new OperatorError(
-    `${shownName(path)} is ${kind}, which is not read: ${convertAreas(path, options, layer)} makes a GeoPackage of it${condition}.`,
+    `${shownName(path)} is ${kind}, which is not read: ${convertAreas(path, options, layer, edit)} makes a GeoPackage of it${condition}.`,
   )
+}
+
+/** Enough of a table for its first shape to begin. */
+export const TABLE_BYTES = 64 * 1024
+
+/** In WKT, in that of PostGIS, in hexadecimal WKB or in GeoJSON. */
+const SHAPE = /(?:SRID=(?<srid>\d+);)?\s*\b(?:(?:MULTI)?POLYGON|01(?:03|06)0000|\{\s*""type"")/i
+
+/** Names the command for the column that has shapes. @param beginning of the file */
+export function refuseTable(path: string, kind: Kind, beginning: string): never {
+  const { column, srid } = findShapes(beginning) ?? {}
+  if (!column) refuseOtherKind(path, kind)
+  // GDAL takes commas for ends of names.
+  const names = column.replaceAll(/[^\w .-]/g, '*')
+  const crs = srid === undefined || srid === '4326' ? undefined : `-s_srs EPSG:${srid} -t_srs EPSG:4326`
+  const edit = srid && `s/SRID=${srid};//`
+  refuseOtherKind(path, ['', kind[1], ofCsv(names, crs), undefined, undefined, edit])
+}
+
+function findShapes(table: string): { column?: string | undefined; srid?: string | undefined } | undefined {
+  const form = findTableForm(table)
+  const head = readHead(table, form)
+  const rows = table.slice(head?.end)
+  const shape = SHAPE.exec(rows)
+  if (!shape) return undefined
+  const before = rows.slice(0, shape.index).replaceAll(/"[^"]*"/g, '')
+  const place = before.slice(before.lastIndexOf('\n') + 1).split(form.delimiter).length - 1
+  return { column: head?.cells[place]?.trim(), srid: shape.groups?.srid }
+}
+
+/** Undefined for quotes that are ambiguous. */
+function readHead(...table: Parameters<typeof readCsv>) {
+  try {
+    return readCsv(...table).next().value ?? undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** What GDAL calls the stores behind addresses. */

@@ -228,14 +228,62 @@ export function cleanName(text: string): string {
 /** Bytes that go on with a character of UTF-8, as Windows-1252 has them. */
 const TAIL = '[\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]'
 const MISREAD = new RegExp(`[Â-ß]${TAIL}|[à-ï]${TAIL}{2}|[ð-ô]${TAIL}{3}`, 'g')
-/** Behind letters of real names there are such marks, but no letter follows a closing one. */
-const PROPER = /^[Ä-ô][–—‘’‚“”„…‹›«»·\xa0\xad]+$/
+/** Behind letters of real names there are such marks, but no letter follows a closing one; and capitals. */
+const PROPER = /^(?:[Ä-ô][–—‘’‚“”„…‹›«»·\xa0\xad]+|[Ä-ß][ŠŒŽŸ])$/
 
-/** A name with the letters that it had before UTF-8 was read as Windows-1252; others stay. */
+/** A name with the letters that it had before another program read it in a wrong encoding or wrote HTML; others stay. */
 export function mendName(name: string): string {
-  if (mendOnce(name, false) === name) return name
+  const plain = name.replace(ENTITY, (entity, body: string) => readEntity(body) ?? entity)
+  const other = mendAsWhole(plain) ?? plain.replace(ODD, mendSign)
+  if (mendOnce(other, false) === other) return other
   // One such letter is proof for all others. UTF-8 may have been misread twice.
-  return mendName(mendOnce(name, true))
+  return mendName(mendOnce(other, true))
+}
+
+const ENTITY = /&(#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,8});/gi
+const ACCENTS: Record<string, string> = {
+  ...{ acute: '\u0301', grave: '\u0300', circ: '\u0302', tilde: '\u0303' },
+  ...{ uml: '\u0308', cedil: '\u0327', ring: '\u030a' },
+}
+const NAMED: Record<string, string> = { amp: '&', apos: "'", quot: '"', nbsp: '\xa0', rsquo: '’' }
+
+function readEntity(body: string): string | undefined {
+  const code = Number(body.replace(/^#x/i, '0x').replace('#', ''))
+  if (code > 0 && code <= 0x10ffff) return String.fromCodePoint(code)
+  const [, letter = '', accent = ''] = /^([a-z])([a-z]+)$/i.exec(body) ?? []
+  const mark = ACCENTS[accent]
+  return mark === undefined ? NAMED[body] : `${letter}${mark}`.normalize('NFC')
+}
+
+/** Signs that stand for the first bytes of letters of UTF-8 in other code pages, and are in no name. */
+const LEADS = /[√≈├┬┼─]/
+
+function mendAsWhole(name: string): string | undefined {
+  if (!LEADS.test(name)) return undefined
+  for (const page of ['macintosh', 'cp850', 'cp437']) {
+    const bytes = iconv.encode(name, page)
+    if (isUtf8(bytes) && iconv.decode(bytes, page) === name) return bytes.toString()
+  }
+  return undefined
+}
+
+/** Signs and capitals within words, where one code page has them and another one a letter. Irish writes hÚ and hÈ. */
+const ODD = /(?<=\p{Lu}|\p{L}{2})[‚ƒ„†‡ˆ‰™¶ŽÚÞÈ\x80-\x9f](?=\p{Ll})/gu
+const USUAL = /[éèêëàâîïôöûüùçñáíóúãõä]/
+const CONFUSED: [read: string, was: string][] = [
+  ['cp1252', 'cp850'],
+  ['cp1252', 'macintosh'],
+  ['cp850', 'cp1252'],
+  ['macintosh', 'cp1252'],
+]
+
+function mendSign(sign: string): string {
+  for (const [read, was] of CONFUSED) {
+    const bytes = sign < '\xa0' ? Buffer.from(sign, 'latin1') : iconv.encode(sign, read)
+    const letter = iconv.decode(bytes, was)
+    if (USUAL.test(letter)) return letter
+  }
+  return sign
 }
 
 function mendOnce(name: string, isProven: boolean): string {

@@ -234,10 +234,28 @@ test('an address is found in any case and form; one of another person with the s
   expect([found.code, found.stderr, JSON.parse(found.stdout).email]).toEqual([0, '', SHARP])
 })
 
+const waysTo = (url: string) => {
+  const other = url.includes('127.0.0.1') ? ['127.0.0.1', 'localhost'] : ['localhost', '127.0.0.1']
+  return [url, url.replace(...(other as [string, string])), `${url}?application_name=x`]
+}
+
+test('a URL that cannot be read is named as what it was given as', async () => {
+  const { code, stderr } = await runAgro(
+    database,
+    ...['users', 'restore', SHARP, '--from', 'postgres://agro:a/b@127.0.0.1/copy', '--yes'],
+  )
+  expect([code, stderr]).toEqual([
+    1,
+    '--from cannot be read: percent-encode its password (/ is %2F, ? is %3F, # is %23, @ is %40, % is %25).\n',
+  ])
+})
+
 test('the own database of the service is no copy, in whatever way it is written', async () => {
   const { environment } = database
   const { DATABASE_URL, DATA_DIR } = environment
-  const ways = DATABASE_URL ? [DATABASE_URL] : [`${DATA_DIR}`, `${DATA_DIR}/../${basename(`${DATA_DIR}`)}/`]
+  const ways = DATABASE_URL
+    ? waysTo(DATABASE_URL)
+    : [`${DATA_DIR}`, `${DATA_DIR}/../${basename(`${DATA_DIR}`)}/`]
   for (const way of ways) {
     const { code, stderr } = await runAgro(database, 'users', 'restore', SHARP, '--from', way, '--yes')
     expect([code, stderr]).toEqual([

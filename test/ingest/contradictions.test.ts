@@ -74,7 +74,7 @@ describe('a load is refused at the first pixel that contradicts another, and not
     [
       'a negative standard deviation',
       withPixels(OUTLOOK, 0, 6, 100, -1),
-      'the test has the standard deviation -1, below 0, at 38.75, 9.5.',
+      'the test has the standard deviation -1, below 0, at 38.75, 9.5. Or does the pixel value -1 mean none? Then write `nodata: -1` in the stddev of its layer.',
     ],
     [
       'a percentage taken for a probability',
@@ -87,6 +87,16 @@ describe('a load is refused at the first pixel that contradicts another, and not
       'the test has with those of Above Normal, Normal, Below Normal the sum 1.03, not 1, at 38.875, 9.5.',
     ],
     [
+      'a fill of the end of a type as odds',
+      withPixels(OUTLOOK, 1, 0, 50, 255),
+      'the test has 2.55, which is no probability (0 to 1; a percentage has the unit %), at 38.875, 9.5. Or does the pixel value 255 mean none? Then write `nodata: 255` in the probability of its layer.',
+    ],
+    [
+      'a negative fill as odds',
+      withPixels(OUTLOOK, 1, 0, 50, -1),
+      'Or does the pixel value -1 mean none? Then write `nodata: -1` in the probability of its layer.',
+    ],
+    [
       'a code without a condition',
       withPixels(named, 0, 4, 1, 2, -9999),
       'the test has the code 2, which means no condition (1, 3), at 38.75, 9.5.',
@@ -95,6 +105,16 @@ describe('a load is refused at the first pixel that contradicts another, and not
     await expect(loadRelease(ingest.database, source)).rejects.toThrow(sentence)
     expect(await ingest.database.writer.selectFrom('release').select('checksum').execute()).toHaveLength(1)
   })
+})
+
+test('a fill of 0 in all odds is refused with the line to write in each layer', async () => {
+  const filled = [0, 1, 2].reduce(
+    (source, layer) => withPixels(source, 1, layer, [20, 50, 30][layer] as number, 0),
+    OUTLOOK,
+  )
+  await expect(loadRelease(ingest.database, filled)).rejects.toThrow(
+    'the sum 0, not 1, at 38.875, 9.5. Or does the pixel value 0 mean none? Then write `nodata: 0` in the probability of its layer.',
+  )
 })
 
 test('rounded odds, equal ends and pixels without a value are no contradiction', async () => {

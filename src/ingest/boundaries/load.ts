@@ -190,7 +190,7 @@ async function* readAreas({ files, strict, read = () => {} }: LoadRequest, targe
     const examples = [...misread].join(', ')
     if (examples)
       found.notes.push(
-        `Names of ${file.name} look like UTF-8 that was read as Windows-1252: ${examples}. ${remedy}`,
+        `Names of ${file.name} look damaged by a wrong encoding or by HTML: ${examples}. ${remedy}`,
       )
   }
   read(1)

@@ -16,9 +16,11 @@ import {
   refuseOtherKind,
   refuseOtherPath,
   refusePacked,
+  refuseTable,
   refuseUnreadable,
   shownName,
   stemOf,
+  TABLE_BYTES,
   TOPOJSON,
 } from '../other-formats.ts'
 import {
@@ -191,11 +193,20 @@ export async function openBoundaryFile(path: string, reading: FeatureReading): P
       return geoPackage(path, reading)
     default:
       refusePacked(path)
+      if (kind && TABLE.test(path)) refuseTable(path, kind, await readBeginning(path))
       if (kind) refuseOtherKind(path, kind)
       throw new OperatorError(
         `${path} is neither GeoJSON (.geojson, .json), nor a shapefile (.shp), nor one of them in an archive (.zip), nor a GeoPackage (.gpkg): if ogrinfo ${quoted(path)} knows it, ${convertAreas(path)} makes one of it.`,
       )
   }
+}
+
+const TABLE = /\.[ct]sv$/i
+
+async function readBeginning(path: string): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of createReadStream(path, { end: TABLE_BYTES })) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
 }
 
 /** Leftovers of packers and metadata. */

@@ -137,12 +137,12 @@ export async function listLost(trx: Trx, { countryCode, level }: BoundarySet, dr
   return rows.map(({ code }) => code)
 }
 
-/** Codes that are one for people: they differ by case, width, zeros in front of numbers, and what parts but no digits. */
+/** Codes that are one for people: they differ by case, width, kinds of hyphens, zeros in front of numbers, and what parts but no digits. */
 export async function listAlikeCodes(trx: Trx): Promise<string[]> {
   const { rows } = await sql<{ codes: string }>`
     select string_agg(code, ' and ' order by code) as codes
     from staged_area
-    cross join lateral regexp_replace(lower(normalize(code, nfkc)), '[-_ ]+', '-', 'g') as parted
+    cross join lateral regexp_replace(lower(normalize(code, nfkc)), '[-_ \\u00ad\\u2010-\\u2015\\u2212]+', '-', 'g') as parted
     cross join lateral regexp_replace(parted, '(?<![0-9])-|-(?![0-9])', '', 'g') as plain
     group by regexp_replace(plain, '(^|[^0-9])0+(?=[0-9])', '\\1', 'g')
     having count(*) > 1

@@ -65,7 +65,7 @@ export async function inspect(
   const { description: series, coverages, notes, notHonoured } = release
   const surroundings = await findSurroundings(db, series, products)
   const facts = coverages.map(({ grid, layers }, index): CoverageFacts => {
-    return { extent: extents[index] as LevelExtent, pixels: grid.width * grid.height, layers }
+    return { grid, extent: extents[index] as LevelExtent, pixels: grid.width * grid.height, layers }
   })
   const find = (more: Pick<ReleaseFacts, 'coverages' | 'alikeInputs'>) =>
     judged(run({ series, notes, notHonoured, ...more }, surroundings), leniency)
@@ -88,7 +88,7 @@ export async function inspect(
           .map(({ layer, statistics, values, frame, filled }) => {
             return { ...layer, statistics, raw: { pixelType: layer.pixelType, values, frame, filled } }
           })
-        measured.push({ extent, pixels, spread, layers: ofLayers })
+        measured.push({ grid, extent, pixels, spread, layers: ofLayers })
       }
       // Layers on other grids would differ.
       const isOnOneGrid = (input: string | null) =>

@@ -28,7 +28,7 @@ const SCENARIO_WORDS: readonly [words: string, scenario: string | null][] = [
   }),
 ]
 
-/** Letters of terciles. Alone they are words, such as "an", fertilizers or methods. */
+/** Letters of terciles. In names of files they may be words, such as "an", fertilizers or methods. */
 const SCENARIO_LETTERS: Vocabulary = [
   ['an', 'Above Normal'],
   ['nn', 'Normal'],
@@ -47,7 +47,7 @@ function findLettered(names: readonly string[]): Set<string> {
 
 /** @returns undefined for a name of its own */
 function findScenario(name: string): string | null | undefined {
-  return SCENARIO_WORDS.find(([words]) => sameLetters(words, name))?.[1]
+  return [...SCENARIO_WORDS, ...SCENARIO_LETTERS].find(([words]) => sameLetters(words, name))?.[1]
 }
 
 /** A name almost equal to another: requests for one miss the other. */
@@ -144,9 +144,15 @@ const MONTH_FIRST = new RegExp(`${OF_SEASON}(0[1-9]|1[0-2])((?:19|20)\\d\\d)(?= 
 const MONTH = `(${['jan(?:uary)?', 'feb(?:ruary)?', 'mar(?:ch)?', 'apr(?:il)?', 'may', 'june?', 'july?', 'aug(?:ust)?', 'sept?(?:ember)?', 'oct(?:ober)?', 'nov(?:ember)?', 'dec(?:ember)?'].join('|')})`
 const IN_WORDS = new RegExp(`(?<= )(?:${MONTH} ((?:19|20)\\d\\d)|((?:19|20)\\d\\d) ${MONTH})(?= )`, 'g')
 
+/** Months between hyphens, which say that the numbers belong together. */
+const HYPHENED: [RegExp, string][] = [
+  [/(?<!\d-?)(?:(?:[0-2]?\d|3[01])-)?(0?[1-9]|1[0-2])-((?:19|20)\d\d)(?![\d-])/g, '$2-$1'],
+  [/(?<!\d)((?:19|20)\d\d)-([1-9])(?!\d)/g, '$1-0$2'],
+]
+
 /** Months such as `2026-07`, from numbers and English names; of a season with `own` within it only that. */
 function readMonths(name: string, own: string): string[] {
-  const words = spell(name)
+  const words = spell(HYPHENED.reduce((text, [form, order]) => text.replace(form, order), name))
   const months = [...words.matchAll(IN_NUMBERS)].map(([, year, month]) => `${year}-${month}`)
   for (const [, before, year, earlier, after] of words.matchAll(IN_WORDS)) {
     const month = MONTHS.indexOf((before ?? after ?? '').slice(0, 3)) + 1

@@ -1,6 +1,7 @@
 import { shortNumber } from '#src/lib/round.ts'
 import {
   type Check,
+  findApart,
   isOfProduct,
   type LayerFacts,
   labelLayer,
@@ -70,8 +71,9 @@ const range: Check = (release, { plausible }) =>
       ],
       large: [`a mean of ${said(mean)} ${layer.unit}`, `that of ${series} is at most ${said(bounds.meanTo)}`],
     }[fault]
-    const [factor, look] =
-      MISTAKES[layer.unit]?.find(([other]) => findFault(values, bounds, other) === undefined) ?? []
+    // A fill says nothing of the scale.
+    const mistakes = findApart(layer) ? [] : (MISTAKES[layer.unit] ?? [])
+    const [factor, look] = mistakes.find(([other]) => findFault(values, bounds, other) === undefined) ?? []
     const scale =
       layer.scale === undefined
         ? `Multiply its scale by ${factor}`

@@ -3,7 +3,7 @@ import type { ProductDefinition, Series } from '#schemas/products/define.ts'
 import type { ReleaseIssue } from '#src/catalog/release-checks.ts'
 import { isoMonth, monthsBetween } from '#src/lib/dates.ts'
 import { percentText, shortNumber } from '#src/lib/round.ts'
-import type { LevelExtent } from '#src/raster/grid.ts'
+import type { Grid, LevelExtent } from '#src/raster/grid.ts'
 import { PIXEL_TYPES, type PixelType } from '#src/raster/pixels.ts'
 import type { LayerSource } from '../source.ts'
 import type { Extreme, SourceStatistics, Statistics, Tally } from '../statistics.ts'
@@ -31,6 +31,8 @@ export interface LayerFacts {
 type Raw = Pick<SourceStatistics, 'values' | 'frame' | 'filled'> & { pixelType: PixelType }
 
 export interface CoverageFacts {
+  /** Undefined for stored layers. */
+  grid?: Grid
   extent: LevelExtent
   pixels: number
   layers: LayerFacts[]
@@ -260,33 +262,52 @@ const CORNERS = 4
 /** A frequent value apart from all others: -9999 would be answered as a rate. */
 export const undeclaredNodata: Check = (release) =>
   release.coverages.flatMap(({ layers, pixels }) =>
-    layers.filter(isOfProduct).flatMap((layer) => {
+    layers.flatMap((layer) => {
       const evidence = findApart(layer)
       if (evidence === undefined) return []
       const { value, part, others, atEdges } = evidence
+      const step = nodataStep([layer], value, hasNodata(layer, pixels))
       const range = [...new Set(others.map(shortNumber))].join(' to ')
       return {
         check: 'undeclared-nodata',
         level: 'error',
-        sentence: `${layer.origin} has the pixel value ${shortNumber(value)} in ${percentText(part)} of its values, apart from all others (${range})${atEdges ? ', at the corners and edges of the grid' : ''}: does it mean none? ${nodataStep(layer, value, pixels)}`,
+        sentence: `${layer.origin} has the pixel value ${shortNumber(value)} in ${percentText(part)} of its values, apart from all others (${range})${atEdges ? ', at the corners and edges of the grid' : ''}: does it mean none? ${step}`,
         layer: labelLayer(layer),
         figures: { value, part, othersFrom: others[0], othersTo: others[1] },
       }
     }),
   )
 
-function findApart({ raw }: LayerFacts) {
+function hasNodata({ statistics }: LayerFacts, pixels: number): boolean {
+  return statistics !== undefined && statistics.validCount < pixels
+}
+
+/** Of values of the product, and of their spread. */
+export function findApart({ role, raw, ...layer }: LayerFacts) {
+  if (role !== 'stddev' && !isOfProduct({ role, ...layer })) return undefined
   const { low = null, high = null } = raw?.values ?? {}
   if (raw === undefined || low === null || high === null) return undefined
   return looksLikeNodata(raw, low, high) ?? looksLikeNodata(raw, high, low)
 }
 
-/** What makes a value mean none. A layer has one nodata value: a second one is replaced by it. */
-function nodataStep({ about, statistics }: LayerFacts, value: number, pixels: number): string {
-  const { line, nodata } = about ?? {}
-  if (nodata !== undefined && (statistics?.validCount ?? pixels) < pixels)
+/**
+ * What makes a value of layers mean none. A layer has one nodata value: a second one is replaced by it.
+ *
+ * @param isUsed whether pixels have the stated one
+ */
+export function nodataStep(
+  layers: Pick<LayerFacts, 'about' | 'role'>[],
+  value: number,
+  isUsed = true,
+): string {
+  const nodata = layers[0]?.about?.nodata
+  if (nodata !== undefined && isUsed)
     return `Then \`gdalwarp -srcnodata ${value} -dstnodata ${nodata} IN.tif OUT.tif\` puts its nodata value there.`
-  return `Then write \`nodata: ${value}\` in ${line === undefined ? 'its layer' : `the layer of line ${line}`}.`
+  const places = layers.map(({ about, role }) => {
+    const layer = about?.line === undefined ? 'its layer' : `the layer of line ${about.line}`
+    return role === undefined ? layer : `the ${role} of ${layer}`
+  })
+  return `Then write \`nodata: ${value}\` in ${[...new Set(places)].join(' and ')}.`
 }
 
 function looksLikeNodata({ values, frame, pixelType }: Raw, end: Extreme, otherEnd: Extreme) {
@@ -330,53 +351,101 @@ function isEndOfType(value: number, type: PixelType): boolean {
 /** Less may be a coast or a border. */
 const SMALLEST_DIFFERENCE_OF_PRESENCE = 0.02
 
-/** One value where other layers on the grid have none, or values in another part of it. */
-const presence: Check = ({ coverages }) =>
-  coverages.flatMap(({ pixels, layers }) => {
-    const least = pixels * SMALLEST_DIFFERENCE_OF_PRESENCE
-    const isFilled = (layer: LayerFacts) => (layer.raw?.filled?.count ?? 0) > least
-    const rest = layers.filter(
-      (layer) => layer.role === undefined && !isFilled(layer) && !isEmpty(layer, pixels),
-    )
-    const groups = new Map<string, LayerFacts[]>()
-    for (const layer of rest) {
-      const key = JSON.stringify([layer.input, layer.condition])
-      groups.set(key, [...(groups.get(key) ?? []), layer])
-    }
-    return [
-      ...layers.flatMap((layer) =>
-        isFilled(layer) && !(isOfProduct(layer) && findApart(layer)) ? describeFilled(layer, pixels) : [],
-      ),
-      ...[...groups.values()].flatMap((ofOne) => describeDifference(ofOne, least, pixels)),
-    ]
-  })
+/** Pixels of other grids cut coasts and borders otherwise. */
+const LARGEST_DIFFERENCE_OF_FILL = 0.1
 
-function countValues({ statistics }: LayerFacts): number {
-  return statistics?.validCount ?? 0
+function isFilled({ raw }: LayerFacts, pixels: number): boolean {
+  return (raw?.filled?.count ?? 0) > pixels * SMALLEST_DIFFERENCE_OF_PRESENCE
 }
 
-function describeFilled(layer: LayerFacts, pixels: number): FoundIssue {
-  const { values, filled } = layer.raw as Raw
-  const { value, count, isOfOne } = filled as NonNullable<typeof filled>
+/** One value where other layers have none, or values in another part of the grid. */
+const presence: Check = ({ coverages }) => {
+  const groups = new Map<string, PlacedLayer[]>()
+  for (const { grid, pixels, layers } of coverages) {
+    for (const layer of layers) {
+      const isKnown = isFilled(layer, pixels) || isEmpty(layer, pixels) || findApart(layer) !== undefined
+      if (!grid || layer.role !== undefined || isKnown) continue
+      const key = JSON.stringify([layer.input, layer.condition])
+      groups.set(key, [...(groups.get(key) ?? []), { layer, grid }])
+    }
+  }
+  return [
+    ...coverages.flatMap(({ pixels, layers }) =>
+      layers.flatMap((layer) =>
+        isFilled(layer, pixels) && !findApart(layer) ? describeFilled(layer, pixels) : [],
+      ),
+    ),
+    ...[...groups.values()].flatMap(describeDifference),
+  ]
+}
+
+function describeFilled(
+  layer: LayerFacts,
+  pixels: number,
+  filled = layer.raw?.filled as NonNullable<Raw['filled']>,
+): FoundIssue {
+  const { values } = layer.raw as Raw
+  const { value, count, isOfOne } = filled
   const ends = [values.low?.value, values.high?.value]
   // A recommendation of one value may reach farther than others; fills are at an end of the values.
   const isFill = [0, ...ends].includes(value) && ends[0] !== ends[1]
   return {
     check: 'presence',
     level: isFill && isOfOne ? 'error' : 'note',
-    sentence: `${layer.origin} has the pixel value ${shortNumber(value)} in ${percentText(count / pixels)} of its grid, where other layers ${isOfOne ? `of ${layer.input ?? 'its kind'} ` : ''}have none: does it mean none? ${nodataStep(layer, value, pixels)}`,
+    sentence: `${layer.origin} has the pixel value ${shortNumber(value)} in ${percentText(count / pixels)} of its grid, where other layers ${isOfOne ? `of ${layer.input ?? 'its kind'} ` : ''}have none: does it mean none? ${nodataStep([layer], value, hasNodata(layer, pixels))}`,
     layer: labelLayer(layer),
     figures: { value, part: count / pixels },
   }
 }
 
-function describeDifference(layers: LayerFacts[], least: number, pixels: number): FoundIssue[] {
-  const [fewest, ...others] = layers.toSorted((a, b) => countValues(a) - countValues(b))
+interface PlacedLayer {
+  layer: LayerFacts
+  grid: Grid
+}
+
+/** An area in the units of the grid. */
+function measure({ layer, grid }: PlacedLayer, count = layer.statistics?.validCount ?? 0): number {
+  return Math.abs(grid.pixelWidth * grid.pixelHeight) * count
+}
+
+/** Grids that differ are compared by area alone. */
+function describeDifference(layers: PlacedLayer[]): FoundIssue[] {
+  const [fewest, ...others] = layers.toSorted((a, b) => measure(a) - measure(b))
   const most = others.at(-1)
-  if (!fewest || !most || countValues(most) - countValues(fewest) <= least) return []
-  const part = (layer: LayerFacts) => percentText(countValues(layer) / pixels)
-  const sentence = `${fewest.origin} has values in ${part(fewest)} of its grid, and ${most.origin} in ${part(most)}: is its file whole?`
-  return [{ check: 'presence', level: 'note', sentence, layer: labelLayer(fewest) }]
+  if (!fewest || !most) return []
+  const note = (sentence: string): FoundIssue[] => [
+    { check: 'presence', level: 'note', sentence, layer: labelLayer(fewest.layer) },
+  ]
+  if (layers.some(({ grid }) => grid.srid !== most.grid.srid))
+    return note(
+      `Where layers of ${fewest.layer.input ?? 'the scenarios'} have values was not compared: their grids have different reference systems.`,
+    )
+  const whole = (one: PlacedLayer) => measure(one, one.grid.width * one.grid.height)
+  const differ = others.filter(
+    (other) => measure(other) - measure(fewest) > whole(other) * SMALLEST_DIFFERENCE_OF_PRESENCE,
+  )
+  if (!differ.includes(most)) return []
+  const filled = differ.flatMap((other) => findFillByArea(fewest, other) ?? [])
+  if (filled.length > 0) return filled
+  const [few, many] = [fewest, most].map((one) => percentText(measure(one) / whole(one)))
+  const { origin } = fewest.layer
+  return note(
+    fewest.grid === most.grid
+      ? `${origin} has values in ${few} of its grid, and ${most.layer.origin} in ${many}: is its file whole?`
+      : `${origin} has values in an area of ${percentText(measure(fewest) / measure(most))} of that of ${most.layer.origin}, on another grid: is its file whole?`,
+  )
+}
+
+/** The end of the values that fills as much as a layer has more than another one, on another grid. */
+function findFillByArea(fewest: PlacedLayer, more: PlacedLayer): FoundIssue | undefined {
+  const { values } = more.layer.raw ?? {}
+  if (fewest.grid === more.grid || !values || values.low?.value === values.high?.value) return undefined
+  const difference = measure(more) - measure(fewest)
+  const isFill = ({ count }: Extreme) =>
+    Math.abs(measure(more, count) - difference) <= difference * LARGEST_DIFFERENCE_OF_FILL
+  const end = [values.low, values.high].find((one) => one !== null && isFill(one))
+  const pixels = more.grid.width * more.grid.height
+  return end ? describeFilled(more.layer, pixels, { ...end, isOfOne: true }) : undefined
 }
 
 export const CHECKS: Check[] = [

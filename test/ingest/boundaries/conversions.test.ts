@@ -25,6 +25,7 @@ const GREENWICH = {
   coordinates: [rectangle(0, 8, 1, 9), rectangle(359, 8, 360, 9)].map(({ coordinates }) => coordinates),
 }
 const RING = '37 8,38 8,38 9,37 9,37 8'
+const UTM = 'POLYGON((280000 884000,390000 884000,390000 889000,280000 889000,280000 884000))'
 const wkt = (geometry: string) => `WKT,code,name\n"${geometry}",C0,Ségou 0\n`
 const FROM_WKT = '-a_srs EPSG:4326 -oo KEEP_GEOM_COLUMNS=NO'
 const track = RING.split(',').map((at) => at.replace(/(\S+) (\S+)/, '<trkpt lat="$2" lon="$1"/>'))
@@ -85,6 +86,22 @@ const CASES: [file: string, source: string, make: string, loaded: Case][] = [
   ['a.json', JSON.stringify(ESRI), 'mv in a.json', { names: ONE }],
   ['a.csv', wkt(`POLYGON((${RING}))`), 'mv in a.csv', { names: ONE }],
   ['a b.csv', wkt(`POLYGON((${RING}))`).replace('WKT', 'the_geom'), 'mv in "a b.csv"', { names: ONE }],
+  ['a.csv', wkt(`POLYGON((${RING}))`).replace('WKT', 'Outline of it'), 'mv in a.csv', { names: ONE }],
+  [
+    'a.csv',
+    `code;name;polygon\nC0;Ségou 0;"SRID=4326;MULTIPOLYGON(((${RING})))"\n`,
+    'mv in a.csv',
+    { names: ONE },
+  ],
+  [
+    'a b.csv',
+    `code,"name",bounds\nC0,"Ségou 0","SRID=32637;${UTM}"\nC1,Ségou 1,"SRID=32637;${UTM.replaceAll('00 88', '00 89')}"\n`,
+    'mv in "a b.csv"',
+    { names: BOTH },
+  ],
+  ['-a.csv', wkt(`POLYGON((${RING}))`).replace('WKT', 'area'), 'mv in ./-a.csv', { names: ONE }],
+  ['-a.gmt', areas(WEST, EAST), 'ogr2ogr -f OGR_GMT ./-a.gmt in', { names: BOTH }],
+  ['(a).fgb', areas(WEST, EAST), 'ogr2ogr "(a).fgb" in', { names: BOTH }],
   ['a.gpx', GPX, 'mv in a.gpx', { names: ONE, ...NAMED }],
   ['a.shp', areas(WEST, EAST), 'ogr2ogr -t_srs EPSG:32637 a.shp in', { names: BOTH }],
   [
@@ -152,7 +169,7 @@ test.runIf(hasGdal).each(CASES)(
       () => new Error('it is loaded'),
       (error) => error,
     )
-    const printed = /`(ogr2ogr .*? ('[^']+\.gpkg'|\S+\.gpkg) .*?)`/
+    const printed = /`((?:sed [^`]*? \| )?ogr2ogr .*? ('[^']+\.gpkg'|\S+\.gpkg) .*?)`/
     expect(refusal.message).toMatch(printed)
     const [, line = '', made = ''] = printed.exec(refusal.message) ?? []
     run(line.replace(...known), elsewhere)

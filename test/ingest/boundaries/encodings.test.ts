@@ -114,7 +114,23 @@ test.each<[damaged: string, meant: string]>([
   ['HÃ¡ Ná»™i', 'Há Nội'],
   ['SÃƒÂ©gou', 'Ségou'],
   ['Ø§Ù\u0084Ø®Ø±Ø·Ù\u0088Ù\u0085', 'الخرطوم'],
-])('the name %s looks like %s, as Windows-1252 has its bytes', (damaged, meant) => {
+  ...[
+    'S√©gou',
+    'S├®gou',
+    'S├⌐gou',
+    'S‚gou',
+    'SŽgou',
+    'SÚgou',
+    'SÈgou',
+    'S&eacute;gou',
+    'S&#233;gou',
+    'S&#xE9;gou',
+  ].map((damaged): [string, string] => [damaged, 'Ségou']),
+  ['C¶te d&rsquo;Ivoire', 'Côte d’Ivoire'],
+  ['C™te', 'Côte'],
+  ['GbodjomŽ &amp; Y\x8fv', 'GbodjomŽ & Yèv'],
+  ['N‚ÄôTillit √†', 'N’Tillit à'],
+])('the damaged name %s looks like %s', (damaged, meant) => {
   expect(mendName(damaged)).toBe(meant)
 })
 
@@ -135,6 +151,25 @@ test.each([
   ],
 ])('the name %s is as it should be', (name) => {
   expect(mendName(name)).toBe(name)
+})
+
+/** Names of the world in languages with accents, capitals within words and signs of their own. */
+const LANGUAGES =
+  'fr pt es de it cs pl sk hu ro tr is ga gd cy sv da nb fi et lt lv vi ca eu sw ha yo ig wo ff sq hr sl mt haw zu xh am'.split(
+    ' ',
+  )
+const CODES = Array.from({ length: 676 }, (_, at) =>
+  String.fromCharCode(65 + Math.floor(at / 26), 65 + (at % 26)),
+)
+
+test('no name of a country in any of these languages looks damaged, in its case or in capitals', () => {
+  const names = LANGUAGES.flatMap((language) => {
+    const regions = new Intl.DisplayNames(language, { type: 'region', fallback: 'none' })
+    return CODES.flatMap((code) => regions.of(code) ?? [])
+  })
+  expect(names.length).toBeGreaterThan(8000)
+  const written = names.flatMap((name) => [name, name.toUpperCase()])
+  expect(written.filter((name) => mendName(name) !== name)).toEqual([])
 })
 
 test('Windows-1252 is not Latin-1, whatever Node says', () => {

@@ -215,6 +215,8 @@ test('areas that overlap, have codes alike or would be lost are noted or refused
   await say('almost one geometry', [...four, square('E', 37, 8, 1.001)])
   await say('one geometry twice, which may be', [...four, square('E', 37, 8)], 1, { allowTwins: true })
   const codes = ['a1', 'A1', 'A 01', 'A10', '\uff211', 'A-1', 'a_01', '2-12', '22-2', '2_12']
+  const dashes = ['\u2010', '\u2011', '\u2012', '\u2013', '\u2014', '\u2212', '\ufe63', '\uff0d', '\u00ad']
+  codes.push(...dashes.map((dash) => `RW${dash}1`), 'RW-1', 'RW-1-2', 'RW-12')
   const alike = codes.map((code, at) => square(code, 37 + (at % 5), 8 + Math.floor(at / 5)))
   await say('codes alike', alike)
   await say('codes alike that are loaded already', alike)
@@ -311,13 +313,13 @@ test('records that are marked as deleted are left out, which is noted, and refus
 test('names that look damaged are noted, with what mends them', async () => {
   const damaged = ['SÃ©gou', 'São', 'PrÃ©', 'PrÃ©'].map((name, at) => named(`A${at}`, name, 37 + at, 8))
   expect((await load(damaged, 1, { dryRun: true }))?.notes).toEqual([
-    'Names of areas.geojson look like UTF-8 that was read as Windows-1252: SÃ©gou (Ségou?), PrÃ© (Pré?). The file has them so: make it anew from its source, read as UTF-8.',
+    'Names of areas.geojson look damaged by a wrong encoding or by HTML: SÃ©gou (Ségou?), PrÃ© (Pré?). The file has them so: make it anew from its source, read as UTF-8.',
   ])
   const wrongly = { ...REGIONS, cpg: Buffer.from('1252') }
   const path = await writeShapefile(wrongly)
   expect((await loadFile(database, path, 'eth', 1, { dryRun: true }))?.notes).toEqual([
     'areas.shp says in its .cpg that its texts are in Windows-1252, but they are valid as UTF-8: if names look damaged, give --encoding utf-8.',
-    'Names of areas.shp look like UTF-8 that was read as Windows-1252: TigrÃ© (Tigré?). Give --encoding utf-8, or write UTF-8 into its .cpg.',
+    'Names of areas.shp look damaged by a wrong encoding or by HTML: TigrÃ© (Tigré?). Give --encoding utf-8, or write UTF-8 into its .cpg.',
   ])
   await writeFile(path.replace(/shp$/, 'cpg'), 'UTF-8')
   expect((await loadFile(database, path, 'eth', 1, { dryRun: true }))?.notes).toEqual([])

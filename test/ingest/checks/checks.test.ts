@@ -98,6 +98,7 @@ const NAMED = [
   ...['ke_potato_jul2026.tif', 'below_ground_v202608.tif', 'below_ground_v20260815.tif'],
   ...['season_202607-202609.tif', 'plain.tif'],
   ...['p_an_072026.tif', 'p_NN_072026.tif', 'p_bn_072026.tif', 'Yield_of_an_area.tif'],
+  ...['p_2026-7.tif', 'p_07-2026.tif', 'p_15-07-2026.tif', 'p_v2026-7.tif', '2026-7-2026-9.tif'],
   ...['an_202608_nn.tif', 'bn.tif', 'p_20260815_102026.tif', 'p_v102026.tif', 'tile_01_2026.tif'],
 ]
 
@@ -202,6 +203,43 @@ const CASES: Record<string, Case> = {
       ...{ file: `season.zip/a season/${name}`, ...SEASONS[at] },
     })),
   },
+  'the end of its type in the place of nodata, by which values look a hundred times too large': {
+    valueAt: filled(65_535),
+  },
+  'the end of its type in the place of nodata in a spread': {
+    valueAt: filled(65_535),
+    layers: [{ file: 'inside-1.tif', stddev: { file: 'it.tif', scale: 0.1 } }],
+  },
+  'a number in the place of nodata on a grid that is shifted': {
+    valueAt: filled(1300),
+    place: { west: 33.05 },
+    layers: sisters(...urea),
+    settings: FERTILIZER,
+  },
+  'a number in the place of nodata on a grid that is cut to another extent': {
+    valueAt: (row, column) => Math.max(1300, inside(row + 5, column + 15)),
+    place: { west: 34.5, north: 14.5, width: 130, height: 105 },
+    layers: sisters(...urea),
+    settings: FERTILIZER,
+  },
+  'a number in the place of nodata on a grid of another reference system': {
+    valueAt: filled(1300),
+    place: { tags: { 34735: ['short', [1, 1, 0, 3, 1024, 0, 1, 2, 1025, 0, 1, 1, 2048, 0, 1, 4258]] } },
+    layers: sisters(...urea),
+    settings: FERTILIZER,
+  },
+  'values in less of the grid than on another one': {
+    valueAt: only((row, column) => Math.hypot(row - 57, column - 75) < 40),
+    place: { west: 33.05 },
+    layers: sisters(...urea),
+    settings: FERTILIZER,
+  },
+  'a grid that is cut to the values': {
+    valueAt: (row, column) => inside(row + 5, column + 15),
+    place: { west: 34.5, north: 14.5, width: 130, height: 105 },
+    layers: sisters(...urea),
+    settings: FERTILIZER,
+  },
   'a number in less than nine tenths of the pixels where others have none': {
     valueAt: (row, column) => (row < 15 ? smooth(row, column) : filled(1300)(row, column)),
     layers: sisters(...SEASONS),
@@ -242,6 +280,16 @@ const CASES: Record<string, Case> = {
       { file: 'p_bn_072026.tif', scenario: 'Above Normal' },
       { file: 'Yield_of_an_area.tif', scenario: 'Dominant' },
     ],
+  },
+  'names with months as people write them': {
+    layers: ['p_2026-7.tif', 'p_07-2026.tif', 'p_15-07-2026.tif', 'p_v2026-7.tif', '2026-7-2026-9.tif'].map(
+      (file) => ({ file, scenario: file }),
+    ),
+  },
+  'scenarios by their letters': {
+    layers: ['AN', 'NN', 'bn'].map((scenario, at) => ({
+      ...{ file: 'it.tif', scenario, scale: 1 + at / 10 },
+    })),
   },
   'names with letters of no season, and numbers like a month': {
     layers: [
