@@ -9,8 +9,8 @@ import {
   type Stats,
   StatsQuery,
 } from '#schemas/stats.ts'
-import { ADMIN_ERRORS, ApiError, answers } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
+import { ADMIN_ERRORS, ApiError } from '#src/errors.ts'
+import { type App, answers } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { notAllowed } from '#src/http/plugins/error-handler.ts'

@@ -15,8 +15,8 @@ import {
 import { ref } from '#schemas/common.ts'
 import { asQuery, memberNames } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { ApiError, BASE, errorResponses } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
+import { ApiError, BASE } from '#src/errors.ts'
+import { type App, errorResponses } from '#src/http/app.ts'
 import {
   attach,
   DISPOSITION,
