@@ -249,6 +249,19 @@ export function noAreas({ name, levels }: { name: string; levels: number[] }, le
   return new ApiError('NO_AREAS', `No areas of level ${level} are loaded for ${name}${loaded}.`)
 }
 
+export function notAllowed({ refuseAdmin }: { refuseAdmin?: () => ApiError }, sentence: string): ApiError {
+  return refuseAdmin?.() ?? new ApiError('FORBIDDEN', sentence)
+}
+
+/** The account was deleted during the request. */
+export function accountDeleted(): ApiError {
+  return new ApiError('UNAUTHORIZED', 'The account has been deleted.')
+}
+
+export function databaseUnavailable(): ApiError {
+  return new ApiError('DATABASE_UNAVAILABLE')
+}
+
 /** A failure for the operator, such as a bad manifest. The command line prints the message without a stack. */
 export class OperatorError extends Error {
   override name = 'OperatorError'
