@@ -1,5 +1,6 @@
 /**
- * Lists the files of `src` and `schemas` that a warm service enters for an answer: a point, a polygon.
+ * Lists the files of `src` and `schemas` that a warm service enters for an answer, a point or a polygon, with the functions
+ * that have a name.
  *
  *     node --import tsx scripts/count-entered.ts
  */
@@ -46,12 +47,13 @@ const authorization = await logIn()
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
 for (const [name, [path, body]] of Object.entries(REQUESTS)) {
   for (let round = 0; round < ROUNDS; round++) await ask(path, body)
-  let files = await enteredBy(path, body)
+  let entered = await enteredBy(path, body)
   for (let round = 1; round < ROUNDS; round++) {
-    const again = new Set(await enteredBy(path, body))
-    files = files.filter((file) => again.has(file))
+    const again = await enteredBy(path, body)
+    entered = new Map([...entered].filter(([file]) => again.has(file)))
   }
-  console.log(`${name}: ${files.length}\n  ${files.join('\n  ')}`)
+  const lines = [...entered].map(([file, names]) => `  ${file}: ${names.join(' ')}`)
+  console.log(`${name}: ${lines.length}\n${lines.sort().join('\n')}`)
 }
 await service.stop()
 
@@ -76,16 +78,23 @@ async function ask(path: string, body: object | undefined): Promise<string> {
   return text
 }
 
-async function enteredBy(path: string, body: object | undefined): Promise<string[]> {
+async function enteredBy(path: string, body: object | undefined): Promise<Map<string, string[]>> {
   // This resets the counts.
   await session.post('Profiler.takePreciseCoverage')
   await ask(path, body)
   const { result } = await session.post('Profiler.takePreciseCoverage')
-  return result
-    .filter(({ url, functions }) => url.startsWith('file:') && functions.some(isEntered))
-    .map(({ url }) => relative(ROOT, fileURLToPath(url)))
-    .filter((file) => /^(?:src|schemas)\//.test(file))
-    .sort()
+  const scripts = result.filter(({ url }) => url.startsWith('file:'))
+  const entered = scripts.map(({ url, functions }): [file: string, functions: typeof functions] => [
+    relative(ROOT, fileURLToPath(url)),
+    functions.filter(isEntered),
+  ])
+  const own = entered.filter(([file, functions]) => /^(?:src|schemas)\//.test(file) && functions.length > 0)
+  return new Map(own.map(([file, functions]) => [file, namesOf(functions)]))
+}
+
+function namesOf(functions: { functionName: string }[]): string[] {
+  const names = functions.map(({ functionName }) => functionName).filter((name) => /^[#\w]+$/.test(name))
+  return [...new Set(names)].filter((name) => !name.startsWith('__')).sort()
 }
 
 /** The text of the module itself begins at 0. */

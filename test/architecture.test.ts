@@ -13,7 +13,7 @@ const ROOMS = [
   ['schemas/'],
   ['src/lib/'],
   ['src/raster/'],
-  ['src/api-error.ts', 'src/config.ts', 'src/errors.ts'],
+  ['src/config.ts', 'src/errors.ts'],
   ['src/data/'],
   ['src/http/'],
   ['src/catalog/'],

@@ -12,10 +12,9 @@ import {
   type Scope,
 } from '#schemas/keys.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import { ADMIN_ERRORS, ApiError, answers, errorResponses, noContent } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
+import { ADMIN_ERRORS, ApiError, notAllowed } from '#src/errors.ts'
+import { type App, answers, errorResponses, noContent } from '#src/http/app.ts'
 import { type Caller, KEY_PREFIX, requireCaller, requireSession } from '#src/http/plugins/authentication.ts'
-import { notAllowed } from '#src/http/plugins/error-handler.ts'
 import { deleteKey, insertKey, listKeys } from './key-queries.ts'
 import { tokenHash } from './token-queries.ts'
 import { findLimit } from './user-queries.ts'

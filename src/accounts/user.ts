@@ -2,10 +2,9 @@ import type { FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
 import { DeletionReport, ProfileChanges, UserProfile, userSchemas } from '#schemas/user.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import { answers } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
+import { accountDeleted } from '#src/errors.ts'
+import { type App, answers } from '#src/http/app.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { accountDeleted } from '#src/http/plugins/error-handler.ts'
 import { deleteUser, findUser, removePiece, updateUser } from './user-queries.ts'
 
 export async function user(app: App): Promise<void> {

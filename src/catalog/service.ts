@@ -10,8 +10,8 @@ import {
   type ServiceLink,
 } from '#schemas/service.ts'
 import { ping } from '#src/data/sql.ts'
-import { ApiError, unlimitedErrorResponses } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
+import { ApiError } from '#src/errors.ts'
+import { type App, unlimitedErrorResponses } from '#src/http/app.ts'
 import { DOCUMENT_PARTS } from '#src/http/openapi/document.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { decodeFile, OperatorError } from '#src/errors.ts'
+import { OperatorError } from '#src/errors.ts'
+import { decodeFile } from '#src/ingest/other-formats.ts'
 import { spanText } from './table.ts'
 
 /** `agro doctor` has codes of its own. */

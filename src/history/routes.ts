@@ -13,8 +13,8 @@ import {
 } from '#schemas/history.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { ApiError, errorResponses, noContent } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
+import { ApiError } from '#src/errors.ts'
+import { type App, errorResponses, noContent } from '#src/http/app.ts'
 import {
   attach,
   DISPOSITION,

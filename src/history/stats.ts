@@ -9,11 +9,10 @@ import {
   type Stats,
   StatsQuery,
 } from '#schemas/stats.ts'
-import { ADMIN_ERRORS, ApiError, answers } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
+import { ADMIN_ERRORS, ApiError, notAllowed } from '#src/errors.ts'
+import { type App, answers } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { notAllowed } from '#src/http/plugins/error-handler.ts'
 import { DAY_MS, formatDay } from '#src/lib/dates.ts'
 import { round } from '#src/lib/round.ts'
 import { quantile } from '#src/lib/tallies.ts'

@@ -6,10 +6,13 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
+import type { TSchema } from 'typebox'
+import { ErrorBody, ref } from '#schemas/common.ts'
 import type { Products } from '#schemas/products/define.ts'
 import type { Config } from '#src/config.ts'
 import type { Database } from '#src/data/client.ts'
 import type { TileStores } from '#src/data/tiles/stores.ts'
+import { ERRORS, type ErrorCode } from '#src/errors.ts'
 import type { SliceQueue } from '#src/lib/limiter.ts'
 
 /** The Fastify instance of plugins and rooms. */
@@ -47,4 +50,30 @@ declare module 'fastify' {
 
 export function logsRequests({ LOG_LEVEL }: Config): boolean {
   return LOG_LEVEL === 'debug' || LOG_LEVEL === 'trace'
+}
+
+/** The responses of a route with one success; see {@link errorResponses}. */
+export function answers(schema: TSchema, description: string, ...errors: ErrorCode[]) {
+  return { 200: { ...ref(schema), description }, ...errorResponses(...errors) }
+}
+
+export function noContent(description: string, ...errors: ErrorCode[]) {
+  return { 204: { type: 'null', description }, ...errorResponses(...errors) }
+}
+
+/** The errors of a route by status. The document adds those that follow from its config, and those of all requests. */
+export function errorResponses(...errors: ErrorCode[]): Record<number, object> {
+  return unlimitedErrorResponses(...errors, 'RATE_LIMITED')
+}
+
+/** The same of a route without RATE_LIMIT. */
+export function unlimitedErrorResponses(...errors: ErrorCode[]): Record<number, object> {
+  const statuses = new Set(errors.map((code) => ERRORS[code].status))
+  const codesOf = (status: number) => errors.filter((code) => ERRORS[code].status === status)
+  return Object.fromEntries(
+    [...statuses].map((status) => {
+      const examples = Object.fromEntries(codesOf(status).map((code) => [code, {}]))
+      return [status, { content: { 'application/json': { schema: ref(ErrorBody), examples } } }]
+    }),
+  )
 }

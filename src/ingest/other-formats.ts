@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs'
 import { basename, extname, sep } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 import { findTableForm, readCsv } from '#src/lib/csv.ts'
+import { decodeText, TextError, type TextSource } from '#src/lib/text.ts'
 
 /** GDAL converts these to GeoTIFF; by their first bytes. */
 const FORMATS: Record<string, string[]> = {
@@ -312,4 +313,19 @@ export function refuseUnreadable(path: string, error: NodeJS.ErrnoException): ne
     throw new OperatorError(`${path} does not exist.`, { code: 'NOT_FOUND' })
   if (error.code === 'EACCES' || error.code === 'EPERM') throw new OperatorError(`${path} may not be read.`)
   throw new OperatorError(`${path} cannot be read: ${error.message}.`)
+}
+
+/** Decodes a file of an operator. @throws {OperatorError} for text that cannot be read, and for notes without a reader */
+export function decodeFile(bytes: Buffer, file: TextSource, noted: (note: string) => void = refuse): string {
+  try {
+    const { text, notes } = decodeText(bytes, file)
+    for (const note of notes) noted(note)
+    return text
+  } catch (error) {
+    throw error instanceof TextError ? new OperatorError(error.message) : error
+  }
+}
+
+function refuse(note: string): never {
+  throw new OperatorError(note)
 }

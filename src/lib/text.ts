@@ -16,7 +16,7 @@ export interface TextSource {
 
 /**
  * Text that cannot be read; its message is a whole sentence, or two. HTTP answers it as MALFORMED_BODY, and `decodeFile`
- * (`src/errors.ts`) makes an OperatorError of it.
+ * (`src/ingest`) makes an OperatorError of it.
  */
 export class TextError extends Error {
   override name = 'TextError'

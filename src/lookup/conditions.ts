@@ -1,5 +1,5 @@
 import type { Conditions } from '#schemas/certainty.ts'
-import { ApiError } from '#src/api-error.ts'
+import { ApiError } from '#src/errors.ts'
 import { wordKey } from '#src/lib/names.ts'
 import { round } from '#src/lib/round.ts'
 import type { Companion, LayerLabel } from './queries.ts'

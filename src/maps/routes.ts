@@ -11,8 +11,8 @@ import {
   TilesetParams,
 } from '#schemas/map.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
+import { ApiError } from '#src/errors.ts'
+import { type App, errorResponses } from '#src/http/app.ts'
 import { readPath, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'

@@ -15,8 +15,8 @@ import {
 import { ref } from '#schemas/common.ts'
 import { asQuery, memberNames } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { ApiError, BASE, errorResponses } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
+import { ApiError, BASE, databaseUnavailable } from '#src/errors.ts'
+import { type App, errorResponses } from '#src/http/app.ts'
 import {
   attach,
   DISPOSITION,
@@ -26,7 +26,6 @@ import {
   writeItems,
 } from '#src/http/formats.ts'
 import { ignoredMember, ignoredNoter, queryMerger, recordIgnored, sayIgnored } from '#src/http/parameters.ts'
-import { databaseUnavailable } from '#src/http/plugins/error-handler.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { clientKeyOf } from '#src/http/request.ts'

@@ -1,4 +1,4 @@
-import { ApiError } from '#src/api-error.ts'
+import { ApiError } from '#src/errors.ts'
 import { areSwapped } from '#src/lib/names.ts'
 import { roundDegrees } from '#src/lib/round.ts'
 

@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '#schemas/common.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { ApiError, type ErrorCode } from '#src/api-error.ts'
+import { ApiError, type ErrorCode } from '#src/errors.ts'
 
 /** Answers without values. Packs make them in a browser: nothing here needs Node. */
 

@@ -13,8 +13,8 @@ import {
 } from '#schemas/polygons.ts'
 import { joinNames } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
+import { ApiError } from '#src/errors.ts'
+import { type App, errorResponses } from '#src/http/app.ts'
 import { DISPOSITION } from '#src/http/formats.ts'
 import { queryMerger } from '#src/http/parameters.ts'
 import {

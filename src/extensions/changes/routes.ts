@@ -10,8 +10,8 @@ import {
 } from '#src/advice/comparison/compare.ts'
 import { type Computation, computationUntil } from '#src/advice/polygon/computing.ts'
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
-import { ADMIN_ERRORS, ApiError, errorResponses } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
+import { ADMIN_ERRORS, ApiError } from '#src/errors.ts'
+import { type App, errorResponses } from '#src/http/app.ts'
 import {
   attach,
   CSV,

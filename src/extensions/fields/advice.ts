@@ -12,8 +12,8 @@ import {
   documentPolygons,
   type ManyOptions,
 } from '#src/advice/polygons/answer.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
+import { ApiError } from '#src/errors.ts'
+import { type App, errorResponses } from '#src/http/app.ts'
 import { DISPOSITION } from '#src/http/formats.ts'
 import { queryMerger, validationError } from '#src/http/parameters.ts'
 import { ADVICE_ON_FIELDS } from './saved.ts'

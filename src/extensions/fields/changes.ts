@@ -6,9 +6,8 @@ import { writeFeature } from '#src/advice/columns.ts'
 import { describeRegion, type PolygonItem } from '#src/advice/polygon/answer.ts'
 import type { ManyOptions } from '#src/advice/polygons/answer.ts'
 import { createRequestWork } from '#src/advice/polygons/work.ts'
-import { errorResponses } from '#src/errors.ts'
 import { refuseUnknownLayer } from '#src/extensions/changes/values.ts'
-import type { App } from '#src/http/app.ts'
+import { type App, errorResponses } from '#src/http/app.ts'
 import {
   attach,
   csvRow,

@@ -7,8 +7,8 @@ import { GEOJSON_TYPE, JSON_TYPE, mediaTypeOfBody } from '#src/advice/bodies.ts'
 import { writeFeature } from '#src/advice/columns.ts'
 import { createOutline, type Outline, writeGeoJson, writeWkt } from '#src/advice/polygon/geometry.ts'
 import type { ManyOptions } from '#src/advice/polygons/answer.ts'
-import { ApiError, answers, errorResponses, noContent, requireFound } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
+import { ApiError, requireFound } from '#src/errors.ts'
+import { type App, answers, errorResponses, noContent } from '#src/http/app.ts'
 import {
   attach,
   CSV,

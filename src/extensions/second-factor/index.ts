@@ -54,7 +54,7 @@ interface TwoFactorTable {
 declare module '#src/config.ts' {
   interface Config extends TwoFactorSettings {}
 }
-declare module '#src/api-error.ts' {
+declare module '#src/errors.ts' {
   interface Errors extends OwnErrors {}
 }
 declare module '#src/data/audit-kinds.ts' {

@@ -12,7 +12,7 @@ import { readGeoJson, soleFeature, toGeoJson } from '#src/advice/polygon/geometr
 import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
-import { ApiError, answers, errorResponses, noContent, requireFound } from '#src/errors.ts'
+import { ApiError, requireFound } from '#src/errors.ts'
 import {
   compareValues,
   refuseUnknownLayer,
@@ -22,7 +22,7 @@ import {
 import { requireCollection } from '#src/extensions/fields/saved.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
-import type { App } from '#src/http/app.ts'
+import { type App, answers, errorResponses, noContent } from '#src/http/app.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
 import { isUuid } from '#src/lib/uuid.ts'

@@ -3,24 +3,11 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isDatabaseReadOnly, isDatabaseUnavailable, StorageUnavailable } from '#src/data/failures.ts'
-import { ApiError, BASE, type ErrorCode } from '#src/errors.ts'
+import { ApiError, BASE, databaseUnavailable, type ErrorCode } from '#src/errors.ts'
 import { TextError } from '#src/lib/text.ts'
 import type { App } from '../app.ts'
 import { validationError } from '../parameters.ts'
 import { newRequestId, readRequestId, SECURITY_HEADERS } from './request-head.ts'
-
-export function notAllowed({ refuseAdmin }: { refuseAdmin?: () => ApiError }, sentence: string): ApiError {
-  return refuseAdmin?.() ?? new ApiError('FORBIDDEN', sentence)
-}
-
-/** The account was deleted during the request. */
-export function accountDeleted(): ApiError {
-  return new ApiError('UNAUTHORIZED', 'The account has been deleted.')
-}
-
-export function databaseUnavailable(): ApiError {
-  return new ApiError('DATABASE_UNAVAILABLE')
-}
 
 /** Outage of the database or of the store of tiles; undefined for other errors. */
 export function databaseError(error: unknown): ApiError | undefined {

@@ -1,7 +1,7 @@
 import { createHash, createHmac, hkdfSync, randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { ApiError } from '#src/errors.ts'
+import { ApiError, databaseUnavailable } from '#src/errors.ts'
 import { MINUTE_MS } from '#src/lib/dates.ts'
 import { createWorkTracker } from '#src/lib/promises.ts'
 import { doublingPauses, retry } from '#src/lib/retry.ts'
@@ -10,7 +10,7 @@ import { SEAL_KEY_BYTES, seal, unseal } from '../account-seal.ts'
 import type { App } from '../app.ts'
 import { type Attempt, createIdempotencyRecords, type IdempotencyRecords } from '../idempotency-queries.ts'
 import { readIdempotencyKey } from '../request.ts'
-import { databaseError, databaseUnavailable } from './error-handler.ts'
+import { databaseError } from './error-handler.ts'
 import { SHARE_OF_EXTRAS, toTheEnd, withTimeout } from './time-budget.ts'
 
 /** Time of a request besides its statements, in seconds. */

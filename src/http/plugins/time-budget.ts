@@ -2,10 +2,9 @@ import type { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { ApiError } from '#src/errors.ts'
+import { ApiError, databaseUnavailable } from '#src/errors.ts'
 import { createDeadline, TimeBudget } from '#src/lib/time-budget.ts'
 import type { App } from '../app.ts'
-import { databaseUnavailable } from './error-handler.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

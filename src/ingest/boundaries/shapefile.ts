@@ -3,7 +3,8 @@ import { createReadStream } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { decodeFile, OperatorError } from '#src/errors.ts'
+import { OperatorError } from '#src/errors.ts'
+import { decodeFile } from '#src/ingest/other-formats.ts'
 import { formatError } from '#src/lib/promises.ts'
 import {
   decodeField,

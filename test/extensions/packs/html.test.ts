@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ERRORS } from '#src/api-error.ts'
+import { ERRORS } from '#src/errors.ts'
 import { findPackArea, MOST_STORED_BYTES, planContent } from '#src/extensions/packs/content.ts'
 import { MOST_HTML_BYTES } from '#src/extensions/packs/html.ts'
 import { answerAt, type Pack } from '#src/extensions/packs/reading.ts'
