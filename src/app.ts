@@ -199,6 +199,7 @@ async function collectAdditions(app: App, lookup: Lookup, extensions: readonly E
   return defineAsked<Additions>({
     members: [createProvenance(lookup), ...members],
     formats: added.flatMap((one) => one?.formats ?? []),
+    former: added.flatMap((one) => one?.former ?? []),
   })
 }
 

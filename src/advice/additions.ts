@@ -55,10 +55,18 @@ interface Answered {
 
 export type AnswerMember = PixelMember | ProductMember
 
+/** That answers of older versions had: the history keeps it, and requests for it are refused. */
+interface FormerMember {
+  name: string
+  /** What a request with it is told. */
+  rule: string
+}
+
 /** What is added to answers for a place. */
 export interface Additions {
   members: readonly AnswerMember[]
   formats: readonly AnswerFormat[]
+  former: readonly FormerMember[]
 }
 
 /** Reads the members of a product that a request asks for. */

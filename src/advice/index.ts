@@ -9,6 +9,7 @@ import { type Labels, observeBatcher, observeQueue, type Sample } from '#src/htt
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { batchRoutes } from './batch/routes.ts'
+import { refuseFormer } from './bodies.ts'
 import { placeRoutes } from './places/routes.ts'
 import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
@@ -111,6 +112,7 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   const { lookup, advisors, record, readRules } = options
   const { points, allProducts, batch, polygons, many } = options.schemas
 
+  app.addHook('preValidation', async (request) => refuseFormer(request))
   observeLookup(app, lookup)
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
   const prefix = '/advisory'

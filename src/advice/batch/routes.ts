@@ -34,7 +34,7 @@ import { type Wait, waitInSteps } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { listReleaseCodes } from '#src/lookup/places.ts'
-import { mediaTypeOfBody, readLongBodies, refuseProvenance, type Validator } from '../bodies.ts'
+import { mediaTypeOfBody, readLongBodies, refuseFormer, refuseProvenance, type Validator } from '../bodies.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import { type FieldArea, numberIn, type QuantityPlan, readFieldArea } from '../quantities/plan.ts'
 import {
@@ -195,6 +195,7 @@ export async function batchRoutes(app: App, options: BatchOptions): Promise<void
       schema: documentOperation(schemas, options.forms),
       preValidation: async (request, reply) => {
         takeBatch(request)
+        refuseFormer(request)
         note(request, reply)
         refuseProvenance(request)
         merge(request)

@@ -72,11 +72,9 @@ function makeVerification(
   { products: { list }, additions }: App,
 ) {
   const ofAll = product === ALL_PRODUCTS
-  const changing = additions.members.flatMap(({ name, of, changes }) =>
-    of === 'pixels' && changes ? [name as string] : [],
-  )
-  const request = without(changing, stored)
-  const answer = without(changing, kept)
+  const former = additions.former.map(({ name }) => name)
+  const request = without(former, stored)
+  const answer = without(former, kept)
   // Compositions of inputs are those of today.
   if (request.nutrients === true || request.nutrients === 'true') return null
   const path = ofAll ? 'point' : kind === 'point' ? `${product}/point` : product

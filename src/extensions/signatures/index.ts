@@ -1,6 +1,7 @@
 import { createPrivateKey } from 'node:crypto'
 import type { Generated } from 'kysely'
 import { Type } from 'typebox'
+import { BASE } from '#src/errors.ts'
 import type { Extension } from '../extension.ts'
 
 const auditKinds = {
@@ -37,6 +38,9 @@ function refuseOtherKey(pem: string | undefined): void {
   )
 }
 
+/** Of Merkle trees, which version 1.2.0 made. */
+const PROOF_RULE = `must be left out: the files and the signature of a release prove its answers, as ${BASE}/docs/proof says`
+
 /** What releases were loaded from: the hashes of their files, in statements that the operator signs. */
 export const signatures: Extension = {
   name: 'signatures',
@@ -49,11 +53,7 @@ export const signatures: Extension = {
   auditKinds,
   sql: new URL('sql/', import.meta.url),
   observeLoads: async () => (await import('./statement-queries.ts')).storeStatement,
-  async additions(app) {
-    const { refuseProof } = await import('./routes.ts')
-    app.addHook('preValidation', refuseProof)
-    return {}
-  },
+  additions: async () => ({ former: [{ name: 'proof', rule: PROOF_RULE }] }),
   async releaseMembers(app) {
     const { createSigner } = await import('./signing.ts')
     const { listMembers } = await import('./statement-queries.ts')

@@ -1,8 +1,8 @@
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { ReleaseParams } from '#schemas/catalog.ts'
 import { ref } from '#schemas/common.ts'
-import { ApiError, BASE } from '#src/errors.ts'
+import { ApiError } from '#src/errors.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { findCaller } from '#src/http/plugins/authentication.ts'
@@ -13,19 +13,6 @@ import { listSigningKeys } from './signing-queries.ts'
 import { findStatement } from './statement-queries.ts'
 
 const RELEASE_CODE = /^[a-z0-9-]+$/
-const ADVICE = /\/advisory(\/|$)/
-
-/** Refuses requests for proofs of Merkle trees, which versions of before made. */
-export function refuseProof(
-  { query, body, routeOptions }: FastifyRequest,
-  _: FastifyReply,
-  done: HookHandlerDoneFunction,
-): void {
-  const wish = (body as { proof?: unknown } | null)?.proof ?? (query as { proof?: unknown }).proof
-  const isWished = wish !== undefined && wish !== false && wish !== 'false'
-  const rule = `must be left out: the files and the signature of a release prove its answers, as ${BASE}/docs/proof says`
-  done(isWished && ADVICE.test(routeOptions.url ?? '') ? ApiError.invalid('proof', rule) : undefined)
-}
 
 function statementRoute(app: App): void {
   app.addSchema(Statement)

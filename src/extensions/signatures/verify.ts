@@ -5,7 +5,7 @@ import { formatTable } from '#src/cli/table.ts'
 import { type Output, pathNamed, refuse } from '#src/cli/terminal.ts'
 import { OperatorError } from '#src/errors.ts'
 import { digestFile } from '#src/ingest/geotiff/source.ts'
-import { refuseNoFile, refuseUnreadable } from '#src/ingest/other-formats.ts'
+import { refuseUnreadable } from '#src/ingest/other-formats.ts'
 import type { ReleaseFile } from './schemas.ts'
 import { findStatement } from './statement-queries.ts'
 
@@ -37,7 +37,8 @@ export function compareFiles(files: ReleaseFile[], given: Digest[]): Verdict[] {
 async function digestNamed(file: string): Promise<Digest> {
   const path = pathNamed(file)
   const found = await stat(path).catch((error) => refuseUnreadable(file, error))
-  if (!found.isFile()) refuseNoFile(file, found)
+  if (found.isDirectory()) throw new OperatorError(`${file} is a folder: name the files in it.`)
+  if (!found.isFile()) throw new OperatorError(`${file} is not a file.`)
   return { name: basename(path), ...(await digestFile(path).catch((error) => refuseUnreadable(file, error))) }
 }
 

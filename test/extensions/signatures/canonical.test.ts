@@ -13,6 +13,11 @@ test.each([
       "\ud83d\ude00": "Emoji: Grinning Face", "\u0080": "Control", "\u00f6": "Latin Small Letter O With Diaeresis"}`,
     '{"\\r":"Carriage Return","1":"One","\u0080":"Control","ö":"Latin Small Letter O With Diaeresis","€":"Euro Sign","😀":"Emoji: Grinning Face","\ufb33":"Hebrew Letter Dalet With Dagesh"}',
   ],
+  // As ECMAScript writes numbers.
+  [
+    '[1e21, 123456789012345680000, -0, 1e-7, 0.000001, 0.1, 1.0, 5e-324]',
+    '[1e+21,123456789012345680000,0,1e-7,0.000001,0.1,1,5e-324]',
+  ],
   // As texts, not as numbers: codes of conditions.
   ['{"2": {"b": 1, "a": []}, "10": {}}', '{"10":{},"2":{"a":[],"b":1}}'],
 ])('%s has one text', (text, canonical) => {

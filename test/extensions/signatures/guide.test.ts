@@ -69,8 +69,10 @@ test.skipIf(!areThere)('the guide proves an answer, and its commands show what i
   const { status, stdout, stderr } = await follow()
   expect([status, stderr, stdout]).toEqual([0, '', expect.any(String)])
   expect(stdout).toMatch(/Signature Verified Successfully/)
-  expect(stdout).toMatch(/"name": "urea-normal\.tif"/)
-  expect(stdout).toMatch(/\n130\n$/)
+  const { keys } = JSON.parse(String(served.keys))
+  expect(stdout.split('\n')[0]).toBe(keys[0].kid)
+  const proven = { fertilizer_type: 'Urea', scenario: 'Normal', rate_kg_ha: 130 }
+  expect(JSON.parse(stdout.slice(stdout.indexOf('{')))).toEqual(proven)
 })
 
 test.skipIf(!areThere)(
@@ -93,3 +95,17 @@ test.skipIf(!areThere)(
     }
   },
 )
+
+test.skipIf(!areThere)('swapped values, and an answer of another release, are found', async () => {
+  const answer = String(served.answer)
+  const below = await readFile('examples/rwanda/urea-below-normal.tif')
+  const { stdout } = await follow({ 'urea-normal.tif': below })
+  expect(stdout).toMatch(/"scenario": "Below Normal",\s+"rate_kg_ha": 111/)
+  const swapped = answer.replace(/130(.*)111/, '111$1130')
+  const other = answer.replace(code, code.replace('v1', 'v2'))
+  expect(new Set([answer, swapped, other]).size).toBe(3)
+  for (const one of [swapped, other]) {
+    expect((await follow({ 'from.answer': Buffer.from(one) })).status).not.toBe(0)
+    expect((await follow({ 'from.answer': Buffer.from(one), 'urea-normal.tif': below })).status).not.toBe(0)
+  }
+})

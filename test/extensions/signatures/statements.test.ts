@@ -139,6 +139,7 @@ test.each([
   'GET /advisory/point?lat=-1.95&lng=30.06&proof=1',
   'GET /advisory/fertilizer?place=-1.95,30.06&proof=true',
   'POST /advisory/fertilizer/points?proof=true',
+  ['POST /advisory/fertilizer/points', { points: [{ lat: -1.95, lng: 30.06 }], proof: true }] as const,
   ['POST /advisory/fertilizer/point', { lat: -1.95, lng: 30.06, proof: true }] as const,
 ])('%s is told where to look', async (sent) => {
   const [request, body] = typeof sent === 'string' ? [sent] : sent

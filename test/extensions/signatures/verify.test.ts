@@ -54,5 +54,5 @@ test('each file is the same, differs, is missing or of no release, and one byte 
     },
   })
   expect((await verify(NORMAL, join(folder, 'none.tif'))).told.error).toMatch(/none\.tif does not exist\.$/)
-  expect((await verify(folder)).told.error).toMatch(/ is a folder: /)
+  expect((await verify(folder)).told.error).toBe(`${folder} is a folder: name the files in it.`)
 })

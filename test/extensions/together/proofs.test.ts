@@ -1,0 +1,28 @@
+// Runs on either database: the history stores and gives JSON.
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { recorderOn, recordOf } from '#test/history/advisories.ts'
+import { call } from '#test/setup/calls.ts'
+import { openService } from '#test/setup/open-service.ts'
+
+const service = openService()
+
+test('a proof of version 1.2.0 stays in the history, and out of how a cited answer is verified', async () => {
+  const { app, person: by } = service
+  const point = { lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth' }
+  const current = await call(app, 'POST /advisory/fertilizer/point', { payload: point })
+  const kept = {
+    request: { ...point, proof: true },
+    answer: { ...current.body, proof: [{ release: current.body.release, merkle_root: 'x', pixels: [] }] },
+  }
+  const from = { product: 'fertilizer', releases: [current.body.release] }
+  const id = await recorderOn(service.database.writer)(recordOf(by, { ...from, ...kept }))
+  expect((await call(app, `GET /history/${id}`, { by })).body).toMatchObject(kept)
+
+  const share = await call(app, `POST /history/${id}/share`, { by })
+  const { verify, ...cited } = (await call(app, `GET /cite/${share.body.id}`)).body
+  expect(cited).toMatchObject(kept)
+  const { headers, body: payload } = verify
+  const again = await call(app, 'POST /advisory/fertilizer/point', { headers, payload })
+  expect([again.status, createHash('sha256').update(again.text).digest('hex')]).toEqual([200, verify.sha256])
+})
