@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { Kysely } from 'kysely'
 import type { CompanionRole } from '#schemas/certainty.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { listSome, OperatorError } from '#src/errors.ts'
 import { formatPlace, type Grid, sameGrid, type Window } from '#src/raster/grid.ts'
 import { createPixels, markMasked, markNodata, type Pixels, withType } from '#src/raster/pixels.ts'
@@ -21,7 +20,7 @@ import {
 import { type FileLayer, type LayerFiles, openLayer, type Piece, pieceIn } from './layers.ts'
 import { OpenFiles } from './open-files.ts'
 
-export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest) {
+export async function openGeoTiffs(db: Db, manifest: Manifest) {
   const files = new OpenFiles()
   const notes = new Set<string>()
   const notHonoured = new Set<string>()
