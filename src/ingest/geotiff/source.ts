@@ -16,6 +16,7 @@ import {
   hasSameLabels,
   type LayerSource,
   type SourceFile,
+  splitWindow,
 } from '../source.ts'
 import { type FileLayer, type LayerFiles, openLayer, type Piece, pieceIn } from './layers.ts'
 import { OpenFiles } from './open-files.ts'
@@ -262,18 +263,7 @@ function planWholeWindows(grid: Grid, layers: FileLayer[]): Window[] {
   }
   if (width * height > most) height = wholeTiles(most / width)
   if (width * height > most) width = wholeTiles(most / height)
-  const windows: Window[] = []
-  for (let row = 0; row < grid.height; row += height) {
-    for (let column = 0; column < grid.width; column += width) {
-      windows.push({
-        column,
-        row,
-        width: Math.min(width, grid.width - column),
-        height: Math.min(height, grid.height - row),
-      })
-    }
-  }
-  return windows
+  return splitWindow({ column: 0, row: 0, width: grid.width, height: grid.height }, width, height)
 }
 
 function findLargestBlock(layers: FileLayer[]): { width: number; height: number } {
