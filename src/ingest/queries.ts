@@ -127,9 +127,8 @@ export async function insertLayers(
 /** In degrees of longitude and latitude. */
 export async function isGeographic(db: Db, srid: number): Promise<boolean> {
   const { rows } = await sql<{ geographic: boolean }>`
-    select proj4text like '%+proj=longlat%' as geographic from spatial_ref_sys where srid = ${srid}`.execute(
-    db,
-  )
+    select proj4text like '%+proj=longlat%' as geographic
+    from spatial_ref_sys where srid = ${srid}`.execute(db)
   return rows[0]?.geographic ?? false
 }
 
@@ -192,9 +191,8 @@ export function computeLoadLock({ synthetic, checksum, ...series }: LoadedData):
 
 /** Loads need long statements; PgBouncer's shared connections may end them. */
 export async function refuseShortStatements(db: Db): Promise<void> {
-  const { rows } = await sql<{
-    timeout: string
-  }>`select current_setting('statement_timeout') as timeout`.execute(db)
+  const { rows } = await sql<{ timeout: string }>`
+    select current_setting('statement_timeout') as timeout`.execute(db)
   const timeout = rows[0]?.timeout
   if (timeout === '0') return
   throw new OperatorError(

@@ -187,9 +187,8 @@ export async function keepDraft(db: Db, draft: Draft, quota: FieldQuota): Promis
     await sql`
       update field_collection as old set state = 'gone', changed_at = now()
       from field_collection as draft
-      where draft.id = ${draft.id} and old.user_id = draft.user_id and old.name = draft.name and old.state = 'kept'`.execute(
-      trx,
-    )
+      where draft.id = ${draft.id} and old.user_id = draft.user_id and old.name = draft.name
+        and old.state = 'kept'`.execute(trx)
     return trx
       .updateTable('field_collection')
       .set({ state: 'kept', changed_at: sql<Date>`now()` })
@@ -247,18 +246,17 @@ export async function removeFieldPiece(db: Db): Promise<boolean> {
     const [collection] = rows
     if (!collection) return false
     // A draft that pauses for too long is not kept later, and pages without all of their fields have no weights.
-    await sql`update field_collection set state = 'gone' where id = ${collection.id} and state = 'draft'`.execute(
-      trx,
-    )
-    await trx.deleteFrom('field_weights').where('collection_id', '=', collection.id).execute()
+    const { id } = collection
+    await sql`update field_collection set state = 'gone' where id = ${id} and state = 'draft'`.execute(trx)
+    await trx.deleteFrom('field_weights').where('collection_id', '=', id).execute()
     // By their places in the table: a plan by ids looks at each of them for each row, where statistics are old.
     const { numAffectedRows = 0n } = await sql`
       delete from field
-      where ctid = any (array(select ctid from field where collection_id = ${collection.id} limit ${PIECE}))`.execute(
+      where ctid = any (array(select ctid from field where collection_id = ${id} limit ${PIECE}))`.execute(
       trx,
     )
     if (numAffectedRows < BigInt(PIECE)) {
-      await trx.deleteFrom('field_collection').where('id', '=', collection.id).execute()
+      await trx.deleteFrom('field_collection').where('id', '=', id).execute()
     }
     return true
   })
@@ -380,9 +378,8 @@ export async function insertWeights(
     select id, ${page}::integer, ${grid}, ${ids}::bytea, ${weights}::bytea
     from field_collection where id = ${collectionId} and state = 'kept'
     for share
-    on conflict (collection_id, page, grid) do update set ids = excluded.ids, weights = excluded.weights`.execute(
-    db,
-  )
+    on conflict (collection_id, page, grid)
+    do update set ids = excluded.ids, weights = excluded.weights`.execute(db)
 }
 
 /** A page of positions, as of {@link listFields}. */

@@ -296,9 +296,8 @@ export async function renewClaim(db: Db, id: string): Promise<boolean> {
 
 export async function postpone(db: Db, id: string, seconds: number): Promise<void> {
   await sql`
-    update subscription set leased_until = now() + make_interval(secs => ${seconds}::float8) where id = ${id}`.execute(
-    db,
-  )
+    update subscription set leased_until = now() + make_interval(secs => ${seconds}::float8)
+    where id = ${id}`.execute(db)
 }
 
 /** Once, whatever the number of processes. @param message null without a change */

@@ -54,9 +54,8 @@ async function* archiveLines(
 ): AsyncGenerator<string> {
   const relations = await listRelations(trx)
   // A migration waits for it, as for pg_dump.
-  await sql`lock table ${sql.join(relations.map(({ name }) => sql.table(name)))} in access share mode`.execute(
-    trx,
-  )
+  const tables = sql.join(relations.map(({ name }) => sql.table(name)))
+  await sql`lock table ${tables} in access share mode`.execute(trx)
   let done = 0
   yield formatLine(await headOf(trx))
   for (const { name, columns } of relations) {
@@ -194,9 +193,8 @@ async function fasten(
 ): Promise<void> {
   for (const { name } of relations) await sql`alter table ${sql.table(name)} enable trigger user`.execute(trx)
   for (const [index, { table, name, definition }] of foreignKeys.entries()) {
-    await sql`alter table ${sql.table(table)} add constraint ${sql.id(name)} ${sql.raw(definition)}`.execute(
-      trx,
-    )
+    const constraint = sql`constraint ${sql.id(name)} ${sql.raw(definition)}`
+    await sql`alter table ${sql.table(table)} add ${constraint}`.execute(trx)
     progress((index + 1) / foreignKeys.length)
   }
 }
