@@ -26,7 +26,7 @@ const ProvenanceLayer = t.component('ProvenanceLayer', 'A layer that has a value
     description: 'Its number, as in `GET /releases/{release}/layers`.',
     examples: [2],
   }),
-  input: t.orNull(Type.String(), 'The input or species; null where the product has none.', null),
+  input: t.stringOrNull('The input or species; null where the product has none.', null),
   scenario: Type.Union([Type.String(), Type.Null()], { examples: ['Normal'] }),
   ...conditionOfEntry,
   role: t.choice(COMPANION_ROLES, 'Of a band about layers.'),
@@ -185,8 +185,7 @@ const RELEASE_MEMBERS: readonly ReleaseMember[] = [
   },
   {
     name: 'crop',
-    schema: t.orNull(
-      Type.String(),
+    schema: t.stringOrNull(
       'The code of the crop that was answered for; null where the answer is of no crop.',
       'wheat',
     ),

@@ -173,7 +173,7 @@ const FoundArea = t.component('FoundArea', 'An administrative area that a name m
   level: Level,
   code: t.string('The stable code of the area, for requests.'),
   name: Type.String(),
-  parent: t.orNull(Type.String(), 'The name of the area right above; null for a country.'),
+  parent: t.stringOrNull('The name of the area right above; null for a country.'),
   ...Centroid.properties,
 })
 

@@ -10,8 +10,7 @@ const CatalogCrop = t.component('CatalogCrop', {
 })
 
 const AboutMetres = (direction: string, example: number) =>
-  t.orNull(
-    Type.Integer(),
+  t.integerOrNull(
     `About how many metres a pixel has ${direction}, in the middle of the grid. Null where the CRS is not known.`,
     example,
   )
@@ -98,11 +97,7 @@ function releaseOf(products: readonly ProductContract[]) {
     product: productSchema(products, ON),
     country_code: Type.String({ examples: ['eth'] }),
     crop: t.orNull(Type.String({ examples: ['wheat'] })),
-    forecast_period: t.orNull(
-      Type.String(),
-      `${FORECAST_MONTH} As \`YYYY-MM\`, for requests.${noMonth}`,
-      '2026-07',
-    ),
+    forecast_period: t.stringOrNull(`${FORECAST_MONTH} As \`YYYY-MM\`, for requests.${noMonth}`, '2026-07'),
     version: t.integer('Counts the releases for the same product, country, crop and month.'),
     synthetic: t.boolean(SYNTHETIC),
     lossy: Type.Optional(Type.Literal(true, { description: LOSSY })),
@@ -181,10 +176,7 @@ export const ReleaseParams = Type.Object({
 
 const ReleaseLayer = t.component('ReleaseLayer', 'A layer of a release.', {
   layer: Type.Integer({ minimum: 1, description: 'Its number, in the order of answers.', examples: [1] }),
-  input: t.orNull(
-    Type.String(),
-    'The fertilizer, organic input or species; null where the product has none.',
-  ),
+  input: t.stringOrNull('The fertilizer, organic input or species; null where the product has none.'),
   scenario: t.orNull(Type.String({ examples: ['Normal'] })),
   condition: Type.Optional(t.string('Of the field, where it is for one.', 'foot slope')),
   role: t.choice(
@@ -295,13 +287,13 @@ export function defineReleasesSchemas(products: readonly ProductContract[], adde
     ...(Object.fromEntries(
       added.releaseLinks.map(({ name, description, example }) => [
         name,
-        t.orNull(Type.String(), description, example),
+        t.stringOrNull(description, example),
       ]),
     ) as object),
   })
   const list = t.component('ReleaseList', {
     items: t.array(summary, 'In the order of their codes.'),
-    next_cursor: t.orNull(Type.String(), 'The `cursor` of the next page; null where this is the last one.'),
+    next_cursor: t.stringOrNull('The `cursor` of the next page; null where this is the last one.'),
   })
   return {
     release,

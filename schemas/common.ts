@@ -74,6 +74,12 @@ export function orNull<Schema extends TSchema>(schema: Schema, description?: str
   return Type.Union([schema, Type.Null()], about(description, examples))
 }
 
+export const stringOrNull = (...of: About) => orNull(Type.String(), ...of)
+export const numberOrNull = (...of: About) => orNull(Type.Number(), ...of)
+export const integerOrNull = (...of: About) => orNull(Type.Integer(), ...of)
+
+type About = [description: string, ...examples: unknown[]]
+
 /** A text of a request, which is not empty. */
 export function text(maxLength: number, description?: string, ...examples: string[]) {
   return Type.String({ minLength: 1, maxLength, format: 'text', ...about(description, examples) })

@@ -153,10 +153,7 @@ function defineHistoryItem(products: readonly ProductContract[]) {
       kind: t.oneOf(['point', 'polygon'], 'The kind of place.'),
       product: recordedProductSchema(products, 'The product; `all` is every product in one call.'),
       country_code: Type.String({ examples: ['eth'] }),
-      crop: t.orNull(
-        Type.String(),
-        ofSeasonless(products, (names) => `None for ${names}.`),
-      ),
+      crop: t.stringOrNull(ofSeasonless(products, (names) => `None for ${names}.`)),
       releases: Type.Array(Type.String(), { description: 'The releases that answered, as they were then.' }),
       synthetic: Type.Optional(
         t.boolean('Whether one of them is demonstration data. Left out where that is not known any more.'),

@@ -42,8 +42,7 @@ export const defineReadiness = (members: Record<string, TSchema>) =>
           description:
             '`used`: requests that only read are answered from it. `behind`: its data are too old. `unavailable`: it does not answer. Unless it is used, the database answers in its place.',
         }),
-        lag_ms: t.orNull(
-          Type.Number(),
+        lag_ms: t.numberOrNull(
           'How many milliseconds old at most what it answers is; null where that is not known.',
           412,
         ),

@@ -37,10 +37,7 @@ function advisoryCountsOf(products: readonly ProductContract[]) {
       by_country: Type.Array(Type.Object({ country_code: Type.String(), advisories: Count })),
       by_crop: Type.Array(
         Type.Object({
-          crop: t.orNull(
-            Type.String(),
-            ofSeasonless(products, (names) => `Null for ${names}.`),
-          ),
+          crop: t.stringOrNull(ofSeasonless(products, (names) => `Null for ${names}.`)),
           advisories: Count,
         }),
       ),
@@ -56,7 +53,7 @@ const FeedbackCounts = t.component(
   'Feedback that was first given in these days and is still there.',
   {
     count: Count,
-    average: t.orNull(Type.Number(), 'The mean rating, to two decimals; null where there is none.'),
+    average: t.numberOrNull('The mean rating, to two decimals; null where there is none.'),
   },
 )
 
@@ -121,7 +118,7 @@ export const SlowCallsAnswer = t.component(
         }),
         operation: t.string('As in `GET /stats`.', 'yieldInPolygons'),
         status: Type.Integer({ examples: [200] }),
-        code: t.orNull(Type.String(), 'Of the error; null for a success.'),
+        code: t.stringOrNull('Of the error; null for a success.'),
         ended_at: t.Time,
         request_id: t.string(
           'The `X-Request-Id` of the answer; `reqId` in the log, where `ACCESS_LOG` is on.',

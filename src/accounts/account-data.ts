@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely'
 import type { Config } from '#src/config.ts'
 import type { AuditKind } from '#src/data/audit-kinds.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Tables } from '#src/data/tables.ts'
 
 /** What an extension has of accounts. */
 export interface AccountData {
@@ -10,7 +9,7 @@ export interface AccountData {
   /** Kinds of audit records of changes of rights. */
   changes?: readonly AuditKind[]
   /** Removes some rows of deleted accounts; true where more may be left. */
-  removePiece?(db: Kysely<Tables>): Promise<boolean>
+  removePiece?(db: Db): Promise<boolean>
   /** Its table that has rows of a deleted account until then. */
   leftIn?: string
 }

@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import { type Config, TOKEN_PLACE } from '#src/config.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Mail, Mailer } from './mailer.ts'
 import { mailboxSubject, mailingSubjects, type Throttle } from './throttle.ts'
@@ -16,7 +15,7 @@ import {
 import { emailKey, findCredentials } from './user-queries.ts'
 
 /** Makes a token for an account, which ends an older one; undefined without an account, or without need. */
-export async function issueToken(db: Kysely<Tables>, email: string, purpose: TokenPurpose, hours: number) {
+export async function issueToken(db: Db, email: string, purpose: TokenPurpose, hours: number) {
   const token = newToken()
   const account = await putAccountToken(db, email, { purpose, hash: tokenHash(token), seconds: hours * 3600 })
   return account && { token, userId: account.id, email: account.email }
@@ -49,12 +48,7 @@ interface Wording {
 }
 
 /** Mails with tokens. No answer waits for a look at accounts, so none tells. */
-export function createAccountMail(
-  db: Kysely<Tables>,
-  throttle: Throttle,
-  config: Config,
-  mailer: Mailer | undefined,
-) {
+export function createAccountMail(db: Db, throttle: Throttle, config: Config, mailer: Mailer | undefined) {
   const wordings = wordingsOf(config)
 
   async function registrationMail({ id, email }: Registration, token: string): Promise<Mail> {

@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hash, verify } from 'argon2'
-import type { Kysely } from 'kysely'
 import type { PasswordChange } from '#schemas/auth.ts'
 import type { AuditEvent } from '#src/data/audit-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
@@ -40,7 +39,7 @@ const CEILING_PAUSE_MS = 1000
  * Compares a password in its turn, and counts a wrong one. Guesses from everywhere take a second each, one after the
  * other: that slows them down, and keeps nobody out. From networks of the owner they neither pause nor wait.
  */
-function createComparison(db: Kysely<Tables>, throttle: Throttle, inTurn: RunThrottled) {
+function createComparison(db: Db, throttle: Throttle, inTurn: RunThrottled) {
   return <Result>(
     account: string,
     visit: AccountRequest,
@@ -135,7 +134,7 @@ export type CredentialService = ReturnType<typeof createCredentialService>
 
 /** @param confirms whether an account needs a confirmed e-mail */
 export function createCredentialService(
-  db: Kysely<Tables>,
+  db: Db,
   throttle: Throttle,
   inTurn: RunThrottled,
   { confirms, steps }: { confirms: boolean; steps: LoginSteps },
@@ -222,7 +221,7 @@ function isPassword(
 
 /** The found account where the password is right, with a hash of the present parameters from now on. */
 async function matching(
-  db: Kysely<Tables>,
+  db: Db,
   known: Account | undefined,
   { email, password }: { email: string; password: string },
   { atDatabase }: AccountRequest,

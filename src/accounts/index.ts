@@ -1,8 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { Kysely } from 'kysely'
 import { authSchemas, LoginRequest, Reauthentication, sessionSchemas } from '#schemas/auth.ts'
 import { SCOPES } from '#schemas/keys.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import type { App } from '#src/http/app.ts'
 import type { Accounts, Caller } from '#src/http/plugins/authentication.ts'
 import type { LogFailure } from '#src/http/plugins/logs.ts'
@@ -24,7 +23,7 @@ import { sessionRoutes } from './session-routes.ts'
 import { type LoginSteps, withMembers } from './steps.ts'
 import { deleteExpiredRegistrations, tokenHash } from './token-queries.ts'
 
-export async function cleanUp(db: Kysely<Tables>, stop?: AbortSignal): Promise<void> {
+export async function cleanUp(db: Db, stop?: AbortSignal): Promise<void> {
   for (const removePiece of [deleteExpiredRegistrations, endExpiredSessions, deleteEndedSessions]) {
     while (!stop?.aborted && (await removePiece(db)) > 0);
   }
@@ -69,7 +68,7 @@ async function mailerOf(app: App, log: FastifyBaseLogger): Promise<Mailer | unde
 }
 
 /** Finds callers at the primary, since a replica lags behind. */
-export function createAccounts(db: Kysely<Tables>, steps: LoginSteps, logFailure: LogFailure): Accounts {
+export function createAccounts(db: Db, steps: LoginSteps, logFailure: LogFailure): Accounts {
   async function withPresentRole(caller: Caller): Promise<Caller> {
     if (caller.role !== 'admin') return caller
     for (const { refuseAdmin, isOn } of steps) {

@@ -1,8 +1,8 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import { type ApiKey, type NewApiKey, type Scope, USAGE_DAYS } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
 import { isoTime } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import type { KeyUsage } from '#src/http/plugins/key-usage.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 import { isFreshSession } from './queries.ts'
@@ -33,10 +33,7 @@ interface NewKey {
 }
 
 /** Adds a key, and deletes expired ones. The account is held: no key is made while all end. Undefined without the session. */
-export async function insertKey(
-  trx: Transaction<Tables>,
-  key: NewKey,
-): Promise<Omit<NewApiKey, 'key'> | undefined> {
+export async function insertKey(trx: Trx, key: NewKey): Promise<Omit<NewApiKey, 'key'> | undefined> {
   const { userId, sessionId, name, hint, hash, scopes, expiresInDays } = key
   // The process may have looked the session up seconds ago.
   if ((await isFreshSession(trx, sessionId)) === undefined) return undefined
@@ -59,7 +56,7 @@ export async function insertKey(
     .executeTakeFirstOrThrow()
 }
 
-export async function listKeys(db: Kysely<Tables>, userId: string): Promise<ApiKey[]> {
+export async function listKeys(db: Db, userId: string): Promise<ApiKey[]> {
   return db
     .selectFrom('api_key')
     .select([
@@ -80,7 +77,7 @@ export async function listKeys(db: Kysely<Tables>, userId: string): Promise<ApiK
 }
 
 /** Deletes a key and those made with it; false where the user has none with this id, which may be any text. */
-export async function deleteKey(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
+export async function deleteKey(db: Db, userId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   const { numDeletedRows } = await db
     .deleteFrom('api_key')
@@ -90,13 +87,13 @@ export async function deleteKey(db: Kysely<Tables>, userId: string, id: string):
   return numDeletedRows > 0n
 }
 
-export async function deleteApiKeys(db: Kysely<Tables>, userId: string): Promise<number> {
+export async function deleteApiKeys(db: Db, userId: string): Promise<number> {
   const { numDeletedRows } = await db.deleteFrom('api_key').where('user_id', '=', userId).executeTakeFirst()
   return Number(numDeletedRows)
 }
 
 export async function findKeyUser(
-  db: Kysely<Tables>,
+  db: Db,
   hash: Buffer,
 ): Promise<{ id: string; role: Role; keyId: string; scopes: Scope[] } | undefined> {
   return db
@@ -111,14 +108,14 @@ export async function findKeyUser(
 }
 
 /** Notes the use of a key, at most once a minute. */
-export async function touchKey(db: Kysely<Tables>, id: string): Promise<void> {
+export async function touchKey(db: Db, id: string): Promise<void> {
   await sql`
     update api_key set last_used_at = now()
     where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')`.execute(db)
 }
 
 /** All processes have one order, which avoids deadlocks. Usage of deleted keys is dropped. */
-export async function addKeyUsage(db: Kysely<Tables>, usage: KeyUsage[]): Promise<void> {
+export async function addKeyUsage(db: Db, usage: KeyUsage[]): Promise<void> {
   const column = <Name extends keyof KeyUsage>(name: Name) => usage.map((one) => one[name])
   await sql`
     insert into api_key_usage as kept (key_id, day, requests)
@@ -132,7 +129,7 @@ export async function addKeyUsage(db: Kysely<Tables>, usage: KeyUsage[]): Promis
     on conflict (key_id, day) do update set requests = kept.requests + excluded.requests`.execute(db)
 }
 
-export async function deleteOldUsage(db: Kysely<Tables>): Promise<void> {
+export async function deleteOldUsage(db: Db): Promise<void> {
   await sql`
     delete from api_key_usage
     where day < (now() at time zone 'UTC')::date - ${USAGE_KEPT_DAYS}::integer`.execute(db)

@@ -1,8 +1,8 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Session } from '#schemas/auth.ts'
 import type { Role } from '#schemas/user.ts'
 import { isoTime } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 
 /** Of a session, however often it is continued. */
@@ -21,7 +21,7 @@ export interface SessionUse {
 }
 
 export async function findSessionUser(
-  db: Kysely<Tables>,
+  db: Db,
   sessionId: string,
 ): Promise<{ id: string; role: Role } | undefined> {
   return db
@@ -34,7 +34,7 @@ export async function findSessionUser(
 }
 
 /** Whether a session's password was given within the last ten minutes; undefined where the session has ended. */
-export async function isFreshSession(db: Kysely<Tables>, sessionId: string): Promise<boolean | undefined> {
+export async function isFreshSession(db: Db, sessionId: string): Promise<boolean | undefined> {
   const row = await db
     .selectFrom('session')
     .select(sql<boolean>`authenticated_at > now() - interval '10 minutes'`.as('fresh'))
@@ -44,7 +44,7 @@ export async function isFreshSession(db: Kysely<Tables>, sessionId: string): Pro
   return row?.fresh
 }
 
-export async function freshenSession(db: Kysely<Tables>, sessionId: string): Promise<void> {
+export async function freshenSession(db: Db, sessionId: string): Promise<void> {
   await db
     .updateTable('session')
     .set({ authenticated_at: sql<Date>`now()` })
@@ -53,11 +53,7 @@ export async function freshenSession(db: Kysely<Tables>, sessionId: string): Pro
 }
 
 /** Whether the owner has a session of the network, or has logged in or reset the password from there. */
-export async function hasUsedNetwork(
-  db: Kysely<Tables>,
-  emailKeyOfAccount: string,
-  network: string,
-): Promise<boolean> {
+export async function hasUsedNetwork(db: Db, emailKeyOfAccount: string, network: string): Promise<boolean> {
   const { rows } = await sql`
     select from app_user
     where email_key = ${emailKeyOfAccount} and (
@@ -76,7 +72,7 @@ export async function hasUsedNetwork(
 
 /** Undefined where the password has changed since the comparison: the session would outlive a change that ends all. */
 export async function insertSession(
-  trx: Transaction<Tables>,
+  trx: Trx,
   { id, passwordHash }: { id: string; passwordHash: string },
   { network, userAgent }: SessionUse,
 ): Promise<string | undefined> {
@@ -96,7 +92,7 @@ export async function insertSession(
 }
 
 /** The latest use first. */
-export async function listSessions(db: Kysely<Tables>, userId: string, current: string): Promise<Session[]> {
+export async function listSessions(db: Db, userId: string, current: string): Promise<Session[]> {
   return db
     .selectFrom('session')
     .select([
@@ -116,7 +112,7 @@ export async function listSessions(db: Kysely<Tables>, userId: string, current: 
 }
 
 /** False where the user has no session with this id, which may be any text. */
-export async function endUserSession(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
+export async function endUserSession(db: Db, userId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   const { numUpdatedRows } = await endSessions(db)
     .where('user_id', '=', userId)
@@ -125,24 +121,20 @@ export async function endUserSession(db: Kysely<Tables>, userId: string, id: str
   return numUpdatedRows > 0n
 }
 
-export async function endSession(db: Kysely<Tables>, sessionId: string): Promise<void> {
+export async function endSession(db: Db, sessionId: string): Promise<void> {
   await endSessions(db).where('id', '=', sessionId).execute()
 }
 
 /** The caller holds the account. */
-export async function endOtherSessions(
-  db: Kysely<Tables>,
-  userId: string,
-  sessionId: string | null,
-): Promise<void> {
+export async function endOtherSessions(db: Db, userId: string, sessionId: string | null): Promise<void> {
   await endSessions(db).where('user_id', '=', userId).where('id', 'is distinct from', sessionId).execute()
 }
 
-function endSessions(db: Kysely<Tables>) {
+function endSessions(db: Db) {
   return db.updateTable('session').set({ ended_at: sql<Date>`now()` }).where('ended_at', 'is', null)
 }
 
-export async function endExpiredSessions(db: Kysely<Tables>): Promise<number> {
+export async function endExpiredSessions(db: Db): Promise<number> {
   const expired = sql<string>`(
     select id from session where ended_at is null and expires_at < now() limit ${PIECE} for update skip locked
   )`
@@ -151,7 +143,7 @@ export async function endExpiredSessions(db: Kysely<Tables>): Promise<number> {
 }
 
 /** Deletes some tokens of ended sessions, later the sessions; gives the number of rows. */
-export async function deleteEndedSessions(db: Kysely<Tables>): Promise<number> {
+export async function deleteEndedSessions(db: Db): Promise<number> {
   const { numAffectedRows: tokens = 0n } = await sql`
     delete from refresh_token where hash in (
       select hash from refresh_token
@@ -168,7 +160,7 @@ export async function deleteEndedSessions(db: Kysely<Tables>): Promise<number> {
 }
 
 /** The longest wait of some subjects, rounded up; 0 without one. */
-export async function secondsBlocked(db: Kysely<Tables>, subjects: Subject[]): Promise<number> {
+export async function secondsBlocked(db: Db, subjects: Subject[]): Promise<number> {
   const { rows } = await sql<{ seconds: number | null }>`
     select ceil(extract(epoch from max(blocked_until) - now()))::integer as seconds
     from auth_throttle
@@ -189,12 +181,12 @@ export interface Subject {
 }
 
 /** Counts a failure, and sets the time of the next attempt. */
-export async function recordFailure(db: Kysely<Tables>, subject: Subject): Promise<void> {
+export async function recordFailure(db: Db, subject: Subject): Promise<void> {
   await recording(subject).execute(db)
 }
 
 /** The same unless the subject has to wait: false then. */
-export async function recordUnlessBlocked(db: Kysely<Tables>, subject: Subject): Promise<boolean> {
+export async function recordUnlessBlocked(db: Db, subject: Subject): Promise<boolean> {
   const { rows } = await sql`
     ${recording(subject)} where known.blocked_until <= clock_timestamp() returning 1`.execute(db)
   return rows.length > 0
@@ -222,7 +214,7 @@ function recording(subject: Subject): RawBuilder<unknown> {
 }
 
 export async function hasFailedTooOften(
-  db: Kysely<Tables>,
+  db: Db,
   { hash, freeFailures, forgottenAfter }: Subject,
 ): Promise<boolean> {
   const since = forgottenAfter.since === 'first' ? 'first_failure_at' : 'last_failure_at'
@@ -236,11 +228,11 @@ export async function hasFailedTooOften(
   return row !== undefined
 }
 
-export async function clearFailures(db: Kysely<Tables>, subjects: Subject[]): Promise<void> {
+export async function clearFailures(db: Db, subjects: Subject[]): Promise<void> {
   const hashes = subjects.map(({ hash }) => hash)
   await db.deleteFrom('auth_throttle').where('subject', 'in', hashes).execute()
 }
 
-export async function deleteOldFailures(db: Kysely<Tables>): Promise<void> {
+export async function deleteOldFailures(db: Db): Promise<void> {
   await sql`delete from auth_throttle where last_failure_at < now() - interval '1 day'`.execute(db)
 }

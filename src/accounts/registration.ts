@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely'
 import type { EmailConfirmation, PasswordReset, RegisterRequest } from '#schemas/auth.ts'
 import type { UserProfile } from '#schemas/user.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
 import { type AccountMail, CONFIRMATION_HOURS } from './account-mail.ts'
@@ -36,7 +35,7 @@ export type RegistrationService = ReturnType<typeof createRegistrationService>
 
 /** @param confirms whether an account needs a confirmed e-mail */
 export function createRegistrationService(
-  db: Kysely<Tables>,
+  db: Db,
   throttle: Throttle,
   inTurn: RunThrottled,
   mail: AccountMail,
@@ -107,7 +106,7 @@ export function createRegistrationService(
 
 export type TokenService = ReturnType<typeof createTokenService>
 
-export function createTokenService(db: Kysely<Tables>, throttle: Throttle, inTurn: RunThrottled) {
+export function createTokenService(db: Db, throttle: Throttle, inTurn: RunThrottled) {
   return {
     /** Gives the id of the user. All sessions end, and keys by default: an intruder may have left one. */
     async resetPassword(
@@ -204,7 +203,7 @@ async function refuseToken(throttle: Throttle, { address, atDatabase }: AccountR
 }
 
 /** False where the account exists, or another request was faster. */
-function admit(db: Kysely<Tables>, registration: WaitingRegistration, audit: Audit): Promise<boolean> {
+function admit(db: Db, registration: WaitingRegistration, audit: Audit): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     const userId = await admitRegistration(trx, registration)
     if (userId !== undefined) await audit(trx, { kind: 'account_made', userId })

@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
 import {
@@ -12,7 +12,7 @@ import {
   settleText,
 } from '#src/data/relations.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Tables, Trx } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { ACCOUNT_DATA } from './account-data.ts'
 
@@ -41,10 +41,7 @@ interface CopiedAccount {
 }
 
 /** Undefined where the copy has none with this key of an e-mail. */
-export async function findCopiedAccount(
-  copy: Kysely<Tables>,
-  emailKey: string,
-): Promise<CopiedAccount | undefined> {
+export async function findCopiedAccount(copy: Db, emailKey: string): Promise<CopiedAccount | undefined> {
   return copy
     .selectFrom('app_user')
     .select([
@@ -114,8 +111,8 @@ interface RestoredAccount {
  * @throws {OperatorError} where the e-mail or the id is taken, or the deletion still goes on
  */
 export async function restoreAccount(
-  db: Kysely<Tables>,
-  copy: Kysely<Tables>,
+  db: Db,
+  copy: Db,
   account: CopiedAccount,
   lockedHash: string,
 ): Promise<RestoredAccount> {
@@ -137,7 +134,7 @@ export async function restoreAccount(
 }
 
 /** Refuses what cannot be restored; gives whether rights were changed since the copy. */
-async function lookAt(trx: Transaction<Tables>, account: CopiedAccount): Promise<boolean> {
+async function lookAt(trx: Trx, account: CopiedAccount): Promise<boolean> {
   const { id, email, emailKey, changes, recordedUntil } = account
   const { rows } = await sql<{ taken: string | null; going: boolean; changed: boolean }>`
     select
@@ -163,8 +160,8 @@ async function lookAt(trx: Transaction<Tables>, account: CopiedAccount): Promise
 }
 
 async function copyRows(
-  trx: Transaction<Tables>,
-  source: Transaction<Tables>,
+  trx: Trx,
+  source: Trx,
   user: string,
   left: (keyof Tables)[],
 ): Promise<RestoredAccount['rows']> {
@@ -182,11 +179,7 @@ async function copyRows(
 }
 
 /** Numbers of templates, collections and audit records mean the same in both where one was made of the other. */
-async function refuseOther(
-  trx: Transaction<Tables>,
-  source: Transaction<Tables>,
-  user: string,
-): Promise<void> {
+async function refuseOther(trx: Trx, source: Trx, user: string): Promise<void> {
   const { rows: used } = await sql<{ id: string; checksum: Buffer }>`
     select id::text as id, checksum
     from answer_template
@@ -202,7 +195,7 @@ async function refuseOther(
 }
 
 /** What counts towards quotas and statistics of all accounts. */
-async function countAnew(trx: Transaction<Tables>, user: string): Promise<void> {
+async function countAnew(trx: Trx, user: string): Promise<void> {
   await sql`
     insert into history_size (user_id, items, bytes)
     select user_id, count(*), sum(bytes) from history_item where user_id = ${user} group by user_id`.execute(

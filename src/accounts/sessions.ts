@@ -1,7 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import type { Kysely, Transaction } from 'kysely'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
 import { endSession, insertSession, recordUnlessBlocked, type SessionUse, secondsBlocked } from './queries.ts'
@@ -42,7 +41,7 @@ export interface SignedInSession {
 
 /** Undefined where the credentials have changed; `open`: the steps that were not needed. */
 export async function startSession(
-  db: Kysely<Tables>,
+  db: Db,
   credentials: Credentials,
   use: SessionUse,
   open: LoginSteps,
@@ -71,7 +70,7 @@ type Continuation = { session: SignedInSession } | { stolen: string } | { tooSoo
  * the successor, and gets it again. A later use ends the session, since the service cannot tell which one is the thief.
  */
 export async function continueSession(
-  db: Kysely<Tables>,
+  db: Db,
   token: string,
   use: SessionUse,
   audit: Audit,
@@ -103,11 +102,7 @@ export async function continueSession(
   })
 }
 
-async function mayAskAgain(
-  trx: Transaction<Tables>,
-  usedSecondsAgo: number,
-  successor: string,
-): Promise<boolean> {
+async function mayAskAgain(trx: Trx, usedSecondsAgo: number, successor: string): Promise<boolean> {
   if (usedSecondsAgo < SHARED_SECONDS) return true
   return usedSecondsAgo < LOST_ANSWER_SECONDS && !(await tokens.wasUsed(trx, tokens.tokenHash(successor)))
 }

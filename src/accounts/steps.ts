@@ -1,6 +1,5 @@
-import type { Kysely } from 'kysely'
 import type { TObject, TProperties } from 'typebox'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import type { ApiError, ErrorCode } from '#src/errors.ts'
 import type { AccountRequest } from './throttle.ts'
 
@@ -12,7 +11,7 @@ export interface LoginStep {
   texts: { members: string; login: string; reauthentication: string; missing: string }
   /** Of a login. */
   refusals: { missing: ErrorCode; wrong: ErrorCode }
-  isOn(db: Kysely<Tables>, userId: string): Promise<boolean>
+  isOn(db: Db, userId: string): Promise<boolean>
   /** Judges what is shown beside a right password, and uses it up. */
   judge(
     userId: string,
@@ -43,11 +42,7 @@ export async function passSteps(
 }
 
 /** The first step that an account has on. */
-export async function findStepOn(
-  steps: LoginSteps,
-  db: Kysely<Tables>,
-  userId: string,
-): Promise<LoginStep | undefined> {
+export async function findStepOn(steps: LoginSteps, db: Db, userId: string): Promise<LoginStep | undefined> {
   for (const step of steps) if (await step.isOn(db, userId)) return step
   return undefined
 }

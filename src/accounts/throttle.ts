@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Kysely } from 'kysely'
 import type { Static, TSchema } from 'typebox'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
@@ -108,7 +107,7 @@ export function makeContext(
 export type Throttle = ReturnType<typeof createThrottle>
 
 /** Counts failures in the database, which all processes share and whose clock is the only one. */
-export function createThrottle(db: Kysely<Tables>) {
+export function createThrottle(db: Db) {
   return {
     /** @throws {ApiError} TOO_MANY_REQUESTS, with Retry-After, while one of the subjects has to wait */
     async refuseBlocked(subjects: Subject[]): Promise<void> {

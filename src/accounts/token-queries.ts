@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import type { UserProfile } from '#schemas/user.ts'
 import { isoTime } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Tables, Trx } from '#src/data/tables.ts'
 import type { SessionUse } from './queries.ts'
 import { emailKey, type NewUser, storedEmail } from './user-queries.ts'
 
@@ -13,7 +13,7 @@ export type TokenPurpose = Tables['account_token']['purpose']
  * The e-mail is as its owner wrote it: the requested one may only look the same.
  */
 export async function putAccountToken(
-  db: Kysely<Tables>,
+  db: Db,
   email: string,
   { purpose, hash, seconds }: { purpose: TokenPurpose; hash: Buffer; seconds: number },
 ): Promise<{ id: string; email: string } | undefined> {
@@ -32,7 +32,7 @@ export async function putAccountToken(
 
 /** Undefined for an invalid or expired token. */
 export async function findTokenAccount(
-  db: Kysely<Tables>,
+  db: Db,
   purpose: TokenPurpose,
   hash: Buffer,
 ): Promise<{ id: string; email: string; name: string; organisation: string | null } | undefined> {
@@ -47,11 +47,7 @@ export async function findTokenAccount(
 }
 
 /** Uses a token up; false where it has expired, or another request was faster. */
-export async function spendAccountToken(
-  db: Kysely<Tables>,
-  purpose: TokenPurpose,
-  hash: Buffer,
-): Promise<boolean> {
+export async function spendAccountToken(db: Db, purpose: TokenPurpose, hash: Buffer): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('account_token')
     .where('hash', '=', hash)
@@ -61,11 +57,7 @@ export async function spendAccountToken(
   return numDeletedRows > 0n
 }
 
-export async function deleteAccountToken(
-  db: Kysely<Tables>,
-  purpose: TokenPurpose,
-  userId: string,
-): Promise<void> {
+export async function deleteAccountToken(db: Db, purpose: TokenPurpose, userId: string): Promise<void> {
   await db.deleteFrom('account_token').where('user_id', '=', userId).where('purpose', '=', purpose).execute()
 }
 
@@ -75,11 +67,7 @@ const SPENT_TOKEN_SECONDS = 60
 /** Rows that one statement deletes. */
 const PIECE = 1000
 
-export async function insertRefreshToken(
-  trx: Transaction<Tables>,
-  sessionId: string,
-  hash: Buffer,
-): Promise<void> {
+export async function insertRefreshToken(trx: Trx, sessionId: string, hash: Buffer): Promise<void> {
   await sql`
     insert into refresh_token (hash, session_id, expires_at)
     select ${hash}, id, least(expires_at, now() + make_interval(days => ${REFRESH_TOKEN_DAYS}))
@@ -100,7 +88,7 @@ interface RefreshTokenState {
 
 /** A refresh token of a session, which is locked until the transaction ends. */
 export async function holdRefreshToken(
-  trx: Transaction<Tables>,
+  trx: Trx,
   hash: Buffer,
   family: Buffer,
 ): Promise<RefreshTokenState | undefined> {
@@ -128,7 +116,7 @@ export async function holdRefreshToken(
   return rows[0]
 }
 
-export async function wasUsed(trx: Transaction<Tables>, hash: Buffer): Promise<boolean> {
+export async function wasUsed(trx: Trx, hash: Buffer): Promise<boolean> {
   const used = await trx
     .selectFrom('refresh_token')
     .select('hash')
@@ -140,7 +128,7 @@ export async function wasUsed(trx: Transaction<Tables>, hash: Buffer): Promise<b
 
 /** Marks a token and its session as used; deletes old tokens of the session. */
 export async function spendRefreshToken(
-  trx: Transaction<Tables>,
+  trx: Trx,
   sessionId: string,
   token: { hash: Buffer; family: Buffer; successorSalt: Buffer },
   { network, userAgent }: SessionUse,
@@ -174,11 +162,7 @@ interface TokenToKeep {
 }
 
 /** Stores a registration, and gives the account as it will be. The time does not depend on a present account. */
-export async function insertRegistration(
-  db: Kysely<Tables>,
-  user: NewUser,
-  token: TokenToKeep,
-): Promise<UserProfile> {
+export async function insertRegistration(db: Db, user: NewUser, token: TokenToKeep): Promise<UserProfile> {
   const kept = await db
     .insertInto('pending_registration')
     .values({
@@ -197,7 +181,7 @@ export async function insertRegistration(
 
 /** Gives the newest registration of an e-mail another token; undefined without one. */
 export async function renewRegistration(
-  db: Kysely<Tables>,
+  db: Db,
   email: string,
   token: TokenToKeep,
 ): Promise<{ id: string; email: string } | undefined> {
@@ -216,7 +200,7 @@ export async function renewRegistration(
     .executeTakeFirst()
 }
 
-export async function countRegistrations(db: Kysely<Tables>, email: string): Promise<number> {
+export async function countRegistrations(db: Db, email: string): Promise<number> {
   const { count } = await db
     .selectFrom('pending_registration')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -236,10 +220,7 @@ export interface WaitingRegistration {
  * The registrations of the e-mail of a token, that of the token first; none for an invalid one. Different people may have
  * one key, as at `straße` and `strasse`, so e-mails are compared in lower case.
  */
-export async function findRegistrations(
-  db: Kysely<Tables>,
-  tokenHash: Buffer,
-): Promise<WaitingRegistration[]> {
+export async function findRegistrations(db: Db, tokenHash: Buffer): Promise<WaitingRegistration[]> {
   const { rows } = await sql<WaitingRegistration>`
     select waiting.id, waiting.email_key as "emailKey", waiting.password_hash as "passwordHash"
     from pending_registration as own
@@ -254,7 +235,7 @@ export async function findRegistrations(
 
 /** Makes an account of a registration, and ends others of its e-mail; undefined where the e-mail has an account. */
 export async function admitRegistration(
-  trx: Transaction<Tables>,
+  trx: Trx,
   { id, emailKey }: WaitingRegistration,
 ): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
@@ -268,7 +249,7 @@ export async function admitRegistration(
   return rows[0]?.id
 }
 
-export async function deleteExpiredRegistrations(db: Kysely<Tables>): Promise<number> {
+export async function deleteExpiredRegistrations(db: Db): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from pending_registration where id in (
       select id from pending_registration where expires_at < now() limit ${PIECE} for update skip locked

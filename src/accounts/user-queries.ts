@@ -1,8 +1,8 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import type { ProfileChanges, Role, UserProfile } from '#schemas/user.ts'
 import type { Config } from '#src/config.ts'
 import { isoTime } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
 import { ApiError, type ErrorCode, EXAMPLE_SENTENCES, OperatorError } from '#src/errors.ts'
 import { countHistory, deleteItems, deleteUsage, type RemovedHistory } from '#src/history/queries.ts'
@@ -44,7 +44,7 @@ export interface NewUser {
 }
 
 /** Undefined where the e-mail has an account. */
-export async function insertUser(db: Kysely<Tables>, user: NewUser): Promise<UserProfile | undefined> {
+export async function insertUser(db: Db, user: NewUser): Promise<UserProfile | undefined> {
   return db
     .insertInto('app_user')
     .values({
@@ -59,12 +59,12 @@ export async function insertUser(db: Kysely<Tables>, user: NewUser): Promise<Use
     .executeTakeFirst()
 }
 
-export async function findUser(db: Kysely<Tables>, id: string): Promise<UserProfile | undefined> {
+export async function findUser(db: Db, id: string): Promise<UserProfile | undefined> {
   return db.selectFrom('app_user').select(PROFILE).where('id', '=', id).executeTakeFirst()
 }
 
 export async function findCredentials(
-  db: Kysely<Tables>,
+  db: Db,
   email: string,
 ): Promise<(Credentials & { email: string; emailConfirmed: boolean }) | undefined> {
   return db
@@ -75,7 +75,7 @@ export async function findCredentials(
 }
 
 export async function findPasswordHash(
-  db: Kysely<Tables>,
+  db: Db,
   id: string,
 ): Promise<{ email: string; passwordHash: string } | undefined> {
   return db
@@ -87,7 +87,7 @@ export async function findPasswordHash(
 
 /** Replaces the hash that was read; false where another request has changed it, or the account is gone. */
 export async function replacePasswordHash(
-  db: Kysely<Tables>,
+  db: Db,
   { id, passwordHash }: Credentials,
   replacement: string,
 ): Promise<boolean> {
@@ -101,11 +101,7 @@ export async function replacePasswordHash(
 }
 
 /** Sets the password of an owner who was reached at the e-mail. */
-export async function resetPasswordHash(
-  trx: Transaction<Tables>,
-  id: string,
-  passwordHash: string,
-): Promise<void> {
+export async function resetPasswordHash(trx: Trx, id: string, passwordHash: string): Promise<void> {
   await trx
     .updateTable('app_user')
     .set({ password_hash: passwordHash, email_confirmed: true })
@@ -113,13 +109,13 @@ export async function resetPasswordHash(
     .execute()
 }
 
-export async function confirmEmail(db: Kysely<Tables>, id: string): Promise<void> {
+export async function confirmEmail(db: Db, id: string): Promise<void> {
   await db.updateTable('app_user').set({ email_confirmed: true }).where('id', '=', id).execute()
 }
 
 /** Undefined where the account is gone. */
 export async function updateUser(
-  db: Kysely<Tables>,
+  db: Db,
   id: string,
   { name, organisation }: ProfileChanges,
 ): Promise<UserProfile | undefined> {
@@ -134,7 +130,7 @@ export async function updateUser(
 }
 
 /** Locks an account until the transaction ends; a change of several of its rows begins so. */
-export async function holdAccount(trx: Transaction<Tables>, id: string): Promise<void> {
+export async function holdAccount(trx: Trx, id: string): Promise<void> {
   await sql`select from app_user where id = ${id} for no key update`.execute(trx)
 }
 
@@ -151,7 +147,7 @@ export function findLimit(name: string, config: Config) {
     most: bound,
     refuse,
     /** Adds one, or undoes that where it is over the limit. Simultaneous requests count each other. */
-    async add<Row>(trx: Transaction<Tables>, userId: string, insert: () => Promise<Row>): Promise<Row> {
+    async add<Row>(trx: Trx, userId: string, insert: () => Promise<Row>): Promise<Row> {
       await holdAccount(trx, userId)
       const row = await insert()
       const { count } = await trx
@@ -172,7 +168,7 @@ interface RemovedRecords extends RemovedHistory {
 }
 
 /** Deletes an account, and counts its rows. Those of the history and of sessions may be a million: a job deletes them. */
-export async function deleteUser(trx: Transaction<Tables>, id: string): Promise<RemovedRecords> {
+export async function deleteUser(trx: Trx, id: string): Promise<RemovedRecords> {
   // The lock comes first, so that nothing is added after the count.
   await sql`select from app_user where id = ${id} for update`.execute(trx)
   const { sessions, keys } = await trx
@@ -186,12 +182,12 @@ export async function deleteUser(trx: Transaction<Tables>, id: string): Promise<
   return { accounts: Number(numDeletedRows), sessions: sessions ?? 0, keys: keys ?? 0, ...history }
 }
 
-export async function listUsers(db: Kysely<Tables>): Promise<UserProfile[]> {
+export async function listUsers(db: Db): Promise<UserProfile[]> {
   return db.selectFrom('app_user').select(PROFILE).orderBy('email_key').execute()
 }
 
 /** Gives the id of the account. Different people may have one key (see `emailKey`): the named one alone gets the role. */
-export async function setRole(db: Kysely<Tables>, email: string, role: Role): Promise<string> {
+export async function setRole(db: Db, email: string, role: Role): Promise<string> {
   const account = await db
     .updateTable('app_user')
     .set({ role })
@@ -221,14 +217,14 @@ const LEFTOVERS = [deleteUsage, deleteRefreshTokens, deleteSessions]
  * Deletes some rows of deleted accounts, unless another process does; true where more may be left. An extension that is off
  * keeps its data, but none of accounts that are deleted.
  */
-export async function removePiece(db: Kysely<Tables>): Promise<boolean> {
+export async function removePiece(db: Db): Promise<boolean> {
   const pieces = [removeOwnPiece, ...ACCOUNT_DATA.map((data) => data.removePiece)]
   let isMore = false
   for (const remove of pieces) if (await remove?.(db)) isMore = true
   return isMore
 }
 
-async function removeOwnPiece(db: Kysely<Tables>): Promise<boolean> {
+async function removeOwnPiece(db: Db): Promise<boolean> {
   const more = await doAlone(db, REMOVAL_LOCK, async (trx) => {
     const removal = await firstRemoval(trx)
     if (removal === undefined) return false
@@ -251,7 +247,7 @@ interface Removal {
   through: string
 }
 
-async function firstRemoval(trx: Transaction<Tables>): Promise<Removal | undefined> {
+async function firstRemoval(trx: Trx): Promise<Removal | undefined> {
   return trx
     .selectFrom('account_removal')
     .select(['user_id as userId', 'through'])
@@ -260,14 +256,14 @@ async function firstRemoval(trx: Transaction<Tables>): Promise<Removal | undefin
     .executeTakeFirst()
 }
 
-async function removeItems(trx: Transaction<Tables>, { userId, through }: Removal): Promise<boolean> {
+async function removeItems(trx: Trx, { userId, through }: Removal): Promise<boolean> {
   const last = await deleteItems(trx, userId, through, PIECE)
   if (last === null) return false
   await trx.updateTable('account_removal').set({ through: last }).where('user_id', '=', userId).execute()
   return true
 }
 
-async function deleteRefreshTokens(trx: Transaction<Tables>, userId: string, limit: number): Promise<number> {
+async function deleteRefreshTokens(trx: Trx, userId: string, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from refresh_token
     where hash in (
@@ -278,7 +274,7 @@ async function deleteRefreshTokens(trx: Transaction<Tables>, userId: string, lim
   return Number(numAffectedRows)
 }
 
-async function deleteSessions(trx: Transaction<Tables>, userId: string, limit: number): Promise<number> {
+async function deleteSessions(trx: Trx, userId: string, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from session
     where id in (select id from session where user_id = ${userId} limit ${limit})`.execute(trx)

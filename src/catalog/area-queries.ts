@@ -1,6 +1,6 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { AdminReference } from '#schemas/areas.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { ApiError, noAreas } from '#src/errors.ts'
 import { nameKey } from '#src/lib/names.ts'
 import { COUNTRIES, findKeys } from './reference-queries.ts'
@@ -14,7 +14,7 @@ interface AdminCountry {
 }
 
 export async function findAdminCountry(
-  db: Kysely<Tables>,
+  db: Db,
   name: string,
   level: number,
 ): Promise<AdminCountry | undefined> {
@@ -46,9 +46,7 @@ export interface LoadedLevel {
 }
 
 /** The levels country by country, and `boundaries_version()`: a replica may have older ones than the snapshot. */
-export async function listLoadedLevels(
-  db: Kysely<Tables>,
-): Promise<{ boundaries: string; loaded: LoadedLevel[] }> {
+export async function listLoadedLevels(db: Db): Promise<{ boundaries: string; loaded: LoadedLevel[] }> {
   const { rows } = await sql<{ boundaries: string; loaded: LoadedLevel[] }>`
     select
       boundaries_version() as boundaries,
@@ -125,7 +123,7 @@ export interface AreaPage {
 const MOST_POSITIONS = 100_000
 
 /** A page of areas in the order of their levels and codes. */
-export async function listAreas(db: Kysely<Tables>, filter: AreaFilter): Promise<AreaPage> {
+export async function listAreas(db: Db, filter: AreaFilter): Promise<AreaPage> {
   const { countryCode, levels, code = null, parent = null, after = null, offset, limit } = filter
   const { rectangle, shape } = filter
   const firstLevel =
@@ -243,7 +241,7 @@ function formatShape({ crs, tolerance, decimals }: ShapeFormat): RawBuilder<stri
 
 /** @throws {ApiError} NO_AREAS for a level without areas; for a parent that is no area above it, naming its field */
 export async function refuseWithoutAreas(
-  db: Kysely<Tables>,
+  db: Db,
   country: AdminCountry,
   level: number,
   { field, parent }: { field: string; parent: string | null },
@@ -271,7 +269,7 @@ export interface AreaReference {
 }
 
 /** The simplified shapes of areas as GeoJSON texts, in their order; null where there is no such area now. */
-export async function findOutlines(db: Kysely<Tables>, areas: AreaReference[]): Promise<(string | null)[]> {
+export async function findOutlines(db: Db, areas: AreaReference[]): Promise<(string | null)[]> {
   const { rows } = await sql<{ outline: string | null }>`
     select (
       select st_asgeojson(simplified, ${sql.lit(SHAPE_DECIMALS)})

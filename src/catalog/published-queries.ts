@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { TSchema } from 'typebox'
 import type {
   CatalogBoundaries,
@@ -9,11 +9,11 @@ import type {
 import type { Conditions } from '#schemas/certainty.ts'
 import { findLastDay, isStale } from '#schemas/products/define.ts'
 import { isoTime } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { roundDegrees } from '#src/lib/round.ts'
 import { LOADER } from './release-queries.ts'
 
-export async function listCrops(db: Kysely<Tables>): Promise<{ code: string; name: string }[]> {
+export async function listCrops(db: Db): Promise<{ code: string; name: string }[]> {
   return db.selectFrom('crop').select(['code', 'name']).orderBy('code').execute()
 }
 
@@ -115,7 +115,7 @@ const GRIDS = gridsWhere(sql`true`)
 /** Without grids of odds alone: they do not say where a value holds. */
 const GRIDS_OF_VALUES = gridsWhere(sql`exists (select from layer where coverage_id = coverage.id)`)
 
-export async function listPublishedReleases(db: Kysely<Tables>): Promise<CatalogRelease[]> {
+export async function listPublishedReleases(db: Db): Promise<CatalogRelease[]> {
   const { rows } = await sql<InRow<CatalogRelease>>`
     select
       ${MEMBERS},
@@ -159,7 +159,7 @@ export async function listPublishedReleases(db: Kysely<Tables>): Promise<Catalog
   return rows.map(shown<CatalogRelease>)
 }
 
-export async function listBoundaries(db: Kysely<Tables>): Promise<CatalogBoundaries[]> {
+export async function listBoundaries(db: Db): Promise<CatalogBoundaries[]> {
   const { rows } = await sql<CatalogBoundaries>`
     select
       country_code,
@@ -234,7 +234,7 @@ function selectReleases(withUnpublished: boolean, more: RawBuilder<unknown> = sq
     where (period.times > 0 or ${withUnpublished}::boolean)`
 }
 
-export async function listReleaseRows(db: Kysely<Tables>, filter: ReleaseFilter): Promise<ReleaseSummary[]> {
+export async function listReleaseRows(db: Db, filter: ReleaseFilter): Promise<ReleaseSummary[]> {
   const { product, countryCode, crop, state, withUnpublished, after, limit } = filter
   const { rows } = await sql<InRow<ReleaseSummary>>`
     ${selectReleases(withUnpublished)}
@@ -263,7 +263,7 @@ export interface ReleaseMember {
 
 /** @returns undefined where there is no such release that is or was complete, or it never was published and those are left out */
 export async function describeRelease(
-  db: Kysely<Tables>,
+  db: Db,
   code: string,
   withUnpublished: boolean,
   members: readonly ReleaseMember[] = [],

@@ -1,9 +1,7 @@
-import { sql, type Transaction } from 'kysely'
-import type { Tables } from '#src/data/tables.ts'
+import { sql } from 'kysely'
+import type { Trx } from '#src/data/tables.ts'
 import { listSome, OperatorError } from '#src/errors.ts'
 import { COUNTRIES, CROPS, findKeys, type ReferenceEntry, type ReferenceList } from './reference-queries.ts'
-
-type Trx = Transaction<Tables>
 
 /** As long as `admin0` of a request may be. */
 const LONGEST_NAME = 100

@@ -1,5 +1,5 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
-import type { Tables } from '#src/data/tables.ts'
+import { sql } from 'kysely'
+import type { Db, Trx } from '#src/data/tables.ts'
 import { nameKey, wordKey } from '#src/lib/names.ts'
 
 /** A list that operators keep: its tables, and how they speak of it. */
@@ -52,7 +52,7 @@ export interface CountryExtent extends ReferenceEntry {
 }
 
 /** The countries in the order of their codes. */
-export async function listCountryExtents(db: Kysely<Tables>): Promise<CountryExtent[]> {
+export async function listCountryExtents(db: Db): Promise<CountryExtent[]> {
   const { rows } = await sql<CountryExtent>`
     select
       country.code,
@@ -76,7 +76,7 @@ export async function listCountryExtents(db: Kysely<Tables>): Promise<CountryExt
 }
 
 /** The countries in the order in which documents list them: that in which they were added. */
-export async function listCountryNames(db: Kysely<Tables>): Promise<ReferenceEntry[]> {
+export async function listCountryNames(db: Db): Promise<ReferenceEntry[]> {
   return db.selectFrom('country').select(['code', 'name']).orderBy('ordinal').orderBy('code').execute()
 }
 
@@ -90,7 +90,7 @@ export interface CountryEntry extends ReferenceEntry {
   extent: Extent | null
 }
 
-export async function listCountryEntries(db: Kysely<Tables>): Promise<CountryEntry[]> {
+export async function listCountryEntries(db: Db): Promise<CountryEntry[]> {
   const extents = await listCountryExtents(db)
   const { rows } = await sql<Omit<CountryEntry, 'extent'>>`
     select
@@ -115,7 +115,7 @@ export interface CropEntry extends ReferenceEntry {
   countries: string[]
 }
 
-export async function listCropEntries(db: Kysely<Tables>): Promise<CropEntry[]> {
+export async function listCropEntries(db: Db): Promise<CropEntry[]> {
   const { rows } = await sql<CropEntry>`
     select
       code,
@@ -136,10 +136,7 @@ function withoutOwn(
 }
 
 /** What the entries of a list are found by: keys of codes, names and aliases, and whose they are. */
-export async function findKeys(
-  db: Kysely<Tables>,
-  list: ReferenceList,
-): Promise<Map<string, ReferenceEntry>> {
+export async function findKeys(db: Db, list: ReferenceList): Promise<Map<string, ReferenceEntry>> {
   const { rows } = await sql<ReferenceEntry & { aliases: string[] }>`
     select
       code,
@@ -160,7 +157,7 @@ export interface Country extends ReferenceEntry {
   crops: string[]
 }
 
-export async function listCountries(db: Kysely<Tables>): Promise<Country[]> {
+export async function listCountries(db: Db): Promise<Country[]> {
   const { rows } = await sql<Country>`
     select
       country.code,
@@ -179,7 +176,7 @@ export interface CropAlias {
   code: string
 }
 
-export async function listCropAliases(db: Kysely<Tables>): Promise<CropAlias[]> {
+export async function listCropAliases(db: Db): Promise<CropAlias[]> {
   return db.selectFrom('crop_alias').select(['alias', 'crop_code as code']).orderBy('alias').execute()
 }
 
@@ -196,14 +193,14 @@ export interface StatedRange {
   meanTo: number | null
 }
 
-const selectRanges = (db: Kysely<Tables>) =>
+const selectRanges = (db: Db) =>
   db
     .selectFrom('plausible_range')
     .select(['product', 'crop_code as cropCode', 'minimum', 'maximum'])
     .select(['largest_from as largestFrom', 'mean_to as meanTo'])
 
 /** All that operators have said, by product and crop. */
-export async function listPlausibleRanges(db: Kysely<Tables>): Promise<StatedRange[]> {
+export async function listPlausibleRanges(db: Db): Promise<StatedRange[]> {
   return selectRanges(db)
     .orderBy('product')
     .orderBy('crop_code', (order) => order.asc().nullsFirst())
@@ -212,7 +209,7 @@ export async function listPlausibleRanges(db: Kysely<Tables>): Promise<StatedRan
 
 /** What an operator has said of a product and crop, or else of the product. */
 export async function findPlausibleRange(
-  db: Kysely<Tables>,
+  db: Db,
   product: string,
   cropCode: string | null,
 ): Promise<StatedRange | undefined> {
@@ -226,7 +223,7 @@ export async function findPlausibleRange(
 
 /** Bounds that are null stay as they were. @returns the range as it is set now */
 export async function upsertPlausibleRange(
-  trx: Transaction<Tables>,
+  trx: Trx,
   { product, cropCode, minimum, maximum, largestFrom, meanTo }: StatedRange,
 ): Promise<StatedRange> {
   const { rows } = await sql<StatedRange>`
@@ -245,7 +242,7 @@ export async function upsertPlausibleRange(
 
 /** @returns whether there was one */
 export async function deletePlausibleRange(
-  trx: Transaction<Tables>,
+  trx: Trx,
   product: string,
   cropCode: string | null,
 ): Promise<boolean> {

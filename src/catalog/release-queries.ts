@@ -1,9 +1,9 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import type { CompanionRole } from '#schemas/certainty.ts'
 import type { Series, Validity } from '#schemas/products/define.ts'
 import type { CheckName, ReleaseIssue } from '#src/catalog/release-checks.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import { findLockHolder } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 
@@ -32,7 +32,7 @@ export const LOADER = sql<number | null>`case
   when release.status = 'loading' then ${findLockHolder(sql.ref<number | null>('release.load_lock'))}
 end`
 
-const selectReleases = (db: Kysely<Tables>) =>
+const selectReleases = (db: Db) =>
   db
     .selectFrom('release')
     .leftJoin('publication', 'publication.release_id', 'release.id')
@@ -61,18 +61,18 @@ const selectReleases = (db: Kysely<Tables>) =>
     ])
 
 /** All releases that still have their data, the published ones among them. */
-export async function listReleases(db: Kysely<Tables>): Promise<ReleaseRow[]> {
+export async function listReleases(db: Db): Promise<ReleaseRow[]> {
   return selectReleases(db).where('release.status', '<>', 'deleted').orderBy('release.code').execute()
 }
 
-export async function findRelease(db: Kysely<Tables>, code: string): Promise<ReleaseRow | undefined> {
+export async function findRelease(db: Db, code: string): Promise<ReleaseRow | undefined> {
   return selectReleases(db)
     .where('release.code', '=', code)
     .where('release.status', '<>', 'deleted')
     .executeTakeFirst()
 }
 
-export async function findPublished(db: Kysely<Tables>, series: Series): Promise<ReleaseRow | undefined> {
+export async function findPublished(db: Db, series: Series): Promise<ReleaseRow | undefined> {
   return selectReleases(db)
     .where('publication.product', '=', series.product)
     .where('publication.country_code', '=', series.countryCode)
@@ -82,11 +82,7 @@ export async function findPublished(db: Kysely<Tables>, series: Series): Promise
 }
 
 /** Keeps with a release what the checks have found in it, in the place of what they had found before. */
-export async function storeIssues(
-  trx: Transaction<Tables>,
-  code: string,
-  findings: readonly ReleaseIssue[],
-): Promise<void> {
+export async function storeIssues(trx: Trx, code: string, findings: readonly ReleaseIssue[]): Promise<void> {
   await sql`update release set findings = ${JSON.stringify(findings)}::jsonb where code = ${code}`.execute(
     trx,
   )
@@ -118,7 +114,7 @@ interface PublicationOrigin {
 
 /** Makes a complete release the one that answers for its series, and gives the code of the replaced one. */
 export async function publishRelease(
-  trx: Transaction<Tables>,
+  trx: Trx,
   code: string,
   { allowed = [], scheduledBy, returns }: PublicationOrigin = {},
 ): Promise<string | undefined> {
@@ -150,7 +146,7 @@ export async function publishRelease(
 }
 
 /** The release that a publication replaced. Other publications wait until the transaction ends. */
-export async function findPrevious(trx: Transaction<Tables>, code: string): Promise<string> {
+export async function findPrevious(trx: Trx, code: string): Promise<string> {
   await lockReleases(trx)
   const release = await requireRelease(trx, code)
   const previous = await findReplaced(trx, release.id)
@@ -167,7 +163,7 @@ const PIECES = 50
 
 /** Deletes the rasters of a release piece by piece; `deleted` receives the deleted part, from 0 to 1. */
 export async function deleteRasters(
-  trx: Transaction<Tables>,
+  trx: Trx,
   releaseId: number,
   deleted: (part: number) => void = () => {},
 ): Promise<void> {
@@ -198,7 +194,7 @@ export async function deleteRasters(
 }
 
 /** @throws {OperatorError} where there is no such release */
-export async function requireRelease(db: Kysely<Tables>, code: string): Promise<ReleaseRow> {
+export async function requireRelease(db: Db, code: string): Promise<ReleaseRow> {
   const release = await findRelease(db, code)
   if (release) return release
   const none = `There is no release ${code}; \`agro releases list\` shows them.`
@@ -206,7 +202,7 @@ export async function requireRelease(db: Kysely<Tables>, code: string): Promise<
 }
 
 /** @throws {OperatorError} where there is no such release, or not all of it is loaded */
-export async function requireComplete(db: Kysely<Tables>, code: string): Promise<ReleaseRow> {
+export async function requireComplete(db: Db, code: string): Promise<ReleaseRow> {
   const release = await requireRelease(db, code)
   if (release.status !== 'loading') return release
   refuseRunning(release)
@@ -223,7 +219,7 @@ export function refuseRunning({ code, status, loader }: ReleaseRow): void {
 }
 
 /** Operators are few: one at a time may change which releases there are. Readers are not held up. */
-export async function lockReleases(trx: Transaction<Tables>): Promise<void> {
+export async function lockReleases(trx: Trx): Promise<void> {
   await sql`lock table publication in share row exclusive mode`.execute(trx)
 }
 
@@ -242,7 +238,7 @@ export interface LayerSummary {
 }
 
 /** The layers of a release with their statistics, in the order of the answers, then the bands about them. */
-export async function listLayers(db: Kysely<Tables>, releaseId: number): Promise<LayerSummary[]> {
+export async function listLayers(db: Db, releaseId: number): Promise<LayerSummary[]> {
   const { rows } = await sql<LayerSummary>`
     select input, scenario, condition, role, unit, valid_count as "validCount", minimum, maximum, mean, width, height
     from (
@@ -261,7 +257,7 @@ export async function listLayers(db: Kysely<Tables>, releaseId: number): Promise
 
 /** The release that it replaced, would replace, or that answers requests without a month. */
 export async function findPredecessor(
-  db: Kysely<Tables>,
+  db: Db,
   release: ReleaseRow,
 ): Promise<{ release: ReleaseRow; reason: string } | undefined> {
   if (release.publishedAt) {
@@ -275,7 +271,7 @@ export async function findPredecessor(
 }
 
 /** What a published release took the place of, where that is still there. */
-async function findReplaced(db: Kysely<Tables>, releaseId: number): Promise<ReleaseRow | undefined> {
+async function findReplaced(db: Db, releaseId: number): Promise<ReleaseRow | undefined> {
   const previous = await db
     .selectFrom('publication')
     .innerJoin('release', 'release.id', 'publication.previous_release_id')
@@ -287,7 +283,7 @@ async function findReplaced(db: Kysely<Tables>, releaseId: number): Promise<Rele
 
 /** What answers for the product, country and crop of a release where no month is named. */
 async function findAnswering(
-  db: Kysely<Tables>,
+  db: Db,
   { product, countryCode, cropCode }: ReleaseRow,
 ): Promise<ReleaseRow | undefined> {
   const { rows } = await sql<{ code: string }>`
@@ -297,7 +293,7 @@ async function findAnswering(
 }
 
 /** Whether anything that is published is synthetic. */
-export async function publishesSynthetic(db: Kysely<Tables>): Promise<boolean> {
+export async function publishesSynthetic(db: Db): Promise<boolean> {
   const published = await db
     .selectFrom('publication')
     .innerJoin('release', 'release.id', 'publication.release_id')
@@ -309,7 +305,7 @@ export async function publishesSynthetic(db: Kysely<Tables>): Promise<boolean> {
 }
 
 /** Bytes of the rasters of releases, in the database or in files, by id. */
-export async function listReleaseSizes(db: Kysely<Tables>, releaseId?: number): Promise<Map<number, number>> {
+export async function listReleaseSizes(db: Db, releaseId?: number): Promise<Map<number, number>> {
   const { rows } = await sql<{ id: number; bytes: number }>`
     select release_id as id, sum(bytes)::float8 as bytes
     from (

@@ -1,7 +1,7 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import { recordOperation } from '#src/data/audit-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Tables, Trx } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import {
   deleteRasters,
@@ -22,7 +22,7 @@ export const OF_RELEASES: (keyof Tables)[] = []
 
 /** Deletes a release with its tiles. The row of a complete one stays: answers have named its code. */
 export function deleteRelease(
-  trx: Transaction<Tables>,
+  trx: Trx,
   code: string,
   force: boolean,
   deleted?: (part: number) => void,
@@ -32,7 +32,7 @@ export function deleteRelease(
 
 /** `permit` throws where it may not; it is called before the rasters go, and then under the lock of releases. */
 async function deleteWherePermitted(
-  trx: Transaction<Tables>,
+  trx: Trx,
   permit: () => Promise<Deletable>,
   deleted?: (part: number) => void,
 ): Promise<void> {
@@ -66,11 +66,7 @@ async function deleteWherePermitted(
 }
 
 /** @throws {OperatorError} where a release may not be deleted */
-export async function requireDeletable(
-  trx: Transaction<Tables>,
-  code: string,
-  force: boolean,
-): Promise<Deletable> {
+export async function requireDeletable(trx: Trx, code: string, force: boolean): Promise<Deletable> {
   const release = await requireRelease(trx, code)
   refuseRunning(release)
   if (release.publishedAt && !force) {
@@ -90,7 +86,7 @@ export async function requireDeletable(
 class Kept extends OperatorError {}
 
 /** The releases beyond the newest unpublished ones of their series. Real and synthetic ones count for themselves. */
-export async function listPrunable(db: Kysely<Tables>, keep: number): Promise<string[]> {
+export async function listPrunable(db: Db, keep: number): Promise<string[]> {
   const { rows } = await sql<{ code: string }>`
     select code
     from (
@@ -114,7 +110,7 @@ export async function listPrunable(db: Kysely<Tables>, keep: number): Promise<st
 
 /** Deletes a release; false where it was published or deleted since it was listed. */
 export async function pruneRelease(
-  db: Kysely<Tables>,
+  db: Db,
   code: string,
   keep: number,
   deleted: (part: number) => void,
@@ -135,7 +131,7 @@ export async function pruneRelease(
 }
 
 /** Whether a release is published and took the place of none that is still there. */
-export async function isFirst(db: Kysely<Tables>, code: string): Promise<boolean> {
+export async function isFirst(db: Db, code: string): Promise<boolean> {
   const first = await db
     .selectFrom('publication')
     .innerJoin('release', 'release.id', 'publication.release_id')
@@ -147,7 +143,7 @@ export async function isFirst(db: Kysely<Tables>, code: string): Promise<boolean
 }
 
 /** Withdraws a release that replaced none. It stays, and can be published again. */
-export async function withdrawRelease(trx: Transaction<Tables>, code: string): Promise<void> {
+export async function withdrawRelease(trx: Trx, code: string): Promise<void> {
   await lockReleases(trx)
   const release = await requireRelease(trx, code)
   if (!(await isFirst(trx, code))) {

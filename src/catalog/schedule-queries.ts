@@ -1,7 +1,7 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import type { CheckName } from '#src/catalog/release-checks.ts'
 import { operatorName, recordOperation } from '#src/data/audit-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import {
@@ -35,7 +35,7 @@ const SCHEDULE = [
 ] as const
 
 /** Of the releases that are to be published, and of those that were refused at their time, by their ids. */
-export async function listSchedules(db: Kysely<Tables>): Promise<Map<number, Schedule>> {
+export async function listSchedules(db: Db): Promise<Map<number, Schedule>> {
   const rows = await db
     .selectFrom('scheduled_publication')
     .select(['release_id as id', ...SCHEDULE])
@@ -43,7 +43,7 @@ export async function listSchedules(db: Kysely<Tables>): Promise<Map<number, Sch
   return new Map(rows.map(({ id, ...schedule }) => [id, schedule]))
 }
 
-export async function findSchedule(db: Kysely<Tables>, releaseId: number): Promise<Schedule | undefined> {
+export async function findSchedule(db: Db, releaseId: number): Promise<Schedule | undefined> {
   return db
     .selectFrom('scheduled_publication')
     .select(SCHEDULE)
@@ -52,13 +52,13 @@ export async function findSchedule(db: Kysely<Tables>, releaseId: number): Promi
 }
 
 /** @throws {OperatorError} where a time has passed by the clock of the database, which is that of publications */
-export async function refusePast(db: Kysely<Tables>, publishAt: Date): Promise<void> {
+export async function refusePast(db: Db, publishAt: Date): Promise<void> {
   const { rows } = await sql`select where ${publishAt}::timestamptz > clock_timestamp()`.execute(db)
   if (rows.length === 0) throw new OperatorError(`${publishAt.toISOString()} has passed.`)
 }
 
 /** @throws {OperatorError} where a release is not complete, or published already */
-export async function requireUnpublished(db: Kysely<Tables>, code: string): Promise<ReleaseRow> {
+export async function requireUnpublished(db: Db, code: string): Promise<ReleaseRow> {
   const release = await requireComplete(db, code)
   if (release.publishedAt) throw new OperatorError(`${code} is published already.`, { code: 'ALREADY_THERE' })
   return release
@@ -66,7 +66,7 @@ export async function requireUnpublished(db: Kysely<Tables>, code: string): Prom
 
 /** Has a complete release published at a time, whenever it was to be published before. */
 export async function scheduleRelease(
-  trx: Transaction<Tables>,
+  trx: Trx,
   code: string,
   { publishAt, allowed, strict }: Pick<Schedule, 'publishAt' | 'allowed' | 'strict'>,
 ): Promise<void> {
@@ -83,19 +83,19 @@ export async function scheduleRelease(
 }
 
 /** Takes back that a release is published at a time, or forgets that it was refused then. */
-export async function unscheduleRelease(trx: Transaction<Tables>, code: string): Promise<void> {
+export async function unscheduleRelease(trx: Trx, code: string): Promise<void> {
   await lockReleases(trx)
   const { id } = await requireRelease(trx, code)
   if (!(await deleteSchedule(trx, id))) throw new OperatorError(`${code} is not scheduled.`)
   await recordUnscheduled(trx, code)
 }
 
-export async function recordUnscheduled(trx: Transaction<Tables>, code: string): Promise<void> {
+export async function recordUnscheduled(trx: Trx, code: string): Promise<void> {
   await recordOperation(trx, { kind: 'release_unscheduled', detail: { release: code } })
 }
 
 /** @returns whether there was one */
-export async function deleteSchedule(trx: Transaction<Tables>, releaseId: number): Promise<boolean> {
+export async function deleteSchedule(trx: Trx, releaseId: number): Promise<boolean> {
   const { numDeletedRows } = await trx
     .deleteFrom('scheduled_publication')
     .where('release_id', '=', releaseId)
@@ -104,10 +104,7 @@ export async function deleteSchedule(trx: Transaction<Tables>, releaseId: number
 }
 
 /** Milliseconds to the next publication by the clock of the database, without the failed ones; undefined for none. */
-export async function findTimeToPublication(
-  db: Kysely<Tables>,
-  failed: readonly number[],
-): Promise<number | undefined> {
+export async function findTimeToPublication(db: Db, failed: readonly number[]): Promise<number | undefined> {
   const { rows } = await sql<{ ms: number }>`
     select extract(epoch from publish_at - clock_timestamp())::float8 * 1000 as ms
     from scheduled_publication
@@ -122,8 +119,8 @@ type DueTrial = { id: number; due: DueRelease } & ({ outcome: DueOutcome } | { f
 
 /** Publishes the release whose time came first, or stores its refusal; undefined for none, or beside another process. */
 export async function publishNextDue(
-  db: Kysely<Tables>,
-  publish: (trx: Transaction<Tables>, due: DueRelease) => Promise<DueOutcome>,
+  db: Db,
+  publish: (trx: Trx, due: DueRelease) => Promise<DueOutcome>,
   failed: readonly number[],
 ): Promise<DueTrial | undefined> {
   let tried: Pick<DueTrial, 'id' | 'due'> | undefined
@@ -150,7 +147,7 @@ export async function publishNextDue(
 }
 
 async function findNextDue(
-  trx: Transaction<Tables>,
+  trx: Trx,
   failed: readonly number[],
 ): Promise<Pick<DueTrial, 'id' | 'due'> | undefined> {
   const next = await selectWaiting(trx)
@@ -165,7 +162,7 @@ async function findNextDue(
   return { id, due }
 }
 
-const selectWaiting = (trx: Transaction<Tables>) =>
+const selectWaiting = (trx: Trx) =>
   trx
     .selectFrom('scheduled_publication')
     .innerJoin('release', 'release.id', 'scheduled_publication.release_id')
@@ -173,11 +170,7 @@ const selectWaiting = (trx: Transaction<Tables>) =>
     .where('refused_at', 'is', null)
 
 /** The last of several releases of a series answers: earlier ones that failed are not to take its place. */
-async function refuseOvertaken(
-  trx: Transaction<Tables>,
-  releaseId: number,
-  { code, publishAt }: DueRelease,
-): Promise<void> {
+async function refuseOvertaken(trx: Trx, releaseId: number, { code, publishAt }: DueRelease): Promise<void> {
   const overtaken = await selectWaiting(trx)
     .innerJoin('release as published', (join) =>
       join
@@ -196,7 +189,7 @@ async function refuseOvertaken(
 }
 
 async function keepRefusal(
-  trx: Transaction<Tables>,
+  trx: Trx,
   releaseId: number,
   { code, publishAt, scheduledBy }: DueRelease,
   refusal: string,

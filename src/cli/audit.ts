@@ -1,9 +1,8 @@
 import { Option } from 'commander'
-import type { Kysely } from 'kysely'
 import { findCredentials, noAccount } from '#src/accounts/user-queries.ts'
 import { AUDIT_KINDS, type AuditKind } from '#src/data/audit-kinds.ts'
 import { type AuditRecord, listRecords } from '#src/data/audit-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 import { command } from './command.ts'
 import { printable, readTime } from './table.ts'
@@ -44,7 +43,7 @@ export const auditCommand = command({
   },
 })
 
-async function findUserId(db: Kysely<Tables>, account: string): Promise<string> {
+async function findUserId(db: Db, account: string): Promise<string> {
   if (isUuid(account)) return account
   const found = await findCredentials(db, account)
   if (!found) throw noAccount(account)

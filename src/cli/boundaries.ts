@@ -124,11 +124,8 @@ const load = command({
     const open = dryRun ? lookInDatabase : withDatabase
     return open(async (database) => {
       const { read, stored, end } = showLoading()
-      const properties = {
-        ...(options.codeProperty && { code: options.codeProperty }),
-        ...(options.nameProperty && { name: options.nameProperty }),
-        ...(options.parentProperty && { parent: options.parentProperty }),
-      }
+      const { codeProperty: code, nameProperty: name, parentProperty: parent } = options
+      const properties = { ...(code && { code }), ...(name && { name }), ...(parent && { parent }) }
       const request = { files, country: options.country, level, properties, codes, source, licence }
       const leniency = { strict, maxRepair, allowLost, allowTwins, dryRun }
       const loading = loadBoundaries(database, { ...request, ...leniency, read, stored })

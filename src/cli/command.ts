@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { Kysely, Transaction } from 'kysely'
 import { MAX_LEVEL } from '#schemas/areas.ts'
 import { type Config, loadConfig } from '#src/config.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
@@ -8,7 +7,7 @@ import { migrate } from '#src/data/migrate.ts'
 import { explainRights } from '#src/data/rights.ts'
 import { refuseOlderSchema } from '#src/data/schema-state.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import { formatTable } from './table.ts'
 import { type Output, print, tell } from './terminal.ts'
 
@@ -71,7 +70,7 @@ export function levelOption(): Option {
 export function listCommand<Row>(
   above: string,
   description: string,
-  read: (db: Kysely<Tables>) => Promise<Row[]>,
+  read: (db: Db) => Promise<Row[]>,
   { none, head, cells }: { none: string; head: string[]; cells: (row: Row) => string[] },
 ): Command {
   return command({
@@ -98,9 +97,7 @@ export function withExamples(made: Command, examples: readonly string[]): Comman
 export const YES_OPTION = ['-y, --yes', 'do it without asking'] as const
 
 /** Changes reference data in a transaction, and records the printed sentence. */
-export function changeReference(
-  work: (trx: Transaction<Tables>) => Promise<CommandAnswer>,
-): Promise<CommandAnswer> {
+export function changeReference(work: (trx: Trx) => Promise<CommandAnswer>): Promise<CommandAnswer> {
   return withDatabase(({ writer }) =>
     inTransaction(writer, async (trx) => {
       const answer = await work(trx)

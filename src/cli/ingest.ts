@@ -1,5 +1,4 @@
 import { Option } from 'commander'
-import type { Kysely } from 'kysely'
 import { layerName } from '#src/advice/comparison/figures.ts'
 import type { CheckName, ReleaseIssue } from '#src/catalog/release-checks.ts'
 import {
@@ -12,7 +11,7 @@ import { refusePast } from '#src/catalog/schedule-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { nameOfCrs } from '#src/data/crs.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { inspect, type Leniency, type ReleaseInspection, refusingChecks } from '#src/ingest/checks/index.ts'
 import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
@@ -84,11 +83,7 @@ function coverageReport({ grid, extent, layers }: CoverageFacts, crs: string): s
   ]
 }
 
-async function differences(
-  db: Kysely<Tables>,
-  coverages: CoverageFacts[],
-  published: ReleaseRow,
-): Promise<string[]> {
+async function differences(db: Db, coverages: CoverageFacts[], published: ReleaseRow): Promise<string[]> {
   const before = new Map((await listLayers(db, published.id)).map((layer) => [layerName(layer), layer]))
   const after = coverages.flatMap(({ grid, layers }) => layers.map((layer) => ({ ...layer, grid })))
   const rows = after

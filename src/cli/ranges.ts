@@ -1,8 +1,7 @@
-import type { Kysely, Transaction } from 'kysely'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import * as queries from '#src/catalog/reference-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { changeReference, command, group, listCommand } from './command.ts'
 import type { Output } from './terminal.ts'
@@ -100,7 +99,7 @@ interface ListedRange extends queries.StatedRange {
   set: boolean
 }
 
-async function listWithDefaults(db: Kysely<Tables>): Promise<ListedRange[]> {
+async function listWithDefaults(db: Db): Promise<ListedRange[]> {
   const stated = await queries.listPlausibleRanges(db)
   return PRODUCTS.list.flatMap(({ code, unit, plausible }) => {
     const { largestFrom = null, meanTo = null } = plausible
@@ -134,7 +133,7 @@ function nameRange({ product, cropCode }: RangeKey): string {
   return cropCode === null ? product : `${product} of ${cropCode}`
 }
 
-async function refuseCrop(trx: Transaction<Tables>, { product, cropCode }: RangeKey): Promise<void> {
+async function refuseCrop(trx: Trx, { product, cropCode }: RangeKey): Promise<void> {
   if (cropCode === null) return
   if (!PRODUCTS.of(product).seasonal) throw new OperatorError(`${product} releases are not made for a crop.`)
   const crops = (await queries.listCropEntries(trx)).map(({ code }) => code)

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import type { Kysely } from 'kysely'
 import { ofSeasonless } from '#schemas/product.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import * as changes from '#src/catalog/reference-change-queries.ts'
@@ -12,7 +11,7 @@ import {
   listCropEntries,
   type ReferenceList,
 } from '#src/catalog/reference-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { changeReference, command, group, listCommand, YES_OPTION } from './command.ts'
 import { type Consent, confirm, type Output } from './terminal.ts'
 
@@ -21,7 +20,7 @@ interface ReferenceGroup<Row> {
   name: 'countries' | 'crops'
   description: string
   listing: string
-  read: (db: Kysely<Tables>) => Promise<Row[]>
+  read: (db: Db) => Promise<Row[]>
   head: string[]
   cells: (row: Row) => string[]
   /** Shown in the help. */

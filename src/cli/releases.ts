@@ -1,5 +1,4 @@
 import { InvalidArgumentError, Option } from 'commander'
-import type { Transaction } from 'kysely'
 import { findLastDay, isStale, type Validity } from '#schemas/products/define.ts'
 import { layerName } from '#src/advice/comparison/figures.ts'
 import type { CheckName, ReleaseIssue } from '#src/catalog/release-checks.ts'
@@ -16,7 +15,7 @@ import * as schedules from '#src/catalog/schedule-queries.ts'
 import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { listReleaseRecords, type ReleaseDetail, type ReleaseRecord } from '#src/data/audit-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Trx } from '#src/data/tables.ts'
 import { placeOf } from '#src/data/tiles/stores.ts'
 import { OperatorError } from '#src/errors.ts'
 import { inspectAgain, type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
@@ -252,7 +251,7 @@ const schedule = command({
 
 /** @returns findings, which may refuse it */
 export async function scheduleChecked(
-  trx: Transaction<Tables>,
+  trx: Trx,
   code: string,
   publishAt: Date,
   leniency: Leniency,

@@ -3,7 +3,6 @@ import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { Option } from 'commander'
-import type { Kysely, Transaction } from 'kysely'
 import { RegisterRequest } from '#schemas/auth.ts'
 import { ROLES, type Role } from '#schemas/user.ts'
 import { describeTokenUse, issueToken } from '#src/accounts/account-mail.ts'
@@ -14,7 +13,7 @@ import { type Config, loadConfig } from '#src/config.ts'
 import { listRecords, recordOperation } from '#src/data/audit-queries.ts'
 import { refuseOlderSchema } from '#src/data/schema-state.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
 import { ApiError, OperatorError } from '#src/errors.ts'
 import { AJV_OPTIONS, validationError } from '#src/http/parameters.ts'
@@ -98,11 +97,7 @@ async function prepareUser(
 /** Longer than for mails: people hand this token on. */
 const RESET_HOURS = 24
 
-async function issueReset(
-  trx: Transaction<Tables>,
-  email: string,
-  { BASE_PATH, PASSWORD_RESET_URL }: Config,
-) {
+async function issueReset(trx: Trx, email: string, { BASE_PATH, PASSWORD_RESET_URL }: Config) {
   const issued = await issueToken(trx, email, 'password_reset', RESET_HOURS)
   if (!issued) throw queries.noAccount(email)
   await recordOperation(trx, { kind: 'password_reset_issued', userId: issued.userId })
@@ -181,14 +176,14 @@ function configOfServer(from: string): Config {
 const NO_COPY = '--from is the database of this service: name a copy, such as a restored backup.'
 
 /** An address says little: a lock is of one database, by whatever name it is reached. */
-async function refuseOwnDatabase(db: Kysely<Tables>, copy: Kysely<Tables>): Promise<void> {
+async function refuseOwnDatabase(db: Db, copy: Db): Promise<void> {
   const lock = randomInt(2 ** 31)
   const isOther = await doAlone(db, lock, () => doAlone(copy, lock, async () => true))
   if (!isOther) throw new OperatorError(NO_COPY)
 }
 
 /** The beginning of a sentence. A person who asked to be forgotten must not come back by mistake. */
-async function tellDeletion(db: Kysely<Tables>, userId: string): Promise<string> {
+async function tellDeletion(db: Db, userId: string): Promise<string> {
   const filter = { userId, kind: 'account_deleted', since: undefined } as const
   for await (const { at, operator } of listRecords(db, filter)) {
     const when = `deleted the account at ${timeText(new Date(at))} UTC`

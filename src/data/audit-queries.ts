@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os'
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { AuditKind } from './audit-kinds.ts'
 import { isoTime } from './sql.ts'
-import type { Tables } from './tables.ts'
+import type { Db } from './tables.ts'
 
 export interface AuditEvent {
   kind: AuditKind
@@ -43,7 +43,7 @@ const RECORDS_BY_ANYBODY_PER_HOUR = 1000
 
 /** Gives false where the hour is full. */
 export async function insertRecord(
-  db: Kysely<Tables>,
+  db: Db,
   { kind, detail, ...about }: AuditEvent,
   origin: AuditOrigin,
 ): Promise<boolean> {
@@ -77,7 +77,7 @@ function fewerThan(limit: number, kind: AuditKind, condition: RawBuilder<unknown
 }
 
 /** Call it in the transaction of the operation. */
-export async function recordOperation(db: Kysely<Tables>, event: AuditEvent): Promise<void> {
+export async function recordOperation(db: Db, event: AuditEvent): Promise<void> {
   const nobody = { userId: null, sessionId: null, keyId: null, network: null, requestId: null }
   await insertRecord(db, event, { ...nobody, operator: operatorName() })
 }
@@ -107,7 +107,7 @@ interface AuditFilter {
 const PAGE = 1000
 
 /** The newest first. */
-export async function* listRecords(db: Kysely<Tables>, filter: AuditFilter): AsyncGenerator<AuditRecord> {
+export async function* listRecords(db: Db, filter: AuditFilter): AsyncGenerator<AuditRecord> {
   let before: number | undefined
   for (;;) {
     const page = await readPage(db, filter, before)
@@ -118,7 +118,7 @@ export async function* listRecords(db: Kysely<Tables>, filter: AuditFilter): Asy
 }
 
 async function readPage(
-  db: Kysely<Tables>,
+  db: Db,
   { userId, kind, since }: AuditFilter,
   before: number | undefined,
 ): Promise<AuditRecord[]> {
@@ -176,7 +176,7 @@ export interface ReleaseDetail {
 }
 
 /** Records of a release and of those in its place, the oldest first. */
-export async function listReleaseRecords(db: Kysely<Tables>, code: string): Promise<ReleaseRecord[]> {
+export async function listReleaseRecords(db: Db, code: string): Promise<ReleaseRecord[]> {
   return db
     .selectFrom('audit_record')
     .select(({ ref }) => ['at', 'kind', 'operator', ref('detail').$castTo<ReleaseDetail>().as('detail')])
@@ -187,7 +187,7 @@ export async function listReleaseRecords(db: Kysely<Tables>, code: string): Prom
 }
 
 /** Deletes a part of the old records; gives their number. */
-export async function deleteOldRecords(db: Kysely<Tables>, months: number, most: number): Promise<number> {
+export async function deleteOldRecords(db: Db, months: number, most: number): Promise<number> {
   const { rows } = await sql<{ deleted: number }>`
     select delete_old_audit_records(${months}::integer, ${most}::integer) as deleted`.execute(db)
   return rows[0]?.deleted ?? 0

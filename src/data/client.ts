@@ -8,7 +8,7 @@ import type { EmbeddedCluster } from './embedded/cluster.ts'
 import { CONNECTION_TIMEOUT_MS, createPool } from './pool.ts'
 import { createReplica, type Replica } from './replica.ts'
 import { type Reading, readingDialect } from './replica-reads.ts'
-import type { Tables } from './tables.ts'
+import type { Db, Tables } from './tables.ts'
 
 export class DatabaseUnreachable extends OperatorError {
   /** Advice for an operator. */
@@ -68,13 +68,13 @@ export interface Database {
   /** The settings that it is opened with. */
   config: Config
   /** For writes, and for reading them back. */
-  writer: Kysely<Tables>
+  writer: Db
   /** For background work longer than a request: without a timeout on a server. */
-  patientWriter: Kysely<Tables>
+  patientWriter: Db
   /** The replica while it is well, and else the writer. */
-  reader: Kysely<Tables>
+  reader: Db
   /** The primary, for rows that a replica lacks. */
-  readerAtPrimary: Kysely<Tables>
+  readerAtPrimary: Db
   /** The writer's connections, for COPY and locks. */
   pool: pg.Pool
   /** The replica's connections, or the writer's; read through `beginReading`. */

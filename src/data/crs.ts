@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
-import type { Tables } from './tables.ts'
+import type { Db } from './tables.ts'
 
 /** The WKT counts before the PROJ string. */
 export interface CrsText {
@@ -24,7 +24,7 @@ export const MAX_CRS_CHARACTERS = 2048
 const INSUFFICIENT_PRIVILEGE = '42501'
 
 /** PostGIS's id of a code of EPSG, or else of ESRI. */
-export async function sridOfCode(db: Kysely<Tables>, code: number): Promise<number | undefined> {
+export async function sridOfCode(db: Db, code: number): Promise<number | undefined> {
   const { rows } = await sql<{ srid: number }>`
     select srid from spatial_ref_sys
     where upper(auth_name) in ('EPSG', 'ESRI') and auth_srid = ${code}
@@ -34,7 +34,7 @@ export async function sridOfCode(db: Kysely<Tables>, code: number): Promise<numb
 }
 
 /** For people: a code, or else a name or a PROJ string. */
-export async function nameOfCrs(db: Kysely<Tables>, srid: number): Promise<string> {
+export async function nameOfCrs(db: Db, srid: number): Promise<string> {
   const { rows } = await sql<{ name: string }>`
     select
       case
@@ -47,7 +47,7 @@ export async function nameOfCrs(db: Kysely<Tables>, srid: number): Promise<strin
 }
 
 /** Whether PROJ understands the text of a CRS. */
-export async function isCrs(db: Kysely<Tables>, { wkt, proj }: CrsText): Promise<boolean> {
+export async function isCrs(db: Db, { wkt, proj }: CrsText): Promise<boolean> {
   const transformed = sql`
     select st_transform(st_makepoint(0, 0), '+proj=longlat +datum=WGS84', ${wkt || proj}::text)`.execute(db)
   return transformed.then(
@@ -58,7 +58,7 @@ export async function isCrs(db: Kysely<Tables>, { wkt, proj }: CrsText): Promise
 }
 
 /** Finds or adds a CRS without a code. The same text has the same id in each database, but for collisions. */
-export async function sridOfText(db: Kysely<Tables>, { wkt, proj }: CrsText, name: string): Promise<number> {
+export async function sridOfText(db: Db, { wkt, proj }: CrsText, name: string): Promise<number> {
   const digest = createHash('sha256').update(`${wkt}\n${proj}`).digest()
   const count = ADDED_SRIDS.last - ADDED_SRIDS.first + 1
   for (let at = digest.readUInt32BE() % count; ; at = (at + 1) % count) {
@@ -68,7 +68,7 @@ export async function sridOfText(db: Kysely<Tables>, { wkt, proj }: CrsText, nam
   }
 }
 
-async function find(db: Kysely<Tables>, { wkt, proj }: CrsText): Promise<number | undefined> {
+async function find(db: Db, { wkt, proj }: CrsText): Promise<number | undefined> {
   const { rows } = await sql<{ srid: number }>`
     select srid from spatial_ref_sys
     where coalesce(srtext, '') = ${wkt} and coalesce(proj4text, '') = ${proj}
@@ -77,7 +77,7 @@ async function find(db: Kysely<Tables>, { wkt, proj }: CrsText): Promise<number 
   return rows[0]?.srid
 }
 
-async function add(db: Kysely<Tables>, { srid, wkt, proj }: AddedCrs, name: string): Promise<void> {
+async function add(db: Db, { srid, wkt, proj }: AddedCrs, name: string): Promise<void> {
   const { rows } = await sql<{ role: string }>`select quote_ident(current_user) as role`.execute(db)
   const insert = sql`
     insert into spatial_ref_sys (srid, srtext, proj4text) values (${srid}::integer, ${wkt}, ${proj})
@@ -93,7 +93,7 @@ async function add(db: Kysely<Tables>, { srid, wkt, proj }: AddedCrs, name: stri
 }
 
 /** CRSs of rasters beyond those of PostGIS, which a copy of the data needs. */
-export async function listAddedCrs(db: Kysely<Tables>): Promise<AddedCrs[]> {
+export async function listAddedCrs(db: Db): Promise<AddedCrs[]> {
   const { rows } = await sql<AddedCrs>`
     select srid, coalesce(srtext, '') as wkt, coalesce(proj4text, '') as proj
     from spatial_ref_sys
@@ -103,7 +103,7 @@ export async function listAddedCrs(db: Kysely<Tables>): Promise<AddedCrs[]> {
 }
 
 /** Adds the CRSs of another database under their ids. */
-export async function addCrs(db: Kysely<Tables>, added: AddedCrs[]): Promise<void> {
+export async function addCrs(db: Db, added: AddedCrs[]): Promise<void> {
   for (const crs of added) {
     const here = await readCrsText(db, crs.srid)
     if (!here) await add(db, crs, 'The file')
@@ -114,7 +114,7 @@ export async function addCrs(db: Kysely<Tables>, added: AddedCrs[]): Promise<voi
 }
 
 /** Undefined for an id that PostGIS does not have. */
-export async function readCrsText(db: Kysely<Tables>, srid: number): Promise<CrsText | undefined> {
+export async function readCrsText(db: Db, srid: number): Promise<CrsText | undefined> {
   const { rows } = await sql<CrsText>`
     select coalesce(srtext, '') as wkt, coalesce(proj4text, '') as proj
     from spatial_ref_sys where srid = ${srid}`.execute(db)

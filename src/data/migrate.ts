@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
@@ -15,10 +15,10 @@ import {
   readScripts,
   type Script,
 } from './schema-state.ts'
-import type { Tables } from './tables.ts'
+import type { Db, Trx } from './tables.ts'
 
 /** Describes other sessions, the oldest transaction first. Address and time need the right to see them. */
-async function listSessions(db: Kysely<Tables>, isMeant: RawBuilder<boolean>): Promise<string[]> {
+async function listSessions(db: Db, isMeant: RawBuilder<boolean>): Promise<string[]> {
   // A transaction would see the sessions of its first look.
   await sql`select pg_stat_clear_snapshot()`.execute(db)
   const { rows } = await sql<{ session: string }>`
@@ -48,7 +48,7 @@ const IS_OLDER = sql<boolean>`
   application_name like 'agro-advisory%' and application_name not like ${`${APPLICATION}%`}`
 
 /** @throws {OperatorError} where sessions of older versions are open */
-async function refuseBesideOlder(trx: Kysely<Tables>, { name }: Script): Promise<void> {
+async function refuseBesideOlder(trx: Db, { name }: Script): Promise<void> {
   const older = await listSessions(trx, IS_OLDER)
   if (older.length === 0) return
   throw new OperatorError(
@@ -62,7 +62,7 @@ const LOOK_MS = 65_000
 const LOOK_EVERY_MS = 250
 
 /** Without accounts and releases no older version answers anything. */
-async function isInUse(db: Kysely<Tables>): Promise<boolean> {
+async function isInUse(db: Db): Promise<boolean> {
   const { rows } = await sql<{ used: boolean }>`
     select exists (select from app_user) or exists (select from release) as used`.execute(db)
   return rows[0]?.used ?? false
@@ -98,7 +98,7 @@ interface MigrateOptions {
  * @returns the names of the applied scripts
  */
 export async function migrate(
-  db: Kysely<Tables>,
+  db: Db,
   folder?: URL,
   { progress = () => {}, patienceMs = LOCK_WAIT_MS, force = false, lookMs = LOOK_MS }: MigrateOptions = {},
 ): Promise<string[]> {
@@ -147,7 +147,7 @@ function findBreaking(pending: Script[], applied: number, force: boolean): Scrip
 }
 
 async function applyAll(
-  trx: Transaction<Tables>,
+  trx: Trx,
   scripts: Script[],
   folder: URL | undefined,
   force: boolean,
@@ -169,7 +169,7 @@ async function applyAll(
   return [...names, REFERENCE_FILE]
 }
 
-async function keepAppliedScripts(trx: Transaction<Tables>): Promise<void> {
+async function keepAppliedScripts(trx: Trx): Promise<void> {
   await sql`
     create table if not exists applied_script (
       kind text not null,
@@ -186,7 +186,7 @@ async function keepAppliedScripts(trx: Transaction<Tables>): Promise<void> {
 }
 
 /** Says whose scripts are that versions before extensions have applied, and has these know divided ones by the whole. */
-async function noteOwners(trx: Transaction<Tables>, scripts: Script[]): Promise<void> {
+async function noteOwners(trx: Trx, scripts: Script[]): Promise<void> {
   const owned = scripts.filter(({ extension }) => extension !== null)
   await sql`
     update applied_script set extension = owned.extension
@@ -201,7 +201,7 @@ async function noteOwners(trx: Transaction<Tables>, scripts: Script[]): Promise<
   }
 }
 
-async function apply(trx: Transaction<Tables>, script: Script): Promise<void> {
+async function apply(trx: Trx, script: Script): Promise<void> {
   try {
     await sql.raw(script.text).execute(trx)
   } catch (error) {

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { Ajv } from 'ajv'
-import type { Transaction } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { parse } from 'yaml'
 import { OperatorError } from '#src/errors.ts'
 import { nameKey, wordKey } from '#src/lib/names.ts'
-import type { Tables } from './tables.ts'
+import type { Trx } from './tables.ts'
 
 /** Migrations, functions and the reference file. */
 export const SQL_FOLDER = new URL('../../sql/', import.meta.url)
@@ -73,7 +72,7 @@ export async function readReference(folder = SQL_FOLDER): Promise<Reference> {
 }
 
 /** Replaces all countries and crops of a new database. */
-export async function insertReference(trx: Transaction<Tables>, reference: Reference): Promise<void> {
+export async function insertReference(trx: Trx, reference: Reference): Promise<void> {
   try {
     for (const table of ['country_crop', 'country_alias', 'crop_alias', 'country', 'crop'] as const) {
       await trx.deleteFrom(table).execute()
@@ -85,7 +84,7 @@ export async function insertReference(trx: Transaction<Tables>, reference: Refer
   }
 }
 
-async function insertCrop(trx: Transaction<Tables>, crop: Reference['crops'][number]): Promise<void> {
+async function insertCrop(trx: Trx, crop: Reference['crops'][number]): Promise<void> {
   const { code, name, plausible } = crop
   await trx.insertInto('crop').values({ code, name }).execute()
   const keys = keysOf(crop, wordKey).map((alias) => ({ alias, crop_code: code }))
@@ -98,10 +97,7 @@ async function insertCrop(trx: Transaction<Tables>, crop: Reference['crops'][num
   }
 }
 
-async function insertCountry(
-  trx: Transaction<Tables>,
-  country: Reference['countries'][number],
-): Promise<void> {
+async function insertCountry(trx: Trx, country: Reference['countries'][number]): Promise<void> {
   const { code, name, crops, extent = [] } = country
   const [west = null, south = null, east = null, north = null] = extent
   await trx.insertInto('country').values({ code, name, west, south, east, north }).execute()

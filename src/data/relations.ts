@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
 import { isOurs, isWhole } from './rights.ts'
-import type { Tables } from './tables.ts'
+import type { Db, Tables, Trx } from './tables.ts'
 
 /* Rows of any table as text, from one database into another. */
 
@@ -19,7 +19,7 @@ export interface Relation {
 const APPLIED_SCRIPTS: keyof Tables = 'applied_script'
 
 /** From the schema itself: a new table cannot be forgotten. */
-export async function listRelations(db: Kysely<Tables>): Promise<Relation[]> {
+export async function listRelations(db: Db): Promise<Relation[]> {
   const { rows } = await sql<Relation>`
     select
       relname as name,
@@ -37,7 +37,7 @@ export async function listRelations(db: Kysely<Tables>): Promise<Relation[]> {
 }
 
 /** Fixes the text of times, doubles and bytes. */
-export async function settleText(db: Kysely<Tables>): Promise<void> {
+export async function settleText(db: Db): Promise<void> {
   await sql`
     select
       set_config('timezone', 'UTC', true),
@@ -48,10 +48,7 @@ export async function settleText(db: Kysely<Tables>): Promise<void> {
 }
 
 /** Reads rows as text, as of one moment; others may write meanwhile. */
-export async function readAsOfNow<Result>(
-  db: Kysely<Tables>,
-  work: (trx: Transaction<Tables>) => Promise<Result>,
-): Promise<Result> {
+export async function readAsOfNow<Result>(db: Db, work: (trx: Trx) => Promise<Result>): Promise<Result> {
   const transaction = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
   return transaction.execute(async (trx) => {
     await settleText(trx)
@@ -69,7 +66,7 @@ const MOST_ROWS = 1000
  * The embedded database would hold all of a COPY in memory.
  */
 export async function* readRows(
-  trx: Transaction<Tables>,
+  trx: Trx,
   name: string,
   where: RawBuilder<unknown> = sql`true`,
 ): AsyncGenerator<string> {
@@ -121,7 +118,7 @@ export function sameRelation(
 
 /** The database takes the text of a row apart by its own rules. */
 export async function insert(
-  trx: Transaction<Tables>,
+  trx: Trx,
   { name, columns, generated }: Relation,
   rows: string[],
 ): Promise<void> {

@@ -1,8 +1,8 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { inTransaction } from './sql.ts'
-import type { Tables } from './tables.ts'
+import type { Db, Tables, Trx } from './tables.ts'
 
 /** SQLSTATE of what a role may not do. */
 const INSUFFICIENT_PRIVILEGE = '42501'
@@ -32,7 +32,7 @@ function rightsOn(table: string): Right[] {
 }
 
 /** Tables and views, without those of extensions. */
-async function listTables(db: Kysely<Tables>): Promise<string[]> {
+async function listTables(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select relname as name
     from pg_class
@@ -42,7 +42,7 @@ async function listTables(db: Kysely<Tables>): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-async function listFunctions(db: Kysely<Tables>): Promise<string[]> {
+async function listFunctions(db: Db): Promise<string[]> {
   const { rows } = await sql<{ signature: string }>`
     select pg_proc.oid::regprocedure::text as signature
     from pg_proc
@@ -62,11 +62,11 @@ export function isOurs(catalog: 'pg_class' | 'pg_proc'): RawBuilder<boolean> {
 export const isWhole = sql<boolean>`not exists (select from pg_inherits where inhrelid = pg_class.oid)`
 
 /** Grants a role the rights of the service, which reads and writes rows and changes no table; also in later migrations. */
-export async function grantService(db: Kysely<Tables>, role: string): Promise<void> {
+export async function grantService(db: Db, role: string): Promise<void> {
   await inTransaction(db, (trx) => grantAll(trx, role)).catch((error) => explainRights(db, error))
 }
 
-async function grantAll(trx: Transaction<Tables>, role: string): Promise<void> {
+async function grantAll(trx: Trx, role: string): Promise<void> {
   const { rows } = await sql<{ owner: boolean; schema: string }>`
     select pg_has_role(${role}, current_user, 'member') as owner, current_schema() as schema
     from pg_roles where rolname = ${role}`.execute(trx)
@@ -98,7 +98,7 @@ async function grantAll(trx: Transaction<Tables>, role: string): Promise<void> {
 }
 
 /** @throws {OperatorError} names the first missing right of the role */
-export async function refuseMissingRights(db: Kysely<Tables>): Promise<void> {
+export async function refuseMissingRights(db: Db): Promise<void> {
   const needed = (await listTables(db)).flatMap((table) => rightsOn(table).map((right) => ({ table, right })))
   const { rows } = await sql<{ table: string; right: string }>`
     select "table", "right"
@@ -116,13 +116,13 @@ export async function refuseMissingRights(db: Kysely<Tables>): Promise<void> {
 }
 
 /** Throws an error again, or a sentence on a missing right in its place. */
-export async function explainRights(db: Kysely<Tables>, error: unknown): Promise<never> {
+export async function explainRights(db: Db, error: unknown): Promise<never> {
   const code = readErrorCode(error) ?? (error instanceof Error ? readErrorCode(error.cause) : undefined)
   if (code !== INSUFFICIENT_PRIVILEGE) throw error
   return refuseRole(db, formatError(error).replace(/\.$/, ''))
 }
 
-export async function refuseRole(db: Kysely<Tables>, reason: string): Promise<never> {
+export async function refuseRole(db: Db, reason: string): Promise<never> {
   const { rows } = await sql<{ role: string }>`select current_user as role`.execute(db)
   const role = rows[0]?.role
   throw new OperatorError(

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
 import { SQL_FOLDER } from './reference.ts'
 import { explainRights, refuseRole } from './rights.ts'
-import type { Tables } from './tables.ts'
+import type { Db } from './tables.ts'
 
 export interface Script {
   kind: 'migration' | 'function'
@@ -96,7 +96,7 @@ export async function schemaVersion(): Promise<number> {
 }
 
 /** None without a schema. */
-export async function readApplied(db: Kysely<Tables>): Promise<AppliedScripts> {
+export async function readApplied(db: Db): Promise<AppliedScripts> {
   if (!(await isThere(db))) return new Map()
   const { rows } = await sql<{ script: AppliedScript }>`
     select to_jsonb(applied_script) as script from applied_script`
@@ -106,7 +106,7 @@ export async function readApplied(db: Kysely<Tables>): Promise<AppliedScripts> {
 }
 
 /** Without the right to use the schema, its tables are not found. */
-async function isThere(db: Kysely<Tables>): Promise<boolean> {
+async function isThere(db: Db): Promise<boolean> {
   const { rows } = await sql<{ found: boolean; hidden: boolean }>`
     select
       to_regclass('applied_script') is not null as found,
@@ -188,7 +188,7 @@ export function listPendingScripts(scripts: Script[], applied: AppliedScripts): 
 }
 
 /** @throws {OperatorError} when the schema is older than this version, or breaks it */
-export async function refuseOlderSchema(db: Kysely<Tables>): Promise<void> {
+export async function refuseOlderSchema(db: Db): Promise<void> {
   const applied = await readApplied(db)
   const [first, ...others] = listPendingScripts(await readScripts(), applied)
   if (!first) return
@@ -210,13 +210,13 @@ interface SchemaState extends Comparison {
   applied: string[]
 }
 
-export async function schemaState(db: Kysely<Tables>): Promise<SchemaState> {
+export async function schemaState(db: Db): Promise<SchemaState> {
   const applied = await readApplied(db)
   return { applied: migrationsIn(applied), ...compareScripts(await readScripts(), applied) }
 }
 
 /** Finds missing tables and functions, and disabled indexes, triggers and constraints, each with its mistake. */
-export async function schemaDefects(db: Kysely<Tables>) {
+export async function schemaDefects(db: Db) {
   const applied = await readApplied(db)
   const scripts = (await readScripts()).filter((script) => applied.has(keyOf(script)))
   const dropped = namesIn(scripts, /^drop table (\w+)/gm)
@@ -256,7 +256,7 @@ interface RoleRights {
   unwritable: string[]
 }
 
-export async function roleRights(db: Kysely<Tables>): Promise<RoleRights> {
+export async function roleRights(db: Db): Promise<RoleRights> {
   const { rows } = await sql<RoleRights>`
     select
       current_user as role,

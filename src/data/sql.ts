@@ -1,7 +1,7 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { ONCE_MORE, retry } from '#src/lib/retry.ts'
 import { isUndone } from './failures.ts'
-import type { Tables } from './tables.ts'
+import type { Db, Trx } from './tables.ts'
 
 /** A PostgreSQL array. The driver's arrays take several times as long, for quotes and nesting. */
 export function formatArray(numbers: (number | null)[]): string {
@@ -24,13 +24,13 @@ export function existingUser(id: string): RawBuilder<string> {
  * @param work may be called twice
  */
 export async function inTransaction<Result>(
-  db: Kysely<Tables>,
-  work: (transaction: Transaction<Tables>) => Promise<Result>,
+  db: Db,
+  work: (transaction: Trx) => Promise<Result>,
 ): Promise<Result> {
   return retry(() => db.transaction().execute(work), ONCE_MORE, isUndone)
 }
 
 /** Asks the database for a sign of life; fails when there is none, or no schema. */
-export async function ping(db: Kysely<Tables>): Promise<void> {
+export async function ping(db: Db): Promise<void> {
   await sql`select from publication limit 1`.execute(db)
 }

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely'
+import type { Generated, Kysely, Transaction } from 'kysely'
 import type { Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
 import type { AuditKind } from './audit-kinds.ts'
@@ -300,3 +300,8 @@ interface AdminAreaTable {
   positions: number
   simplified: string
 }
+
+/** The database, or a transaction of it. */
+export type Db = Kysely<Tables>
+
+export type Trx = Transaction<Tables>

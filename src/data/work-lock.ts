@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { type Expression, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type Expression, type RawBuilder, sql } from 'kysely'
 import type pg from 'pg'
 import type { Database } from './client.ts'
 import { inTransaction } from './sql.ts'
-import type { Tables } from './tables.ts'
+import type { Db, Trx } from './tables.ts'
 
 /** Short beside the work of others. */
 const LOOK_EVERY_MS = 250
@@ -91,9 +91,9 @@ async function tryLock(
 
 /** Works in a transaction; gives undefined at once where another process has the lock. */
 export async function doAlone<Result>(
-  db: Kysely<Tables>,
+  db: Db,
   lock: number,
-  work: (trx: Transaction<Tables>) => Promise<Result>,
+  work: (trx: Trx) => Promise<Result>,
 ): Promise<Result | undefined> {
   return inTransaction(db, async (trx) => {
     const { rows } = await sql<{ alone: boolean }>`

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import type { Kysely } from 'kysely'
 import type { TSchema } from 'typebox'
 import type { ReleaseLink } from '#schemas/catalog.ts'
 import type { ServiceLink } from '#schemas/service.ts'
@@ -18,7 +17,7 @@ import { addSettings, type SettingsOwner } from '#src/config.ts'
 import { AUDIT_KINDS } from '#src/data/audit-kinds.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import { FOLDERS } from '#src/data/schema-state.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Tables } from '#src/data/tables.ts'
 import { TILE_STORES, type TileStoreKind } from '#src/data/tiles/stores.ts'
 import { addErrors, type ErrorRows } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
@@ -101,7 +100,7 @@ export interface Extension extends SettingsOwner {
   /** Polygons that requests name. */
   places?(): Promise<PlaceSource>
   /** Jobs, by name, that delete what has had its time: also where the extension is off. */
-  deletions?: Record<string, Schedule & { piece(db: Kysely<Tables>): ReturnType<Piece> }>
+  deletions?: Record<string, Schedule & { piece(db: Db): ReturnType<Piece> }>
   /** What it has of accounts. */
   accounts?: AccountData
   /** Of `agro`, by name: `users reset-2fa` is one of the group `users`. */

@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely'
 import type { HistoryItem } from '#schemas/history.ts'
 import { observableKeysOf, type ProductDefinition } from '#schemas/products/define.ts'
 import { findOutlines } from '#src/catalog/area-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { type CsvValue, csvRow, type Items } from '#src/http/formats.ts'
 import type { AdvisoryRecord, HistoryFilter, HistoryRow } from './queries.ts'
 import {
@@ -294,10 +293,7 @@ export function formatItem(row: HistoryRow): HistoryItem {
 }
 
 /** As text; undefined without an outline. */
-export async function findItemOutlines(
-  db: Kysely<Tables>,
-  rows: HistoryRow[],
-): Promise<(string | undefined)[]> {
+export async function findItemOutlines(db: Db, rows: HistoryRow[]): Promise<(string | undefined)[]> {
   const areas = rows.map((row) => {
     const area = readRecordedArea(row)
     return area && { countryCode: row.country_code, code: area.code, level: area.level }

@@ -1,10 +1,9 @@
-import type { Kysely } from 'kysely'
 import { ref } from '#schemas/common.ts'
 import { defineFeedbackRequest, Feedback, type FeedbackRequest } from '#schemas/feedback.ts'
 import { defineHistoryQuery, defineHistorySchemas, ItemParams } from '#schemas/history.ts'
 import { observableKeysOf } from '#schemas/products/define.ts'
 import { isLockNotAvailable } from '#src/data/failures.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import { type App, answers } from '#src/http/app.ts'
 import { observeBatcher } from '#src/http/metrics/metrics.ts'
@@ -69,7 +68,7 @@ function dropOldMonths(app: App): void {
   )
 }
 
-function createRetention(db: Kysely<Tables>, months: number | undefined): () => Promise<boolean> {
+function createRetention(db: Db, months: number | undefined): () => Promise<boolean> {
   // Items become too old when a month begins: then, and when the process starts, it looks at all accounts.
   let month: string | undefined
   let account = END_OF_ACCOUNTS
@@ -95,7 +94,7 @@ const PIECE = 500
 /** Deletes the oldest items over the quota piece by piece, user by user. A stop is made up for with the next item. */
 export function createShortener(
   { jobs }: Pick<App, 'jobs'>,
-  db: Kysely<Tables>,
+  db: Db,
   quota: HistoryQuota,
 ): (userId: string) => void {
   const waiting = new Set<string>()

@@ -1,8 +1,8 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Feedback, FeedbackRequest } from '#schemas/feedback.ts'
 import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
 import { existingUser, isoTime } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import { requireFound } from '#src/errors.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import { isUuid, uuidAt } from '#src/lib/uuid.ts'
@@ -28,7 +28,7 @@ export function requireItem<Found>(found: Found | undefined | false): Found {
 
 /** Stores feedback of the observable keys in the place of earlier feedback; undefined without such an item. */
 export async function putFeedback(
-  db: Kysely<Tables>,
+  db: Db,
   userId: string,
   historyId: string,
   { rating, comment, observed }: FeedbackRequest,
@@ -133,11 +133,7 @@ const HISTORY_COLUMNS = sql`
   case when feedback.history_id is not null then ${feedbackJson} end as feedback`
 
 /** Undefined also for an id that is no UUID. */
-export async function findHistoryItem(
-  db: Kysely<Tables>,
-  userId: string,
-  id: string,
-): Promise<HistoryRow | undefined> {
+export async function findHistoryItem(db: Db, userId: string, id: string): Promise<HistoryRow | undefined> {
   if (!isUuid(id)) return undefined
   const { rows } = await sql<HistoryRow>`
     select ${HISTORY_COLUMNS}, false as more
@@ -148,7 +144,7 @@ export async function findHistoryItem(
 }
 
 /** Deletes the item with its feedback. */
-export async function deleteHistoryItem(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
+export async function deleteHistoryItem(db: Db, userId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   const { numDeletedRows } = await db
     .deleteFrom('history_item')
@@ -165,7 +161,7 @@ export interface RemovedHistory {
   usage: number
 }
 
-export async function countHistory(trx: Transaction<Tables>, userId: string): Promise<RemovedHistory> {
+export async function countHistory(trx: Trx, userId: string): Promise<RemovedHistory> {
   const counts = await trx
     .selectNoFrom(({ selectFrom, fn }) => [
       selectFrom('history_size').select('items').where('user_id', '=', userId).as('history'),
@@ -184,7 +180,7 @@ export async function countHistory(trx: Transaction<Tables>, userId: string): Pr
 
 /** Deletes up to a limit of the oldest items after one, with their feedback; gives the last of them. */
 export async function deleteItems(
-  trx: Transaction<Tables>,
+  trx: Trx,
   userId: string,
   after: string,
   limit: number,
@@ -194,7 +190,7 @@ export async function deleteItems(
   return rows[0]?.last ?? null
 }
 
-export async function deleteUsage(trx: Transaction<Tables>, userId: string, limit: number): Promise<number> {
+export async function deleteUsage(trx: Trx, userId: string, limit: number): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from user_usage
     where ctid = any (array(select ctid from user_usage where user_id = ${userId} limit ${limit}))`.execute(
@@ -206,16 +202,16 @@ export async function deleteUsage(trx: Transaction<Tables>, userId: string, limi
 /** A process may be stopped for weeks. */
 const MONTHS_AHEAD = 3
 
-export async function createMonthsAhead(db: Kysely<Tables>): Promise<void> {
+export async function createMonthsAhead(db: Db): Promise<void> {
   await sql`select create_history_months(now() + make_interval(months => ${MONTHS_AHEAD}))`.execute(db)
 }
 
-export async function createMonths(db: Kysely<Tables>, id: string): Promise<void> {
+export async function createMonths(db: Db, id: string): Promise<void> {
   await sql`select create_history_months(uuid_time(${id}))`.execute(db)
 }
 
 /** A page, newest first. Its time does not depend on earlier pages: it begins in an index. */
-export async function listHistory(db: Kysely<Tables>, filter: HistoryFilter): Promise<HistoryRow[]> {
+export async function listHistory(db: Db, filter: HistoryFilter): Promise<HistoryRow[]> {
   const { userId, from, to, after, limit, bytes } = filter
   const subject = subjectIs(filter)
   const subjects =

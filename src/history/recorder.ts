@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely'
 import type { Config } from '#src/config.ts'
 import { FOREIGN_KEY_VIOLATION, isDatabaseUnavailable } from '#src/data/failures.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { ApiError, accountDeleted } from '#src/errors.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { type Batcher, type BatcherState, createBatcher } from '#src/lib/batcher.ts'
@@ -35,7 +34,7 @@ function templateKey({ answer, product, kind, countryCode, releases }: AdvisoryR
 const READ_EVERY_MS = 5000
 
 /** The approximate size of all histories. */
-export function createHistoryTotal(db: Kysely<Tables>, limitBytes: number) {
+export function createHistoryTotal(db: Db, limitBytes: number) {
   let bytes = 0
   let readAt = Number.NEGATIVE_INFINITY
   return {
@@ -86,7 +85,7 @@ type Outcomes = Record<'kept' | 'full' | 'lost', number>
  * @param newId makes ids that say the time
  */
 export function createHistoryRecorder(
-  db: Kysely<Tables>,
+  db: Db,
   quota: HistoryQuota,
   shorten: (userId: string) => void,
   total?: ReturnType<typeof createHistoryTotal>,
@@ -141,7 +140,7 @@ export function createHistoryRecorder(
 }
 
 function createInserter(
-  db: Kysely<Tables>,
+  db: Db,
   quota: HistoryQuota,
   shorten: (userId: string) => void,
   outcomes: Outcomes,
@@ -180,11 +179,7 @@ function createInserter(
 }
 
 /** A month without a partition gets one. */
-async function insertWithMonth(
-  db: Kysely<Tables>,
-  entries: HistoryEntry[],
-  quota: HistoryQuota,
-): Promise<Written[]> {
+async function insertWithMonth(db: Db, entries: HistoryEntry[], quota: HistoryQuota): Promise<Written[]> {
   try {
     return await insertAdvisories(db, entries, quota)
   } catch (error) {

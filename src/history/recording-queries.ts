@@ -1,5 +1,5 @@
-import { CompiledQuery, type Kysely, sql } from 'kysely'
-import type { Tables } from '#src/data/tables.ts'
+import { CompiledQuery, sql } from 'kysely'
+import type { Db } from '#src/data/tables.ts'
 import { TemplatedAnswer } from '#src/lookup/template.ts'
 import type { AdvisoryRecord } from './queries.ts'
 
@@ -16,7 +16,7 @@ export interface StoredTemplate {
   subjectId: number
 }
 
-export async function findTemplate(db: Kysely<Tables>, record: AdvisoryRecord): Promise<StoredTemplate> {
+export async function findTemplate(db: Db, record: AdvisoryRecord): Promise<StoredTemplate> {
   const { product, kind, countryCode, cropCode, releases, answer } = record
   const pieces = answer instanceof TemplatedAnswer ? answer.template.pieces : null
   // An answer without template may have an unknown crop, which its item stores.
@@ -62,7 +62,7 @@ const SEPARATOR = '\x1e'
 
 /** Stores and counts items. Locked and deleted accounts are left out; quotas look at the sizes before. */
 export async function insertAdvisories(
-  db: Kysely<Tables>,
+  db: Db,
   entries: HistoryEntry[],
   quota: HistoryQuota,
 ): Promise<Written[]> {
@@ -92,14 +92,14 @@ function list(values: (string | number)[]): string {
 }
 
 /** Reads a row for each account. */
-export async function sumHistories(db: Kysely<Tables>): Promise<number> {
+export async function sumHistories(db: Db): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
     select coalesce(sum(bytes), 0)::float8 as bytes from history_size`.execute(db)
   return rows[0]?.bytes ?? 0
 }
 
 /** Of existing accounts, also locked ones. */
-export async function findAccounts(db: Kysely<Tables>, ids: string[]): Promise<Set<string>> {
+export async function findAccounts(db: Db, ids: string[]): Promise<Set<string>> {
   const found = await db.selectFrom('app_user').select('id').where('id', 'in', ids).execute()
   return new Set(found.map(({ id }) => id))
 }
@@ -109,7 +109,7 @@ const SHORTENED_TO = 0.98
 
 /** Deletes up to a limit of the oldest items over the quota, with their feedback; gives their number. */
 export async function deleteOldest(
-  db: Kysely<Tables>,
+  db: Db,
   userId: string,
   quota: HistoryQuota,
   limit: number,

@@ -1,5 +1,5 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import type { Tables } from '#src/data/tables.ts'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, Trx } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
 
 /** Every process that drops months uses this constant. */
@@ -18,7 +18,7 @@ export const FIRST_ACCOUNT = '00000000-0000-0000-0000-000000000000'
 export const END_OF_ACCOUNTS = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /** Detaches the oldest expired month, counts a piece of it away, or drops it; true where more is left. */
-export async function dropMonthPiece(db: Kysely<Tables>, months: number | undefined): Promise<boolean> {
+export async function dropMonthPiece(db: Db, months: number | undefined): Promise<boolean> {
   const more = await doAlone(db, RETENTION_LOCK, async (trx) => {
     if (await isMonthGoing(trx)) {
       if ((await countAway(trx)) === 0) await sql`select drop_history_month()`.execute(trx)
@@ -33,11 +33,7 @@ export async function dropMonthPiece(db: Kysely<Tables>, months: number | undefi
 }
 
 /** Deletes expired items of imports; gives the next account, undefined while another process is at it. */
-export async function deleteOldItems(
-  db: Kysely<Tables>,
-  months: number,
-  from: string,
-): Promise<string | undefined> {
+export async function deleteOldItems(db: Db, months: number, from: string): Promise<string | undefined> {
   return doAlone(db, RETENTION_LOCK, async (trx) => {
     const accounts = await lookAtAccounts(trx, months, from)
     const first = accounts.find(({ hasOld }) => hasOld)
@@ -61,13 +57,13 @@ const MONTH_IS_GOING = sql<boolean>`(
   or exists (select from history_item_going)
 )`
 
-async function isMonthGoing(trx: Transaction<Tables>): Promise<boolean> {
+async function isMonthGoing(trx: Trx): Promise<boolean> {
   const { rows } = await sql`select where ${MONTH_IS_GOING}`.execute(trx)
   return rows.length > 0
 }
 
 /** Subtracts the next items of the detached month, and deletes their feedback and shares. */
-async function countAway(trx: Transaction<Tables>): Promise<number> {
+async function countAway(trx: Trx): Promise<number> {
   const { rows } = await sql<{ items: number }>`
     with piece as materialized (
       select item.*
@@ -115,7 +111,7 @@ interface Retention {
   old: boolean
 }
 
-export async function findRetention(db: Kysely<Tables>, months: number | undefined): Promise<Retention> {
+export async function findRetention(db: Db, months: number | undefined): Promise<Retention> {
   const hasOld =
     months === undefined
       ? sql<boolean>`false`
@@ -125,7 +121,7 @@ export async function findRetention(db: Kysely<Tables>, months: number | undefin
   return rows[0] as Retention
 }
 
-async function lookAtAccounts(trx: Transaction<Tables>, months: number, from: string) {
+async function lookAtAccounts(trx: Trx, months: number, from: string) {
   const { rows } = await sql<{ userId: string; hasOld: boolean }>`
     with oldest_kept as materialized (select ${oldestKept(months)} as begins)
     select
@@ -142,7 +138,7 @@ async function lookAtAccounts(trx: Transaction<Tables>, months: number, from: st
   return rows
 }
 
-async function deletePiece(trx: Transaction<Tables>, months: number, userId: string): Promise<void> {
+async function deletePiece(trx: Trx, months: number, userId: string): Promise<void> {
   await sql`
     delete from history_item
     where user_id = ${userId} and id in (

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Kysely } from 'kysely'
 import type { Static, TObject } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
@@ -12,7 +11,7 @@ import {
   ItemParams,
 } from '#schemas/history.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import { type App, errorResponses, noContent } from '#src/http/app.ts'
 import {
@@ -250,7 +249,7 @@ function itemRoute({ database, products }: App, { item }: HistorySchemas) {
   } as const
 }
 
-function deleteRoute(db: Kysely<Tables>) {
+function deleteRoute(db: Db) {
   return {
     method: 'DELETE',
     url: '/:id',

@@ -1,7 +1,7 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { FeedbackCounts } from '#schemas/stats.ts'
 import { existingUser } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import type { RequestCount } from '#src/http/plugins/request-counts.ts'
 import type { Latencies } from '#src/lib/tallies.ts'
 
@@ -12,7 +12,7 @@ interface Days {
 }
 
 /** In one order, so that processes do not wait for each other. */
-export async function addRequestCounts(db: Kysely<Tables>, counts: RequestCount[]): Promise<void> {
+export async function addRequestCounts(db: Db, counts: RequestCount[]): Promise<void> {
   const column = <Key extends keyof RequestCount>(key: Key) => counts.map((count) => count[key])
   const latencies = counts.map((count) => `{${count.latencies}}`)
   await sql`
@@ -52,11 +52,7 @@ const OF_ALL = sql`
   select product, country_code, crop_code, day, -advisories from user_usage
   where user_id in (select user_id from account_removal)`
 
-export async function countUsage(
-  db: Kysely<Tables>,
-  { from, to }: Days,
-  userId: string | null,
-): Promise<UsageRow[]> {
+export async function countUsage(db: Db, { from, to }: Days, userId: string | null): Promise<UsageRow[]> {
   const usage =
     userId === null ? OF_ALL : sql`select * from user_usage where user_id = ${existingUser(userId)}`
   const { rows } = await sql<UsageRow>`
@@ -80,7 +76,7 @@ export async function countUsage(
 
 /** Feedback that was first given in these days. */
 export async function countFeedback(
-  db: Kysely<Tables>,
+  db: Db,
   { from, to }: Days,
   userId: string | null,
 ): Promise<FeedbackCounts> {
@@ -98,7 +94,7 @@ export async function countFeedback(
 }
 
 export async function countUsers(
-  db: Kysely<Tables>,
+  db: Db,
   { from, to }: Days,
 ): Promise<{ registered: number; active: number }> {
   const { rows } = await sql<{ registered: number; active: number }>`
@@ -127,7 +123,7 @@ export interface TrafficRow {
 }
 
 /** Requests in all, by operation and by day, in these orders. */
-export async function countRequests(db: Kysely<Tables>, { from, to }: Days): Promise<TrafficRow[]> {
+export async function countRequests(db: Db, { from, to }: Days): Promise<TrafficRow[]> {
   const { rows } = await sql<TrafficRow>`
     with grouped as (
       select
@@ -149,7 +145,7 @@ export async function countRequests(db: Kysely<Tables>, { from, to }: Days): Pro
 }
 
 export async function countErrors(
-  db: Kysely<Tables>,
+  db: Db,
   { from, to }: Days,
 ): Promise<{ status: number; code: string; requests: number }[]> {
   const { rows } = await sql<{ status: number; code: string; requests: number }>`

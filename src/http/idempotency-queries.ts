@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely'
-import type { Tables } from '#src/data/tables.ts'
+import { sql } from 'kysely'
+import type { Db } from '#src/data/tables.ts'
 
 export interface Attempt {
   /** Of the request, the same for each repetition. */
@@ -16,7 +16,7 @@ const BYTES_PER_USER = 32_000_000
 
 /** False where another attempt has begun, or the account is gone. */
 async function beginAttempt(
-  db: Kysely<Tables>,
+  db: Db,
   { id, attempt }: Attempt,
   userId: string | null,
   leaseSeconds: number,
@@ -35,7 +35,7 @@ async function beginAttempt(
   return rows.length > 0
 }
 
-async function deleteExcess(db: Kysely<Tables>, userId: string): Promise<void> {
+async function deleteExcess(db: Db, userId: string): Promise<void> {
   await sql`
     delete from idempotency_record
     where id in (
@@ -65,11 +65,7 @@ export type IdempotencyRecords = ReturnType<typeof createIdempotencyRecords>
  * @param leaseSeconds an attempt without an answer by then has died with its process
  * @param excessLeft receives an error of a deletion in the background
  */
-export function createIdempotencyRecords(
-  db: Kysely<Tables>,
-  leaseSeconds: number,
-  excessLeft: (error: unknown) => void,
-) {
+export function createIdempotencyRecords(db: Db, leaseSeconds: number, excessLeft: (error: unknown) => void) {
   let begun = 0
 
   return {

@@ -134,24 +134,13 @@ export function listCompanions(
   conditions: ConditionsEntry | undefined,
 ): CompanionEntry[] {
   const ofLayers = layers.flatMap((layer): CompanionEntry[] => {
-    const { input, scenario, condition, unit, decimals, line } = layer
-    const labels = {
-      ...(input !== undefined && { input }),
-      ...(scenario !== undefined && { scenario }),
-      ...(condition !== undefined && { condition }),
-      ...(line !== undefined && { line }),
-    }
-    const scaled = layer.scale === undefined ? {} : { scale: layer.scale }
-    // A spread has no offset, and is not rounded.
-    const asValues = {
-      ...(layer.offset !== undefined && { offset: layer.offset }),
-      ...(decimals !== undefined && { decimals }),
-    }
+    const { input, scenario, condition, line, unit, scale, offset, decimals } = layer
     return (['low', 'high', 'stddev'] as const).flatMap((role): CompanionEntry[] => {
       const band = layer[role]
       if (!band) return []
-      const meaning = role === 'stddev' ? scaled : { ...scaled, ...asValues }
-      return [{ role, ...labels, unit, ...meaning, ...placeBand(layer, band) }]
+      // A spread has no offset, and is not rounded.
+      const meaning = role === 'stddev' ? { scale } : { scale, offset, decimals }
+      return [{ role, input, scenario, condition, line, unit, ...meaning, ...placeBand(layer, band) }]
     })
   })
   const odds = new Map<string, CompanionEntry>()

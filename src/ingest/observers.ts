@@ -1,5 +1,4 @@
-import type { Transaction } from 'kysely'
-import type { Tables } from '#src/data/tables.ts'
+import type { Trx } from '#src/data/tables.ts'
 import type { SourceFile } from './source.ts'
 
 /** With the numbers of its layers. */
@@ -7,7 +6,7 @@ export type LoadedFile = SourceFile<number>
 
 /** Follows a load, within the transaction that completes the release. */
 export type LoadObserver = (
-  trx: Transaction<Tables>,
+  trx: Trx,
   release: { id: number; code: string },
   files: LoadedFile[],
 ) => Promise<void>

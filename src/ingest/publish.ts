@@ -1,4 +1,3 @@
-import type { Transaction } from 'kysely'
 import type { ReleaseIssue } from '#src/catalog/release-checks.ts'
 import {
   type DueOutcome,
@@ -9,7 +8,7 @@ import {
   storeIssues,
 } from '#src/catalog/release-queries.ts'
 import { findTimeToPublication, publishNextDue } from '#src/catalog/schedule-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Trx } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { MINUTE_MS } from '#src/lib/dates.ts'
@@ -25,7 +24,7 @@ export interface Publishing {
 
 /** @returns a refusal, or the replaced release */
 export async function publishDue(
-  trx: Transaction<Tables>,
+  trx: Trx,
   { code, allowed, strict, scheduledBy }: DueRelease,
 ): Promise<DueOutcome> {
   try {
@@ -38,16 +37,12 @@ export async function publishDue(
   }
 }
 
-export async function rollBackChecked(
-  trx: Transaction<Tables>,
-  code: string,
-  leniency: Leniency,
-): Promise<Publishing> {
+export async function rollBackChecked(trx: Trx, code: string, leniency: Leniency): Promise<Publishing> {
   return publishChecked(trx, await findPrevious(trx, code), leniency, { returns: true })
 }
 
 export async function publishChecked(
-  trx: Transaction<Tables>,
+  trx: Trx,
   code: string,
   leniency: Leniency,
   { returns, scheduledBy }: { returns?: boolean; scheduledBy?: string } = {},

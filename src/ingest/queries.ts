@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import { ofSeasonless } from '#schemas/product.ts'
 import type { Series, Validity } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { deleteRasters, lockReleases, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import { findLockHolder } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import { type Grid, type LevelExtent, outline } from '#src/raster/grid.ts'
@@ -17,10 +17,7 @@ import type { Manifest } from './manifest.ts'
 import type { LayerSource, SourceDescription } from './source.ts'
 import type { SourceStatistics } from './statistics.ts'
 
-export async function refuseUnknownSeries(
-  db: Kysely<Tables>,
-  { country_code, crop }: Manifest,
-): Promise<void> {
+export async function refuseUnknownSeries(db: Db, { country_code, crop }: Manifest): Promise<void> {
   const countries = await db.selectFrom('country').select('code').orderBy('code').execute()
   if (!countries.some(({ code }) => code === country_code)) {
     const codes = countries.map(({ code }) => code).join(', ')
@@ -47,7 +44,7 @@ const OUTLINE_POINTS = 100
  *
  * @throws outside the domain of the CRS
  */
-export async function findExtent(db: Kysely<Tables>, grid: Grid): Promise<LevelExtent> {
+export async function findExtent(db: Db, grid: Grid): Promise<LevelExtent> {
   const points = outline(grid, OUTLINE_POINTS)
   const { rows } = await sql<LevelExtent>`
     select
@@ -63,7 +60,7 @@ export async function findExtent(db: Kysely<Tables>, grid: Grid): Promise<LevelE
 }
 
 export async function insertCoverage(
-  db: Kysely<Tables>,
+  db: Db,
   releaseId: number,
   { srid, originX, originY, pixelWidth, pixelHeight, width, height }: Grid,
   extent: LevelExtent,
@@ -88,7 +85,7 @@ export async function insertCoverage(
 }
 
 export async function insertLayers(
-  db: Kysely<Tables>,
+  db: Db,
   releaseId: number,
   coverageId: number,
   bands: SourceStatistics[],
@@ -128,11 +125,10 @@ export async function insertLayers(
 }
 
 /** In degrees of longitude and latitude. */
-export async function isGeographic(db: Kysely<Tables>, srid: number): Promise<boolean> {
+export async function isGeographic(db: Db, srid: number): Promise<boolean> {
   const { rows } = await sql<{ geographic: boolean }>`
-    select proj4text like '%+proj=longlat%' as geographic from spatial_ref_sys where srid = ${srid}`.execute(
-    db,
-  )
+    select proj4text like '%+proj=longlat%' as geographic
+    from spatial_ref_sys where srid = ${srid}`.execute(db)
   return rows[0]?.geographic ?? false
 }
 
@@ -149,7 +145,7 @@ export interface StoredCoverage {
 }
 
 /** Newer summaries belong to newer versions of the service. */
-export async function listUnsummarised(db: Kysely<Tables>): Promise<StoredCoverage[]> {
+export async function listUnsummarised(db: Db): Promise<StoredCoverage[]> {
   const { rows } = await sql<StoredCoverage>`
     select
       coverage.id,
@@ -163,12 +159,12 @@ export async function listUnsummarised(db: Kysely<Tables>): Promise<StoredCovera
 }
 
 /** First the flag, so that readers skip the rest. */
-export async function clearSummaries(db: Kysely<Tables>, coverageId: number): Promise<void> {
+export async function clearSummaries(db: Db, coverageId: number): Promise<void> {
   await db.updateTable('coverage').set({ summarised: false }).where('id', '=', coverageId).execute()
   await db.deleteFrom('tile_summary').where('coverage_id', '=', coverageId).execute()
 }
 
-export async function markSummarised(db: Kysely<Tables>, coverageId: number): Promise<void> {
+export async function markSummarised(db: Db, coverageId: number): Promise<void> {
   await db
     .updateTable('coverage')
     .set({ summarised: true, summary_version: SUMMARY_VERSION })
@@ -194,10 +190,9 @@ export function computeLoadLock({ synthetic, checksum, ...series }: LoadedData):
 }
 
 /** Loads need long statements; PgBouncer's shared connections may end them. */
-export async function refuseShortStatements(db: Kysely<Tables>): Promise<void> {
-  const { rows } = await sql<{
-    timeout: string
-  }>`select current_setting('statement_timeout') as timeout`.execute(db)
+export async function refuseShortStatements(db: Db): Promise<void> {
+  const { rows } = await sql<{ timeout: string }>`
+    select current_setting('statement_timeout') as timeout`.execute(db)
   const timeout = rows[0]?.timeout
   if (timeout === '0') return
   throw new OperatorError(
@@ -206,7 +201,7 @@ export async function refuseShortStatements(db: Kysely<Tables>): Promise<void> {
 }
 
 export async function insertRelease(
-  db: Kysely<Tables>,
+  db: Db,
   release: LoadedData &
     Pick<ReleaseRow, 'source' | 'licence'> &
     Partial<Validity & Pick<ReleaseRow, 'lossy'> & Pick<SourceDescription, 'conditions'>>,
@@ -261,10 +256,7 @@ function makeCode(release: Series & { synthetic: boolean }, version: number): st
   return parts.filter(Boolean).join('-')
 }
 
-export async function markReady(
-  trx: Transaction<Tables>,
-  { id, code }: Pick<ReleaseRow, 'id' | 'code'>,
-): Promise<void> {
+export async function markReady(trx: Trx, { id, code }: Pick<ReleaseRow, 'id' | 'code'>): Promise<void> {
   await lockReleases(trx)
   const { numUpdatedRows } = await trx
     .updateTable('release')
@@ -282,7 +274,7 @@ export function deletedMeanwhile({ code }: Pick<ReleaseRow, 'code'>): OperatorEr
 
 /** @returns false for a complete release, which stays */
 export async function deleteLoad(
-  db: Kysely<Tables>,
+  db: Db,
   releaseId: number,
   deleted?: (part: number) => void,
 ): Promise<boolean> {
@@ -303,10 +295,7 @@ export async function deleteLoad(
 }
 
 /** @param ownLock of a load without a release yet: releases with this lock are left over */
-export async function listDeadLoads(
-  db: Kysely<Tables>,
-  ownLock: number,
-): Promise<Pick<ReleaseRow, 'id' | 'code'>[]> {
+export async function listDeadLoads(db: Db, ownLock: number): Promise<Pick<ReleaseRow, 'id' | 'code'>[]> {
   return inTransaction(db, async (trx) => {
     // Finishing loads release their locks under this one.
     await lockReleases(trx)
@@ -323,7 +312,7 @@ export async function listDeadLoads(
 
 /** The published release with equal data, else the latest checked one. */
 export async function findLoaded(
-  db: Kysely<Tables>,
+  db: Db,
   data: LoadedData,
 ): Promise<{ code: string; published: boolean } | undefined> {
   const row = await db
@@ -349,7 +338,7 @@ const BATCH_BYTES = 1024 * 1024
 
 /** Inserts rows in statements of some size, the last ones by `flush`. */
 export function batchRows<Row>(
-  db: Kysely<Tables>,
+  db: Db,
   countBytes: (row: Row) => number,
   insert: (rows: Row[]) => ReturnType<typeof sql>,
 ) {
@@ -373,7 +362,7 @@ export function batchRows<Row>(
 }
 
 /** After an error, written tiles remain until their coverage is deleted. */
-export function createTileWriter(db: Kysely<Tables>, coverageId: number) {
+export function createTileWriter(db: Db, coverageId: number) {
   const insert = (tiles: Tile[]) => sql`
     insert into raster_tile (coverage_id, tile_row, tile_column, rast)
     select ${coverageId}::bigint, tile_row, tile_column, wkb::raster
@@ -386,7 +375,7 @@ export function createTileWriter(db: Kysely<Tables>, coverageId: number) {
 }
 
 /** After an error, written summaries remain until their coverage is deleted. */
-export function createSummaryWriter(db: Kysely<Tables>, coverageId: number) {
+export function createSummaryWriter(db: Db, coverageId: number) {
   const insert = (runs: StoredRun[]) => sql`
     insert into tile_summary (coverage_id, level, block_row, block_column, bands)
     select ${coverageId}::bigint, level, block_row, block_column, bands

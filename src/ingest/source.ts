@@ -54,6 +54,19 @@ export interface CoverageSource {
   read(window: Window): Promise<Pixels[]>
 }
 
+/** The windows of a size that cover another one, row by row; the last ones end with it. */
+export function splitWindow(whole: Window, width: number, height: number): Window[] {
+  const [right, bottom] = [whole.column + whole.width, whole.row + whole.height]
+  const windows: Window[] = []
+  for (let row = whole.row; row < bottom; row += height) {
+    for (let column = whole.column; column < right; column += width) {
+      const size = { width: Math.min(width, right - column), height: Math.min(height, bottom - row) }
+      windows.push({ column, row, ...size })
+    }
+  }
+  return windows
+}
+
 /** A file that holds pixels, as the operator has it: an archive is one file. */
 export interface SourceFile<Layer> {
   name: string

@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely'
 import { MOST_FOUND } from '#schemas/areas.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { Cache } from '#src/lib/cache.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { nameKey, slipBetween } from '#src/lib/names.ts'
@@ -346,7 +345,7 @@ function describe(entry: Entry, rank: number): NamedArea {
 const NAMES_A_SLICE = 500
 
 /** Keeps the names of the boundaries of a snapshot, 17 MB for 20,000 areas. A failed load leaves them. */
-export function createAreaNames(db: Kysely<Tables>) {
+export function createAreaNames(db: Db) {
   const cache = new Cache<string, Gazetteer>('area names', { max: 1 })
   const keyOf = ({ boundaries, countries }: Snapshot) =>
     JSON.stringify([boundaries, countries.map(({ code, name }) => [code, name])])

@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Database } from '#src/data/client.ts'
 import { type FailureSources, findAlsoAtPrimary, isDatabaseUnavailable } from '#src/data/failures.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { createTileStores, mapStores, requireStore, type TileStores } from '#src/data/tiles/stores.ts'
 import type { TileAddress, TileStore } from '#src/data/tiles/tile-queries.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
@@ -162,7 +161,7 @@ const PIXELS_PER_QUERY = 1000
  * by ST_Value where it has the tiles; without a cache it does so on each grid.
  */
 export function createPixelReader(
-  source: FailureSources<Kysely<Tables>>,
+  source: FailureSources<Db>,
   tiles: TileStores,
   { cacheBytes, concurrency }: PixelReaderOptions,
 ) {

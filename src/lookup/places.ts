@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely'
 import type { PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import { Cache } from '#src/lib/cache.ts'
 import { fillMissing } from '#src/lib/promises.ts'
@@ -101,7 +100,7 @@ interface NumberedCell extends CellToFind {
  *
  * @param concurrency queries at the same time, of each kind
  */
-export function createAreaFinder(db: Kysely<Tables>, concurrency: number, cacheBytes = CACHE_BYTES) {
+export function createAreaFinder(db: Db, concurrency: number, cacheBytes = CACHE_BYTES) {
   const cells = createAreaCells(cacheBytes)
 
   // No single cell or place makes a query fail.

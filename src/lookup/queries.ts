@@ -1,10 +1,10 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { AnsweredRelease } from '#schemas/advisory.ts'
 import type { CompanionRole, Conditions } from '#schemas/certainty.ts'
 import type { Series } from '#schemas/products/define.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import { formatArray, isoTime } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import type { TiledGrid } from '#src/raster/grid.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
 
@@ -80,7 +80,7 @@ export interface PublishedState {
   reference: string
 }
 
-export async function findPublishedState(db: Kysely<Tables>): Promise<PublishedState> {
+export async function findPublishedState(db: Db): Promise<PublishedState> {
   const { rows } = await sql<PublishedState>`
     select
       coalesce((select json_agg(release_id order by release_id) from publication), '[]') as ids,
@@ -101,7 +101,7 @@ const BAND = sql`jsonb_build_object(
 )`
 
 /** Complete releases, without deleted ones. */
-export async function findReleases(db: Kysely<Tables>, ids: number[]): Promise<Release[]> {
+export async function findReleases(db: Db, ids: number[]): Promise<Release[]> {
   if (ids.length === 0) return []
   const { rows } = await sql<Release>`
     select
@@ -159,7 +159,7 @@ export interface PixelAddress extends Position {
 }
 
 /** Stored values of all bands at positions, NaN for none; empty without a tile, null for a deleted coverage. */
-export async function findPixels(db: Kysely<Tables>, pixels: PixelAddress[]): Promise<(number[] | null)[]> {
+export async function findPixels(db: Db, pixels: PixelAddress[]): Promise<(number[] | null)[]> {
   const { rows } = await sql<{ bands: string | null }>`
     select pixel_values(
       ${formatArray(pixels.map(({ coverageId }) => coverageId))}::bigint[],
@@ -178,10 +178,7 @@ interface Cell {
 }
 
 /** Pixels of positions in any store: undefined outside the grid, null for a deleted coverage. */
-export async function findCells(
-  db: Kysely<Tables>,
-  pixels: PixelAddress[],
-): Promise<(Cell | undefined | null)[]> {
+export async function findCells(db: Db, pixels: PixelAddress[]): Promise<(Cell | undefined | null)[]> {
   const { rows } = await sql<{ found: boolean; row: number | null; column: number }>`
     select coverage.id is not null as found, cell.pixel_row as row, cell.pixel_column as column
     from unnest(
@@ -199,7 +196,7 @@ export async function findCells(
   })
 }
 
-export async function listBoundedCountries(db: Kysely<Tables>): Promise<string[]> {
+export async function listBoundedCountries(db: Db): Promise<string[]> {
   const rows = await db.selectFrom('boundary_set').select('country_code as code').distinct().execute()
   return rows.map(({ code }) => code)
 }
@@ -217,7 +214,7 @@ export interface ReleaseState {
 }
 
 /** Undefined where the release never existed. */
-export async function findReleaseState(db: Kysely<Tables>, code: string): Promise<ReleaseState | undefined> {
+export async function findReleaseState(db: Db, code: string): Promise<ReleaseState | undefined> {
   const { rows } = await sql<ReleaseState>`
     select
       release.id,
@@ -270,7 +267,7 @@ export interface FoundCell {
 const AREA = sql`
   area.id, area.parent_id as "parentId", area.country_code as "countryCode", area.level, area.code, area.name`
 
-export async function findAreasInCells(db: Kysely<Tables>, cells: CellToFind[]): Promise<FoundCell[]> {
+export async function findAreasInCells(db: Db, cells: CellToFind[]): Promise<FoundCell[]> {
   const { rows } = await sql<AreaOfCell>`
     with boundaries as materialized (select boundaries_version() as version)
     select ${AREA}, st_asbinary(area.shape, 'NDR') as shape, ordinal, boundaries.version as boundaries
@@ -293,7 +290,7 @@ export async function findAreasInCells(db: Kysely<Tables>, cells: CellToFind[]):
 }
 
 /** Areas of positions, borders included. */
-export async function findAreasAt(db: Kysely<Tables>, places: Position[]): Promise<Area[][]> {
+export async function findAreasAt(db: Db, places: Position[]): Promise<Area[][]> {
   const { rows } = await sql<Area & { ordinal: number }>`
     select ${AREA}, ordinal
     from unnest(
@@ -314,7 +311,7 @@ export interface AreaName extends Area {
 }
 
 /** The names of all areas, larger areas first, and the version of the boundaries that they are of. */
-export async function listAreaNames(db: Kysely<Tables>): Promise<{ boundaries: string; areas: AreaName[] }> {
+export async function listAreaNames(db: Db): Promise<{ boundaries: string; areas: AreaName[] }> {
   const { rows } = await sql<{ boundaries: string } & (AreaName | { id: null })>`
     select
       boundaries.version as boundaries, ${AREA}, area.centroid_lat as lat, area.centroid_lng as lng

@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely'
 import { isStale, type Products, type Series } from '#schemas/products/define.ts'
 import {
   type Country,
@@ -7,7 +6,7 @@ import {
   listCropAliases,
 } from '#src/catalog/reference-queries.ts'
 import type { Database } from '#src/data/client.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import { Cache } from '#src/lib/cache.ts'
 import * as queries from './queries.ts'
@@ -142,7 +141,7 @@ export function createSnapshots(
 
 /** Queries the published releases; an unchanged snapshot gets the new time. */
 async function take(
-  source: Kysely<Tables>,
+  source: Db,
   before: DatedSnapshot | undefined,
   products: Products,
   numbered: ReturnType<typeof createNumbering>,
@@ -232,7 +231,7 @@ interface StoredPin extends PinnedRelease {
 }
 
 /** A release never changes; after `maxAgeMs` the database says whether it still exists. */
-export function createPinnedReleases(db: Kysely<Tables>, products: Products, maxAgeMs: number) {
+export function createPinnedReleases(db: Db, products: Products, maxAgeMs: number) {
   const cache = new Cache<string, StoredPin>('pinned releases', { max: MOST_RELEASES, ttlMs: maxAgeMs })
   const timeless = new WeakMap<PublishedRelease, PublishedRelease>()
   // Their tiles have a cache of their own: see the pixel readers of the look-up.

@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { formatArray } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { RUN_LENGTH, SUMMARY_VERSION, SummaryRun } from '#src/raster/summary.ts'
@@ -10,7 +10,7 @@ const WGS84 = 4326
 
 /** Transforms positions into a CRS, in their order: longitudes and latitudes, or places in another CRS. */
 export async function transformPositions(
-  db: Kysely<Tables>,
+  db: Db,
   srid: number,
   xs: number[],
   ys: number[],
@@ -38,7 +38,7 @@ interface BlockRectangle {
 
 /** Reads the means of blocks with a value, in no order. @throws {ApiError} OVERLOADED while they are being made */
 export async function readMeans(
-  db: Kysely<Tables>,
+  db: Db,
   { coverage: { id }, band }: Layer,
   { level, firstRow, lastRow, firstColumn, lastColumn }: BlockRectangle,
 ): Promise<{ row: number; column: number; weight: number; mean: number }[]> {

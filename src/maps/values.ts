@@ -1,5 +1,4 @@
-import type { Kysely } from 'kysely'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { requireStore, type TileStores } from '#src/data/tiles/stores.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
@@ -16,7 +15,7 @@ import type { Layer } from './published.ts'
 import { readMeans, transformPositions } from './queries.ts'
 
 export interface MapSource {
-  db: Kysely<Tables>
+  db: Db
   stores: TileStores
   /** Lets others go on, for whichever request. */
   pause: Pause
@@ -94,7 +93,7 @@ function findSpan(degrees: Float64Array, from: number, to: number): Span {
 type PlaceOf = (x: number, y: number) => readonly [x: number, y: number]
 
 async function transformPixels(
-  db: Kysely<Tables>,
+  db: Db,
   { srid }: Layer['coverage'],
   [longitudes, latitudes]: readonly [Float64Array, Float64Array],
   [across, down]: readonly [Span, Span],

@@ -1,10 +1,9 @@
-import type { Kysely } from 'kysely'
 import { MAX_LEVEL } from '#schemas/areas.ts'
 import { findAdminCountry } from '#src/catalog/area-queries.ts'
 import type { ReleaseRow } from '#src/catalog/release-queries.ts'
 import { readUntil } from '#src/data/cancellable.ts'
 import type { Database } from '#src/data/client.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { createTileStores } from '#src/data/tiles/stores.ts'
 import { ApiError, noAreas } from '#src/errors.ts'
 import { BLOCK_FACTOR, type CoveredPixels } from '#src/raster/blocks.ts'
@@ -224,7 +223,7 @@ export interface Comparison extends Comparing {
  */
 export async function compareReleases(
   computation: Computation,
-  db: Kysely<Tables>,
+  db: Db,
   before: ReleaseRow,
   after: ReleaseRow,
   { level: requested, ...comparing }: Comparing & { level?: number | undefined },

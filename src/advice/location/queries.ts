@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { formatArray } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { roundVisibly } from '#src/lib/round.ts'
 import type { Position } from '#src/lookup/queries.ts'
 
@@ -22,7 +22,7 @@ const DISTANCE_DECIMALS = 1
  * Distances are to borders: on the sphere, the edge of an area bulges over places beside it, which would be 0 km away.
  */
 export async function findNearestCountries(
-  db: Kysely<Tables>,
+  db: Db,
   positions: Position[],
 ): Promise<(NearestCountry | null)[]> {
   const { rows } = await sql<NearestCountry & { ordinal: number }>`
@@ -68,7 +68,7 @@ interface BoundarySource {
   licence: string
 }
 
-export async function listBoundarySources(db: Kysely<Tables>): Promise<BoundarySource[]> {
+export async function listBoundarySources(db: Db): Promise<BoundarySource[]> {
   return db
     .selectFrom('boundary_set')
     .select(['country_code as countryCode', 'level', 'source', 'licence'])

@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely'
 import { type AdminReference, LEVELS_BELOW } from '#schemas/areas.ts'
 import type { LocationRequest, LocationValidation } from '#schemas/location.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { unknownCountry } from '#src/errors.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import type { ClientKey } from '#src/lib/limiter.ts'
@@ -48,7 +47,7 @@ type Reason = NonNullable<LocationValidation['products'][string]['reason']>
 type Elsewhere = Pick<LocationValidation, 'nearest' | 'hint'>
 
 /** Finds hints for points in no country. */
-function createElsewhereFinder(db: Kysely<Tables>, lookup: Lookup) {
+function createElsewhereFinder(db: Db, lookup: Lookup) {
   const askNearest = createBatcher({
     run: (positions: Position[]) => findNearestCountries(db, positions),
     concurrency: NEAREST_QUERIES,
@@ -133,11 +132,7 @@ function readLocation(
  *
  * @throws {ApiError} INVALID_PARAMETERS for an unknown country; OVERLOADED where too many wait for the database
  */
-export function createLocationValidator(
-  db: Kysely<Tables>,
-  lookup: Lookup,
-  products: readonly ProductDefinition[],
-) {
+export function createLocationValidator(db: Db, lookup: Lookup, products: readonly ProductDefinition[]) {
   const findElsewhere = createElsewhereFinder(db, lookup)
 
   async function validateIn(snapshot: Snapshot, request: LocationRequest): Promise<LocationValidation> {

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { type Provenance, provenanceSchemas } from '#schemas/advisory.ts'
 import type { PointRequest } from '#schemas/point-request.ts'
 import { CRS_UNIT } from '#src/catalog/published-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { conditionMember } from '#src/lookup/conditions.ts'
@@ -25,7 +25,7 @@ interface SourceOfValues {
 }
 
 export async function findSourceOfValues(
-  db: Kysely<Tables>,
+  db: Db,
   releaseId: number,
   { longitude, latitude }: Position,
 ): Promise<SourceOfValues | undefined> {

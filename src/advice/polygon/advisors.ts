@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Kysely } from 'kysely'
 import type { PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { type CountryExtent, listCountryExtents } from '#src/catalog/reference-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { cacheValue } from '#src/lib/cache.ts'
@@ -250,7 +249,7 @@ function countRequests(computing: ReturnType<typeof createComputing>) {
 }
 
 async function findRegion(
-  db: Kysely<Tables>,
+  db: Db,
   where: Outline | AreaReference,
   release: PublishedRelease | undefined,
   waitInTurn: Wait,

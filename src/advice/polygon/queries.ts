@@ -1,9 +1,9 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { CompanionRole } from '#schemas/certainty.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
 import type { LayerLabel, Position } from '#src/lookup/queries.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
@@ -70,7 +70,7 @@ interface AreaSelection {
 
 /** Areas in the order of their levels and codes. */
 export async function listAreasInRelease(
-  db: Kysely<Tables>,
+  db: Db,
   { countryCode, level, codes, parent = null, after = null, limit }: AreaSelection,
   releaseId: number | null,
 ): Promise<AreaInRelease[]> {
@@ -112,7 +112,7 @@ export async function listAreasInRelease(
 
 /** The area that a reference means. */
 export async function findArea(
-  db: Kysely<Tables>,
+  db: Db,
   { countryCode, code, level }: AreaReference,
   releaseId: number | null,
 ): Promise<AreaInRelease | undefined> {
@@ -135,7 +135,7 @@ export async function readAreaShape(
 
 /** Stores nothing for a deleted release, for replaced boundaries, and over the result of a newer version. */
 export async function persistAreaResult(
-  db: Kysely<Tables>,
+  db: Db,
   { id, version }: Pick<AreaInRelease, 'id' | 'version'>,
   releaseId: number,
   statistics: LocatedStatistics,
@@ -186,7 +186,7 @@ const CLAIM_MINUTES = 15
  * @returns undefined while another process claims
  */
 export async function claimAreas(
-  db: Kysely<Tables>,
+  db: Db,
   most: number,
   settled: string | undefined,
 ): Promise<Claim | undefined> {
@@ -259,7 +259,7 @@ export async function claimAreas(
 }
 
 /** Lets others claim areas; those with results are not missing any more. */
-export async function giveBackAreas(db: Kysely<Tables>, areas: readonly ClaimedArea[]): Promise<void> {
+export async function giveBackAreas(db: Db, areas: readonly ClaimedArea[]): Promise<void> {
   await sql`
     delete from area_claim
     using unnest(
@@ -294,7 +294,7 @@ export interface ZonalBand extends LayerLabel {
 }
 
 /** The grids of a release with their bands; none of a deleted release, and of one that a replica lacks. */
-export async function listCoverages(db: Kysely<Tables>, releaseId: number): Promise<ZonalCoverage[]> {
+export async function listCoverages(db: Db, releaseId: number): Promise<ZonalCoverage[]> {
   const { rows } = await sql<ZonalCoverage>`
     select
       coverage.id,

@@ -1,6 +1,5 @@
-import type { Kysely } from 'kysely'
 import type { Ask } from '#src/data/cancellable.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { Cache } from '#src/lib/cache.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
@@ -345,7 +344,7 @@ type ComputeStatistics = (
 ) => Promise<LocatedStatistics>
 
 /** A release never changes, so cached statistics stay right as long as it exists. */
-export function createReleaseStatistics(db: Kysely<Tables>) {
+export function createReleaseStatistics(db: Db) {
   const grids = new Cache<number, ZonalCoverage[]>('coverages', {
     max: CACHED_RELEASES,
     // Summaries that are still being made are to be used as soon as they exist.

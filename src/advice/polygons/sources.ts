@@ -1,10 +1,9 @@
 import type { FastifyRequest } from 'fastify'
-import type { Kysely } from 'kysely'
 import type { ErrorBody } from '#schemas/common.ts'
 import { MOST_POLYGONS, PolygonLabels } from '#schemas/polygons.ts'
 import type { Series } from '#schemas/products/define.ts'
 import { findAdminCountry, findOutlines, refuseWithoutAreas } from '#src/catalog/area-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
 import { ID_RULE, isNumberId, validationError } from '#src/http/parameters.ts'
 import { databaseError } from '#src/http/plugins/error-handler.ts'
@@ -84,7 +83,7 @@ export function readPolygon(request: FastifyRequest, feature: unknown): SentPoly
 
 /** @throws {ApiError} for an unknown country, level or parent, with the known ones */
 export async function refuseUnknownAreas(
-  db: Kysely<Tables>,
+  db: Db,
   snapshot: Snapshot,
   { countryCode, level, parent }: LevelSelection,
 ): Promise<void> {
@@ -282,7 +281,7 @@ export function createTasks(
     async *ofAreas(
       series: Series,
       release: PublishedRelease,
-      db: Kysely<Tables>,
+      db: Db,
       selection: LevelSelection,
     ): AsyncGenerator<Task> {
       const members = makeReleaseMembers(release)

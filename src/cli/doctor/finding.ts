@@ -1,8 +1,7 @@
 import { styleText } from 'node:util'
-import type { Transaction } from 'kysely'
 import type { Config } from '#src/config.ts'
 import type { Database } from '#src/data/client.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Trx } from '#src/data/tables.ts'
 import { printable } from '../table.ts'
 
 /** From the best to the worst, with the exit codes of Nagios plugins. `unknown`: the check failed. */
@@ -35,7 +34,7 @@ export type CheckResults = CheckResult | CheckResult[]
 export interface CheckedDatabase extends Pick<Database, 'kind'> {
   config: Config
   /** Runs a query in a read-only transaction. */
-  ask: <Answer>(query: (trx: Transaction<Tables>) => Promise<Answer>) => Promise<Answer>
+  ask: <Answer>(query: (trx: Trx) => Promise<Answer>) => Promise<Answer>
   /** Runs what leaves nothing behind in a transaction that may write. */
   change: CheckedDatabase['ask']
   askReplica: CheckedDatabase['ask']
@@ -58,7 +57,7 @@ export const unknown = (sentence: string, advice?: string) => finding('unknown',
 export const warning = (sentence: string, advice: string) => finding('warning', sentence, advice)
 export const error = (sentence: string, advice: string) => finding('error', sentence, advice)
 
-type Query<Answer> = (trx: Transaction<Tables>) => Promise<Answer>
+type Query<Answer> = (trx: Trx) => Promise<Answer>
 
 export const answer =
   <Answer>(query: Query<Answer>, judge: (answer: Answer, database: CheckedDatabase) => CheckResults) =>

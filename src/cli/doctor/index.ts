@@ -5,7 +5,7 @@ import { type Config, loadConfig, loadEnvironmentFile } from '#src/config.ts'
 import { type Cluster, DatabaseUnreachable, openCluster } from '#src/data/client.ts'
 import { FolderInUse } from '#src/data/embedded/cluster.ts'
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { VERSION } from '#src/lib/version.ts'
@@ -108,7 +108,7 @@ async function examineDatabase(config: Config, listChecks: ListChecks): Promise<
 }
 
 /** Each query runs in a read-only transaction. */
-export function readingFrom(db: Kysely<Tables>): CheckedDatabase['ask'] {
+export function readingFrom(db: Db): CheckedDatabase['ask'] {
   return (query) => db.transaction().setAccessMode('read only').execute(query)
 }
 

@@ -1,14 +1,14 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Tables } from '#src/data/tables.ts'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '#src/data/tables.ts'
 
 const all =
   <Row>(query: RawBuilder<Row>) =>
-  async (db: Kysely<Tables>): Promise<Row[]> =>
+  async (db: Db): Promise<Row[]> =>
     (await query.execute(db)).rows
 
 const one =
   <Row>(query: RawBuilder<Row>) =>
-  async (db: Kysely<Tables>): Promise<Row> =>
+  async (db: Db): Promise<Row> =>
     (await query.execute(db)).rows[0] as Row
 
 export const findVersions = one(sql<{ text: string; number: number }>`
@@ -83,7 +83,7 @@ export const listTablespaces = all(sql<{ name: string }>`
   order by name`)
 
 /** Fills a megabyte of a table that goes with the transaction. @throws SQLSTATE 53100 where it has no room */
-export async function fillTemporarily(db: Kysely<Tables>, tablespace: string): Promise<void> {
+export async function fillTemporarily(db: Db, tablespace: string): Promise<void> {
   await sql`
     create temporary table filling (text text) on commit drop tablespace ${sql.id(tablespace)}`.execute(db)
   // Longer texts would be compressed.

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Window } from '#src/raster/grid.ts'
 import { type DecodedTile, decodeTile, TILE_SIZE, type Tile } from '#src/raster/tiles.ts'
 import type { Copy, Reads } from '../cancellable.ts'
@@ -7,7 +7,7 @@ import { findAlsoAtPrimary } from '../failures.ts'
 import { copyOutFrom } from '../pool.ts'
 import type { Reading } from '../replica-reads.ts'
 import { formatArray } from '../sql.ts'
-import type { Tables } from '../tables.ts'
+import type { Db } from '../tables.ts'
 
 export interface TileAddress {
   coverageId: number
@@ -90,7 +90,7 @@ async function readTiles(
 /** Tiles of a statement. */
 const TILES_A_CHUNK = 512
 
-async function* windowsOf(db: Kysely<Tables>, coverageId: number): AsyncGenerator<StoredWindow> {
+async function* windowsOf(db: Db, coverageId: number): AsyncGenerator<StoredWindow> {
   let tiles = await tilesAfter(db, coverageId, { row: -1, column: -1 }, TILES_A_CHUNK)
   while (tiles.length > 0) {
     for (const { row, column, wkb } of tiles) {
@@ -103,7 +103,7 @@ async function* windowsOf(db: Kysely<Tables>, coverageId: number): AsyncGenerato
 }
 
 async function tilesAfter(
-  db: Kysely<Tables>,
+  db: Db,
   coverageId: number,
   after: Pick<Tile, 'row' | 'column'>,
   limit: number,

@@ -6,9 +6,7 @@ export const changes: Extension = {
   part: 'operations',
   commands: { 'releases diff': async () => (await import('./command.ts')).diffCommand },
   async routes(app) {
-    const { comparison } = await import('./routes.ts')
-    const { feed } = await import('./feed.ts')
-    await app.register(comparison)
-    await app.register(feed)
+    await (await import('./routes.ts')).comparison(app)
+    await (await import('./feed.ts')).feed(app)
   },
 }

@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { isoTime } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import type { ChangeEntry } from './schemas.ts'
 
 const ENTRY = [
@@ -18,7 +18,7 @@ const ENTRY = [
 ] as const
 
 /** What has an id or a larger one, the oldest first. Whatever is committed later has a larger id: see `change_noted`. */
-export async function listChangesFrom(db: Kysely<Tables>, id: number, limit: number): Promise<ChangeEntry[]> {
+export async function listChangesFrom(db: Db, id: number, limit: number): Promise<ChangeEntry[]> {
   return db
     .selectFrom('change_entry')
     .select(ENTRY)
@@ -28,6 +28,6 @@ export async function listChangesFrom(db: Kysely<Tables>, id: number, limit: num
     .execute()
 }
 
-export async function listNewestChanges(db: Kysely<Tables>, limit: number): Promise<ChangeEntry[]> {
+export async function listNewestChanges(db: Db, limit: number): Promise<ChangeEntry[]> {
   return db.selectFrom('change_entry').select(ENTRY).orderBy('id', 'desc').limit(limit).execute()
 }

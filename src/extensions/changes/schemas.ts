@@ -31,12 +31,8 @@ export const ChangesQuery = Type.Object({
 
 /** Which layer a value is of. */
 const ofLayer = {
-  input: t.orNull(
-    Type.String(),
-    'The input or variety; null where layers differ in their scenario alone.',
-    'Urea',
-  ),
-  scenario: t.orNull(Type.String(), 'Null where the product has none.', 'Normal'),
+  input: t.stringOrNull('The input or variety; null where layers differ in their scenario alone.', 'Urea'),
+  scenario: t.stringOrNull('Null where the product has none.', 'Normal'),
   ...conditionOfEntry,
 }
 
@@ -82,19 +78,16 @@ export const ValueChange = t.component(
   'How a value of a field has changed; means of its area.',
   {
     ...ofLayer,
-    before: t.orNull(Type.Number(), 'Null without a value.', 4358),
-    after: t.orNull(Type.Number(), 'Null without a value.', 2800),
-    change: t.orNull(Type.Number(), 'After minus before; null where one of them is missing.', 336),
-    change_percent: t.orNull(
-      Type.Number(),
+    before: t.numberOrNull('Null without a value.', 4358),
+    after: t.numberOrNull('Null without a value.', 2800),
+    change: t.numberOrNull('After minus before; null where one of them is missing.', 336),
+    change_percent: t.numberOrNull(
       'Percent of the value before; null where there is none, or where it is 0.',
       13.6,
     ),
   },
 )
 export type ValueChange = Static<typeof ValueChange>
-
-const numberOrNull = (description: string, example: number) => t.orNull(Type.Number(), description, example)
 
 const ofPixels = (description: string, example: number) =>
   t.orNull(
@@ -104,10 +97,10 @@ const ofPixels = (description: string, example: number) =>
   )
 
 const Figures = {
-  mean_before: numberOrNull('The mean, weighted by area; null where there was no value.', 2104.5),
-  mean_after: numberOrNull('The mean; null where there is no value.', 2210.25),
-  change: numberOrNull('The mean after minus the mean before.', 105.75),
-  change_percent: numberOrNull(
+  mean_before: t.numberOrNull('The mean, weighted by area; null where there was no value.', 2104.5),
+  mean_after: t.numberOrNull('The mean; null where there is no value.', 2210.25),
+  change: t.numberOrNull('The mean after minus the mean before.', 105.75),
+  change_percent: t.numberOrNull(
     'The same in percent of the mean before; null where that is 0 or missing.',
     5.0249,
   ),
@@ -204,26 +197,20 @@ export const ChangeEntry = t.component(
       CHANGE_KINDS,
       '`published`: the release answers from now on. `rolled_back`: it does so again, in the place of a newer one. `withdrawn`: it answers no more, and nothing has taken its place. `deleted`: it is gone for good. `boundaries_loaded`: the administrative areas of a level are others.',
     ),
-    release: t.orNull(
-      Type.String(),
-      'The code of the release; null for boundaries.',
-      'yield-eth-wheat-2026-07-v2',
-    ),
-    replaced: t.orNull(
-      Type.String(),
+    release: t.stringOrNull('The code of the release; null for boundaries.', 'yield-eth-wheat-2026-07-v2'),
+    replaced: t.stringOrNull(
       'The code of the release that answered before it; null where none did.',
       'yield-eth-wheat-2026-07-v1',
     ),
-    product: t.orNull(Type.String(), 'The product; null for boundaries.', 'yield'),
+    product: t.stringOrNull('The product; null for boundaries.', 'yield'),
     country_code: Type.String({ examples: ['eth'] }),
-    crop: t.orNull(Type.String(), 'Null where the product needs none, and for boundaries.', 'wheat'),
-    forecast_month: t.orNull(
-      Type.String(),
+    crop: t.stringOrNull('Null where the product needs none, and for boundaries.', 'wheat'),
+    forecast_month: t.stringOrNull(
       'As `YYYY-MM`; null where the product has no seasons, and for boundaries.',
       '2026-07',
     ),
     synthetic: t.orNull(Type.Boolean(), 'Whether its values are made up; null for boundaries.'),
-    level: t.orNull(Type.Integer(), 'Of the boundaries; null for releases.'),
+    level: t.integerOrNull('Of the boundaries; null for releases.'),
   },
 )
 export type ChangeEntry = Static<typeof ChangeEntry>

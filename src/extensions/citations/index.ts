@@ -15,8 +15,5 @@ export const citations: Extension = {
       example: 'You have shared 1000 advisories: take one back first.',
     },
   },
-  async routes(app, core) {
-    const { citations } = await import('./routes.ts')
-    await app.register(citations, core)
-  },
+  routes: async (app, core) => (await import('./routes.ts')).citations(app, core),
 }

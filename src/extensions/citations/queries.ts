@@ -1,6 +1,6 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import { existingUser, isoTime } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import { type AdvisoryRecord, itemId } from '#src/history/queries.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 
@@ -11,11 +11,7 @@ export interface ShareRow {
 
 const SHARE = sql`token, ${isoTime('shared_at')} as shared_at`
 
-export async function findShare(
-  db: Kysely<Tables>,
-  userId: string,
-  historyId: string,
-): Promise<ShareRow | undefined> {
+export async function findShare(db: Db, userId: string, historyId: string): Promise<ShareRow | undefined> {
   if (!isUuid(historyId)) return undefined
   const { rows } = await sql<ShareRow>`
     select ${SHARE}
@@ -30,7 +26,7 @@ export async function findShare(
 
 /** A shared item keeps its token. Undefined without such an item. */
 export async function insertShare(
-  trx: Transaction<Tables>,
+  trx: Trx,
   userId: string,
   historyId: string,
   token: string,
@@ -46,7 +42,7 @@ export async function insertShare(
   return rows[0]
 }
 
-export async function deleteShare(db: Kysely<Tables>, userId: string, historyId: string): Promise<boolean> {
+export async function deleteShare(db: Db, userId: string, historyId: string): Promise<boolean> {
   if (!isUuid(historyId)) return false
   const { numDeletedRows } = await db
     .deleteFrom('history_share')
@@ -75,7 +71,7 @@ export interface SharedItem extends ShareRow {
   answer: Record<string, unknown>
 }
 
-export async function findShared(db: Kysely<Tables>, token: string): Promise<SharedItem | undefined> {
+export async function findShared(db: Db, token: string): Promise<SharedItem | undefined> {
   const { rows } = await sql<SharedItem>`
     select
       share.token,

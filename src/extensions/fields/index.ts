@@ -53,8 +53,5 @@ export const fields: Extension = {
     },
   },
   places: async () => (await import('./saved.ts')).savedFields,
-  async routes(app, core) {
-    const { fieldRoutes } = await import('./routes.ts')
-    await app.register(fieldRoutes, core)
-  },
+  routes: async (app, core) => (await import('./routes.ts')).fieldRoutes(app, core),
 }

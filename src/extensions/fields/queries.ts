@@ -1,7 +1,7 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import { holdAccount } from '#src/accounts/user-queries.ts'
 import { inTransaction, isoTime } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import type { Rings } from '#src/raster/rings.ts'
@@ -23,16 +23,16 @@ const COLUMNS = [
   isoTime('changed_at').as('changed_at'),
 ] as const
 
-const selectKept = (db: Kysely<Tables>, userId: string) =>
+const selectKept = (db: Db, userId: string) =>
   db.selectFrom('field_collection').select(COLUMNS).where('user_id', '=', userId).where('state', '=', 'kept')
 
 /** The collections of an account, by name. */
-export async function listCollections(db: Kysely<Tables>, userId: string): Promise<CollectionRow[]> {
+export async function listCollections(db: Db, userId: string): Promise<CollectionRow[]> {
   return selectKept(db, userId).orderBy('name').execute()
 }
 
 export async function findCollection(
-  db: Kysely<Tables>,
+  db: Db,
   userId: string,
   name: string,
 ): Promise<CollectionRow | undefined> {
@@ -40,7 +40,7 @@ export async function findCollection(
 }
 
 /** Begins a collection that is not seen yet; its id. */
-export async function createDraft(db: Kysely<Tables>, userId: string, name: string): Promise<number> {
+export async function createDraft(db: Db, userId: string, name: string): Promise<number> {
   const { id } = await db
     .insertInto('field_collection')
     .values({ user_id: userId, name })
@@ -106,11 +106,11 @@ const LEFT_AFTER = sql`interval '3 minutes'`
 
 /** Works on a draft that has room for so much more, while no other one of its account grows. */
 async function withRoom<Result>(
-  db: Kysely<Tables>,
+  db: Db,
   { id, userId }: Draft,
   more: FieldQuota,
   quota: FieldQuota,
-  work: (trx: Transaction<Tables>) => Promise<Result>,
+  work: (trx: Trx) => Promise<Result>,
 ): Promise<Result | Refusal> {
   return inTransaction(db, async (trx) => {
     await holdAccount(trx, userId)
@@ -143,7 +143,7 @@ async function withRoom<Result>(
 
 /** Adds fields to a draft; the ids of the added ones, which it had no field of yet. */
 export async function insertFields(
-  db: Kysely<Tables>,
+  db: Db,
   draft: Draft,
   fields: readonly NewField[],
   quota: FieldQuota,
@@ -182,18 +182,13 @@ export async function insertFields(
 }
 
 /** Puts a draft in the place of the collection of its name. */
-export async function keepDraft(
-  db: Kysely<Tables>,
-  draft: Draft,
-  quota: FieldQuota,
-): Promise<CollectionRow | Refusal> {
+export async function keepDraft(db: Db, draft: Draft, quota: FieldQuota): Promise<CollectionRow | Refusal> {
   return withRoom(db, draft, { fields: 0, bytes: 0 }, quota, async (trx) => {
     await sql`
       update field_collection as old set state = 'gone', changed_at = now()
       from field_collection as draft
-      where draft.id = ${draft.id} and old.user_id = draft.user_id and old.name = draft.name and old.state = 'kept'`.execute(
-      trx,
-    )
+      where draft.id = ${draft.id} and old.user_id = draft.user_id and old.name = draft.name
+        and old.state = 'kept'`.execute(trx)
     return trx
       .updateTable('field_collection')
       .set({ state: 'kept', changed_at: sql<Date>`now()` })
@@ -204,7 +199,7 @@ export async function keepDraft(
 }
 
 /** Locks a draft of an account that exists; false where there is none. */
-async function isDraft(trx: Transaction<Tables>, id: number): Promise<boolean> {
+async function isDraft(trx: Trx, id: number): Promise<boolean> {
   const { rows } = await sql`
     select from field_collection
     where id = ${id} and state = 'draft' and user_id in (select id from app_user)
@@ -216,7 +211,7 @@ async function isDraft(trx: Transaction<Tables>, id: number): Promise<boolean> {
 const LINGERS = sql`interval '1 hour'`
 
 /** Deletes a collection; its fields are removed soon. */
-export async function deleteCollection(db: Kysely<Tables>, userId: string, name: string): Promise<boolean> {
+export async function deleteCollection(db: Db, userId: string, name: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('field_collection')
     .set({ state: 'gone', changed_at: sql<Date>`'-infinity'` })
@@ -228,7 +223,7 @@ export async function deleteCollection(db: Kysely<Tables>, userId: string, name:
 }
 
 /** Gives up a draft. */
-export async function dropDraft(db: Kysely<Tables>, id: number): Promise<void> {
+export async function dropDraft(db: Db, id: number): Promise<void> {
   await sql`
     update field_collection set state = 'gone', changed_at = '-infinity'
     where id = ${id} and state = 'draft'`.execute(db)
@@ -241,7 +236,7 @@ const REMOVAL_LOCK = 7_239_475
 const PIECE = 500
 
 /** Deletes some fields of collections that are gone; true where more are left. */
-export async function removeFieldPiece(db: Kysely<Tables>): Promise<boolean> {
+export async function removeFieldPiece(db: Db): Promise<boolean> {
   const more = await doAlone(db, REMOVAL_LOCK, async (trx) => {
     const { rows } = await sql<{ id: number }>`
       select id from field_collection
@@ -251,18 +246,17 @@ export async function removeFieldPiece(db: Kysely<Tables>): Promise<boolean> {
     const [collection] = rows
     if (!collection) return false
     // A draft that pauses for too long is not kept later, and pages without all of their fields have no weights.
-    await sql`update field_collection set state = 'gone' where id = ${collection.id} and state = 'draft'`.execute(
-      trx,
-    )
-    await trx.deleteFrom('field_weights').where('collection_id', '=', collection.id).execute()
+    const { id } = collection
+    await sql`update field_collection set state = 'gone' where id = ${id} and state = 'draft'`.execute(trx)
+    await trx.deleteFrom('field_weights').where('collection_id', '=', id).execute()
     // By their places in the table: a plan by ids looks at each of them for each row, where statistics are old.
     const { numAffectedRows = 0n } = await sql`
       delete from field
-      where ctid = any (array(select ctid from field where collection_id = ${collection.id} limit ${PIECE}))`.execute(
+      where ctid = any (array(select ctid from field where collection_id = ${id} limit ${PIECE}))`.execute(
       trx,
     )
     if (numAffectedRows < BigInt(PIECE)) {
-      await trx.deleteFrom('field_collection').where('id', '=', collection.id).execute()
+      await trx.deleteFrom('field_collection').where('id', '=', id).execute()
     }
     return true
   })
@@ -306,7 +300,7 @@ function decode<Row>({ shape, ...field }: Row & { shape: Buffer }) {
 
 /** A page of fields after one. A collection that was replaced has them for an hour. */
 export async function listFields(
-  db: Kysely<Tables>,
+  db: Db,
   collectionId: number,
   { place, id }: FieldPlace,
   limit: number,
@@ -331,7 +325,7 @@ export async function listFields(
 
 /** The field with an id in a collection of an account. */
 export async function findField(
-  db: Kysely<Tables>,
+  db: Db,
   userId: string,
   { collection, id }: { collection: string; id: string },
 ): Promise<NewField | undefined> {
@@ -359,7 +353,7 @@ export interface StoredWeights {
 
 /** The weights of a page of fields, by its number and its ids. */
 export async function listWeights(
-  db: Kysely<Tables>,
+  db: Db,
   collectionId: number,
   { page, ids }: PageOfFields,
 ): Promise<StoredWeights[]> {
@@ -374,7 +368,7 @@ export async function listWeights(
 
 /** Keeps the weights of a page, unless its collection is gone. */
 export async function insertWeights(
-  db: Kysely<Tables>,
+  db: Db,
   collectionId: number,
   { page, ids }: PageOfFields,
   { grid, weights }: StoredWeights,
@@ -384,14 +378,13 @@ export async function insertWeights(
     select id, ${page}::integer, ${grid}, ${ids}::bytea, ${weights}::bytea
     from field_collection where id = ${collectionId} and state = 'kept'
     for share
-    on conflict (collection_id, page, grid) do update set ids = excluded.ids, weights = excluded.weights`.execute(
-    db,
-  )
+    on conflict (collection_id, page, grid)
+    do update set ids = excluded.ids, weights = excluded.weights`.execute(db)
 }
 
 /** A page of positions, as of {@link listFields}. */
 export async function listPositions(
-  db: Kysely<Tables>,
+  db: Db,
   collectionId: number,
   { place, id }: FieldPlace,
   limit: number,

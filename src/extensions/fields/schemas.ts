@@ -122,7 +122,7 @@ export const FieldTable = t.textBody(
 
 const place = {
   id: Id,
-  name: t.orNull(Type.String(), 'The label; null where it has none.', 'My field'),
+  name: t.stringOrNull('The label; null where it has none.', 'My field'),
   lat: t.number('With `lng`, a point inside.', 9.5005),
   lng: t.number('With `lat`, a point inside.', 38.5005),
   area_ha: t.number('Hectares, on the WGS 84 ellipsoid.', 1.2157),

@@ -38,8 +38,5 @@ export const messages: Extension = {
       piece: async (db) => (await (await import('./queries.ts')).deleteOldMessages(db, 500)) > 0,
     },
   },
-  async routes(app, core) {
-    const { messages } = await import('./channels.ts')
-    await app.register(messages, core)
-  },
+  routes: async (app, core) => (await import('./channels.ts')).messages(app, core),
 }

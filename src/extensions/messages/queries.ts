@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely'
-import type { Tables } from '#src/data/tables.ts'
+import { sql } from 'kysely'
+import type { Db } from '#src/data/tables.ts'
 import type { Offer, Reply } from './conversation.ts'
 
 /** The keyed hashes of a message and of its sender. */
@@ -35,7 +35,7 @@ const CONVERSATION = sql.lit('10 minutes')
  * @param wakes whether it is answered after a STOP
  */
 export async function claimMessage(
-  db: Kysely<Tables>,
+  db: Db,
   { id, sender }: Received,
   { mostADay, isStop, wakes }: { mostADay: number; isStop: boolean; wakes: boolean },
 ): Promise<Arrival> {
@@ -47,7 +47,7 @@ export async function claimMessage(
 
 /** Keeps the reply of a message, which a repetition gets too. */
 export async function storeReply(
-  db: Kysely<Tables>,
+  db: Db,
   { id }: Received,
   reply: string,
   { offer, kept }: Pick<Reply, 'offer' | 'kept'>,
@@ -65,12 +65,12 @@ export async function storeReply(
 }
 
 /** Gives a message back that could not be answered: the gateway may ask again. */
-export async function abandonMessage(db: Kysely<Tables>, { id }: Received): Promise<void> {
+export async function abandonMessage(db: Db, { id }: Received): Promise<void> {
   await db.deleteFrom('message').where('id', '=', id).where('reply', 'is', null).execute()
 }
 
 /** Forgets the content of a sender's messages, and answers none until START. Their number still counts for the day. */
-export async function stopSender(db: Kysely<Tables>, { id, sender }: Received): Promise<void> {
+export async function stopSender(db: Db, { id, sender }: Received): Promise<void> {
   await sql`
     update message
     set
@@ -80,7 +80,7 @@ export async function stopSender(db: Kysely<Tables>, { id, sender }: Received): 
 }
 
 /** Answers a sender again after a STOP. */
-export async function startSender(db: Kysely<Tables>, sender: Buffer): Promise<void> {
+export async function startSender(db: Db, sender: Buffer): Promise<void> {
   await db
     .updateTable('message')
     .set({ stopped: false })
@@ -91,7 +91,7 @@ export async function startSender(db: Kysely<Tables>, sender: Buffer): Promise<v
 
 /** The newest answer of a sender with a code. */
 export async function findAnswer(
-  db: Kysely<Tables>,
+  db: Db,
   sender: Buffer,
   code: string,
 ): Promise<{ id: Buffer; answer: Record<string, unknown> } | undefined> {
@@ -106,7 +106,7 @@ export async function findAnswer(
 
 /** Stores feedback with an answer, in the place of earlier feedback of its kind. */
 export async function storeFeedback(
-  db: Kysely<Tables>,
+  db: Db,
   id: Buffer,
   { rating, observed }: { rating?: number; observed?: Record<string, number> },
 ): Promise<void> {
@@ -126,7 +126,7 @@ const ANSWERS_KEPT = sql.lit('13 months')
 const OTHERS_KEPT = sql.lit('2 days')
 
 /** Ends old conversations and deletes old messages, up to a number of each; returns the sum. The STOP of a user stays. */
-export async function deleteOldMessages(db: Kysely<Tables>, most: number): Promise<number> {
+export async function deleteOldMessages(db: Db, most: number): Promise<number> {
   const { numAffectedRows: ended = 0n } = await sql`
     update message set offer = null
     where id in (

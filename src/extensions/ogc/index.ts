@@ -5,8 +5,5 @@ export const ogc: Extension = {
   name: 'ogc',
   part: 'fields',
   links: { ogc: { path: '/ogc', description: 'The OGC API, for GIS.' } },
-  async routes(app, core) {
-    const { ogc } = await import('./routes.ts')
-    await app.register(ogc, core)
-  },
+  routes: async (app, core) => (await import('./routes.ts')).ogc(app, core),
 }

@@ -69,7 +69,7 @@ export function defineCoverageSchemas(products: readonly ProductContract[]) {
   })
   const list = t.component('CoverageList', {
     items: t.array(area, 'By country, in the order of their codes.'),
-    next_cursor: t.orNull(Type.String(), 'The `cursor` of the next page; null where this is the last one.'),
+    next_cursor: t.stringOrNull('The `cursor` of the next page; null where this is the last one.'),
   })
   const table = t.textBody(
     'CoverageCsv',

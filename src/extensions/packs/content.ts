@@ -10,6 +10,7 @@ import {
   type ShapeFormat,
 } from '#src/catalog/area-queries.ts'
 import { requireStore } from '#src/data/tiles/stores.ts'
+import { copyWindow } from '#src/data/tiles/tiff.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Pause } from '#src/lib/limiter.ts'
@@ -323,12 +324,9 @@ async function readWindow(
       const tile = decodeTile(wkb)
       if (bands.length === 0) bands = createBands(tile, window.width * window.height).slice(0, count)
       const { row, column } = chunk[index] as (typeof chunk)[number]
-      copyTile(
-        tile,
-        { row: row * tileSize - window.row, column: column * tileSize - window.column },
-        bands,
-        window,
-      )
+      const place = { ...tile, row: row * tileSize, column: column * tileSize }
+      for (const [band, { pixels }] of bands.entries())
+        copyWindow((tile.bands[band] as DecodedTile['bands'][number]).pixels, place, pixels, window)
     }
   }
   return bands
@@ -340,27 +338,4 @@ function createBands({ bands }: DecodedTile, pixels: number): PackBand[] {
     const all = createPixels(findPixelType(some), pixels)
     return { nodata, pixels: nodata === undefined ? all : all.fill(nodata) }
   })
-}
-
-/** @param corner the first pixel of the tile in the window; negative where the tile begins before it */
-function copyTile(
-  { width, height, bands: from }: DecodedTile,
-  corner: { row: number; column: number },
-  to: PackBand[],
-  window: Window,
-): void {
-  const firstColumn = Math.max(0, -corner.column)
-  const lastColumn = Math.min(width, window.width - corner.column)
-  const firstRow = Math.max(0, -corner.row)
-  const lastRow = Math.min(height, window.height - corner.row)
-  for (const [index, band] of to.entries()) {
-    const { pixels } = from[index] as DecodedTile['bands'][number]
-    for (let row = firstRow; row < lastRow; row++) {
-      const part = pixels.subarray(row * width + firstColumn, row * width + lastColumn)
-      band.pixels.set(
-        part as ArrayLike<number>,
-        (corner.row + row) * window.width + corner.column + firstColumn,
-      )
-    }
-  }
 }

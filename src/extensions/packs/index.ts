@@ -7,9 +7,6 @@ export const packs: Extension = {
   part: 'operations',
   guide: { path: 'offline', title: 'offline packs', before: 'gis' },
   releaseLinks: [packsOfCountry],
-  async routes(app, core) {
-    const { packs } = await import('./routes.ts')
-    await app.register(packs, core)
-  },
+  routes: async (app, core) => (await import('./routes.ts')).packs(app, core),
   commands: { pack: async () => (await import('./command.ts')).packCommand },
 }

@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 
 interface StoredCode {
   code: string
@@ -13,7 +13,7 @@ interface StoredCode {
 
 /** The code and level of an area as they are stored, by its code in any case; undefined for none. */
 export async function findAreaCode(
-  db: Kysely<Tables>,
+  db: Db,
   { countryCode, code, level }: AreaReference,
 ): Promise<StoredCode | undefined> {
   const { rows } = await sql<StoredCode>`
@@ -33,7 +33,7 @@ export async function findAreaCode(
 
 /** The whole shape of an area as a MultiPolygon in well-known binary; undefined where there is none now. */
 export async function findAreaShape(
-  db: Kysely<Tables>,
+  db: Db,
   { countryCode, level, code }: Omit<AreaReference, 'level'> & { level: number },
 ): Promise<Buffer | undefined> {
   const { rows } = await sql<{ shape: Buffer }>`

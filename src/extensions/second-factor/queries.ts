@@ -1,6 +1,6 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import { holdAccount } from '#src/accounts/user-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import type { SealedRows } from '#src/http/account-seal.ts'
 
 interface TwoFactor {
@@ -8,7 +8,7 @@ interface TwoFactor {
   confirmed: boolean
 }
 
-export async function findTwoFactor(db: Kysely<Tables>, userId: string): Promise<TwoFactor | undefined> {
+export async function findTwoFactor(db: Db, userId: string): Promise<TwoFactor | undefined> {
   return db
     .selectFrom('two_factor')
     .select(['secret', sql<boolean>`confirmed_at is not null`.as('confirmed')])
@@ -16,12 +16,12 @@ export async function findTwoFactor(db: Kysely<Tables>, userId: string): Promise
     .executeTakeFirst()
 }
 
-export async function hasTwoFactor(db: Kysely<Tables>, userId: string): Promise<boolean> {
+export async function hasTwoFactor(db: Db, userId: string): Promise<boolean> {
   return (await findTwoFactor(db, userId))?.confirmed ?? false
 }
 
 /** Begins a set-up, possibly anew; false where the account has a factor, or is gone. */
-export async function putTwoFactor(db: Kysely<Tables>, userId: string, secret: Buffer): Promise<boolean> {
+export async function putTwoFactor(db: Db, userId: string, secret: Buffer): Promise<boolean> {
   const { rows } = await sql`
     insert into two_factor as known (user_id, secret)
     select id, ${secret}::bytea from app_user where id = ${userId} for key share
@@ -33,7 +33,7 @@ export async function putTwoFactor(db: Kysely<Tables>, userId: string, secret: B
 
 /** From now on logins need the factor; false where another request was faster, or has begun anew. */
 export async function confirmTwoFactor(
-  trx: Transaction<Tables>,
+  trx: Trx,
   { userId, secret, step, recoveryHashes }: ConfirmedTwoFactor,
 ): Promise<boolean> {
   // No session begins meanwhile.
@@ -63,7 +63,7 @@ interface ConfirmedTwoFactor {
 }
 
 /** Uses up the codes until a step; false where the step or a later one was used. */
-export async function spendStep(db: Kysely<Tables>, userId: string, step: number): Promise<boolean> {
+export async function spendStep(db: Db, userId: string, step: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('two_factor')
     .set({ last_step: step })
@@ -74,7 +74,7 @@ export async function spendStep(db: Kysely<Tables>, userId: string, step: number
 }
 
 /** False for an unknown or used code. */
-export async function spendRecoveryCode(db: Kysely<Tables>, userId: string, hash: Buffer): Promise<boolean> {
+export async function spendRecoveryCode(db: Db, userId: string, hash: Buffer): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('recovery_code')
     .where('user_id', '=', userId)
@@ -83,7 +83,7 @@ export async function spendRecoveryCode(db: Kysely<Tables>, userId: string, hash
   return numDeletedRows > 0n
 }
 
-export async function countRecoveryCodes(db: Kysely<Tables>, userId: string): Promise<number> {
+export async function countRecoveryCodes(db: Db, userId: string): Promise<number> {
   const { count } = await db
     .selectFrom('recovery_code')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -92,7 +92,7 @@ export async function countRecoveryCodes(db: Kysely<Tables>, userId: string): Pr
   return count
 }
 
-export async function deleteTwoFactor(db: Kysely<Tables>, userId: string): Promise<boolean> {
+export async function deleteTwoFactor(db: Db, userId: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('two_factor')
     .where('user_id', '=', userId)
@@ -100,7 +100,7 @@ export async function deleteTwoFactor(db: Kysely<Tables>, userId: string): Promi
   return numDeletedRows > 0n
 }
 
-export function createSecretRows(db: Kysely<Tables>): SealedRows {
+export function createSecretRows(db: Db): SealedRows {
   return {
     async list(after, most) {
       let query = db

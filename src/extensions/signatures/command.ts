@@ -1,17 +1,16 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import type { Kysely } from 'kysely'
 import { command, group, listCommand, YES_OPTION } from '#src/cli/command.ts'
 import { timeText } from '#src/cli/table.ts'
 import { type Consent, confirm, type Output, pathNamed } from '#src/cli/terminal.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { identifyKey } from './signing.ts'
 import { keepSigningKey, listSigningKeys, retireSigningKey } from './signing-queries.ts'
 
-async function listKeys(db: Kysely<Tables>) {
+async function listKeys(db: Db) {
   const keys = await listSigningKeys(db)
   return keys.map(({ kid, made_at: madeAt, retired_at: retiredAt }) => ({ kid, madeAt, retiredAt }))
 }

@@ -1,20 +1,17 @@
-import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { Selectable } from 'kysely'
 import { recordOperation } from '#src/data/audit-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Tables, Trx } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 
 export type SigningKey = Selectable<Tables['signing_key']>
 
 /** The newest first. */
-export async function listSigningKeys(db: Kysely<Tables>): Promise<SigningKey[]> {
+export async function listSigningKeys(db: Db): Promise<SigningKey[]> {
   return db.selectFrom('signing_key').selectAll().orderBy('made_at', 'desc').orderBy('kid').execute()
 }
 
 /** Makes a key public, with a record. A known one stays as it is: a retired one stays retired. */
-export async function keepSigningKey(
-  trx: Transaction<Tables>,
-  key: Pick<SigningKey, 'kid' | 'public_key'>,
-): Promise<void> {
+export async function keepSigningKey(trx: Trx, key: Pick<SigningKey, 'kid' | 'public_key'>): Promise<void> {
   const kept = await trx
     .insertInto('signing_key')
     .values(key)
@@ -25,12 +22,12 @@ export async function keepSigningKey(
 }
 
 /** @returns undefined for an unknown key */
-export async function findSigningKey(db: Kysely<Tables>, kid: string): Promise<SigningKey | undefined> {
+export async function findSigningKey(db: Db, kid: string): Promise<SigningKey | undefined> {
   return db.selectFrom('signing_key').selectAll().where('kid', '=', kid).executeTakeFirst()
 }
 
 /** @throws {OperatorError} for an unknown key, and one that is retired already */
-export async function retireSigningKey(trx: Transaction<Tables>, kid: string): Promise<void> {
+export async function retireSigningKey(trx: Trx, kid: string): Promise<void> {
   const key = await trx
     .selectFrom('signing_key')
     .select('retired_at')

@@ -1,7 +1,7 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import type { ReleaseMember } from '#src/catalog/published-queries.ts'
 import { ADDED_SRIDS } from '#src/data/crs.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import type { LoadedFile } from '#src/ingest/observers.ts'
 import { canonicalize } from './canonical.ts'
 import { FILES, SIGNATURE } from './schemas.ts'
@@ -66,11 +66,7 @@ const STATEMENT = sql<object>`json_build_object(
 )`
 
 /** Stores what a release is loaded as: its row, its layers, and its files. */
-export async function storeStatement(
-  trx: Transaction<Tables>,
-  { id }: { id: number },
-  files: LoadedFile[],
-): Promise<void> {
+export async function storeStatement(trx: Trx, { id }: { id: number }, files: LoadedFile[]): Promise<void> {
   const { stated } = await trx
     .selectFrom('release')
     .select(STATEMENT.as('stated'))
@@ -103,7 +99,7 @@ export function listMembers(sign: (statement: string) => Promise<string | null>)
  * @returns undefined where there is no such release that is or was complete, or it never was published and those are left out
  */
 export async function findStatement(
-  db: Kysely<Tables>,
+  db: Db,
   code: string,
   withUnpublished: boolean,
 ): Promise<string | null | undefined> {

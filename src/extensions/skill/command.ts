@@ -55,10 +55,8 @@ export function readObservations(text: string, key: string, maximum: number) {
     const column = columns[wrong]
     if (column) {
       const { name, least, most } = column
-      errors.push({
-        line,
-        error: `${name} must be a number from ${least} to ${most}, and is "${cells[wrong]}"`,
-      })
+      const error = `${name} must be a number from ${least} to ${most}, and is "${cells[wrong]}"`
+      errors.push({ line, error })
       continue
     }
     const [season, condition] = [cellOf('scenario'), cellOf('condition')]
@@ -67,13 +65,7 @@ export function readObservations(text: string, key: string, maximum: number) {
       continue
     }
     const [lat, lng, observed] = numbers as [number, number, number]
-    rows.push({
-      lat,
-      lng,
-      observed,
-      ...(season !== '' && { season }),
-      ...(condition !== '' && { condition }),
-    })
+    rows.push({ lat, lng, observed, season: season || undefined, condition: condition || undefined })
   }
   return { rows, errors }
 }

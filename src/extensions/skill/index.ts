@@ -30,8 +30,5 @@ export const skill: Extension = {
     const { readSkill } = await import('./queries.ts')
     return { members: [{ ...skillSchemas, of: 'products', read: readSkill }] }
   },
-  async routes(app) {
-    const { scorecard } = await import('./scorecard.ts')
-    await app.register(scorecard)
-  },
+  routes: async (app) => (await import('./scorecard.ts')).scorecard(app),
 }

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import { isObservable, type ProductDefinition, type Series } from '#schemas/products/define.ts'
 import { isoTime } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import type { Scorecard, Skill } from './schemas.ts'
 import { describeSkill, roundSkill, type SkillSums } from './scores.ts'
 
@@ -25,7 +25,7 @@ export interface SkillBatch {
 }
 
 /** The observations that the sums of a release have: the level, a space and the key. */
-export async function findCounted(db: Kysely<Tables>, releaseId: number): Promise<Set<string>> {
+export async function findCounted(db: Db, releaseId: number): Promise<Set<string>> {
   const { rows } = await sql<{ key: string }>`
     select level || ' ' || encode(key, 'hex') as key
     from skill_counted
@@ -34,11 +34,7 @@ export async function findCounted(db: Kysely<Tables>, releaseId: number): Promis
 }
 
 /** Adds a batch to the sums of the release. None of its keys is counted yet at its level. */
-export async function addKept(
-  trx: Transaction<Tables>,
-  releaseId: number,
-  { sums, keys }: SkillBatch,
-): Promise<void> {
+export async function addKept(trx: Trx, releaseId: number, { sums, keys }: SkillBatch): Promise<void> {
   const { level, area_code: _, ...numbers } = sums
   const added = Object.keys(numbers).map((name) => [
     name,
@@ -59,7 +55,7 @@ export async function addKept(
     from unnest(${keys}::text[]) as key`.execute(trx)
 }
 
-function findKept(db: Kysely<Tables>, releaseId: number) {
+function findKept(db: Db, releaseId: number) {
   return db
     .selectFrom('skill')
     .selectAll()
@@ -71,7 +67,7 @@ function findKept(db: Kysely<Tables>, releaseId: number) {
 }
 
 /** The kept sums of a release as figures: the country first. */
-export async function listKept(db: Kysely<Tables>, releaseId: number): Promise<Scorecard['kept']> {
+export async function listKept(db: Db, releaseId: number): Promise<Scorecard['kept']> {
   const rows = await findKept(db, releaseId)
   return rows.map((row) => ({
     level: row.level,
@@ -90,7 +86,7 @@ interface PlaceSkill extends SkillSums {
 
 /** The sums of all releases of a series at a position: of its area of the first level, or else of the country. */
 export async function findSkill(
-  db: Kysely<Tables>,
+  db: Db,
   { product, countryCode, cropCode }: Omit<Series, 'forecastPeriod'>,
   { longitude, latitude }: { longitude: number; latitude: number },
 ): Promise<PlaceSkill | undefined> {

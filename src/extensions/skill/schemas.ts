@@ -60,7 +60,7 @@ export const ScorecardQuery = Type.Object({
   ),
 })
 
-const Scenario = t.orNull(Type.String(), 'Null where the product has none.', 'Normal')
+const Scenario = t.stringOrNull('Null where the product has none.', 'Normal')
 
 const Scores = {
   count: Type.Integer({ minimum: 1, description: 'How many observations.', examples: [128] }),
@@ -71,8 +71,7 @@ const Scores = {
     examples: [420.1],
   }),
   mae: Type.Number({ minimum: 0, description: 'The mean of their sizes.', examples: [340.7] }),
-  rank_correlation: t.orNull(
-    Type.Number(),
+  rank_correlation: t.numberOrNull(
     'Spearman’s rank correlation of predictions and observations, from -1 to 1. Equal values have the mean of their ranks. Null where all are equal.',
     0.71,
   ),
@@ -92,8 +91,8 @@ const DistrictScore = t.component('DistrictScore', 'The same in an area.', {
 
 const Bin = t.component('ReliabilityBin', {
   count: t.count('How many forecasts had odds in it.'),
-  forecast: t.orNull(Type.Number(), 'Their mean; null where there are too few accounts.'),
-  observed: t.orNull(Type.Number(), 'How often it came so, from 0 to 1.'),
+  forecast: t.numberOrNull('Their mean; null where there are too few accounts.'),
+  observed: t.numberOrNull('How often it came so, from 0 to 1.'),
 })
 
 const Reliability = t.component('Reliability', 'How well the odds of a scenario are calibrated.', {
@@ -127,8 +126,8 @@ const FurtherFigures = {
     }),
     'Null without ranges.',
   ),
-  brier: t.orNull(Type.Number(), `${BRIER} Null without odds.`),
-  rpss: t.orNull(Type.Number(), RPSS),
+  brier: t.numberOrNull(`${BRIER} Null without odds.`),
+  rpss: t.numberOrNull(RPSS),
 }
 
 const AreaSkill = t.component('AreaSkill', 'How well an area was predicted.', {
@@ -158,7 +157,7 @@ export const Scorecard = t.component('Scorecard', 'The predictions of a release 
   ),
   message_ratings: t.object('How senders of text messages have rated its answers.', {
     count: t.count('How many ratings.'),
-    mean: t.orNull(Type.Number(), 'From 1 to 5; null below five senders.'),
+    mean: t.numberOrNull('From 1 to 5; null below five senders.'),
   }),
   from_file: t.count('How many were given in a file; 0 in answers of the API.'),
   without_value: t.count(

@@ -1,6 +1,6 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import type { Scorecard } from './schemas.ts'
 import type { Judgement, Prediction, Seen } from './scores.ts'
 
@@ -137,7 +137,7 @@ const MOST_OF_SENDER = sql.lit(5)
  * @param releaseId for those alone that may be kept, and are not counted yet in the country or in their area
  */
 export async function listObserved(
-  db: Kysely<Tables>,
+  db: Db,
   release: string,
   { code, entries, value, observed }: Pick<ProductDefinition, 'code' | 'entries' | 'value' | 'observed'>,
   releaseId?: number,
@@ -220,10 +220,7 @@ function toldByMessage(release: string, isWanted: RawBuilder<unknown>): RawBuild
 }
 
 /** How senders of messages have rated answers of a release, from 1 to 5. */
-export async function rateByMessages(
-  db: Kysely<Tables>,
-  release: string,
-): Promise<Scorecard['message_ratings']> {
+export async function rateByMessages(db: Db, release: string): Promise<Scorecard['message_ratings']> {
   const { rows } = await sql<Scorecard['message_ratings']>`
     select
       count(*)::integer as count,
@@ -234,7 +231,7 @@ export async function rateByMessages(
 
 /** The areas of places by level; of several of a level the one of lowest code. */
 export async function findAreas(
-  db: Kysely<Tables>,
+  db: Db,
   countryCode: string,
   level: number,
   places: readonly { lat: number; lng: number }[],

@@ -1,10 +1,9 @@
 import type { FastifyRequest } from 'fastify'
-import type { Kysely } from 'kysely'
 import type { Static } from 'typebox'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import { isObservable, type ProductDefinition } from '#schemas/products/define.ts'
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { ADMIN_ERRORS, ApiError } from '#src/errors.ts'
 import { type App, answers } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
@@ -58,7 +57,7 @@ type OfRelease = Pick<ReleaseRow, 'code' | 'countryCode'>
 
 /** Finds the observations of feedback, and what the release had told. @param level of the finest areas to find */
 export async function gatherObservations(
-  db: Kysely<Tables>,
+  db: Db,
   release: OfRelease,
   product: ProductDefinition,
   level: number,
@@ -79,7 +78,7 @@ export async function gatherObservations(
 }
 
 async function judgeAll(
-  db: Kysely<Tables>,
+  db: Db,
   { countryCode }: OfRelease,
   level: number,
   all: readonly Observation[],
@@ -107,7 +106,7 @@ async function judgeAll(
  * @returns one batch at most for an area, of accounts and of the file each
  */
 export async function gatherToKeep(
-  db: Kysely<Tables>,
+  db: Db,
   release: OfRelease & Pick<ReleaseRow, 'id'>,
   product: ProductDefinition,
   given: readonly Observation[],

@@ -5,8 +5,5 @@ export const stac: Extension = {
   name: 'stac',
   part: 'operations',
   links: { stac: { path: '/stac', description: 'The same in STAC.' } },
-  async routes(app, core) {
-    const { stac } = await import('./routes.ts')
-    await app.register(stac, core)
-  },
+  routes: async (app, core) => (await import('./routes.ts')).stac(app, core),
 }

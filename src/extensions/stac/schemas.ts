@@ -140,7 +140,7 @@ export const StacAsset = t.component('StacAsset', {
   roles: Type.Array(t.oneOf(['data', 'visual'], '`data`: the values; `visual`: a map of them.')),
   bands: Type.Optional(Type.Array(t.ref(StacBand))),
   'proj:code': Type.Optional(
-    t.orNull(Type.String(), 'Its CRS; null where that has no code of the EPSG.', 'EPSG:4326'),
+    t.stringOrNull('Its CRS; null where that has no code of the EPSG.', 'EPSG:4326'),
   ),
   'proj:shape': Type.Optional(
     Type.Array(Type.Integer(), {

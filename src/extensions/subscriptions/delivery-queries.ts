@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
 import type { WatchedValue } from '../changes/schemas.ts'
 import type { Watch } from './queries.ts'
@@ -41,11 +41,7 @@ export interface Delivery {
  *
  * @param shared how many of them may be of accounts that have one under way; the other places are for those without
  */
-export async function claimDeliveries(
-  db: Kysely<Tables>,
-  most: number,
-  shared: number,
-): Promise<Delivery[] | undefined> {
+export async function claimDeliveries(db: Db, most: number, shared: number): Promise<Delivery[] | undefined> {
   return doAlone(db, CLAIM_LOCK, async (trx) => {
     const { rows } = await sql<Delivery>`
       with pending as materialized (
@@ -119,7 +115,7 @@ export async function claimDeliveries(
 }
 
 /** Milliseconds until the next delivery is due, by the clock of the database; undefined without any. */
-export async function findTimeToNext(db: Kysely<Tables>): Promise<number | undefined> {
+export async function findTimeToNext(db: Db): Promise<number | undefined> {
   const { rows } = await sql<{ ms: number | null }>`
     select extract(epoch from
       min(greatest(due_at, coalesce(webhook_delivery.leased_until, due_at))) - clock_timestamp()
@@ -139,7 +135,7 @@ const LAST_TURN = sql<Date>`
   )::float8`
 
 export async function recordDelivered(
-  db: Kysely<Tables>,
+  db: Db,
   { id, subscriptionId }: Pick<Delivery, 'id' | 'subscriptionId'>,
 ): Promise<void> {
   await inTransaction(db, async (trx) => {
@@ -158,7 +154,7 @@ export async function recordDelivered(
 }
 
 export async function recordFailed(
-  db: Kysely<Tables>,
+  db: Db,
   { id, subscriptionId, attempts }: Delivery,
   seconds: number,
 ): Promise<void> {
@@ -173,18 +169,14 @@ export async function recordFailed(
   })
 }
 
-export async function releaseClaim(db: Kysely<Tables>, { id, attempts }: Delivery): Promise<void> {
+export async function releaseClaim(db: Db, { id, attempts }: Delivery): Promise<void> {
   await sql`
     update webhook_delivery set leased_until = null, attempts = attempts - 1
     where id = ${id} and attempts = ${attempts} and done_at is null`.execute(db)
 }
 
 /** Gives up the deliveries of a subscription, until it is enabled again. */
-export async function disableSubscription(
-  db: Kysely<Tables>,
-  id: string,
-  reason: DisabledReason,
-): Promise<void> {
+export async function disableSubscription(db: Db, id: string, reason: DisabledReason): Promise<void> {
   await inTransaction(db, async (trx) => {
     await sql`
       update subscription
@@ -198,7 +190,7 @@ export async function disableSubscription(
 }
 
 /** Deletes old deliveries, but for the last one of each subscription. */
-export async function deleteOldDeliveries(db: Kysely<Tables>): Promise<void> {
+export async function deleteOldDeliveries(db: Db): Promise<void> {
   await sql`
     delete from webhook_delivery as old
     where done_at < now() - make_interval(days => ${RETENTION_DAYS}::integer)
@@ -225,11 +217,7 @@ export interface ChangedSubscription extends Watch {
  *
  * @param ofFields whether to claim those of collections of fields, or the others
  */
-export async function claimChanged(
-  db: Kysely<Tables>,
-  most: number,
-  ofFields: boolean,
-): Promise<ChangedSubscription[]> {
+export async function claimChanged(db: Db, most: number, ofFields: boolean): Promise<ChangedSubscription[]> {
   const { rows } = await sql<ChangedSubscription>`
     with answering as materialized (
       select
@@ -296,7 +284,7 @@ export async function claimChanged(
 }
 
 /** The claim of a long comparison lasts, and other processes leave it alone. False where its subscription is gone. */
-export async function renewClaim(db: Kysely<Tables>, id: string): Promise<boolean> {
+export async function renewClaim(db: Db, id: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('subscription')
     .set({ leased_until: sql<Date>`now() + make_interval(mins => ${LEASE_MINUTES}::integer)` })
@@ -306,16 +294,15 @@ export async function renewClaim(db: Kysely<Tables>, id: string): Promise<boolea
   return numUpdatedRows > 0n
 }
 
-export async function postpone(db: Kysely<Tables>, id: string, seconds: number): Promise<void> {
+export async function postpone(db: Db, id: string, seconds: number): Promise<void> {
   await sql`
-    update subscription set leased_until = now() + make_interval(secs => ${seconds}::float8) where id = ${id}`.execute(
-    db,
-  )
+    update subscription set leased_until = now() + make_interval(secs => ${seconds}::float8)
+    where id = ${id}`.execute(db)
 }
 
 /** Once, whatever the number of processes. @param message null without a change */
 export async function recordComparison(
-  db: Kysely<Tables>,
+  db: Db,
   { id, before, after }: Pick<ChangedSubscription, 'id' | 'before' | 'after'>,
   message: { id: string; body: string; notified: readonly WatchedValue[] } | null,
 ): Promise<void> {

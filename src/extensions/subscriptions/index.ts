@@ -109,9 +109,6 @@ export const subscriptions: Extension = {
     },
   },
   accounts: { rows: { subscription: 'user_id = :user' } },
-  async routes(app, core) {
-    const { subscriptionRoutes } = await import('./routes.ts')
-    await app.register(subscriptionRoutes, core)
-  },
+  routes: async (app, core) => (await import('./routes.ts')).subscriptionRoutes(app, core),
   checks: async () => (await import('./checks.ts')).checks,
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import type { Series } from '#schemas/products/define.ts'
 import { isoTime } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import type { SealedRows } from '#src/http/account-seal.ts'
 import type { Threshold, WatchedValue } from '../changes/schemas.ts'
 import type { SubscriptionAnswer } from './schemas.ts'
@@ -67,10 +67,7 @@ const COLUMNS = [
   sql<WatchedValue[]>`told`.as('values'),
 ] as const
 
-export async function insertSubscription(
-  trx: Transaction<Tables>,
-  subscription: NewSubscription,
-): Promise<SubscriptionRow> {
+export async function insertSubscription(trx: Trx, subscription: NewSubscription): Promise<SubscriptionRow> {
   const { userId, series, place, threshold, notified } = subscription
   return trx
     .insertInto('subscription')
@@ -96,7 +93,7 @@ export async function insertSubscription(
     .executeTakeFirstOrThrow()
 }
 
-export async function listSubscriptions(db: Kysely<Tables>, userId: string): Promise<SubscriptionRow[]> {
+export async function listSubscriptions(db: Db, userId: string): Promise<SubscriptionRow[]> {
   return db
     .selectFrom('subscription')
     .select(COLUMNS)
@@ -106,11 +103,11 @@ export async function listSubscriptions(db: Kysely<Tables>, userId: string): Pro
     .execute()
 }
 
-const selectOne = (db: Kysely<Tables>, userId: string, id: string) =>
+const selectOne = (db: Db, userId: string, id: string) =>
   db.selectFrom('subscription').select(COLUMNS).where('user_id', '=', userId).where('id', '=', id)
 
 export async function findSubscription(
-  db: Kysely<Tables>,
+  db: Db,
   userId: string,
   id: string,
 ): Promise<SubscriptionRow | undefined> {
@@ -119,7 +116,7 @@ export async function findSubscription(
 
 /** The same with the secrets. */
 export async function findTarget(
-  db: Kysely<Tables>,
+  db: Db,
   userId: string,
   id: string,
 ): Promise<(SubscriptionRow & { secret: Buffer; previousSecret: Buffer | null }) | undefined> {
@@ -129,7 +126,7 @@ export async function findTarget(
     .executeTakeFirst()
 }
 
-export async function deleteSubscription(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
+export async function deleteSubscription(db: Db, userId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('subscription')
     .where('user_id', '=', userId)
@@ -140,7 +137,7 @@ export async function deleteSubscription(db: Kysely<Tables>, userId: string, id:
 
 /** First sends the last event that was given up, under its old id. */
 export async function enableSubscription(
-  trx: Transaction<Tables>,
+  trx: Trx,
   userId: string,
   id: string,
 ): Promise<SubscriptionRow | undefined> {
@@ -162,12 +159,7 @@ export async function enableSubscription(
 }
 
 /** Replaces the secret, which signs for a day more. False where there is no such subscription. */
-export async function renewSecret(
-  db: Kysely<Tables>,
-  userId: string,
-  id: string,
-  secret: Buffer,
-): Promise<boolean> {
+export async function renewSecret(db: Db, userId: string, id: string, secret: Buffer): Promise<boolean> {
   const { rows } = await sql`
     update subscription
     set
@@ -179,7 +171,7 @@ export async function renewSecret(
   return rows.length > 0
 }
 
-export function createSecretRows(db: Kysely<Tables>): SealedRows {
+export function createSecretRows(db: Db): SealedRows {
   return {
     async list(after, most) {
       let query = db
@@ -219,7 +211,7 @@ interface DeliveryState {
   overdueSeconds: number | null
 }
 
-export async function findDeliveryState(db: Kysely<Tables>): Promise<DeliveryState> {
+export async function findDeliveryState(db: Db): Promise<DeliveryState> {
   const { rows } = await sql<DeliveryState>`
     select
       count(*) filter (where disabled_at is null)::float8 as active,

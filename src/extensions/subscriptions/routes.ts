@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Transaction } from 'kysely'
 import { Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import type { Series } from '#schemas/products/define.ts'
@@ -11,7 +10,7 @@ import type { Advisors } from '#src/advice/polygon/advisors.ts'
 import { readGeoJson, soleFeature, toGeoJson } from '#src/advice/polygon/geometry.ts'
 import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Trx } from '#src/data/tables.ts'
 import { ApiError, requireFound } from '#src/errors.ts'
 import {
   compareValues,
@@ -78,7 +77,7 @@ async function change<Found>(
   { database }: App,
   request: SubscriptionById,
   kind: AuditKind,
-  work: (trx: Transaction<Tables>, userId: string, id: string) => Promise<Found | undefined | false>,
+  work: (trx: Trx, userId: string, id: string) => Promise<Found | undefined | false>,
 ): Promise<Found> {
   const { id, userId } = readCall(request)
   return inTransaction(database.writer, async (trx) => {

@@ -88,7 +88,7 @@ const SubscribedPlace = t.component('SubscribedPlace', {
     }),
   ),
   code: Type.Optional(t.string('Of an area.', 'ETH-01')),
-  level: Type.Optional(t.orNull(Type.Integer(), 'Of an area; null where it was not said.')),
+  level: Type.Optional(t.integerOrNull('Of an area; null where it was not said.')),
   collection: Type.Optional(t.string('Of saved fields.', 'cooperative-7')),
 })
 
@@ -97,11 +97,11 @@ const described = (products: readonly ProductContract[]) => ({
   name: t.string('The label; empty where none was given.', 'My field'),
   product: productSchema(products, 'Of which product values are watched.'),
   country_code: Type.String({ examples: ['eth'] }),
-  crop: t.orNull(Type.String(), 'Null where the product needs none.', 'wheat'),
-  forecast_month: t.orNull(Type.String(), 'As `YYYY-MM`; null for the newest at any time.'),
+  crop: t.stringOrNull('Null where the product needs none.', 'wheat'),
+  forecast_month: t.stringOrNull('As `YYYY-MM`; null for the newest at any time.'),
   place: t.ref(SubscribedPlace),
-  input: t.orNull(Type.String(), 'Null for all.'),
-  scenario: t.orNull(Type.String(), 'Null for all.'),
+  input: t.stringOrNull('Null for all.'),
+  scenario: t.stringOrNull('Null for all.'),
   threshold: t.ref(Threshold),
   unit: t.string('Of the values, and of an absolute threshold.', 'kg/ha'),
   url: Type.String({ examples: ['https://hooks.example.org/agro'] }),
@@ -118,8 +118,7 @@ const described = (products: readonly ProductContract[]) => ({
   ),
   delivered_at: t.nullable(t.Time, 'When something arrived last; null where nothing did.'),
   created_at: t.Time,
-  release: t.orNull(
-    Type.String(),
+  release: t.stringOrNull(
     'The release that the values were last compared with; null where none answered.',
     'yield-eth-wheat-2026-07-v1',
   ),
@@ -161,9 +160,5 @@ export const WebhookTest = t.component('WebhookTest', 'The result of a test deli
     ['delivered', 'refused', 'unanswered', 'secret_lost'],
     '`delivered`: the target answered 2xx. `refused`: another status. `unanswered`: no answer within 10 seconds. `secret_lost`: the service cannot read the secret any more: renew it.',
   ),
-  status: t.orNull(
-    Type.Integer(),
-    'The HTTP status that the target answered; null where it did not answer.',
-    204,
-  ),
+  status: t.integerOrNull('The HTTP status that the target answered; null where it did not answer.', 204),
 })

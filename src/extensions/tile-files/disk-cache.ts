@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto'
-import { mkdir, open, opendir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, open, opendir, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readErrorCode } from '#src/lib/promises.ts'
 import { createGuard } from './guard.ts'
-import type { Range, RangeReader } from './store.ts'
+import { type Range, type RangeReader, writeWhole } from './store.ts'
 
 interface DiskRoomLimits {
   /** Bytes of all files together. */
@@ -152,15 +151,8 @@ export function diskCached(far: RangeReader, folder: string, limits: DiskCacheLi
 
   async function write(range: Range, bytes: Buffer): Promise<void> {
     const path = pathIn(folder, range)
-    const unfinished = `${path}.${randomBytes(6).toString('hex')}`
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-    try {
-      await writeFile(unfinished, bytes, { flag: 'wx', mode: 0o600 })
-      await rename(unfinished, path)
-    } catch (error) {
-      await rm(unfinished, { force: true }).catch(() => {})
-      throw error
-    }
+    await writeWhole(path, bytes, { mode: 0o600 })
     await room.add(folderOf(range), bytes.length)
   }
 

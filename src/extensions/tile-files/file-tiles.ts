@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely'
 import type { Database } from '#src/data/client.ts'
 import { type FailureSources, findAlsoAtPrimary, StorageUnavailable } from '#src/data/failures.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import type { PixelWriter, WrittenCoverage } from '#src/data/tiles/stores.ts'
 import type { StoredWindow, TileAddress, TileSource, TileStore } from '#src/data/tiles/tile-queries.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
@@ -21,7 +20,7 @@ const READS_AT_A_TIME = 16
 const TILES_ACROSS_BLOCK = BLOCK_SIZE / TILE_SIZE
 
 /** Tiles in files; the database lists the granules of a coverage. */
-function createFileTiles(source: FailureSources<Kysely<Tables>>, files: RangeReader): TileStore {
+function createFileTiles(source: FailureSources<Db>, files: RangeReader): TileStore {
   const granules = createGranuleReader(files)
 
   async function cutTiles(
@@ -71,7 +70,7 @@ function createFileTiles(source: FailureSources<Kysely<Tables>>, files: RangeRea
   }
 }
 
-function findGranulesIn(db: Kysely<Tables>, tiles: TileAddress[]) {
+function findGranulesIn(db: Db, tiles: TileAddress[]) {
   return findGranules(async (query) => (await query.execute(db)).rows, tiles)
 }
 
@@ -111,11 +110,7 @@ async function eachOf<One>(all: One[], work: (one: One) => Promise<void>): Promi
 }
 
 /** Row by row of blocks, each from left to right. */
-async function* windowsOf(
-  db: Kysely<Tables>,
-  granules: GranuleReader,
-  coverageId: number,
-): AsyncGenerator<StoredWindow> {
+async function* windowsOf(db: Db, granules: GranuleReader, coverageId: number): AsyncGenerator<StoredWindow> {
   for (const granuleRow of await listGranuleRows(db, coverageId)) {
     const files = await listGranules(db, coverageId, granuleRow)
     const headers = await Promise.all(files.map((file) => granules.header(file)))

@@ -13,6 +13,7 @@ import {
   fieldBytes,
   readLongs,
 } from '#src/data/tiles/tiff.ts'
+import { splitWindow } from '#src/ingest/source.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import {
   asPixels,
@@ -105,19 +106,8 @@ export function makeGranuleWindow({ width, height }: Grid, { row, column }: Gran
 }
 
 /** Row by row. */
-export function listBlockWindows({ column, row, width, height }: Window): Window[] {
-  const windows: Window[] = []
-  for (let top = 0; top < height; top += BLOCK_SIZE) {
-    for (let left = 0; left < width; left += BLOCK_SIZE) {
-      windows.push({
-        column: column + left,
-        row: row + top,
-        width: Math.min(BLOCK_SIZE, width - left),
-        height: Math.min(BLOCK_SIZE, height - top),
-      })
-    }
-  }
-  return windows
+export function listBlockWindows(window: Window): Window[] {
+  return splitWindow(window, BLOCK_SIZE, BLOCK_SIZE)
 }
 
 function sumOf(parts: Uint8Array[]): string {

@@ -1,10 +1,10 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import { lockReleases, requireComplete } from '#src/catalog/release-queries.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
 import type { Ask } from '#src/data/cancellable.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import { formatArray } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import type { TileAddress } from '#src/data/tiles/tile-queries.ts'
 import { GRID } from '#src/ingest/queries.ts'
 import type { TiledGrid } from '#src/raster/grid.ts'
@@ -15,7 +15,7 @@ export interface MovedCoverage {
   grid: TiledGrid
 }
 
-export async function listMovedCoverages(db: Kysely<Tables>, releaseId: number): Promise<MovedCoverage[]> {
+export async function listMovedCoverages(db: Db, releaseId: number): Promise<MovedCoverage[]> {
   const { rows } = await sql<MovedCoverage>`
     select
       id,
@@ -26,7 +26,7 @@ export async function listMovedCoverages(db: Kysely<Tables>, releaseId: number):
   return rows
 }
 
-export async function switchStore(trx: Transaction<Tables>, code: string, to: TileStoreName): Promise<void> {
+export async function switchStore(trx: Trx, code: string, to: TileStoreName): Promise<void> {
   await lockReleases(trx)
   const { id } = await requireComplete(trx, code)
   await trx.updateTable('release').set({ tile_store: to }).where('id', '=', id).execute()
@@ -34,16 +34,12 @@ export async function switchStore(trx: Transaction<Tables>, code: string, to: Ti
 }
 
 /** Files stay until `agro releases sweep`. */
-export async function clearStore(
-  db: Kysely<Tables>,
-  store: TileStoreName,
-  coverageId: number,
-): Promise<void> {
+export async function clearStore(db: Db, store: TileStoreName, coverageId: number): Promise<void> {
   const table = store === 'postgis' ? 'raster_tile' : 'granule'
   await db.deleteFrom(table).where('coverage_id', '=', coverageId).execute()
 }
 
-export async function listUsedFiles(db: Kysely<Tables>, fileNames: string[]): Promise<Set<string>> {
+export async function listUsedFiles(db: Db, fileNames: string[]): Promise<Set<string>> {
   const { rows } = await sql<{ name: string }>`
     select distinct name || '.tif' as name
     from granule
@@ -51,7 +47,7 @@ export async function listUsedFiles(db: Kysely<Tables>, fileNames: string[]): Pr
   return new Set(rows.map(({ name }) => name))
 }
 
-export async function namesFiles(db: Kysely<Tables>): Promise<boolean> {
+export async function namesFiles(db: Db): Promise<boolean> {
   const { rows } = await sql`select from granule limit 1`.execute(db)
   return rows.length > 0
 }
@@ -68,7 +64,7 @@ export interface FileTotals {
   bytes: number
 }
 
-export async function findFileTotals(db: Kysely<Tables>): Promise<FileTotals> {
+export async function findFileTotals(db: Db): Promise<FileTotals> {
   const { rows } = await sql<FileTotals>`
     select
       count(distinct release_id)::integer as releases,
@@ -82,7 +78,7 @@ export async function findFileTotals(db: Kysely<Tables>): Promise<FileTotals> {
 }
 
 /** Pseudo-random, and the same each time. */
-export async function listSomeGranules(db: Kysely<Tables>, most: number): Promise<NamedGranule[]> {
+export async function listSomeGranules(db: Db, most: number): Promise<NamedGranule[]> {
   const { rows } = await sql<NamedGranule>`
     select distinct on (right(granule.name, 16), granule.name)
       granule.name, header_bytes as "headerBytes", granule.bytes::float8 as bytes
@@ -132,11 +128,7 @@ export async function findGranules(
 }
 
 /** A row of granules, from left to right. */
-export async function listGranules(
-  db: Kysely<Tables>,
-  coverageId: number,
-  row: number,
-): Promise<GranuleFile[]> {
+export async function listGranules(db: Db, coverageId: number, row: number): Promise<GranuleFile[]> {
   return db
     .selectFrom('granule')
     .select(['name', 'header_bytes as headerBytes'])
@@ -147,7 +139,7 @@ export async function listGranules(
 }
 
 /** From the top. */
-export async function listGranuleRows(db: Kysely<Tables>, coverageId: number): Promise<number[]> {
+export async function listGranuleRows(db: Db, coverageId: number): Promise<number[]> {
   const rows = await db
     .selectFrom('granule')
     .select('granule_row as row')
@@ -159,7 +151,7 @@ export async function listGranuleRows(db: Kysely<Tables>, coverageId: number): P
 }
 
 export async function keepGranule(
-  db: Kysely<Tables>,
+  db: Db,
   coverageId: number,
   { row, column, name, headerBytes, bytes }: EncodedGranule,
 ): Promise<void> {

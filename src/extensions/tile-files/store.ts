@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, opendir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { StorageUnavailable } from '#src/data/failures.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
@@ -104,20 +104,11 @@ export function openFolder(folder: string): FileStore {
     },
     async write(name, bytes) {
       const path = placeOf(name)
-      const unfinished = `${path}.${randomBytes(6).toString('hex')}`
       try {
         await makeFolder(dirname(path))
-        const file = await open(unfinished, 'wx')
-        try {
-          await file.writeFile(bytes)
-          await file.sync()
-        } finally {
-          await file.close()
-        }
-        await rename(unfinished, path)
+        await writeWhole(path, bytes, { flush: true })
         await syncFolder(dirname(path))
       } catch (error) {
-        await rm(unfinished, { force: true }).catch(() => {})
         throw unavailable(folder, error)
       }
     },
@@ -139,6 +130,22 @@ export function openFolder(folder: string): FileStore {
         throw unavailable(folder, error)
       })
     },
+  }
+}
+
+/** The file is there once it has all of its bytes. */
+export async function writeWhole(
+  path: string,
+  bytes: Buffer,
+  options: { mode?: number; flush?: boolean },
+): Promise<void> {
+  const unfinished = `${path}.${randomBytes(6).toString('hex')}`
+  try {
+    await writeFile(unfinished, bytes, { flag: 'wx', ...options })
+    await rename(unfinished, path)
+  } catch (error) {
+    await rm(unfinished, { force: true }).catch(() => {})
+    throw error
   }
 }
 

@@ -3,11 +3,11 @@ import { open, rm, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { listAddedCrs } from '#src/data/crs.ts'
 import { type Digest, HEX_DIGITS, type Relation } from '#src/data/relations.ts'
 import { isOurs } from '#src/data/rights.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 
@@ -45,7 +45,7 @@ async function* linesOf(
 }
 
 /** As `RowDigest` of the rows of a table as text. */
-export async function computeDigest(db: Kysely<Tables>, table: string): Promise<Digest> {
+export async function computeDigest(db: Db, table: string): Promise<Digest> {
   const { rows } = await sql<Digest>`
     select
       count(*) as rows,
@@ -68,7 +68,7 @@ interface SequenceState {
 }
 
 /** Asks each sequence: `pg_sequences` hides where one stands that was set and not used yet. */
-export async function readSequences(db: Kysely<Tables>): Promise<SequenceState[]> {
+export async function readSequences(db: Db): Promise<SequenceState[]> {
   const { rows: names } = await sql<{ name: string }>`
     select relname as name from pg_class
     where relkind = 'S' and relnamespace = current_schema()::regnamespace and ${isOurs('pg_class')}
@@ -83,7 +83,7 @@ export async function readSequences(db: Kysely<Tables>): Promise<SequenceState[]
   return states
 }
 
-export async function setSequence(db: Kysely<Tables>, { name, value, called }: SequenceState): Promise<void> {
+export async function setSequence(db: Db, { name, value, called }: SequenceState): Promise<void> {
   await sql`select setval(quote_ident(${name})::regclass, ${value}::bigint, ${called})`.execute(db)
 }
 
@@ -94,7 +94,7 @@ export interface ForeignKey {
 }
 
 /** Without the foreign keys that partitions inherit. */
-export async function listForeignKeys(db: Kysely<Tables>): Promise<ForeignKey[]> {
+export async function listForeignKeys(db: Db): Promise<ForeignKey[]> {
   const { rows } = await sql<ForeignKey>`
     select relname as "table", conname as name, pg_get_constraintdef(pg_constraint.oid) as definition
     from pg_constraint

@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import { addCrs, listAddedCrs } from '#src/data/crs.ts'
 import {
   type Digest,
@@ -12,7 +12,7 @@ import {
   settleText,
 } from '#src/data/relations.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db, Tables, Trx } from '#src/data/tables.ts'
 import { listSome, OperatorError } from '#src/errors.ts'
 import { VERSION } from '#src/lib/version.ts'
 import {
@@ -38,7 +38,7 @@ type Digests = Record<string, Digest>
  * @param progress receives the share of written tables
  */
 export async function exportDatabase(
-  db: Kysely<Tables>,
+  db: Db,
   path: string,
   progress: (part: number) => void = () => {},
 ): Promise<Digests> {
@@ -48,15 +48,14 @@ export async function exportDatabase(
 }
 
 async function* archiveLines(
-  trx: Transaction<Tables>,
+  trx: Trx,
   digests: Digests,
   progress: (part: number) => void,
 ): AsyncGenerator<string> {
   const relations = await listRelations(trx)
   // A migration waits for it, as for pg_dump.
-  await sql`lock table ${sql.join(relations.map(({ name }) => sql.table(name)))} in access share mode`.execute(
-    trx,
-  )
+  const tables = sql.join(relations.map(({ name }) => sql.table(name)))
+  await sql`lock table ${tables} in access share mode`.execute(trx)
   let done = 0
   yield formatLine(await headOf(trx))
   for (const { name, columns } of relations) {
@@ -74,7 +73,7 @@ async function* archiveLines(
   yield formatLine({ end: await readSequences(trx) })
 }
 
-async function readMigrations(db: Kysely<Tables>): Promise<ArchiveHead['migrations']> {
+async function readMigrations(db: Db): Promise<ArchiveHead['migrations']> {
   return db
     .selectFrom('applied_script')
     .select(['name', 'checksum'])
@@ -83,7 +82,7 @@ async function readMigrations(db: Kysely<Tables>): Promise<ArchiveHead['migratio
     .execute()
 }
 
-async function headOf(trx: Transaction<Tables>): Promise<ArchiveHead> {
+async function headOf(trx: Trx): Promise<ArchiveHead> {
   return {
     format: ARCHIVE_FORMAT,
     service: VERSION,
@@ -109,7 +108,7 @@ type ShowPhase = (phase: 'importing' | 'comparing' | 'linking') => (part: number
 
 /** Imports a file of {@link exportDatabase} into a new schema, all or nothing, and compares the tables with their sums. */
 export async function importDatabase(
-  db: Kysely<Tables>,
+  db: Db,
   path: string,
   show: ShowPhase = () => () => {},
 ): Promise<Digests> {
@@ -119,7 +118,7 @@ export async function importDatabase(
   return digests
 }
 
-async function importInto(trx: Transaction<Tables>, path: string, show: ShowPhase): Promise<Digests> {
+async function importInto(trx: Trx, path: string, show: ShowPhase): Promise<Digests> {
   const { head, parts, read } = await openTransferArchive(path)
   try {
     await refuseOtherSchema(trx, head)
@@ -142,10 +141,7 @@ async function importInto(trx: Transaction<Tables>, path: string, show: ShowPhas
   }
 }
 
-async function refuseOtherSchema(
-  trx: Transaction<Tables>,
-  { migrations, service }: ArchiveHead,
-): Promise<void> {
+async function refuseOtherSchema(trx: Trx, { migrations, service }: ArchiveHead): Promise<void> {
   const ours = await readMigrations(trx)
   if (JSON.stringify(ours) === JSON.stringify(migrations)) return
   const last = migrations.at(-1)?.name
@@ -163,7 +159,7 @@ async function refuseOtherSchema(
   )
 }
 
-async function refuseContent(trx: Transaction<Tables>, relations: Relation[]): Promise<void> {
+async function refuseContent(trx: Trx, relations: Relation[]): Promise<void> {
   for (const { name } of relations) {
     if ((REFERENCE as string[]).includes(name)) continue
     const { rows } = await sql`select from ${sql.table(name)} limit 1`.execute(trx)
@@ -177,11 +173,7 @@ async function refuseContent(trx: Transaction<Tables>, relations: Relation[]): P
 }
 
 /** Drops foreign keys, since rows come before those that they refer to, and disables triggers, which would run again. */
-async function loosen(
-  trx: Transaction<Tables>,
-  relations: Relation[],
-  foreignKeys: ForeignKey[],
-): Promise<void> {
+async function loosen(trx: Trx, relations: Relation[], foreignKeys: ForeignKey[]): Promise<void> {
   for (const name of REFERENCE) await sql`delete from ${sql.table(name)}`.execute(trx)
   // Deferred checks run now: PostgreSQL alters no table that has checks to come.
   await sql`set constraints all immediate`.execute(trx)
@@ -194,16 +186,15 @@ async function loosen(
 
 /** Creates the foreign keys anew, which checks all rows. */
 async function fasten(
-  trx: Transaction<Tables>,
+  trx: Trx,
   relations: Relation[],
   foreignKeys: ForeignKey[],
   progress: (part: number) => void,
 ): Promise<void> {
   for (const { name } of relations) await sql`alter table ${sql.table(name)} enable trigger user`.execute(trx)
   for (const [index, { table, name, definition }] of foreignKeys.entries()) {
-    await sql`alter table ${sql.table(table)} add constraint ${sql.id(name)} ${sql.raw(definition)}`.execute(
-      trx,
-    )
+    const constraint = sql`constraint ${sql.id(name)} ${sql.raw(definition)}`
+    await sql`alter table ${sql.table(table)} add ${constraint}`.execute(trx)
     progress((index + 1) / foreignKeys.length)
   }
 }
@@ -211,14 +202,14 @@ async function fasten(
 /** It has a partition a month, and this database may lack some. */
 const ITEMS: keyof Tables = 'history_item'
 
-async function createMonths(trx: Transaction<Tables>, rows: string[]): Promise<void> {
+async function createMonths(trx: Trx, rows: string[]): Promise<void> {
   await sql`
     select create_history_months(uuid_time(id))
     from (select id from unnest(${rows}::history_item[]) order by id desc limit 1) as latest`.execute(trx)
 }
 
 async function fill(
-  trx: Transaction<Tables>,
+  trx: Trx,
   relations: Map<string, Relation>,
   parts: AsyncIterable<ArchivePart>,
   tell: () => void,
@@ -264,7 +255,7 @@ function requireSame(table: string, expected: Digest, found: Digest): void {
 
 /** Compares the tables with those of the export. */
 async function verify(
-  trx: Transaction<Tables>,
+  trx: Trx,
   relations: Relation[],
   digests: Digests,
   progress: (part: number) => void,

@@ -99,7 +99,7 @@ function handleOf(socket: Socket): Handle | null {
 /** Connections that `givingWay` looks at, of possibly thousands. */
 const LOOKS = 100
 
-export type OpenConnections = ReturnType<typeof createOpenConnections>
+type OpenConnections = ReturnType<typeof createOpenConnections>
 
 export function createOpenConnections() {
   const connections = new Map<Socket, Connection>()

@@ -18,7 +18,7 @@ export interface RequestCount extends Outcome, Tally {
 }
 
 /** Adds counts to those in the database; day, operation, status and code are unique. */
-export type AddCounts = (counts: RequestCount[]) => Promise<void>
+type AddCounts = (counts: RequestCount[]) => Promise<void>
 
 interface Operation {
   name: string

@@ -1,9 +1,7 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
-import type { Tables } from '#src/data/tables.ts'
+import { sql } from 'kysely'
+import type { Db, Trx } from '#src/data/tables.ts'
 import { percentText, round } from '#src/lib/round.ts'
 import { batchRows } from '../queries.ts'
-
-type Trx = Transaction<Tables>
 
 export interface StagedArea {
   origin: string
@@ -360,7 +358,7 @@ export interface BoundarySet {
   licence: string
 }
 
-export async function findBoundarySets(db: Kysely<Tables>, countryCode: string) {
+export async function findBoundarySets(db: Db, countryCode: string) {
   const { rows } = await sql<BoundarySet>`
     select country_code as "countryCode", level, checksum, approximate, source, licence
     from boundary_set as loaded

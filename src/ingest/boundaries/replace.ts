@@ -1,7 +1,6 @@
-import type { Transaction } from 'kysely'
 import { recordOperation } from '#src/data/audit-queries.ts'
 import type { Database } from '#src/data/client.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Trx } from '#src/data/tables.ts'
 import { listSome, OperatorError } from '#src/errors.ts'
 import { percentText, round } from '#src/lib/round.ts'
 import type { Bounds } from '#src/raster/rings.ts'
@@ -29,7 +28,7 @@ export function codeOfName(name: string): string | null {
   return words?.join('-') ?? null
 }
 
-async function settleCodes(trx: Transaction<Tables>, rule: CodeRule | undefined, staged: number) {
+async function settleCodes(trx: Trx, rule: CodeRule | undefined, staged: number) {
   if (rule === 'from-names') return { coded: await queries.giveCodes(trx), dropped: [] }
   if (rule === 'skip') return { coded: [], dropped: await queries.dropShared(trx) }
   const uncoded = await queries.countUncoded(trx)
@@ -128,7 +127,7 @@ const TOLERATED = 0.5
  *
  * @returns the areas not linked by code
  */
-async function linkParents(trx: Transaction<Tables>, country: CountryBounds, level: number) {
+async function linkParents(trx: Trx, country: CountryBounds, level: number) {
   if (level === 0) return []
   const { total, unlinked } = await queries.linkByCode(trx, country.code, level)
   // A country needs no outline for its regions.
@@ -275,7 +274,7 @@ function refuseMostlyDropped(
   )
 }
 
-async function refuseMistakenAreas(trx: Transaction<Tables>, country: CountryBounds, level: number) {
+async function refuseMistakenAreas(trx: Trx, country: CountryBounds, level: number) {
   const { count, codes: duplicates } = await queries.duplicateCodes(trx)
   if (level === 0 && count !== 1) {
     throw new OperatorError(`Level 0 is one area, the country; there are ${count}.`)

@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely'
 import type { Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import type { CheckName, ReleaseIssue } from '#src/catalog/release-checks.ts'
 import { requireRelease } from '#src/catalog/release-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import type { LevelExtent } from '#src/raster/grid.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { ReleaseSource } from '../source.ts'
@@ -56,7 +55,7 @@ type FileRelease = ReleaseSource & { notes: string[]; notHonoured: string[] }
 
 /** A mistake beside the pixels costs a second, not a load. */
 export async function inspect(
-  db: Kysely<Tables>,
+  db: Db,
   release: FileRelease,
   extents: LevelExtent[],
   leniency: Leniency,
@@ -107,7 +106,7 @@ export async function inspect(
  * @param returns a rollback: its month is no surprise
  */
 export async function inspectAgain(
-  db: Kysely<Tables>,
+  db: Db,
   code: string,
   { allow, strict }: Leniency,
   { returns = false, products = PRODUCTS }: { returns?: boolean; products?: Products } = {},

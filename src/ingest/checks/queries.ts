@@ -1,7 +1,7 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Products, Series } from '#schemas/products/define.ts'
 import { findPlausibleRange, listCountryEntries, listCropEntries } from '#src/catalog/reference-queries.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
 import type { Geotransform, Grid, GridSize, LevelExtent, TiledGrid } from '#src/raster/grid.ts'
@@ -10,7 +10,7 @@ import { GRID } from '../queries.ts'
 import type { CoverageFacts, LayerFacts, Surroundings } from './rules.ts'
 
 export async function findSurroundings(
-  db: Kysely<Tables>,
+  db: Db,
   series: Series & { synthetic: boolean },
   products: Products,
 ): Promise<Surroundings> {
@@ -42,7 +42,7 @@ function asExtent([west, south, east, north]: readonly [number, number, number, 
 
 /** Real and synthetic releases have newest months of their own. */
 async function findNewestMonth(
-  db: Kysely<Tables>,
+  db: Db,
   { product, countryCode, cropCode, synthetic }: Series & { synthetic: boolean },
 ): Promise<string | null> {
   const { newest } = await db
@@ -57,7 +57,7 @@ async function findNewestMonth(
   return newest
 }
 
-async function findPublishedNames(db: Kysely<Tables>, product: string): Promise<Surroundings['names']> {
+async function findPublishedNames(db: Db, product: string): Promise<Surroundings['names']> {
   const { rows } = await sql<Surroundings['names']>`
     select
       coalesce(array_agg(distinct input) filter (where input is not null), '{}') as inputs,
@@ -69,7 +69,7 @@ async function findPublishedNames(db: Kysely<Tables>, product: string): Promise<
 }
 
 export async function listCoverageFacts(
-  db: Kysely<Tables>,
+  db: Db,
   releaseId: number,
   country: CountryPlace,
 ): Promise<CoverageFacts[]> {
@@ -129,7 +129,7 @@ interface SpreadGrid {
  * @returns null if the country or the values are unknown
  */
 export async function partWithValues(
-  db: Kysely<Tables>,
+  db: Db,
   country: CountryPlace,
   { grid, extent, tileSize, countBlocks }: SpreadGrid,
 ): Promise<number | null> {
@@ -147,7 +147,7 @@ export async function partWithValues(
  * @param within places beyond may fail to transform: they count, and are not returned
  */
 async function findPlaces(
-  db: Kysely<Tables>,
+  db: Db,
   countryCode: string,
   { west, south, east, north }: LevelExtent,
   srid: number,
@@ -181,7 +181,7 @@ async function findPlaces(
 }
 
 /** Repeated blocks count repeatedly. */
-async function countStoredBlocks(db: Kysely<Tables>, coverageId: number, level: number, blocks: Block[]) {
+async function countStoredBlocks(db: Db, coverageId: number, level: number, blocks: Block[]) {
   const columns = [...new Set(blocks.map(runOf))]
   const { rows } = await sql<{ row: number; column: number; bands: Buffer } | { row: null }>`
     select block_row as row, block_column as column, bands

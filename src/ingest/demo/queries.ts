@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely'
-import type { Tables } from '#src/data/tables.ts'
+import { sql } from 'kysely'
+import type { Db } from '#src/data/tables.ts'
 
 export interface SeatPosition {
   /** Of the lowest level; its beginnings are the codes above. */
@@ -22,7 +22,7 @@ const BEYOND = 1
  * before the outline cuts them, so all levels nest.
  */
 export async function cutByNearestSeat(
-  db: Kysely<Tables>,
+  db: Db,
   countryCode: string,
   seats: SeatPosition[],
   levels: number[],

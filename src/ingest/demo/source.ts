@@ -5,7 +5,7 @@ import type { Grid, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import type { Bounds } from '#src/raster/rings.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
-import type { CoverageSource, ReleaseSource } from '../source.ts'
+import { type CoverageSource, type ReleaseSource, splitWindow } from '../source.ts'
 import { DEMO_QUANTITIES, type DemoOdds, type DemoQuantity, demoOdds } from './formula.ts'
 import {
   DEMO_CONDITIONS,
@@ -167,15 +167,11 @@ function makeCoverage(
   layers: DemoLayer[],
   findPixels: (window: Window) => DemoPixel[],
 ): CoverageSource {
+  const { width, height } = grid
   return {
     grid,
     layers,
-    windows: Array.from({ length: Math.ceil(grid.height / TILE_SIZE) }, (_, index) => ({
-      column: 0,
-      row: index * TILE_SIZE,
-      width: grid.width,
-      height: Math.min(TILE_SIZE, grid.height - index * TILE_SIZE),
-    })),
+    windows: splitWindow({ column: 0, row: 0, width, height }, width, TILE_SIZE),
     async read(window) {
       const pixels = findPixels(window)
       return layers.map((layer) => computeValues(layer, window, pixels))

@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { Kysely } from 'kysely'
 import {
   type CrsText,
   isCrs,
@@ -10,7 +9,7 @@ import {
   sridOfCode,
   sridOfText,
 } from '#src/data/crs.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { type PixelGrid, ROUNDING, type Window } from '#src/raster/grid.ts'
@@ -163,12 +162,7 @@ interface Remarks {
   notHonoured: Set<string>
 }
 
-export async function openLayer(
-  db: Kysely<Tables>,
-  files: LayerFiles,
-  entry: ManifestLayer,
-  remarks: Remarks,
-) {
+export async function openLayer(db: Db, files: LayerFiles, entry: ManifestLayer, remarks: Remarks) {
   const [first, ...others] = files
   const band = await meantBand(first, entry, remarks)
   const bands = [band.number]
@@ -299,7 +293,7 @@ function describeOrigin([first, ...others]: LayerFiles, { band }: ManifestLayer)
   return `${basename(first.path)}${more} band ${typeof band === 'number' ? band : `"${band}"`}`
 }
 
-async function findSrid(db: Kysely<Tables>, file: RasterFile, entry: ManifestLayer, notes: Set<string>) {
+async function findSrid(db: Db, file: RasterFile, entry: ManifestLayer, notes: Set<string>) {
   const crs = parseEntryCrs(entry) ?? file.crs
   if (crs === file.crs) for (const note of file.notes) notes.add(note)
   if (entry.srid !== undefined && file.crs.kind === 'epsg' && file.crs.code !== entry.srid) {
@@ -347,7 +341,7 @@ function parseEntryCrs({ srid, srs }: ManifestLayer): FileCrs | undefined {
   )
 }
 
-async function findCheckedSrid(db: Kysely<Tables>, { wkt, proj }: CrsText, path: string): Promise<number> {
+async function findCheckedSrid(db: Db, { wkt, proj }: CrsText, path: string): Promise<number> {
   const length = Math.max(wkt.length, proj.length)
   if (length > MAX_CRS_CHARACTERS) {
     throw new OperatorError(

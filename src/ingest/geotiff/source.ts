@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { Kysely } from 'kysely'
 import type { CompanionRole } from '#schemas/certainty.ts'
-import type { Tables } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { listSome, OperatorError } from '#src/errors.ts'
 import { formatPlace, type Grid, sameGrid, type Window } from '#src/raster/grid.ts'
 import { createPixels, markMasked, markNodata, type Pixels, withType } from '#src/raster/pixels.ts'
@@ -17,11 +16,12 @@ import {
   hasSameLabels,
   type LayerSource,
   type SourceFile,
+  splitWindow,
 } from '../source.ts'
 import { type FileLayer, type LayerFiles, openLayer, type Piece, pieceIn } from './layers.ts'
 import { OpenFiles } from './open-files.ts'
 
-export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest) {
+export async function openGeoTiffs(db: Db, manifest: Manifest) {
   const files = new OpenFiles()
   const notes = new Set<string>()
   const notHonoured = new Set<string>()
@@ -263,18 +263,7 @@ function planWholeWindows(grid: Grid, layers: FileLayer[]): Window[] {
   }
   if (width * height > most) height = wholeTiles(most / width)
   if (width * height > most) width = wholeTiles(most / height)
-  const windows: Window[] = []
-  for (let row = 0; row < grid.height; row += height) {
-    for (let column = 0; column < grid.width; column += width) {
-      windows.push({
-        column,
-        row,
-        width: Math.min(width, grid.width - column),
-        height: Math.min(height, grid.height - row),
-      })
-    }
-  }
-  return windows
+  return splitWindow({ column: 0, row: 0, width: grid.width, height: grid.height }, width, height)
 }
 
 function findLargestBlock(layers: FileLayer[]): { width: number; height: number } {
