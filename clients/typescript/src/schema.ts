@@ -2662,13 +2662,15 @@ export interface components {
       totp?: components["schemas"]["Totp"];
       recovery_code?: components["schemas"]["RecoveryCode"];
     };
-    /** @description All that a release was loaded as, in the canonical form of RFC 8785. Its bytes never change. */
+    /** @description All that a release was loaded as: its members, grids and layers, too. Its bytes, in the canonical form of RFC 8785, never change. */
     ReleaseStatement: {
       /** @enum {string} */
       format: "agro release 1";
       release: string;
       /** @description Those of its pixels. */
       files: components["schemas"]["ReleaseFile"][];
+    } & {
+      [key: string]: unknown;
     };
     /** @description Public keys (RFC 7517). */
     KeySet: {

@@ -31,13 +31,17 @@ export const SIGNATURE = t.orNull(
   null,
 )
 
-export const Statement = t.component(
-  'ReleaseStatement',
-  'All that a release was loaded as, in the canonical form of RFC 8785. Its bytes never change.',
+export const Statement = Type.Object(
   {
     format: Type.Literal('agro release 1'),
     release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
     files: t.array(ReleaseFile, 'Those of its pixels.'),
+  },
+  {
+    $id: 'ReleaseStatement',
+    description:
+      'All that a release was loaded as: its members, grids and layers, too. Its bytes, in the canonical form of RFC 8785, never change.',
+    additionalProperties: true,
   },
 )
 
