@@ -4,6 +4,7 @@ import type { CompanionRole } from '#schemas/certainty.ts'
 import type { Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
 import type { AuditKind } from '#src/data/audit-kinds.ts'
+import type { TileStoreName } from '#src/data/release-tables.ts'
 import type { ChangeKind } from '#src/data/tables.ts'
 import { EXTENSIONS } from '#src/extensions/index.ts'
 import { openDatabase } from '#test/setup/open-service.ts'
@@ -29,8 +30,9 @@ const SAMPLES: Record<string, string> = {
 }
 
 /** The named types of columns that are strings: the compiler refuses another one here. */
-const NAMED = /\b(?:Role|CompanionRole|Scope|AuditKind|ChangeKind|DisabledReason)\b|Threshold\['kind'\]/
-const named: (Role | CompanionRole | Scope | AuditKind | ChangeKind)[] = []
+const NAMED =
+  /\b(?:Role|CompanionRole|TileStoreName|Scope|AuditKind|ChangeKind|DisabledReason)\b|Threshold\['kind'\]/
+const named: (Role | CompanionRole | TileStoreName | Scope | AuditKind | ChangeKind)[] = []
 void (named satisfies string[])
 
 /** The types of columns in TypeScript, by their names, by the names of tables. */
