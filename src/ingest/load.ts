@@ -31,7 +31,7 @@ type Progress = (done: number) => void
 
 export type LoadedRelease = Awaited<ReturnType<typeof loadAlone>>
 
-interface LoadOptions {
+export interface LoadOptions {
   publish?: boolean
   progress?: Progress
   /** Refusals leave the release complete and unpublished. */
@@ -90,6 +90,7 @@ async function loadAlone(
       tiles += written.tiles
       read.push(written.statistics)
     }
+    await source.refuseChanges?.()
     const findings = await check?.(read)
     const published = publish && refusingChecks(findings ?? []).length === 0
     signal.throwIfAborted()

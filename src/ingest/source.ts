@@ -86,6 +86,8 @@ export interface ReleaseSource {
   coverages: CoverageSource[]
   /** None of a formula. */
   files?: SourceFile<LayerSource>[]
+  /** After all pixels are read: `files` have to be those that were hashed. */
+  refuseChanges?(): Promise<void>
 }
 
 const SCENARIO_ORDER = SCENARIOS.map(({ scenario }) => scenario)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { CompanionRole } from '#schemas/certainty.ts'
@@ -33,7 +34,7 @@ export async function openGeoTiffs(db: Db, manifest: Manifest) {
       layers.push(await openLayer(db, ofLayer, entry, { notes, notHonoured }))
     }
     refuseOtherGrids(layers)
-    const digest = createDigester()
+    const { digest, refuseChanges } = createDigester()
     return {
       description: {
         product: manifest.product,
@@ -50,6 +51,7 @@ export async function openGeoTiffs(db: Db, manifest: Manifest) {
       },
       coverages: groupByGrid(layers).map((group) => createCoverage(group, files)),
       files: await listFiles(layers, files, digest),
+      refuseChanges,
       notes: groupNotes(notes, layers, files),
       notHonoured: groupNotes(notHonoured, layers, files),
       close: () => files.close(),
@@ -205,13 +207,27 @@ async function listFiles(
   return [...found.values()]
 }
 
-/** Reads each file once. */
-function createDigester(): typeof digestFile {
-  const known = new Map<string, ReturnType<typeof digestFile>>()
-  return (path) => {
-    const digest = known.get(path) ?? digestFile(path)
-    known.set(path, digest)
-    return digest
+/** Reads each file once, and knows whether it was written to since. */
+function createDigester() {
+  const known = new Map<string, { version: Promise<string>; digest: ReturnType<typeof digestFile> }>()
+  const versionOf = async (path: string) => {
+    const { ino, size, mtimeNs } = await stat(path, { bigint: true })
+    return [ino, size, mtimeNs].join()
+  }
+  return {
+    digest(path: string) {
+      const found = known.get(path) ?? { version: versionOf(path), digest: digestFile(path) }
+      known.set(path, found)
+      return found.digest
+    },
+    async refuseChanges() {
+      for (const [path, { version }] of known) {
+        if ((await version) === (await versionOf(path).catch(() => ''))) continue
+        throw new OperatorError(
+          `${basename(path)} changed while it was loaded: load it again when it is whole.`,
+        )
+      }
+    },
   }
 }
 

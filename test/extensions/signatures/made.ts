@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { Database } from '#src/data/client.ts'
 import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
-import { type LoadedRelease, loadRelease } from '#src/ingest/load.ts'
+import { type LoadedRelease, type LoadOptions, loadRelease } from '#src/ingest/load.ts'
 import { readManifest } from '#src/ingest/manifest.ts'
 
 export const EXAMPLE = 'examples/rwanda/potato-2026-08.yaml'
@@ -12,10 +12,14 @@ export function makeKey(): string {
 }
 
 /** Loads the rasters of a manifest, without the checks of the command. */
-export async function loadFiles(database: Database, manifest = EXAMPLE): Promise<LoadedRelease> {
+export async function loadFiles(
+  database: Database,
+  manifest = EXAMPLE,
+  options: LoadOptions = {},
+): Promise<LoadedRelease> {
   const source = await openGeoTiffs(database.writer, await readManifest(manifest))
   try {
-    return await loadRelease(database, source)
+    return await loadRelease(database, source, options)
   } finally {
     await source.close()
   }

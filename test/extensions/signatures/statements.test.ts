@@ -1,6 +1,7 @@
 // Runs on both databases: a load stores the statement, which answers read.
 import { execFileSync } from 'node:child_process'
 import { createPublicKey, verify } from 'node:crypto'
+import { appendFileSync } from 'node:fs'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -106,6 +107,20 @@ test('an archive, and a file that is packed alone, are hashed as they are', asyn
     { name: 'below.tif.gz', sha256: sum(join(folder, 'below.tif.gz')), layers: [{ layer: 2, band: 1 }] },
   ])
   expect(files[1].layers[0]).not.toHaveProperty('path')
+})
+
+test('a file that is written to while it is loaded is refused, for its hash may be of other bytes', async () => {
+  const folder = await newFolder()
+  const manifest = join(folder, 'manifest.yaml')
+  const files = ['urea-normal.tif', 'urea-below-normal.tif']
+  for (const name of files) await copyFile(join('examples/rwanda', name), join(folder, name))
+  const text = String(await readFile(EXAMPLE))
+  await writeFile(manifest, text.replace(/^forecast_period: .*$/m, 'forecast_period: 2026-10'))
+  const progress = () => appendFileSync(join(folder, 'urea-normal.tif'), ' ')
+  await expect(loadFiles(service.database, manifest, { progress })).rejects.toThrow(
+    'urea-normal.tif changed while it was loaded: load it again when it is whole.',
+  )
+  await expect(loadFiles(service.database, manifest)).resolves.toMatchObject({ published: true })
 })
 
 test('a release of a formula has no files, and one that an older version has loaded says so', async () => {
