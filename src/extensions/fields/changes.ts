@@ -6,7 +6,6 @@ import { writeFeature } from '#src/advice/columns.ts'
 import { describeRegion, type PolygonItem } from '#src/advice/polygon/answer.ts'
 import type { ManyOptions } from '#src/advice/polygons/answer.ts'
 import { createRequestWork } from '#src/advice/polygons/work.ts'
-import { refuseUnknownLayer } from '#src/extensions/changes/values.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
 import {
   attach,
@@ -36,6 +35,7 @@ import {
   FieldChangeTable,
   FieldFeatures,
 } from './schemas.ts'
+import { refuseUnknownLayer } from './values.ts'
 
 type Call = FastifyRequest<{ Params: CollectionParams; Querystring: FieldChangesQuery }>
 

@@ -4,12 +4,12 @@ import type { OpenPolygons } from '#src/advice/polygons/place-source.ts'
 import { computeItems, createTasks } from '#src/advice/polygons/sources.ts'
 import type { PolygonWork } from '#src/advice/polygons/work.ts'
 import type { ValueChange } from '#src/extensions/changes/schemas.ts'
-import { findChanges, listMeans, type Watch } from '#src/extensions/changes/values.ts'
 import type { App } from '#src/http/app.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { createSources, type SourceRelease } from '#src/lookup/places.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
+import { findChanges, listMeans, type Watch } from './values.ts'
 
 /** A region that has changed between two releases, or has no answer in one of them. */
 export interface ComparedRegion {

@@ -12,13 +12,13 @@ import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Trx } from '#src/data/tables.ts'
 import { ApiError, requireFound } from '#src/errors.ts'
+import { requireCollection } from '#src/extensions/fields/saved.ts'
 import {
   compareValues,
   refuseUnknownLayer,
   selectWatched,
   type WatchedLayers,
-} from '#src/extensions/changes/values.ts'
-import { requireCollection } from '#src/extensions/fields/saved.ts'
+} from '#src/extensions/fields/values.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
 import { type App, answers, errorResponses, noContent } from '#src/http/app.ts'

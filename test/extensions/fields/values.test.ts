@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Threshold, WatchedValue } from '#src/extensions/changes/schemas.ts'
-import { findChanges, selectWatched, updateNotified } from '#src/extensions/changes/values.ts'
+import { findChanges, selectWatched, updateNotified } from '#src/extensions/fields/values.ts'
 
 const at = (value: number, input = 'Urea', scenario: string | null = 'Normal'): WatchedValue => ({
   input,
