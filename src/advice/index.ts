@@ -112,7 +112,11 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   const { lookup, advisors, record, readRules } = options
   const { points, allProducts, batch, polygons, many } = options.schemas
 
-  app.addHook('preValidation', async (request) => refuseFormer(request))
+  // A point in memory is answered at once: no promise may come between.
+  app.addHook('preValidation', (request, _reply, done) => {
+    refuseFormer(request)
+    done()
+  })
   observeLookup(app, lookup)
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
   const prefix = '/advisory'
