@@ -15,7 +15,8 @@ function layerOf(unit: string, values: number[], more: Partial<LayerFacts> = {})
   tally.add(Float64Array.from(values), undefined)
   const [minimum, maximum] = [Math.min(...values), Math.max(...values)]
   const statistics = { validCount: values.length, minimum, maximum, mean: tally.sum / tally.count }
-  const raw = { values: tally, pixelType: '64BF' } as unknown as NonNullable<LayerFacts['raw']>
+  const frame = { corners: [], values: new Tally() }
+  const raw = { values: tally, frame, pixelType: '64BF' } as unknown as NonNullable<LayerFacts['raw']>
   return { input: null, scenario: 'Normal', unit, origin: 'it.tif', scale: 1, statistics, raw, ...more }
 }
 
