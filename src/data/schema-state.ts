@@ -131,8 +131,8 @@ interface Comparison {
 }
 
 /**
- * After a newer version its functions stay, which are right for both. A migration that is unknown here, and is of an
- * extension or has a number among ours, is of an extension that this version lacks.
+ * After a newer version its functions stay, which are right for both. A migration that is unknown here, and has a number
+ * among ours, is of an extension that this version lacks; later versions say whose theirs are.
  */
 function compareScripts(scripts: Script[], applied: AppliedScripts): Comparison {
   const known = new Set(scripts.flatMap(({ name, replaces = name }) => [name, replaces]))
@@ -140,9 +140,10 @@ function compareScripts(scripts: Script[], applied: AppliedScripts): Comparison 
     LAST_OF_ONE_FOLDER,
     ...scripts.filter(({ kind }) => kind === 'migration').map((one) => numberOf(one.name)),
   )
+  const owners = new Set(scripts.map((script) => script.extension))
   const newer = migrationsIn(
     applied,
-    ({ name, extension }) => !known.has(name) && !extension && numberOf(name) > latest,
+    ({ name, extension = null }) => !known.has(name) && owners.has(extension) && numberOf(name) > latest,
   )
   const isPending = (script: Script) => {
     const found = applied.get(keyOf(script))

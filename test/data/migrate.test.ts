@@ -10,6 +10,7 @@ import { migrate } from '#src/data/migrate.ts'
 import { REFERENCE_FILE } from '#src/data/reference.ts'
 import { listPendingScripts, readApplied, readScripts, refuseOlderSchema } from '#src/data/schema-state.ts'
 import { OperatorError } from '#src/errors.ts'
+import { EXTENSIONS } from '#src/extensions/index.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { openDatabase } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
@@ -132,8 +133,18 @@ describe('migrations', () => {
       'The database was migrated by a newer version of the service (migration 9001_first.sql), and this one cannot go on with it: upgrade this one.',
       { code: 'SCHEMA' },
     )
-    await expect(migrate(database.writer)).rejects.toThrow(refusal)
-    await expect(refuseOlderSchema(database.writer)).rejects.toThrow(refusal)
+    const own = EXTENSIONS.find(({ sql: folder }) => folder)?.name ?? null
+    for (const extension of [null, own]) {
+      await sql`update applied_script set extension = ${extension} where name = '9001_first.sql'`.execute(
+        database.writer,
+      )
+      await expect(migrate(database.writer)).rejects.toThrow(refusal)
+      await expect(refuseOlderSchema(database.writer)).rejects.toThrow(refusal)
+    }
+    await sql`update applied_script set extension = 'of another version' where name = '9001_first.sql'`.execute(
+      database.writer,
+    )
+    expect(await migrate(database.writer)).toEqual([])
   })
 
   test('leave nothing when one fails: what came before it neither', async () => {
