@@ -58,7 +58,7 @@ export type AnswerMember = PixelMember | ProductMember
 /** That answers of older versions had: the history keeps it, and requests for it are refused. */
 interface FormerMember {
   name: string
-  /** What a request with it is told. */
+  /** What the refusal says behind the name. */
   rule: string
 }
 

@@ -62,14 +62,14 @@ export const verifyCommand = command({
     const given: Digest[] = []
     for (const path of paths) given.push(await digestNamed(path))
     const verdicts = compareFiles(files, given)
-    const told = { release: code, files: verdicts }
+    const said = { release: code, files: verdicts }
     const table = formatTable(
       ['FILE', 'IS', 'SHA-256'],
       verdicts.map(({ name, state, sha256 }) => [name, state, sha256]),
     )
     const others = verdicts.filter(({ state }) => state !== 'same')
-    if (others.length === 0) return [told, `${table}\nThese are the files of ${code}.`]
+    if (others.length === 0) return [said, `${table}\nThese are the files of ${code}.`]
     const sentence = `These are not the files of ${code}: ${others.map(({ name, state }) => `${name} ${state === 'differs' ? state : `is ${state}`}`).join(', ')}.`
-    return refuse(options, told, new OperatorError(sentence), table)
+    return refuse(options, said, new OperatorError(sentence), table)
   },
 })

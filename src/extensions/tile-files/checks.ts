@@ -21,7 +21,7 @@ export const checks: Checks<CheckedDatabase> = {
     if (failure === undefined) return ok(`The files in ${files.place} can be read.`)
     return releases === 0
       ? note(
-          `${failure}; no release has any.`,
+          `${failure}; no release has files there.`,
           FORBIDDEN.test(failure)
             ? 'A key that may not list gets 403 for a missing file.'
             : 'A folder is made by the first file that is loaded.',

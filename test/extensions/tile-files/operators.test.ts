@@ -98,7 +98,7 @@ describe.sequential('releases whose tiles are in files', () => {
       const store = { TILE_STORE: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
       expect((await examine(source, store)).of('files reachable')).toMatchObject([['ok', expect.anything()]])
       expect((await examine(target, store)).of('files reachable')).toMatchObject([
-        ['note', expect.stringMatching(/ 403; no release has any\.$/)],
+        ['note', expect.stringMatching(/ 403; no release has files there\.$/)],
       ])
       isOpen = false
       // As where the secret is a wrong one: nobody is to put files back for that.
