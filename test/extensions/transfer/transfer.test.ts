@@ -14,6 +14,8 @@ import { newFolder } from '#test/setup/folders.ts'
 import { ownDatabase } from '#test/setup/open-service.ts'
 import { answersOf, logInTwice, type Usage, useService, withService } from '#test/setup/used-service.ts'
 
+// Runs on a server alone: everything moves from there to an embedded database, and back.
+
 const POINTS = 20
 const MEBIBYTE = 1024 * 1024
 const SECRET = { JWT_SECRET: 'a secret of both, of more than 32 bytes' }
