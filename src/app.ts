@@ -29,6 +29,7 @@ import { feedback, history, startHistoryRecorder } from './history/index.ts'
 import { stats } from './history/stats.ts'
 import { addRequestCounts } from './history/stats-queries.ts'
 import type { App } from './http/app.ts'
+import { exchanges } from './http/exchange.ts'
 import { jobs } from './http/jobs.ts'
 import { audit } from './http/plugins/audit.ts'
 import { authentication } from './http/plugins/authentication.ts'
@@ -48,7 +49,6 @@ import { overload } from './http/plugins/overload.ts'
 import { limitedRate } from './http/plugins/rate-limit.ts'
 import { requestCounts } from './http/plugins/request-counts.ts'
 import { basePath, hostHeader, requestId, securityHeaders } from './http/plugins/request-head.ts'
-import { timeBudget } from './http/plugins/time-budget.ts'
 import { tracing } from './http/plugins/tracing.ts'
 import { robots, trailingSlashes, unknownPaths } from './http/plugins/unknown-paths.ts'
 import { warmUpRequests } from './http/plugins/warm-up-requests.ts'
@@ -81,8 +81,9 @@ export async function buildApp(
   app.decorate('config', config)
   app.decorate('database', database)
   app.decorate('products', products)
-  app.decorate('turns', createEventLoopQueue(SLICE_MS))
+  app.decorate('slices', createEventLoopQueue(SLICE_MS))
 
+  await app.register(exchanges)
   await app.register(metrics)
   await app.register(requestId)
   await app.register(basePath)
@@ -93,7 +94,6 @@ export async function buildApp(
   await app.register(tracing)
   await app.register(accessLog)
   await app.register(statementLog)
-  await app.register(timeBudget)
   await app.register(connections)
   await app.register(draining)
   await app.register(requestCounts, { add: (counts) => addRequestCounts(database.writer, counts) })

@@ -39,7 +39,7 @@ const CEILING_PAUSE_MS = 1000
  * Compares a password in its turn, and counts a wrong one. Guesses from everywhere take a second each, one after the
  * other: that slows them down, and keeps nobody out. From networks of the owner they neither pause nor wait.
  */
-function createComparison(db: Db, throttle: Throttle, inTurn: RunThrottled) {
+function createComparison(db: Db, throttle: Throttle, runThrottled: RunThrottled) {
   return <Result>(
     account: string,
     visit: AccountRequest,
@@ -50,7 +50,7 @@ function createComparison(db: Db, throttle: Throttle, inTurn: RunThrottled) {
     const everywhere = everywhereSubject(account)
     const subjects = [...ofAccount, ...addressSubjects(address)]
     const isKnown = () => atDatabase(() => hasUsedNetwork(db, account, networkOf(address)))
-    return inTurn(subjects, { account, visit, isKnown }, async (inPlace) => {
+    return runThrottled(subjects, { account, visit, isKnown }, async (inPlace) => {
       const isOver = await atDatabase(() => throttle.isOver(everywhere))
       if (isOver && !(await isKnown())) await sleep(CEILING_PAUSE_MS)
       const found = await compare(inPlace)
@@ -121,11 +121,11 @@ type Account = Credentials & { emailConfirmed: boolean }
 export function createPasswords({ config, database, metrics }: App, steps: LoginSteps) {
   const db = database.writer
   const throttle = createThrottle(db)
-  const { run: inTurn, state } = createThrottledQueue(throttle)
+  const { run: runThrottled, state } = createThrottledQueue(throttle)
   observeQueue(metrics, 'passwords', state)
   const confirms = config.EMAIL_CONFIRMATION !== 'off'
-  const service = createCredentialService(db, throttle, inTurn, { confirms, steps })
-  return { steps, throttle, inTurn, confirms, service }
+  const service = createCredentialService(db, throttle, runThrottled, { confirms, steps })
+  return { steps, throttle, runThrottled, confirms, service }
 }
 
 export type Passwords = ReturnType<typeof createPasswords>
@@ -136,17 +136,17 @@ export type CredentialService = ReturnType<typeof createCredentialService>
 export function createCredentialService(
   db: Db,
   throttle: Throttle,
-  inTurn: RunThrottled,
+  runThrottled: RunThrottled,
   { confirms, steps }: { confirms: boolean; steps: LoginSteps },
 ) {
-  const compareInTurn = createComparison(db, throttle, inTurn)
+  const compareThrottled = createComparison(db, throttle, runThrottled)
 
   return {
     /** @throws {ApiError} INVALID_CREDENTIALS, the same for a wrong e-mail; EMAIL_NOT_CONFIRMED where both are right */
     async check(email: string, password: string, visit: AccountRequest): Promise<Credentials> {
       const { audit, atDatabase } = visit
       let known: Account | undefined
-      const found = await compareInTurn(emailKey(email), visit, async (inPlace) => {
+      const found = await compareThrottled(emailKey(email), visit, async (inPlace) => {
         known = await atDatabase(() => findCredentials(db, email))
         return matching(db, known, { email, password }, visit, inPlace)
       })
@@ -171,7 +171,7 @@ export function createCredentialService(
       const known = await atDatabase(() => findPasswordHash(db, id))
       if (!known) throw wrongPassword()
       await refuseGuessable('new_password', new_password, [known.email])
-      const replacement = await compareInTurn(emailKey(known.email), visit, async (inPlace) =>
+      const replacement = await compareThrottled(emailKey(known.email), visit, async (inPlace) =>
         (await isPassword(known, current_password, inPlace))
           ? inPlace(() => hashPassword(new_password))
           : undefined,
@@ -198,7 +198,7 @@ export function createCredentialService(
     async confirmPassword(id: string, password: string, visit: AccountRequest): Promise<void> {
       const known = await visit.atDatabase(() => findPasswordHash(db, id))
       if (!known) throw wrongPassword()
-      const found = await compareInTurn(emailKey(known.email), visit, async (inPlace) =>
+      const found = await compareThrottled(emailKey(known.email), visit, async (inPlace) =>
         (await isPassword(known, password, inPlace)) ? known : undefined,
       )
       if (!found) await refusePassword(visit)

@@ -33,7 +33,7 @@ export async function cleanUp(db: Db, stop?: AbortSignal): Promise<void> {
 }
 
 export async function auth(app: App, { passwords }: { passwords: Passwords }): Promise<void> {
-  const { steps, throttle, inTurn, confirms } = passwords
+  const { steps, throttle, runThrottled, confirms } = passwords
   const withSteps: object[] = [LoginRequest, Reauthentication]
   for (const schema of [...authSchemas, ...sessionSchemas]) {
     app.addSchema(withSteps.includes(schema) ? withMembers(schema, steps) : schema)
@@ -42,9 +42,9 @@ export async function auth(app: App, { passwords }: { passwords: Passwords }): P
   const db = database.writer
   const log = app.log.child({ module: 'auth' })
   const mail = createAccountMail(db, throttle, config, await mailerOf(app, log))
-  authRoutes(app, passwords, createRegistrationService(db, throttle, inTurn, mail, confirms))
+  authRoutes(app, passwords, createRegistrationService(db, throttle, runThrottled, mail, confirms))
   sessionRoutes(app, passwords)
-  mailRoutes(app, mail, createTokenService(db, throttle, inTurn))
+  mailRoutes(app, mail, createTokenService(db, throttle, runThrottled))
   app.jobs.add(
     'delete-ended-sessions',
     { everyMs: 10 * MINUTE_MS, atOnce: true, failure: 'expired sessions were not deleted' },

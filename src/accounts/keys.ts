@@ -45,7 +45,7 @@ function createRoute({ config, database, once }: App) {
       },
     },
     handler: (request: FastifyRequest<{ Body: ApiKeyRequest }>, reply: FastifyReply) =>
-      once(request, reply, async () => {
+      once(request.exchange, async () => {
         const key = KEY_PREFIX + randomBytes(32).toString('base64url')
         const { name, expires_in_days: expiresInDays = null } = request.body
         const caller = requireCaller(request)

@@ -37,7 +37,7 @@ export type RegistrationService = ReturnType<typeof createRegistrationService>
 export function createRegistrationService(
   db: Db,
   throttle: Throttle,
-  inTurn: RunThrottled,
+  runThrottled: RunThrottled,
   mail: AccountMail,
   confirms: boolean,
 ) {
@@ -89,7 +89,7 @@ export function createRegistrationService(
       // Registrations are counted for themselves: many of them hold up no logins.
       const counted = registrationSubjects(address)
       const subjects = [...counted, ...takenSubjects(address), ...addressSubjects(address)]
-      return inTurn(subjects, { account: emailKey(email), visit }, async (inPlace) => {
+      return runThrottled(subjects, { account: emailKey(email), visit }, async (inPlace) => {
         // Before a look for the account: its time must not tell.
         const passwordHash = await inPlace(() => hashPassword(password))
         // Each hashed password counts, also of a client that has gone away meanwhile.
@@ -106,7 +106,7 @@ export function createRegistrationService(
 
 export type TokenService = ReturnType<typeof createTokenService>
 
-export function createTokenService(db: Db, throttle: Throttle, inTurn: RunThrottled) {
+export function createTokenService(db: Db, throttle: Throttle, runThrottled: RunThrottled) {
   return {
     /** Gives the id of the user. All sessions end, and keys by default: an intruder may have left one. */
     async resetPassword(
@@ -122,7 +122,7 @@ export function createTokenService(db: Db, throttle: Throttle, inTurn: RunThrott
       await refuseGuessable('password', password, [email, name, organisation])
       // A caller with a valid token does not wait for guesses at the account.
       const whose = { account, visit, isKnown: async () => true }
-      const passwordHash = await inTurn([], whose, (inPlace) => inPlace(() => hashPassword(password)))
+      const passwordHash = await runThrottled([], whose, (inPlace) => inPlace(() => hashPassword(password)))
       await atDatabase(async () => {
         await inTransaction(db, async (trx) => {
           // First, since it locks the account.
@@ -148,7 +148,9 @@ export function createTokenService(db: Db, throttle: Throttle, inTurn: RunThrott
       const waiting = await atDatabase(() => findRegistrations(db, hash))
       if (waiting[0]) {
         const registration =
-          waiting.length === 1 ? waiting[0] : await theOneWith(throttle, inTurn, password, waiting, visit)
+          waiting.length === 1
+            ? waiting[0]
+            : await theOneWith(throttle, runThrottled, password, waiting, visit)
         const admitted = await atDatabase(() => admit(db, registration, audit))
         if (!admitted) throw new ApiError('INVALID_TOKEN')
         return
@@ -168,7 +170,7 @@ export function createTokenService(db: Db, throttle: Throttle, inTurn: RunThrott
 
 async function theOneWith(
   throttle: Throttle,
-  inTurn: RunThrottled,
+  runThrottled: RunThrottled,
   password: string | null | undefined,
   waiting: WaitingRegistration[],
   visit: AccountRequest,
@@ -178,7 +180,7 @@ async function theOneWith(
   }
   const subjects = tokenSubjects(visit.address)
   const account = (waiting[0] as WaitingRegistration).emailKey
-  return inTurn(subjects, { account, visit }, async (inPlace) => {
+  return runThrottled(subjects, { account, visit }, async (inPlace) => {
     let found: WaitingRegistration | undefined
     for (const one of waiting) {
       if (!(await inPlace(() => verifyPassword(one.passwordHash, password)))) continue

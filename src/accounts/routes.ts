@@ -52,7 +52,7 @@ function registerRoute(app: App, service: RegistrationService) {
   return {
     method: 'POST',
     url: '/register',
-    config: { public: true, caching: 'never', idempotent: true, ownTurns: true },
+    config: { public: true, caching: 'never', idempotent: true, takesOwnPermit: true },
     schema: {
       operationId: 'register',
       summary: 'Create an account',
@@ -67,11 +67,11 @@ function registerRoute(app: App, service: RegistrationService) {
     },
     handler: (request: FastifyRequest<{ Body: RegisterRequest }>, reply: FastifyReply) => {
       async function register() {
-        const user = await service.register(request.body, makeContext(app, request, reply))
+        const user = await service.register(request.body, makeContext(request.exchange))
         reply.code(201).header('location', `${request.basePath}/user/profile`)
         return user
       }
-      return once(request, reply, register, ({ id }) => (confirms ? null : id))
+      return once(request.exchange, register, ({ id }) => (confirms ? null : id))
     },
   } as const
 }
@@ -82,7 +82,7 @@ function loginRoute(app: App, { service, steps, confirms }: Passwords) {
   return {
     method: 'POST',
     url: '/login',
-    config: { public: true, caching: 'never', secret: true, ownTurns: true },
+    config: { public: true, caching: 'never', secret: true, takesOwnPermit: true },
     schema: {
       operationId: 'login',
       summary: 'Log in with e-mail and password',
@@ -101,9 +101,9 @@ function loginRoute(app: App, { service, steps, confirms }: Passwords) {
         'EMAIL_NOT_CONFIRMED',
       ),
     },
-    handler: async (request: FastifyRequest<{ Body: LoginRequest }>, reply: FastifyReply) => {
+    handler: async (request: FastifyRequest<{ Body: LoginRequest }>) => {
       const { email, password } = request.body
-      const visit = makeContext(app, request, reply)
+      const visit = makeContext(request.exchange)
       const credentials = await service.check(email, password, visit)
       const open = await passSteps(
         steps,
@@ -166,7 +166,7 @@ function passwordRoute(app: App, service: CredentialService) {
   return {
     method: 'POST',
     url: '/password',
-    config: { login: 'any', caching: 'never', ownTurns: true },
+    config: { login: 'any', caching: 'never', takesOwnPermit: true },
     schema: {
       operationId: 'changePassword',
       summary: 'Change the password',
@@ -178,7 +178,7 @@ function passwordRoute(app: App, service: CredentialService) {
     },
     handler: async (request: FastifyRequest<{ Body: PasswordChange }>, reply: FastifyReply) => {
       const { id, sessionId } = requireCaller(request)
-      await service.changePassword({ id, sessionId }, request.body, makeContext(app, request, reply))
+      await service.changePassword({ id, sessionId }, request.body, makeContext(request.exchange))
       app.forgetCallers((caller) => caller.id === id && caller.sessionId !== sessionId)
       return reply.code(204).send()
     },
@@ -258,7 +258,7 @@ function resetRoute(app: App, service: TokenService) {
   return {
     method: 'POST',
     url: '/password/reset',
-    config: { public: true, caching: 'never', ownTurns: true },
+    config: { public: true, caching: 'never', takesOwnPermit: true },
     schema: {
       operationId: 'resetPassword',
       summary: 'Choose a new password with a token',
@@ -269,18 +269,18 @@ function resetRoute(app: App, service: TokenService) {
       response: noContent('The password is changed.', ...THROTTLED_ERRORS, 'INVALID_TOKEN'),
     },
     handler: async (request: FastifyRequest<{ Body: PasswordReset }>, reply: FastifyReply) => {
-      const id = await service.resetPassword(request.body, makeContext(app, request, reply))
+      const id = await service.resetPassword(request.body, makeContext(request.exchange))
       app.forgetCallers((caller) => caller.id === id)
       return reply.code(204).send()
     },
   } as const
 }
 
-function confirmRoute(app: App, service: TokenService) {
+function confirmRoute(_app: App, service: TokenService) {
   return {
     method: 'POST',
     url: '/confirm',
-    config: { public: true, caching: 'never', ownTurns: true },
+    config: { public: true, caching: 'never', takesOwnPermit: true },
     schema: {
       operationId: 'confirmEmail',
       summary: 'Confirm the e-mail with a token',
@@ -291,7 +291,7 @@ function confirmRoute(app: App, service: TokenService) {
       response: noContent('The e-mail is confirmed.', ...THROTTLED_ERRORS, 'INVALID_TOKEN'),
     },
     handler: async (request: FastifyRequest<{ Body: EmailConfirmation }>, reply: FastifyReply) => {
-      await service.confirmEmail(request.body, makeContext(app, request, reply))
+      await service.confirmEmail(request.body, makeContext(request.exchange))
       return reply.code(204).send()
     },
   } as const

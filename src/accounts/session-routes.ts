@@ -26,7 +26,7 @@ function reauthenticateRoute(app: App, { service, steps }: Passwords) {
   return {
     method: 'POST',
     url: '/reauthenticate',
-    config: { login: 'any', caching: 'never', ownTurns: true },
+    config: { login: 'any', caching: 'never', takesOwnPermit: true },
     schema: {
       operationId: 'reauthenticate',
       summary: 'Confirm the password again',
@@ -41,7 +41,7 @@ function reauthenticateRoute(app: App, { service, steps }: Passwords) {
     handler: async (request: Sent<typeof Reauthentication>, reply: FastifyReply) => {
       const { id, sessionId } = requireSession(request)
       const { body } = request
-      const visit = makeContext(app, request, reply)
+      const visit = makeContext(request.exchange)
       await service.confirmPassword(id, body.password, visit)
       await passSteps(steps, id, body, visit, ({ texts, refusals }, verdict) => {
         const sentence = verdict === 'missing' ? texts.missing : EXAMPLE_SENTENCES[refusals.wrong]

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { Db } from '#src/data/tables.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
-import type { App } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { listNetworks } from '#src/lib/network.ts'
 import {
   clearFailures,
@@ -90,17 +89,14 @@ export interface AccountRequest {
   note(work: () => Promise<void>): Promise<void>
 }
 
-/** For routes with `ownTurns`. */
-export function makeContext(
-  { inTurn, noteInTurn }: App,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): AccountRequest {
+/** For routes with `takesOwnPermit`. */
+export function makeContext(exchange: Exchange): AccountRequest {
+  const { app, request } = exchange
   return {
     address: request.ip,
-    audit: (db, event) => withTimeout(request, reply, () => request.audit(db, event)),
-    atDatabase: (work) => inTurn(request, reply, work),
-    note: (work) => withTimeout(request, reply, () => noteInTurn(request, work)),
+    audit: (db, event) => exchange.wait(() => request.audit(db, event)),
+    atDatabase: (work) => exchange.withDatabasePermit(work),
+    note: (work) => exchange.wait(() => app.noteWithPermit(request, work)),
   }
 }
 

@@ -1,6 +1,7 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Asked, MemberSchemas, PointRequest, TextFormat } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import type { ReleaseLabels } from '#src/lookup/entries.ts'
 import type { PointAdvice } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
@@ -17,8 +18,7 @@ export interface TextWish {
 export interface AnswerFormat extends TextFormat {
   /** Sends the text of a body, or of the reason for none. */
   reply(
-    request: FastifyRequest,
-    reply: FastifyReply,
+    exchange: Exchange,
     wish: TextWish,
     createBody: () => Promise<Record<string, unknown>>,
   ): Promise<FastifyReply>
@@ -27,12 +27,7 @@ export interface AnswerFormat extends TextFormat {
 /** Of a point, as the rasters have it. */
 interface PixelMember extends MemberSchemas {
   of: 'pixels'
-  read(
-    point: PointRequest,
-    advice: readonly PointAdvice[],
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<unknown>
+  read(point: PointRequest, advice: readonly PointAdvice[], exchange: Exchange): Promise<unknown>
   /** Whether the history has it also of an answer in a text, which has no room for members. */
   isKeptOfTexts?: boolean
 }
@@ -40,12 +35,7 @@ interface PixelMember extends MemberSchemas {
 /** Of a product at a point or in an area. */
 interface ProductMember extends MemberSchemas {
   of: 'products'
-  read(
-    product: ProductDefinition,
-    advice: Answered,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<unknown>
+  read(product: ProductDefinition, advice: Answered, exchange: Exchange): Promise<unknown>
 }
 
 interface Answered {
@@ -74,13 +64,13 @@ export async function readMembers(
   asked: object,
   product: ProductDefinition,
   advice: Answered,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
 ): Promise<Record<string, unknown>> {
+  const { request } = exchange
   const found: Record<string, unknown> = {}
   for (const member of request.server.additions.members) {
     const isAsked = member.of === 'products' && (asked as PointRequest)[member.name]
-    if (isAsked) found[member.name] = await member.read(product, advice, request, reply)
+    if (isAsked) found[member.name] = await member.read(product, advice, exchange)
   }
   return found
 }

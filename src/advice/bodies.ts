@@ -48,7 +48,7 @@ export function readLongBodies(app: App, { readers, limit, tooLarge }: BodyForma
       const read =
         readers[mediaTypeOfBody(request)] ?? (isUntypedJson(request, body) ? readers[JSON_TYPE] : undefined)
       if (!read) throw unsupported(request, sentence)
-      const pause = () => waitToParse(app, request, body)
+      const pause = () => waitToParse(request, body)
       await pause()
       const text = decodeBody(body, request)
       return text.trim() === '' ? undefined : read(text, (json) => parseJson(request, json), pause)

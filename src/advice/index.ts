@@ -118,7 +118,7 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
     done()
   })
   observeLookup(app, lookup)
-  app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
+  app.metrics.observe('agro_queue_waiting', app.slices.waiting, { queue: 'slices' })
   const prefix = '/advisory'
   const ofPoints = { lookup, record, readRules }
   await app.register(

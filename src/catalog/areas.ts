@@ -109,7 +109,7 @@ export async function admin(app: App): Promise<void> {
     async (request: FastifyRequest<{ Querystring: Static<typeof AdminQuery> }>, reply: FastifyReply) => {
       const { format } = request.query
       // The parameter decides; without it, the media type that the client prefers.
-      const asGeoJson = format ? format === 'geojson' : negotiate(request, reply, MEDIA_TYPES) === GEOJSON
+      const asGeoJson = format ? format === 'geojson' : negotiate(request.exchange, MEDIA_TYPES) === GEOJSON
       const { admin0, level, geometry = ADMIN_DEFAULTS.geometry, cursor } = request.query
       const { limit = ADMIN_DEFAULTS.limit } = request.query
       const parent = request.query.parent?.trim() ?? null
@@ -124,7 +124,7 @@ export async function admin(app: App): Promise<void> {
 
       // The request is valid: there is an answer, and the client may have it.
       const tag = dataTag(request, country.version, asGeoJson ? 'geojson' : 'json')
-      if (allowCaching(request, reply, tag)) return reply.code(304).send()
+      if (allowCaching(request.exchange, tag)) return reply.code(304).send()
 
       const shape = { none: null, simplified: 'simplified' as const, full: FULL_SHAPE }[geometry]
       const filter = {

@@ -73,7 +73,7 @@ function listRoute(app: App, list: TSchema): void {
       const items = rows.slice(0, limit)
       const last = rows.length > limit ? items.at(-1) : undefined
       const answer = { items, next_cursor: last ? cursorAfter(last.release, filters) : null }
-      if (allowCaching(request, reply, entityTag(JSON.stringify(answer)))) return reply.code(304).send()
+      if (allowCaching(request.exchange, entityTag(JSON.stringify(answer)))) return reply.code(304).send()
       return answer
     },
   )
@@ -116,7 +116,7 @@ function itemRoute(app: App, release: TSchema, { releaseLinks, releaseMembers }:
         isPublished ? address(app.config, request.rootUrl, found.country_code) : null,
       ])
       const answer = { ...found, ...added, ...Object.fromEntries(addresses) }
-      if (allowCaching(request, reply, entityTag(JSON.stringify(answer)))) return reply.code(304).send()
+      if (allowCaching(request.exchange, entityTag(JSON.stringify(answer)))) return reply.code(304).send()
       return answer
     },
   )
@@ -175,7 +175,7 @@ function catalogRoutes(app: App, catalog: TSchema, extensions: string[]): void {
         boundaries,
         extensions,
       }
-      if (allowCaching(request, reply, entityTag(JSON.stringify(found)))) return reply.code(304).send()
+      if (allowCaching(request.exchange, entityTag(JSON.stringify(found)))) return reply.code(304).send()
       return found
     },
   )

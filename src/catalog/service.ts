@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
@@ -13,7 +13,6 @@ import { ping } from '#src/data/sql.ts'
 import { ApiError } from '#src/errors.ts'
 import { type App, unlimitedErrorResponses } from '#src/http/app.ts'
 import { DOCUMENT_PARTS } from '#src/http/openapi/document.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
 
 interface ServiceOptions {
   /** Of extensions, by the names that `GET /` gives them. */
@@ -74,9 +73,9 @@ function serviceRoutes(app: App, { links, extensions, readiness: members }: Serv
   )
 
   const asked = { config: { public: true, caching: 'never', onlyReads: true } } as const
-  const readiness = async (request: FastifyRequest, reply: FastifyReply) => {
+  const readiness = async (request: FastifyRequest) => {
     if (app.draining) throw new ApiError('OVERLOADED', 'The service is stopping.')
-    await withTimeout(request, reply, () => ping(app.database.reader))
+    await request.exchange.wait(() => ping(app.database.reader))
     return Object.assign({ status: 'ok' }, replicaOf(app), ...members.map(({ read }) => read(app)))
   }
   app.get(

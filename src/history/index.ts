@@ -134,8 +134,8 @@ export async function feedback(app: App): Promise<void> {
         response: answers(Feedback, 'The stored feedback.', 'INVALID_PARAMETERS', 'NOT_FOUND'),
       },
     },
-    (request: ItemRequest<FeedbackRequest>, reply) =>
-      app.once(request, reply, async () => {
+    (request: ItemRequest<FeedbackRequest>, _reply) =>
+      app.once(request.exchange, async () => {
         refuseFuture(request.body.observed?.harvested_on)
         const { id } = requireCaller(request)
         return requireItem(await putFeedback(db, id, request.params.id, request.body, observable))

@@ -146,13 +146,13 @@ export function historyRoutes(app: App, schemas: HistorySchemas): void {
   app.route(deleteRoute(db))
 }
 
-function listRoute({ database, inTurn, products }: App, { query, list }: HistorySchemas) {
+function listRoute({ database, products }: App, { query, list }: HistorySchemas) {
   const admit = createExportAdmission()
   const db = database.writer
   return {
     method: 'GET',
     url: '/my',
-    config: { scope: 'history', caching: 'never', ownTurns: true },
+    config: { scope: 'history', caching: 'never', takesOwnPermit: true },
     schema: {
       operationId: 'listHistory',
       summary: 'List your history',
@@ -177,13 +177,14 @@ function listRoute({ database, inTurn, products }: App, { query, list }: History
     },
     preValidation: readQuery(query),
     handler: async (request: ListCall, reply: FastifyReply) => {
-      const format = negotiateFormat(request, reply, HISTORY_FORMATS)
+      const format = negotiateFormat(request.exchange, HISTORY_FORMATS)
       const { limit = HISTORY_DEFAULTS.limit, cursor, all } = request.query
       const { filter, filters } = readFilter(request)
       // Each page and the outlines of each slice queue by themselves: a client may read slowly.
-      const readPage = (page: HistoryFilter) => inTurn(request, reply, () => listHistory(db, page))
+      const readPage = (page: HistoryFilter) =>
+        request.exchange.withDatabasePermit(() => listHistory(db, page))
       const readOutlines = format.hasShapes
-        ? (rows: HistoryRow[]) => inTurn(request, reply, () => findItemOutlines(db, rows))
+        ? (rows: HistoryRow[]) => request.exchange.withDatabasePermit(() => findItemOutlines(db, rows))
         : undefined
       const sendPages = (pages: AsyncIterable<HistoryRow[]> | HistoryRow[][], next: string | null) => {
         const writer = format.write(createHistoryItems(products.list, filter.kind, next))
@@ -239,7 +240,7 @@ function itemRoute({ database, products }: App, { item }: HistorySchemas) {
       },
     },
     handler: async (request: ItemRequest, reply: FastifyReply) => {
-      const format = negotiateFormat(request, reply, HISTORY_FORMATS)
+      const format = negotiateFormat(request.exchange, HISTORY_FORMATS)
       const row = requireItem(await findHistoryItem(db, requireCaller(request).id, request.params.id))
       if (format === JSON_FORMAT) return formatItem(row)
       const [outline] = format.hasShapes ? await findItemOutlines(db, [row]) : []

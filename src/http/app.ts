@@ -31,7 +31,7 @@ declare module 'fastify' {
     /** Pixels of releases. */
     tiles: TileStores
     products: Products
-    turns: SliceQueue
+    slices: SliceQueue
   }
   interface FastifySchema {
     operationId?: string

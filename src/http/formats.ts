@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { TSchema } from 'typebox'
+import type { Exchange } from '#src/http/exchange.ts'
 import { memberTexts } from '#src/lib/json.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { negotiate } from './request.ts'
@@ -174,8 +175,7 @@ interface Wish {
 }
 
 export function negotiateFormat<Any extends Omit<Format, 'write'>>(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
   formats: readonly Any[],
   { named, preferred }: Wish = {},
 ): Any {
@@ -185,7 +185,7 @@ export function negotiateFormat<Any extends Omit<Format, 'write'>>(
     (a, b) => Number(b.mediaType === preferred) - Number(a.mediaType === preferred),
   )
   const offered = sorted.map(({ mediaType }) => mediaType) as [string, ...string[]]
-  const chosen = negotiate(request, reply, offered)
+  const chosen = negotiate(exchange, offered)
   return sorted.find(({ mediaType }) => mediaType === chosen) as Any
 }
 

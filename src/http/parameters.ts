@@ -11,6 +11,7 @@ import { DOCUMENTED_AS, type ErrorDetail, IN_QUERY, NAME_IN_PATH, orEmpty } from
 import { DHIS2_PERIOD } from '#schemas/dhis2.ts'
 import { MONTH_PATTERN } from '#schemas/point-request.ts'
 import { ApiError } from '#src/errors.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { isDay } from '#src/lib/dates.ts'
 import { isObject } from '#src/lib/json.ts'
 import { adviseNumber, areSwapped, findSimilarName, findSlip, splitList } from '#src/lib/names.ts'
@@ -28,7 +29,7 @@ interface Field {
   optional: boolean
 }
 
-type BeforeReading = (request: FastifyRequest, reply: FastifyReply) => void
+type BeforeReading = (request: FastifyRequest) => void
 
 /**
  * A hook that merges the query into the body, field by field; the body wins. Null in the body and an empty value in the
@@ -36,9 +37,9 @@ type BeforeReading = (request: FastifyRequest, reply: FastifyReply) => void
  */
 export function mergeQueryIntoBody(schema: TObject, before?: BeforeReading) {
   const merge = queryMerger(schema)
-  return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+  return (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     try {
-      before?.(request, reply)
+      before?.(request)
       merge(request)
       done()
     } catch (error) {
@@ -86,8 +87,8 @@ export function notAnObject(field: string, sent: unknown, example = ''): ApiErro
 /** A hook that reads numbers in the query, and drops empty optional parameters. The validation judges them. */
 export function readQuery(schema: TObject, before?: BeforeReading) {
   const read = createReader(schema)
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    before?.(request, reply)
+  return async (request: FastifyRequest): Promise<void> => {
+    before?.(request)
     request.query = read(request.query as Sent)
   }
 }
@@ -223,10 +224,10 @@ class IgnoredNames {
 /** @param known names of the operation and its siblings: one body may serve all of them */
 export function ignoredNoter(known: Iterable<string>) {
   const names = new Set(known)
-  return (request: FastifyRequest, reply: FastifyReply): void => {
+  return (request: FastifyRequest): void => {
     recordIgnored(request, request.query, names)
     if (isObject(request.body)) recordIgnored(request, request.body, names)
-    if (request.ignored !== null || request.headers.prefer !== undefined) sayIgnored(request, reply)
+    if (request.ignored !== null || request.headers.prefer !== undefined) sayIgnored(request.exchange)
   }
 }
 
@@ -239,7 +240,7 @@ export function recordIgnored(request: FastifyRequest, object: unknown, known: R
 }
 
 /** @throws {ApiError} INVALID_PARAMETERS for any of them with `Prefer: handling=strict` (RFC 7240) */
-export function sayIgnored(request: FastifyRequest, reply: FastifyReply): void {
+export function sayIgnored({ request, reply }: Exchange): void {
   const isStrict = prefers(request, STRICT)
   if (isStrict && !isApplied(reply, STRICT)) setApplied(reply, STRICT)
   const { ignored } = request

@@ -1,20 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { ApiError } from '#src/errors.ts'
-import type { ClientKey } from '#src/lib/limiter.ts'
-import { networkOf, siteOf } from '#src/lib/network.ts'
-
-/** The network is the largest one of a subscriber, so that many are no advantage; the smallest one stands for no user. */
-export function clientKeyOf({ ip, user, sender }: FastifyRequest): ClientKey {
-  return { network: siteOf(ip), caller: user?.id ?? sender ?? networkOf(ip) }
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The hash of the sender of a text message; null for other requests. */
-    sender: string | null
-  }
-}
+import type { Exchange } from '#src/http/exchange.ts'
 
 export interface RoutePattern {
   method: string
@@ -38,7 +25,7 @@ export function findRoutePattern(
  * would wake a client, which takes the kernel longer than the service takes for the answer.
  */
 export function sendAtEnd(reply: FastifyReply, send: () => unknown): void {
-  reply.server.turns.atEnd(() => {
+  reply.server.slices.atEnd(() => {
     try {
       send()
     } catch (error) {
@@ -85,7 +72,7 @@ export function isApplied(reply: FastifyReply, preference: Preference): boolean 
 }
 
 /** Whether `Prefer: history=none` keeps a call out of the history; the answer says so. */
-export function isOffTheRecord(request: FastifyRequest, reply: FastifyReply): boolean {
+export function isOffTheRecord({ request, reply }: Exchange): boolean {
   const isPreferred = prefers(request, 'history=none')
   if (isPreferred) setApplied(reply, 'history=none')
   return isPreferred
@@ -129,12 +116,11 @@ export function prefersText({ headers: { accept } }: FastifyRequest, type: `text
 
 /** Chooses the media type that `Accept` prefers, by default the first, and adds `Vary: Accept`. */
 export function negotiate<const MediaType extends string>(
-  { headers: { accept = '' } }: FastifyRequest,
-  reply: FastifyReply,
+  { request, reply }: Exchange,
   offered: readonly [MediaType, ...MediaType[]],
 ): MediaType {
   varyBy(reply, 'Accept')
-  const chosen = preferredType(accept, offered)
+  const chosen = preferredType(request.headers.accept ?? '', offered)
   if (chosen !== undefined) return chosen
   const sentence = `Accept must allow one of ${offered.join(', ')}.`
   throw new ApiError('NOT_ACCEPTABLE', sentence, [

@@ -1,8 +1,7 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError } from '#src/errors.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { findCaller } from '#src/http/plugins/authentication.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { isoMonth } from '#src/lib/dates.ts'
 import { splitList, wordKey } from '#src/lib/names.ts'
 import type { Lookup } from './lookup.ts'
@@ -27,14 +26,13 @@ export async function withReleaseNamed<Request extends PinningRequest>(
   lookup: Lookup,
   products: readonly ProductDefinition[],
   request: Request,
-  call: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
 ): Promise<Request> {
   if (request.release === undefined) return request
   const codes = products.length === 1 ? [request.release.trim()] : splitList(request.release)
   if (codes.length > products.length) throw oneOfEach()
   const releases: PublishedRelease[] = []
-  for (const code of codes) releases.push(await releaseNamed(lookup, code, call, reply))
+  for (const code of codes) releases.push(await releaseNamed(lookup, code, exchange))
   if (new Set(releases.map(({ product }) => product)).size < releases.length) throw oneOfEach()
   return filledIn(lookup, request, products, releases)
 }
@@ -42,15 +40,13 @@ export async function withReleaseNamed<Request extends PinningRequest>(
 export async function releaseNamed(
   lookup: Lookup,
   code: string,
-  call: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
 ): Promise<PublishedRelease> {
+  const { request: call } = exchange
   const ask = () => lookup.namedRelease(code)
   // Published releases are in memory; others may need the database.
   const isPublished = lookup.known()?.published.some((release) => release.code === code)
-  const found: PinnedRelease = await (isPublished
-    ? withTimeout(call, reply, ask)
-    : call.server.inTurn(call, reply, ask))
+  const found: PinnedRelease = await (isPublished ? exchange.wait(ask) : exchange.withDatabasePermit(ask))
   if (!found.isPublic && findCaller(call)?.role !== 'admin') throw unknownRelease(code)
   return found.release
 }

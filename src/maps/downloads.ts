@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { TSchema } from 'typebox'
 import { createMadeFiles, type OpenMadeFile, openNameless, type WrittenFile } from '#src/data/made-files.ts'
 import { downloadBytesOf } from '#src/data/tiles/geotiff-writer.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { Cache } from '#src/lib/cache.ts'
 import { type ClientKey, createLimiter, type Pause, sharedWork } from '#src/lib/limiter.ts'
@@ -48,7 +49,7 @@ export function createDownloads(app: App) {
     // The file before it counts by then.
     await setImmediate()
     if (files.isFull()) throw overloaded()
-    return write(folder, () => app.turns.next(sharedWork(kind), closing.signal))
+    return write(folder, () => app.slices.next(sharedWork(kind), closing.signal))
   }
 
   async function make(key: string, kind: string, clientKey: ClientKey, write: WriteDownload): Promise<void> {
@@ -182,8 +183,7 @@ interface SentFile {
 
 /** Sends a file, or the range of it that the request asks for; to HEAD only what it would be. */
 export async function sendFile(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  { request, reply }: Exchange,
   file: OpenMadeFile,
   { name, type, tag }: SentFile,
 ): Promise<FastifyReply> {

@@ -14,10 +14,10 @@ import { requireStore } from '#src/data/tiles/stores.ts'
 import { chooseSampleType } from '#src/data/tiles/tiff.ts'
 import { ApiError } from '#src/errors.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
+import { clientKeyOf } from '#src/http/exchange.ts'
 import { readPath } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import { clientKeyOf } from '#src/http/request.ts'
 import type { ClientKey } from '#src/lib/limiter.ts'
 import { type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { findPixelType, storedNodata, withType } from '#src/raster/pixels.ts'
@@ -137,7 +137,7 @@ export function geotiffRoute(app: App, maps: Maps, downloads: Downloads): void {
   app.get(
     '/releases/:release/layers/:layer(^\\d{1,9}).tif',
     {
-      config: { public: true, caching: 'shared', ownTurns: true },
+      config: { public: true, caching: 'shared', takesOwnPermit: true },
       schema: {
         operationId: 'getGeotiff',
         summary: 'A layer of a release as a GeoTIFF',
@@ -152,15 +152,15 @@ export function geotiffRoute(app: App, maps: Maps, downloads: Downloads): void {
       preValidation: readPath(GeotiffParams),
     },
     async (request: FastifyRequest<{ Params: Static<typeof GeotiffParams> }>, reply: FastifyReply) => {
-      const subject = await maps.findSubject(request, reply, request.params)
+      const subject = await maps.findSubject(request.exchange, request.params)
       const known = geotiffs.known(subject)
-      if (known && allowCaching(request, reply, tagOf(known))) return reply.code(304).send()
+      if (known && allowCaching(request.exchange, tagOf(known))) return reply.code(304).send()
       const file = await geotiffs.open(subject, clientKeyOf(request))
-      if (allowCaching(request, reply, tagOf(file))) {
+      if (allowCaching(request.exchange, tagOf(file))) {
         file.close()
         return reply.code(304).send()
       }
-      return sendFile(request, reply, file, { name: fileNameOf(subject), type: COG, tag: tagOf(file) })
+      return sendFile(request.exchange, file, { name: fileNameOf(subject), type: COG, tag: tagOf(file) })
     },
   )
 }

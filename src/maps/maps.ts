@@ -1,9 +1,8 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Cut, type LayerName, MOST_LIKELY, type Tileset } from '#schemas/map.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { escaped } from '#src/http/plain-page.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { Cache } from '#src/lib/cache.ts'
 import { sharedWork } from '#src/lib/limiter.ts'
 import { roundDegrees } from '#src/lib/round.ts'
@@ -95,13 +94,13 @@ export function listMaps(layers: readonly Layer[]): LayerName[] {
 export type Maps = ReturnType<typeof createMaps>
 
 /** Maps of releases, from memory where that has them. */
-export function createMaps(app: Pick<App, 'database' | 'tiles' | 'turns'>, lookup: Lookup) {
+export function createMaps(app: Pick<App, 'database' | 'tiles' | 'slices'>, lookup: Lookup) {
   const legends = new Cache<string, Legend>('legends', { max: MOST_LEGENDS })
   const tiles = new Cache<string, Buffer>('tiles of maps', {
     maxSize: TILES_BYTES,
     sizeOf: ({ length }) => TILE_BYTES + length,
   })
-  const pause = () => app.turns.next(sharedWork('maps'))
+  const pause = () => app.slices.next(sharedWork('maps'))
   const source: MapSource = { db: app.database.reader, stores: app.tiles, pause }
 
   /** Works on a layer; anew where its release is deleted, or its tiles are moved to another store meanwhile. */
@@ -135,24 +134,15 @@ export function createMaps(app: Pick<App, 'database' | 'tiles' | 'turns'>, looku
       return stored ?? load()
     },
     /** @throws {ApiError} as {@link selectSubject} */
-    async findSubject(
-      request: FastifyRequest,
-      reply: FastifyReply,
-      wanted: WantedLayer,
-    ): Promise<MapSubject> {
-      return selectSubject(await withTimeout(request, reply, lookup.current), wanted)
+    async findSubject(exchange: Exchange, wanted: WantedLayer): Promise<MapSubject> {
+      return selectSubject(await exchange.wait(lookup.current), wanted)
     },
-    tileset: (request: FastifyRequest, reply: FastifyReply, wanted: WantedLayer): Promise<Tileset> =>
-      request.server.inTurn(request, reply, () => describe(wanted, request.rootUrl)),
+    tileset: (exchange: Exchange, wanted: WantedLayer): Promise<Tileset> =>
+      exchange.withDatabasePermit(() => describe(wanted, exchange.request.rootUrl)),
     /** A tile as PNG. */
-    async tile(
-      request: FastifyRequest,
-      reply: FastifyReply,
-      wanted: WantedLayer,
-      tile: MapTile,
-    ): Promise<Buffer> {
+    async tile(exchange: Exchange, wanted: WantedLayer, tile: MapTile): Promise<Buffer> {
       const [stored, load] = findTile(wanted, tile)
-      return stored ?? request.server.inTurn(request, reply, load)
+      return stored ?? exchange.withDatabasePermit(load)
     },
   }
 }

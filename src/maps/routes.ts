@@ -13,6 +13,7 @@ import {
 import { toQuerySchema } from '#schemas/point-request.ts'
 import { ApiError } from '#src/errors.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { readPath, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
@@ -26,8 +27,9 @@ type Call<Params extends TObject> = FastifyRequest<{
 }>
 
 /** A release never changes: its code and the address tell answers apart. */
-function isCached(request: FastifyRequest, reply: FastifyReply, { code }: PublishedRelease): boolean {
-  return allowCaching(request, reply, dataTag(request, code, request.rootUrl, request.url))
+function isCached(exchange: Exchange, { code }: PublishedRelease): boolean {
+  const { request } = exchange
+  return allowCaching(exchange, dataTag(request, code, request.rootUrl, request.url))
 }
 
 const PNG = 'image/png'
@@ -39,7 +41,7 @@ function tileRoute(app: App, maps: Maps): void {
   app.get(
     '/releases/:release/layers/:layer/tiles/:z/:x/:y',
     {
-      config: { public: true, caching: 'shared', ownTurns: true },
+      config: { public: true, caching: 'shared', takesOwnPermit: true },
       schema: {
         operationId: 'getTile',
         summary: 'A tile of the map of a layer',
@@ -63,9 +65,9 @@ function tileRoute(app: App, maps: Maps): void {
       refuseBeyond('x', column, zoom)
       refuseBeyond('y', row, zoom)
       const wanted = { ...request.params, ...request.query }
-      const { release } = await maps.findSubject(request, reply, wanted)
-      if (isCached(request, reply, release)) return reply.code(304).send()
-      return reply.type(PNG).send(await maps.tile(request, reply, wanted, { zoom, column, row }))
+      const { release } = await maps.findSubject(request.exchange, wanted)
+      if (isCached(request.exchange, release)) return reply.code(304).send()
+      return reply.type(PNG).send(await maps.tile(request.exchange, wanted, { zoom, column, row }))
     },
   )
 }
@@ -83,7 +85,7 @@ function layerListRoute(app: App, maps: Maps): void {
   app.get(
     '/releases/:release/layers',
     {
-      config: { public: true, caching: 'own', ownTurns: true },
+      config: { public: true, caching: 'own', takesOwnPermit: true },
       schema: {
         operationId: 'listLayers',
         summary: 'The layers of a release as maps',
@@ -101,11 +103,11 @@ function layerListRoute(app: App, maps: Maps): void {
     },
     async (request: Call<typeof LayersParams>, reply: FastifyReply) => {
       const wanted = { ...request.params, ...request.query }
-      const { release, layers } = await maps.findSubject(request, reply, { ...wanted, layer: 1 })
-      if (isCached(request, reply, release)) return reply.code(304).send()
+      const { release, layers } = await maps.findSubject(request.exchange, { ...wanted, layer: 1 })
+      if (isCached(request.exchange, release)) return reply.code(304).send()
       const tilesets: Tileset[] = []
       for (const layer of listMaps(layers)) {
-        tilesets.push(await maps.tileset(request, reply, { ...wanted, layer }))
+        tilesets.push(await maps.tileset(request.exchange, { ...wanted, layer }))
       }
       return { release: release.code, layers: tilesets }
     },
@@ -116,7 +118,7 @@ function tilesetRoute(app: App, maps: Maps): void {
   app.get(
     '/releases/:release/layers/:layer/tiles.json',
     {
-      config: { public: true, caching: 'own', ownTurns: true },
+      config: { public: true, caching: 'own', takesOwnPermit: true },
       schema: {
         operationId: 'getTileset',
         summary: 'A layer of a release as a map',
@@ -134,9 +136,9 @@ function tilesetRoute(app: App, maps: Maps): void {
     },
     async (request: Call<typeof TilesetParams>, reply: FastifyReply) => {
       const wanted = { ...request.params, ...request.query }
-      const { release } = await maps.findSubject(request, reply, wanted)
-      if (isCached(request, reply, release)) return reply.code(304).send()
-      return maps.tileset(request, reply, wanted)
+      const { release } = await maps.findSubject(request.exchange, wanted)
+      if (isCached(request.exchange, release)) return reply.code(304).send()
+      return maps.tileset(request.exchange, wanted)
     },
   )
 }

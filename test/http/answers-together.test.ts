@@ -7,7 +7,7 @@ import { createEventLoopQueue } from '#src/lib/limiter.ts'
 
 /** What has happened, in order: requests looked up, and answers sent. */
 const events: string[] = []
-const app = Fastify().decorate('turns', createEventLoopQueue(0))
+const app = Fastify().decorate('slices', createEventLoopQueue(0))
 app.get('/:name', (request, reply) => {
   const { name } = request.params as { name: string }
   events.push(`looked up ${name}`)

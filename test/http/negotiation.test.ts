@@ -2,6 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { App } from '#src/http/app.ts'
+import { exchanges } from '#src/http/exchange.ts'
 import { errorHandler } from '#src/http/plugins/error-handler.ts'
 import { failureLog } from '#src/http/plugins/logs.ts'
 import { negotiate } from '#src/http/request.ts'
@@ -9,14 +10,15 @@ import { negotiate } from '#src/http/request.ts'
 let app: App
 beforeAll(async () => {
   app = Fastify().withTypeProvider<TypeBoxTypeProvider>()
+  await app.register(exchanges)
   await app.register(failureLog)
   await app.register(errorHandler)
-  app.get('/', async (request, reply) => ({
-    type: negotiate(request, reply, ['application/json', 'text/csv', 'application/geo+json']),
+  app.get('/', async (request) => ({
+    type: negotiate(request.exchange, ['application/json', 'text/csv', 'application/geo+json']),
   }))
   app.get('/varied', async (request, reply) => {
     reply.header('vary', 'Origin')
-    return negotiate(request, reply, ['text/csv'])
+    return negotiate(request.exchange, ['text/csv'])
   })
 })
 afterAll(() => app.close())

@@ -129,7 +129,7 @@ testOnServer.each([
   ['geotiff', '/releases/CODE/layers/1.tif'],
 ])('%s, whose places others wait for, do not stand in the line of whoever asks', async (caller, path) => {
   const app = await buildApp(service.testDatabase.config, service.database)
-  const next = vi.spyOn(app.turns, 'next')
+  const next = vi.spyOn(app.slices, 'next')
   const answer = await askUntilMade(app, { url: path.replace('CODE', inDatabase) })
   await app.close()
   const clientKeys = next.mock.calls.map(([clientKey]) => clientKey)

@@ -17,6 +17,8 @@ import { asQuery, memberNames } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BASE, databaseUnavailable } from '#src/errors.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
+import { clientKeyOf } from '#src/http/exchange.ts'
 import {
   attach,
   DISPOSITION,
@@ -27,8 +29,7 @@ import {
 } from '#src/http/formats.ts'
 import { ignoredMember, ignoredNoter, queryMerger, recordIgnored, sayIgnored } from '#src/http/parameters.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
-import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
+import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { withDecimalPoint } from '#src/lib/csv.ts'
 import { type Wait, waitInSteps } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
@@ -189,19 +190,19 @@ export async function batchRoutes(app: App, options: BatchOptions): Promise<void
         public: true,
         scope: 'advisory',
         longBody: true,
-        ownTurns: true,
+        takesOwnPermit: true,
         preferences: ['handling=strict'],
       },
       schema: documentOperation(schemas, options.forms),
-      preValidation: async (request, reply) => {
+      preValidation: async (request) => {
         takeBatch(request)
         refuseFormer(request)
-        note(request, reply)
+        note(request)
         refuseProvenance(request)
         merge(request)
       },
-      handler: (request: Call, reply: FastifyReply) =>
-        answerBatch(options, product, request, reply, (points) => {
+      handler: (request: Call, _reply: FastifyReply) =>
+        answerBatch(options, product, request.exchange, (points) => {
           answered += points
         }),
     })
@@ -213,19 +214,19 @@ type Call = FastifyRequest<{ Body: BatchParameters }>
 async function answerBatch(
   { lookup, readRules }: BatchOptions,
   product: ProductDefinition,
-  request: Call,
-  reply: FastifyReply,
+  exchange: Exchange<Call>,
   count: (points: number) => void,
 ): Promise<FastifyReply> {
+  const { request, reply } = exchange
   const { server, body } = request
   const { points } = request.batch as SentBatch
-  const format = negotiateFormat(request, reply, FORMATS, { preferred: mediaTypeOfBody(request) })
-  const named = await withReleaseNamed(lookup, [product], body, request, reply)
+  const format = negotiateFormat(exchange, FORMATS, { preferred: mediaTypeOfBody(request) })
+  const named = await withReleaseNamed(lookup, [product], body, exchange)
   const { pass = [] } = body
   const [clientKey, gone] = [clientKeyOf(request), createClientSignal(reply)]
-  const pause = () => server.turns.next(clientKey, gone)
+  const pause = () => server.slices.next(clientKey, gone)
   const readPassed = pass.length > 0 ? await createPassReader(points, pass, pause) : null
-  const rules = await withTimeout(request, reply, () => readRules(body, [product], 'points'))
+  const rules = await exchange.wait(() => readRules(body, [product], 'points'))
   const readArea = rules && createAreaReader(points, rules.plan)
   const noteNames = createNameNoter(request, points, [...pass, rules?.plan.areasFrom ?? []].flat())
   const validate = request.compileValidationSchema(BatchPoint) as Validator
@@ -248,7 +249,7 @@ async function answerBatch(
     databaseUnavailable,
   )
   count(points.count)
-  sayIgnored(request, reply)
+  sayIgnored(exchange)
   const { sources, slices } = advice
   const items = createPointItems({
     product,
@@ -264,7 +265,7 @@ async function answerBatch(
   const isShort = slices.length <= 1
   // The slices have all that the answer still needs.
   Object.assign(request, { batch: null, body: undefined })
-  const wait: Wait = (work) => withTimeout(request, reply, work)
+  const wait: Wait = (work) => exchange.wait(work)
   const slicesOfItems = listItems(lookup.reasons, advice, wait)
   // A short answer is one piece.
   const pieceLength = isShort ? Number.POSITIVE_INFINITY : 1

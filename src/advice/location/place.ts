@@ -1,10 +1,9 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorBody } from '#schemas/common.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { findCaller, unauthorized } from '#src/http/plugins/authentication.ts'
-import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
+import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { sharedWork } from '#src/lib/limiter.ts'
 import type { FoundAreas, NamedArea } from '#src/lookup/gazetteer.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
@@ -43,11 +42,6 @@ export function normalizeCountry(snapshot: Snapshot, code: string | undefined): 
   return normal
 }
 
-interface Call {
-  request: FastifyRequest
-  reply: FastifyReply
-}
-
 interface AreaOptions {
   country_code?: string | undefined
   level?: number | null | undefined
@@ -57,12 +51,12 @@ export type Places = ReturnType<typeof createPlaces>
 
 /** Makes the functions that find places as people say them. */
 export function createPlaces(app: App, lookup: Lookup) {
-  const pause = () => app.turns.next(sharedWork('area names'))
+  const pause = () => app.slices.next(sharedWork('area names'))
 
-  async function readNames({ request, reply }: Call) {
-    const snapshot = lookup.known() ?? (await withTimeout(request, reply, lookup.current))
+  async function readNames(exchange: Exchange) {
+    const snapshot = lookup.known() ?? (await exchange.wait(lookup.current))
     const load = () => lookup.areaNames.load(snapshot, pause)
-    const names = lookup.areaNames.fromMemory(snapshot) ?? (await withTimeout(request, reply, load))
+    const names = lookup.areaNames.fromMemory(snapshot) ?? (await exchange.wait(load))
     return { snapshot, names }
   }
 
@@ -70,22 +64,23 @@ export function createPlaces(app: App, lookup: Lookup) {
   async function searchAreas(
     name: string,
     { country_code, level = null }: AreaOptions,
-    { request, reply }: Call,
+    exchange: Exchange,
   ): Promise<FoundAreas> {
-    const { snapshot, names } = await readNames({ request, reply })
+    const { snapshot, names } = await readNames(exchange)
     const filter = { countryCode: normalizeCountry(snapshot, country_code), level }
     // Among many areas, a typing error takes more than a millisecond.
-    await app.turns.next(clientKeyOf(request), createClientSignal(reply))
+    await exchange.nextSlice(createClientSignal(exchange.reply))
     return names.search(name, filter)
   }
 
   /** The field of a text that may name one, or why there is none; undefined for a text that names none. */
-  async function findField(text: string, { request, reply }: Call): Promise<Place | ApiError | undefined> {
+  async function findField(text: string, exchange: Exchange): Promise<Place | ApiError | undefined> {
     const source = app.placeSources.find(({ one }) => one.isLike(text))
     if (!source) return undefined
+    const { request } = exchange
     if (findCaller(request) === null) return request.callerError ?? unauthorized(request)
     try {
-      const { id, name, polygons } = await source.one.find(request, reply, text)
+      const { id, name, polygons } = await source.one.find(exchange, text)
       return { kind: 'field', name: name ?? id, polygons }
     } catch (error) {
       if (error instanceof ApiError && error.status < 500) return error
@@ -96,8 +91,8 @@ export function createPlaces(app: App, lookup: Lookup) {
   return {
     searchAreas,
     /** The name of a large area of a country, for examples; undefined without boundaries. */
-    findExample: async (countryCode: string, call: Call): Promise<string | undefined> =>
-      (await readNames(call)).names.exampleIn(countryCode),
+    findExample: async (countryCode: string, exchange: Exchange): Promise<string | undefined> =>
+      (await readNames(exchange)).names.exampleIn(countryCode),
     /**
      * Finds the place of a text. Names and codes of areas may have slashes: a saved field is first where there is one.
      *
@@ -105,13 +100,13 @@ export function createPlaces(app: App, lookup: Lookup) {
      * @throws {ApiError} UNKNOWN_AREA ({@link UnknownPlace}) for a name that several areas have, or that is only near to
      *   one; INVALID_PARAMETERS; UNAUTHORIZED, NOT_FOUND or INSUFFICIENT_SCOPE for what may be a field
      */
-    async findPlace(text: string, options: AreaOptions, call: Call, field = 'place'): Promise<Place> {
+    async findPlace(text: string, options: AreaOptions, exchange: Exchange, field = 'place'): Promise<Place> {
       const position = readPosition(text, field)
       if (position) return { kind: 'position', ...position }
       const plain = text.trim()
-      const saved = await findField(plain, call)
+      const saved = await findField(plain, exchange)
       if (saved && !(saved instanceof ApiError)) return saved
-      const { meant, areas, similar } = await searchAreas(plain, options, call)
+      const { meant, areas, similar } = await searchAreas(plain, options, exchange)
       if (meant) return { kind: 'area', area: meant }
       const candidates = withoutNamesakesInside(areas.length > 0 ? areas : similar)
       if (candidates.length === 0 && saved) throw saved

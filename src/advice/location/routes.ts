@@ -6,10 +6,10 @@ import { defineLocationSchemas, LocationRequest, type LocationValidation } from 
 import { asQuery, toQuerySchema } from '#schemas/point-request.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
+import { clientKeyOf } from '#src/http/exchange.ts'
 import { mergeQueryIntoBody, readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf, sendAtEnd } from '#src/http/request.ts'
+import { sendAtEnd } from '#src/http/request.ts'
 import { roundDegrees } from '#src/lib/round.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { createPlaces, readPosition } from './place.ts'
@@ -26,7 +26,7 @@ function searchRoute(app: App, lookup: Lookup): void {
   app.get(
     '/places',
     {
-      config: { public: true, caching: 'own', ownTurns: true, onlyReads: true },
+      config: { public: true, caching: 'own', takesOwnPermit: true, onlyReads: true },
       schema: {
         operationId: 'searchPlaces',
         summary: 'Find areas by name',
@@ -46,7 +46,7 @@ function searchRoute(app: App, lookup: Lookup): void {
       const position = readPosition(name, 'name') ?? null
       const { areas, similar } = position
         ? { areas: [], similar: [] }
-        : await searchAreas(name, options, { request, reply })
+        : await searchAreas(name, options, request.exchange)
       const isNear = areas.length === 0 && similar.length > 0
       const items = (isNear ? similar : areas)
         .slice(0, limit)
@@ -60,7 +60,7 @@ function searchRoute(app: App, lookup: Lookup): void {
           lng: roundDegrees(lng),
         }))
       const found: FoundAreas = { items, is_near: isNear, position }
-      if (allowCaching(request, reply, entityTag(JSON.stringify(found)))) return reply.code(304).send()
+      if (allowCaching(request.exchange, entityTag(JSON.stringify(found)))) return reply.code(304).send()
       return found
     },
   )
@@ -79,7 +79,7 @@ export async function location(app: App, { lookup }: { lookup: Lookup }): Promis
   app.post(
     '/validate_location',
     {
-      config: { scope: 'advisory', ownTurns: true },
+      config: { scope: 'advisory', takesOwnPermit: true },
       schema: {
         operationId: 'validateLocation',
         summary: 'The country and areas of a point, and its products',
@@ -97,7 +97,7 @@ export async function location(app: App, { lookup }: { lookup: Lookup }): Promis
     (request: FastifyRequest<{ Body: LocationRequest }>, reply): Promise<LocationValidation> | undefined => {
       const found = fromMemory(request.body)
       if (found === undefined) {
-        return withTimeout(request, reply, () => fromDatabase(request.body, clientKeyOf(request)))
+        return request.exchange.wait(() => fromDatabase(request.body, clientKeyOf(request)))
       }
       sendAtEnd(reply, () => reply.send(found))
       return undefined

@@ -1,10 +1,9 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities } from '#schemas/quantities.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { ApiError } from '#src/errors.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
@@ -65,27 +64,26 @@ interface RegionAnswer {
 export async function adviseOnRegion(
   { lookup, advisors, readRules }: RegionParts,
   { products, hasSections, where, asked: sent }: RegionQuestion,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
 ): Promise<RegionAnswer> {
-  const asked = await withReleaseNamed(lookup, products, sent, request, reply)
-  await withTimeout(request, reply, () => lookup.places.fillCrop(asked))
+  const asked = await withReleaseNamed(lookup, products, sent, exchange)
+  await exchange.wait(() => lookup.places.fillCrop(asked))
   const isArea = 'code' in where
   const readFor = () => readRules(asked, products, isArea ? 'request' : 'polygons')
-  const rules = asksForQuantities(asked) ? await withTimeout(request, reply, readFor) : null
+  const rules = asksForQuantities(asked) ? await exchange.wait(readFor) : null
   const releaseOf = await readNamed(lookup, asked.release)
 
   async function adviseOn(product: ProductDefinition): Promise<RegionOutcome> {
     const release = releaseOf(product)
     if (release instanceof ApiError) throw release
     const own = { ...asked, ...(release !== undefined && { release }) }
-    const advice = await advisors.adviseWithTimeout(request, reply, (waiting) =>
+    const advice = await advisors.adviseWithTimeout(exchange, (waiting) =>
       advisors.adviseOn(where, { product, asked: own, wanted: null }, waiting),
     )
     Object.assign(asked, sourceMember(own))
     const data =
       isArea && rules ? withAmounts(product, advice, rules) : makeRegionData(product, advice, rules)
-    Object.assign(data, await readMembers(asked, product, advice, request, reply))
+    Object.assign(data, await readMembers(asked, product, advice, exchange))
     return { product, advice, data }
   }
 

@@ -12,11 +12,11 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BASE, type ErrorCode, NO_VALUE_ERRORS } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { CSV } from '#src/http/formats.ts'
 import { ignoredMember, ignoredNoter, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, mayBeShared } from '#src/http/plugins/caching.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { varyBy } from '#src/http/request.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
 import { positionOf } from '#src/lookup/releases.ts'
@@ -91,7 +91,7 @@ function placeRoute(
       public: true,
       scope: 'advisory',
       caching: 'shared',
-      ownTurns: true,
+      takesOwnPermit: true,
       preferences: ['history=none', 'handling=strict'],
     },
     schema: {
@@ -116,12 +116,12 @@ function placeRoute(
         ...documentErrors(formats, errors),
       },
     },
-    preValidation: readQuery(query, (call, reply) => {
+    preValidation: readQuery(query, (call) => {
       refusePosition(call, path)
-      note(call, reply)
+      note(call)
     }),
     handler: (call: Call, reply: FastifyReply) => {
-      respond({ source, places, options }, call, reply).catch((error) => reply.send(error))
+      respond({ source, places, options }, call.exchange).catch((error) => reply.send(error))
     },
   } as const
 }
@@ -153,18 +153,19 @@ interface Parts {
   options: PlaceOptions
 }
 
-async function respond(parts: Parts, call: Call, reply: FastifyReply): Promise<void> {
+async function respond(parts: Parts, exchange: Exchange<Call>): Promise<void> {
+  const { request: call, reply } = exchange
   const { source, places, options } = parts
   const { format: named, place: text, level, ...asked } = call.query
   const format = readFormat(call, asked, named)
   const { country_code } = asked
   refuseFurther(call, format, asked)
-  const find = () => places.findPlace(text, { country_code, level }, { request: call, reply })
-  const isShared = () => mayBeShared(call, reply)
+  const find = () => places.findPlace(text, { country_code, level }, exchange)
+  const isShared = () => mayBeShared(exchange)
 
   const contextOf = async (place: Extract<Place, { kind: 'position' }>) => {
     const point = { ...asked, lat: place.lat, lng: place.lng }
-    await fillPlace(point, parts, call, reply)
+    await fillPlace(point, parts, exchange)
     return { source, point, format, place: describePlace(text, place), request: call, reply }
   }
   const adviseOn = async (place: Exclude<Place, { kind: 'position' }>) => {
@@ -173,14 +174,14 @@ async function respond(parts: Parts, call: Call, reply: FastifyReply): Promise<v
     const name = asked.name ?? (place.kind === 'field' ? place.name : undefined)
     const country = place.kind === 'area' ? { country_code: place.area.countryCode } : {}
     const question = { ...source, where, asked: { ...asked, ...(name && { name }), ...country } }
-    const answer = await adviseOnRegion(options, question, call, reply)
+    const answer = await adviseOnRegion(options, question, exchange)
     reply.header('advisory-release', answer.releases.join(', '))
     return answer
   }
 
   if (typeof format === 'object') {
     const wish = { products: source.products, asked, keepsName: true, isShared }
-    await format.reply(call, reply, wish, async () => {
+    await format.reply(exchange, wish, async () => {
       const place = await find()
       if (place.kind === 'position') return options.points.bodyAt(await contextOf(place))
       return (await adviseOn(place)).body
@@ -199,7 +200,7 @@ async function respond(parts: Parts, call: Call, reply: FastifyReply): Promise<v
     format === 'csv'
       ? table()
       : JSON.stringify({ ...answer, place: describePlace(text, place), ...ignoredMember(call) })
-  if (isShared() && allowCaching(call, reply, entityTag(written))) {
+  if (isShared() && allowCaching(exchange, entityTag(written))) {
     reply.code(304).send()
     return
   }
@@ -225,12 +226,11 @@ function inFormOfPoint(body: Record<string, unknown>, products: readonly Product
 async function fillPlace(
   point: PointRequest & LocatableRequest,
   { source, options: { lookup } }: Parts,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
 ): Promise<void> {
   const { crop, release } = point
   if (release !== undefined) return
-  await withTimeout(request, reply, async () => {
+  await exchange.wait(async () => {
     await lookup.places.fill(point, positionOf(point))
     await lookup.places.fillCrop(point)
   })

@@ -1,12 +1,11 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { unnamedReason } from '#schemas/advisory.ts'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
+import type { Exchange } from '#src/http/exchange.ts'
+import { clientKeyOf } from '#src/http/exchange.ts'
 import { type CsvValue, csvRow } from '#src/http/formats.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
 import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
 import { splitList } from '#src/lib/names.ts'
 import type { LayerValues, ReleaseLabels } from '#src/lookup/entries.ts'
@@ -235,9 +234,9 @@ export async function answerPoint(
   lookup: Lookup,
   source: PointSource,
   point: PointRequest,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
 ): Promise<PointAnswer> {
+  const { request } = exchange
   const fromDatabase = async () => {
     const { products, hasSections } = source
     const rules = asksForQuantities(point) ? await source.readRules(point, products) : null
@@ -254,7 +253,7 @@ export async function answerPoint(
     const outcomes = await Promise.all(products.map(findOutcome))
     return createAnswer(source, point, outcomes, rules)
   }
-  const answer = answerFromMemory(lookup, source, point) ?? (await withTimeout(request, reply, fromDatabase))
+  const answer = answerFromMemory(lookup, source, point) ?? (await exchange.wait(fromDatabase))
   if (answer instanceof Error) throw answer
   return answer
 }

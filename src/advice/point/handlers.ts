@@ -6,11 +6,11 @@ import { ApiError } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import { sayHistoryFull } from '#src/history/recorded-answer.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
+import { SHARE_OF_EXTRAS } from '#src/http/exchange.ts'
 import { CSV } from '#src/http/formats.ts'
 import { ignoredMember } from '#src/http/parameters.ts'
 import { findCaller, permits } from '#src/http/plugins/authentication.ts'
 import { allowCaching, mayBeShared } from '#src/http/plugins/caching.ts'
-import { SHARE_OF_EXTRAS, withTimeout } from '#src/http/plugins/time-budget.ts'
 import {
   isOffTheRecord,
   prefers,
@@ -134,17 +134,17 @@ function isPlain({ point, format, request }: PointContext): boolean {
 }
 
 function answerOnce(context: PointContext): Promise<PointAnswer['body']> {
-  const { request, reply } = context
-  return request.server.once(request, reply, async () => {
+  const { request } = context
+  return request.server.once(request.exchange, async () => {
     const answer = await findAndStore(context)
     return { ...answer.body, ...ignoredMember(request) }
   })
 }
 
 function answerInText(format: AnswerFormat, context: PointContext): Promise<FastifyReply> {
-  const { source, point, request, reply } = context
-  const isShared = () => mayBeShared(request, reply)
-  return format.reply(request, reply, { products: source.products, asked: point, isShared }, async () => {
+  const { source, point, request } = context
+  const isShared = () => mayBeShared(request.exchange)
+  return format.reply(request.exchange, { products: source.products, asked: point, isShared }, async () => {
     if (request.method === 'POST' && request.user) return answerOnce(context)
     const { body } = await findAndStore(context)
     cite(context)
@@ -162,42 +162,39 @@ async function findAndStore(context: PointContext): Promise<PointAnswer> {
   const isTimed = prefers(request, 'server-timing')
   const started = performance.now()
   await settle(context)
-  if (isTimed) await withTimeout(request, reply, lookup.current)
+  if (isTimed) await request.exchange.wait(lookup.current)
   const released = performance.now()
-  const answer = await answerPoint(lookup, source, point, request, reply)
+  const answer = await answerPoint(lookup, source, point, request.exchange)
   await addMembers(context, answer)
   if (isTimed) sayTimes(reply, released - started, performance.now() - released)
   return store(context, answer)
 }
 
 /** Adds the members that a request asks for. A text has no room for them. */
-async function addMembers(
-  { point, format, request, reply }: PointContext,
-  answer: PointAnswer,
-): Promise<void> {
+async function addMembers({ point, format, request }: PointContext, answer: PointAnswer): Promise<void> {
   const isText = typeof format === 'object'
   let ofProducts = false
   for (const member of request.server.additions.members) {
     if (!point[member.name]) continue
     if (member.of === 'products') ofProducts = !isText
     else if (!isText || member.isKeptOfTexts) {
-      answer.add({ [member.name]: await member.read(point, answer.advice, request, reply) })
+      answer.add({ [member.name]: await member.read(point, answer.advice, request.exchange) })
     }
   }
   if (!ofProducts) return
   const position = positionOf(point)
   for (const { product, release } of answer.answered) {
-    answer.addOf(product, await readMembers(point, product, { release, position }, request, reply))
+    answer.addOf(product, await readMembers(point, product, { release, position }, request.exchange))
   }
 }
 
 /** Completes a request with the members of its release, or of the place. @throws {ApiError} for a wrong release */
-async function settle({ source, lookup, point, request, reply }: PointContext): Promise<void> {
+async function settle({ source, lookup, point, request }: PointContext): Promise<void> {
   const { products, hasSections } = source
   if (point.release !== undefined) {
-    Object.assign(point, await withReleaseNamed(lookup, products, point, request, reply))
+    Object.assign(point, await withReleaseNamed(lookup, products, point, request.exchange))
   } else if (hasSections && !lookup.places.fillFromMemory(point, positionOf(point))) {
-    await withTimeout(request, reply, () => lookup.places.fill(point, positionOf(point)))
+    await request.exchange.wait(() => lookup.places.fill(point, positionOf(point)))
   }
 }
 
@@ -223,7 +220,7 @@ async function store(context: PointContext, answer: PointAnswer): Promise<PointA
   const { record, source, point, request, reply } = context
   const { user, method } = request
   if (user === null || method === 'HEAD') return answer
-  if (!permits(user, 'history') || isOffTheRecord(request, reply)) return answer
+  if (!permits(user, 'history') || isOffTheRecord(request.exchange)) return answer
   try {
     const [first] = source.products as [ProductDefinition]
     const seasonal = source.products.some((product) => product.seasonal)
@@ -241,7 +238,7 @@ async function store(context: PointContext, answer: PointAnswer): Promise<PointA
       answer: answer.stored(),
     }
     const insert = () => record(advisory)
-    const stored = await withTimeout(request, reply, insert, SHARE_OF_EXTRAS)
+    const stored = await request.exchange.wait(insert, SHARE_OF_EXTRAS)
     if (typeof stored === 'string') answer.add({ history_id: stored })
     else sayHistoryFull(reply, stored)
   } catch (error) {
@@ -257,7 +254,7 @@ function send(answer: PointAnswer | ApiError, context: PointContext): FastifyRep
   if (request.ignored !== null) answer.add(ignoredMember(request))
   const text = format === 'csv' ? answer.table() : answer.text()
   if (request.method !== 'POST') {
-    if (mayBeShared(request, reply) && allowCaching(request, reply, entityTag(text)))
+    if (mayBeShared(request.exchange) && allowCaching(request.exchange, entityTag(text)))
       return reply.code(304).send()
     cite(context)
   }

@@ -1,11 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { type Provenance, provenanceSchemas } from '#schemas/advisory.ts'
 import type { PointRequest } from '#schemas/point-request.ts'
 import { CRS_UNIT } from '#src/catalog/published-queries.ts'
 import type { Db } from '#src/data/tables.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { conditionMember } from '#src/lookup/conditions.ts'
 import type { StoredPixels } from '#src/lookup/entries.ts'
 import type { Lookup, PointAdvice } from '#src/lookup/lookup.ts'
@@ -76,7 +75,7 @@ export const createProvenance = (lookup: Lookup): AnswerMember => ({
   ...provenanceSchemas,
   of: 'pixels',
   isKeptOfTexts: true,
-  read: (point, advice, request, reply) => findProvenance(lookup, point, advice, request, reply),
+  read: (point, advice, exchange) => findProvenance(lookup, point, advice, exchange),
 })
 
 /** The pixels of an answer. @throws {ApiError} OVERLOADED where a release was deleted after it answered */
@@ -84,20 +83,18 @@ async function findProvenance(
   lookup: Lookup,
   point: PointRequest,
   advice: readonly PointAdvice[],
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
 ): Promise<Provenance[]> {
-  const { database, inTurn } = request.server
+  const { request } = exchange
+  const { database } = request.server
   const position = positionOf(point)
   const found: Provenance[] = []
   for (const { release, values } of advice) {
-    const origin = await inTurn(request, reply, () =>
+    const origin = await exchange.withDatabasePermit(() =>
       findSourceOfValues(database.reader, release.id, position),
     )
     if (!origin) throw overloaded()
-    const stored = await refuseIfReplaced(() =>
-      withTimeout(request, reply, () => lookup.storedAt(release, position)),
-    )
+    const stored = await refuseIfReplaced(() => exchange.wait(() => lookup.storedAt(release, position)))
     const { source, licence, checksum } = origin
     const pixels = origin.pixels.map((pixel) => describePixel(pixel, release, values, stored))
     found.push({

@@ -134,7 +134,7 @@ function commonParts({ needsCrop, response }: PointEndpoint, { formats }: Asked)
       public: true,
       scope: 'advisory',
       preferences: ['history=none', 'server-timing', 'return=provenance', 'handling=strict'],
-      ownTurns: true,
+      takesOwnPermit: true,
     },
     operation: { tags: ['advisory'], security: OPTIONAL_TOKEN },
   } as const
@@ -176,9 +176,9 @@ function postRoute(endpoint: PointEndpoint, additions: Asked) {
       body: ref(request),
       response: { 200: success, ...documentErrors(additions.formats, errors) },
     },
-    preValidation: mergeQueryIntoBody(request, (call, reply) => {
+    preValidation: mergeQueryIntoBody(request, (call) => {
       refusePlace(call, path)
-      note(call, reply)
+      note(call)
     }),
   } as const
 }
@@ -212,9 +212,9 @@ function getRoute(endpoint: PointEndpoint, additions: Asked) {
         ...documentErrors(additions.formats, errors),
       },
     },
-    preValidation: readQuery(query, (request, reply) => {
+    preValidation: readQuery(query, (request) => {
       refusePlace(request, path)
-      note(request, reply)
+      note(request)
     }),
   } as const
 }

@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
@@ -6,6 +5,7 @@ import { type CountryExtent, listCountryExtents } from '#src/catalog/reference-q
 import type { Db } from '#src/data/tables.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { cacheValue } from '#src/lib/cache.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import { ALL_LAYERS, type ConditionWish, EVERY_CONDITION } from '#src/lookup/conditions.ts'
@@ -193,11 +193,11 @@ export function createAdvisors(app: App, lookup: Lookup) {
     distribution: Distribution,
     waiting: Waiting,
   ): Promise<Advice> {
-    const { wait, waitInTurn, compute } = waiting
+    const { wait, waitForPermit, compute } = waiting
     return lookup.inRelease(
       series,
       async (snapshot, release) => {
-        const region = await findRegion(reader, where, release, waitInTurn)
+        const region = await findRegion(reader, where, release, waitForPermit)
         if (!region) throw unknownArea(snapshot, where as AreaReference)
         if (release) {
           const advice = await adviseIn(release, region, distribution, waiting, series.condition)
@@ -252,9 +252,9 @@ async function findRegion(
   db: Db,
   where: Outline | AreaReference,
   release: PublishedRelease | undefined,
-  waitInTurn: Wait,
+  waitForPermit: Wait,
 ): Promise<Region | undefined> {
-  return 'polygons' in where ? where.polygons : waitInTurn(() => findArea(db, where, release?.id ?? null))
+  return 'polygons' in where ? where.polygons : waitForPermit(() => findArea(db, where, release?.id ?? null))
 }
 
 /** Gives the error of a wrong request; throws any other. */
@@ -352,10 +352,10 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
     /** Null where nothing is stored. */
     stored: () => area.statistics && listFigures(release, adviceFrom(release, area.statistics, ALL_LAYERS)),
     /** Computes and stores. @throws {ReplacedMeanwhile} where the release or the area was deleted */
-    compute: async (request: FastifyRequest, reply: FastifyReply) =>
+    compute: async (exchange: Exchange) =>
       listFigures(
         release,
-        await advisors.adviseWithTimeout(request, reply, (waiting) =>
+        await advisors.adviseWithTimeout(exchange, (waiting) =>
           advisors.adviseIn(release, area, null, waiting, ALL_LAYERS),
         ),
       ),
@@ -374,14 +374,9 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
       return areas.map((area) => describeArea(release, area))
     },
     /** @throws {ApiError} for a wrong polygon, {ReplacedMeanwhile} where the release was deleted */
-    async inPolygon(
-      release: PublishedRelease,
-      polygon: SentGeoJson,
-      request: FastifyRequest,
-      reply: FastifyReply,
-    ) {
+    async inPolygon(release: PublishedRelease, polygon: SentGeoJson, exchange: Exchange) {
       const { polygons } = readGeoJson(polygon)
-      const advice = await advisors.adviseWithTimeout(request, reply, (waiting) =>
+      const advice = await advisors.adviseWithTimeout(exchange, (waiting) =>
         advisors.adviseIn(release, polygons, null, waiting, ALL_LAYERS),
       )
       return listFigures(release, advice)

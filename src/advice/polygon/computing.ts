@@ -1,11 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Ask, type Reads, readUntil } from '#src/data/cancellable.ts'
 import { requireStore, type TileStores } from '#src/data/tiles/stores.ts'
 import { ApiError, databaseUnavailable } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
-import { type Deadline, startDeadline, tooSlow, withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
+import { type Deadline, startDeadline, tooSlow } from '#src/http/plugins/time-budget.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import { type ClientKey, createLimiter, type Pause } from '#src/lib/limiter.ts'
 import { createWait, type Wait } from '#src/lib/time-budget.ts'
@@ -101,7 +100,7 @@ export interface Waiting {
   /** Waits for the database, beside the computation. */
   wait: Wait
   /** Waits in the queue for a connection. */
-  waitInTurn: Wait
+  waitForPermit: Wait
   compute: Compute
 }
 
@@ -119,7 +118,7 @@ const SHARE_OF_WAITING = 0.5
 
 /** Makes the queue of computations, in which callers take turns. */
 export function createComputing(app: App) {
-  const { config, database, metrics, inTurn } = app
+  const { config, database, metrics } = app
   const { POLYGON_TIMEOUT_MS: timeoutMs, DATABASE_POOL_SIZE: connections } = config
   // Half of the connections stay for others. The embedded database has one, which is free between two statements.
   const most = database.kind === 'embedded' ? 1 : Math.floor(connections / 2)
@@ -134,12 +133,11 @@ export function createComputing(app: App) {
    * @throws {ApiError} QUERY_TIMEOUT after POLYGON_TIMEOUT_MS, for one of many from its turn on
    */
   return <Advice>(
-    request: FastifyRequest,
-    reply: FastifyReply,
+    exchange: Exchange,
     advise: (waiting: Waiting) => Promise<Advice>,
     isOneOfMany = false,
   ): Promise<Advice> => {
-    const clientKey = clientKeyOf(request)
+    const { reply, clientKey } = exchange
     const began = performance.now()
     const deadline = startDeadline(reply, isOneOfMany ? undefined : timeoutMs)
     const { signal, setDue, end } = deadline
@@ -157,8 +155,8 @@ export function createComputing(app: App) {
     }
 
     const advice = advise({
-      wait: (something) => withTimeout(request, reply, something),
-      waitInTurn: (something) => inTurn(request, reply, something),
+      wait: (something) => exchange.wait(something),
+      waitForPermit: (something) => exchange.withDatabasePermit(something),
       compute,
     })
     // A statement that cannot be interrupted goes on, and so does its permit.
@@ -168,21 +166,21 @@ export function createComputing(app: App) {
 
 /** Makes the access of a computation, which ends at its deadline. */
 export function computationUntil(
-  { config, database, tiles, turns }: App,
+  { config, database, tiles, slices }: App,
   clientKey: ClientKey,
   { signal, abort }: Pick<Deadline, 'signal' | 'abort'>,
 ): Computation {
   const read = readUntil(database, signal)
   const wait = createWait(config.STATEMENT_TIMEOUT_MS, () => abort(databaseUnavailable()))
-  const pause = () => turns.next(clientKey, signal)
-  async function withTimeout<Rows>(reading: () => Promise<Rows>): Promise<Rows> {
+  const pause = () => slices.next(clientKey, signal)
+  async function waitAndPause<Rows>(reading: () => Promise<Rows>): Promise<Rows> {
     const rows = await wait(reading)
     await pause()
     return rows
   }
   const reads: Reads = {
-    ask: (query) => withTimeout(() => read.ask(query)),
-    copy: (query) => withTimeout(() => read.copy(query)),
+    ask: (query) => waitAndPause(() => read.ask(query)),
+    copy: (query) => waitAndPause(() => read.copy(query)),
     signal,
   }
   return { ask: reads.ask, readTiles: readingTiles(tiles, reads), wait, pause }

@@ -18,11 +18,11 @@ import { NO_VALUE_ERRORS } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import { sayHistoryFull } from '#src/history/recorded-answer.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { ignoredMember, queryMerger } from '#src/http/parameters.ts'
 import { permits, requireCaller } from '#src/http/plugins/authentication.ts'
 import { jsonReader } from '#src/http/plugins/body-parser.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf, isOffTheRecord } from '#src/http/request.ts'
+import { isOffTheRecord } from '#src/http/request.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
@@ -138,7 +138,7 @@ function polygonRoute(
       longBody: true,
       idempotent: true,
       preferences: ['history=none', 'handling=strict'],
-      ownTurns: true,
+      takesOwnPermit: true,
     },
     schema: {
       operationId: `${code}InPolygon`,
@@ -158,31 +158,31 @@ function polygonRoute(
         ...documentErrors(product),
       },
     },
-    preValidation: async (call: FastifyRequest, reply: FastifyReply) => {
-      call.polygon = read(call, reply) ?? null
+    preValidation: async (call: FastifyRequest) => {
+      call.polygon = read(call) ?? null
     },
     handler: (call: Call, reply: FastifyReply) =>
-      call.server.once(call, reply, async () => {
+      call.server.once(call.exchange, async () => {
         const { body } = call
         refuseUnlessOne('geometry', body, sources)
-        const saved = await findNamed(call, reply)
+        const saved = await findNamed(call.exchange)
         const sent: Body & LocatableRequest = { ...body, country_code: readCountryCode(body) }
-        const asked = await withReleaseNamed(lookup, [product], sent, call, reply)
+        const asked = await withReleaseNamed(lookup, [product], sent, call.exchange)
         const where = saved ?? takeOutline(call) ?? areaIn(body.admin as SentArea)
-        const rules = await withTimeout(call, reply, () => readRules(body, [product], 'polygons'))
+        const rules = await call.exchange.wait(() => readRules(body, [product], 'polygons'))
         const question = { product, asked, wanted: readDistributionOptions(body) }
-        const advice = await advisors.adviseWithTimeout(call, reply, (waiting) =>
+        const advice = await advisors.adviseWithTimeout(call.exchange, (waiting) =>
           advisors.adviseOn(where, question, waiting),
         )
         const series = readSeries(product, asked)
         const { release } = advice
         reply.header('advisory-release', release.code)
-        const members = await readMembers(body, product, advice, call, reply)
+        const members = await readMembers(body, product, advice, call.exchange)
         const answered = { ...makeRegionAnswer(product, asked, advice, rules), ...members }
         const ignored = ignoredMember(call)
         const caller = requireCaller(call)
-        if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return { ...answered, ...ignored }
-        await call.server.turns.next(clientKeyOf(call))
+        if (!permits(caller, 'history') || isOffTheRecord(call.exchange)) return { ...answered, ...ignored }
+        await call.exchange.nextSlice()
         const entry = {
           userId: caller.id,
           kind: 'polygon' as const,
@@ -193,7 +193,7 @@ function polygonRoute(
           request: recordedRequest(body, 'polygons' in where ? where : null, call.server),
           answer: answered,
         }
-        const kept = await withTimeout(call, reply, () => record(entry))
+        const kept = await call.exchange.wait(() => record(entry))
         if (typeof kept === 'string') return { ...answered, history_id: kept, ...ignored }
         sayHistoryFull(reply, kept)
         return { ...answered, ...ignored }
@@ -202,17 +202,14 @@ function polygonRoute(
 }
 
 /** Makes a hook that merges body and query, and returns the polygon. The name of the Feature is the default. */
-function polygonBodyReader(
-  app: App,
-  schema: TObject,
-): (call: FastifyRequest, reply: FastifyReply) => SentGeoJson | undefined {
+function polygonBodyReader(app: App, schema: TObject): (call: FastifyRequest) => SentGeoJson | undefined {
   const merge = queryMerger(schema)
   const note = polygonNoter(app, [...polygonParameters(app.additions), ...Object.keys(schema.properties)])
-  return (call, reply) => {
+  return (call) => {
     refuseProvenance(call)
     const whole = isPolygonItself(call)
     if (whole) call.body = { geometry: withType(call.body as object) }
-    note(call, reply)
+    note(call)
     merge(call)
     const request = call.body as Record<string, unknown>
     if (request.geometry === undefined) return undefined
@@ -251,11 +248,12 @@ function takeOutline(call: Call): Outline | null {
 }
 
 /** The polygon that a request names, whose name is the default; undefined without such. @throws {ApiError} NOT_FOUND */
-async function findNamed(call: Call, reply: FastifyReply): Promise<Outline | undefined> {
+async function findNamed(exchange: Exchange<Call>): Promise<Outline | undefined> {
+  const { request: call } = exchange
   const body = call.body as Record<string, unknown>
   const source = call.server.placeSources.find(({ one }) => body[one.member] !== undefined)
   if (!source) return undefined
-  const { name, polygons } = await source.one.find(call, reply, body[source.one.member] as string)
+  const { name, polygons } = await source.one.find(exchange, body[source.one.member] as string)
   if (name !== null) body.name ??= name
   return createOutline(polygons)
 }

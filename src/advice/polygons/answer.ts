@@ -10,6 +10,7 @@ import type {
 } from '#schemas/polygons.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError } from '#src/errors.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { attach, documentFormats, negotiateFormat, sendPieces, writeItems } from '#src/http/formats.ts'
 import { ignoredMember } from '#src/http/parameters.ts'
 import type { Pause } from '#src/lib/limiter.ts'
@@ -67,22 +68,22 @@ export interface ManyOptions {
 export async function answerMany(
   { lookup, advisors, readRules }: ManyOptions,
   product: ProductDefinition,
-  request: Call,
-  reply: FastifyReply,
+  exchange: Exchange<Call>,
   count: (items: number) => void,
 ): Promise<FastifyReply> {
+  const { request, reply } = exchange
   const { body, server } = request
   const { reasons, places } = lookup
   const db = server.database.reader
-  const work = createRequestWork(request, reply, advisors)
+  const work = createRequestWork(exchange, advisors)
   const { wait, pause } = work
   const preferred = mediaTypeOfBody(request) === GEOJSON_TYPE ? GEOJSON_TYPE : JSON_TYPE
-  const format = negotiateFormat(request, reply, POLYGON_FORMATS, { named: body.format, preferred })
+  const format = negotiateFormat(exchange, POLYGON_FORMATS, { named: body.format, preferred })
   const isDataValueSet = format === DATA_VALUE_SET
   const members = server.placeSources.map(({ many }) => many)
   refuseUnlessOne('polygons', body, members)
   const sentFor = { ...body, country_code: readCountryCode(body) }
-  const named = await withReleaseNamed(lookup, [product], sentFor, request, reply)
+  const named = await withReleaseNamed(lookup, [product], sentFor, exchange)
   if (body.admin) await wait(() => places.fillCrop(named))
   const series = readSeries(product, named)
   const selection = body.admin && readSelection(body.admin)
@@ -93,13 +94,13 @@ export async function answerMany(
   const sent = await takePolygons(request, pause)
   const values = body as Record<string, unknown>
   const source = members.find(({ member }) => values[member] !== undefined)
-  const openNamed = await source?.find(request, reply, values[source.member] as string)
+  const openNamed = await source?.find(exchange, values[source.member] as string)
   // DHIS2 does not read the reason of a last item, and would take a part for the whole.
   const ends = { hasShapes: format.hasShapes ?? false, cutAtFault: isDataValueSet }
   const call = { work, reasons, advisors, distribution, ...ends }
 
   const begin = async (snapshot: Snapshot, published: PublishedRelease | undefined) => {
-    if (selection) await server.inTurn(request, reply, () => refuseUnknownAreas(db, snapshot, selection))
+    if (selection) await exchange.withDatabasePermit(() => refuseUnknownAreas(db, snapshot, selection))
     const all = createSources(product, named, snapshot, published)
     const reader = openNamed?.(server, lookup, { snapshot, sources: all, work })
     const { sources, release, polygons } = await (reader

@@ -1,6 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PolygonName } from '#schemas/polygon.ts'
 import type { App } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { SourceReleases } from '#src/lookup/places.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
@@ -15,11 +15,11 @@ export interface PlaceSource {
     /** Whether a text may name one: names of areas may be written alike. */
     isLike(text: string): boolean
     /** @throws {ApiError} NOT_FOUND, or INSUFFICIENT_SCOPE */
-    find(request: FastifyRequest, reply: FastifyReply, text: string): Promise<NamedPolygon>
+    find(exchange: Exchange, text: string): Promise<NamedPolygon>
   }
   many: PolygonName & {
     /** @throws {ApiError} NOT_FOUND, or INSUFFICIENT_SCOPE */
-    find(request: FastifyRequest, reply: FastifyReply, name: string): Promise<OpenPolygons>
+    find(exchange: Exchange, name: string): Promise<OpenPolygons>
   }
 }
 

@@ -113,16 +113,16 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
       method: 'POST',
       url: `/${product.code}/polygons`,
       bodyLimit,
-      config: { scope: 'advisory', longBody: true, ownTurns: true, preferences: ['handling=strict'] },
+      config: { scope: 'advisory', longBody: true, takesOwnPermit: true, preferences: ['handling=strict'] },
       schema: documentOperation(schemas, options.forms, members),
-      preValidation: async (request, reply) => {
+      preValidation: async (request) => {
         refuseProvenance(request)
         if (isPolygonItself(request)) request.body = { polygons: request.body }
-        note(request, reply)
+        note(request)
         merge(request)
       },
-      handler: (request: Call, reply: FastifyReply) =>
-        answerMany(options, product, request, reply, (items) => {
+      handler: (request: Call, _reply: FastifyReply) =>
+        answerMany(options, product, request.exchange, (items) => {
           answered += items
         }),
     })

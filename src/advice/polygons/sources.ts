@@ -289,12 +289,12 @@ export function createTasks(
       for (;;) {
         const { code = null, version } = last ?? {}
         // The queue may refuse a call whose answer has not begun.
-        const waitInTurn = last ? work.goOnInTurn : work.waitInTurn
+        const waitForPermit = last ? work.goOnWithPermit : work.waitForPermit
         const page = { ...selection, after: code, limit: AREAS_A_PAGE }
-        const areas = await waitInTurn(() => listAreasInRelease(db, page, release.id))
+        const areas = await waitForPermit(() => listAreasInRelease(db, page, release.id))
         if (version !== undefined && areas.some((area) => area.version !== version))
           throw new ReplacedMeanwhile()
-        const shapes = hasShapes && areas.length > 0 ? await waitInTurn(() => findOutlines(db, areas)) : []
+        const shapes = hasShapes && areas.length > 0 ? await waitForPermit(() => findOutlines(db, areas)) : []
         for (const [index, area] of areas.entries()) {
           const item = { id: area.code, name: undefined, members, geometry: shapes[index] ?? null }
           yield async (isFirst) => [{ ...item, ...(await findOutcome({ series, release }, area, isFirst)) }]

@@ -1,7 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '#src/http/app.ts'
-import { createClientSignal, renewTimeBudget, withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
+import type { Exchange } from '#src/http/exchange.ts'
+import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { type Pause, sharedWork } from '#src/lib/limiter.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import type { Advisors } from '../polygon/advisors.ts'
@@ -12,9 +11,9 @@ import type { Waiting } from '../polygon/computing.ts'
 export interface PolygonWork {
   wait: Wait
   /** Waits for a connection to the database, too. The queue may refuse a request. */
-  waitInTurn: Wait
+  waitForPermit: Wait
   /** The same for an answer that has begun: each piece has the time of a request. */
-  goOnInTurn: Wait
+  goOnWithPermit: Wait
   /** Writes beside the work. */
   note(write: () => Promise<void>): Promise<void>
   /** Computes; each computation has a deadline of its own. */
@@ -22,23 +21,20 @@ export interface PolygonWork {
   pause: Pause
 }
 
-export function createRequestWork(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { adviseWithTimeout }: Advisors,
-): PolygonWork {
+export function createRequestWork(exchange: Exchange, { adviseWithTimeout }: Advisors): PolygonWork {
+  const { request, reply } = exchange
   const { server } = request
   const gone = createClientSignal(reply)
   return {
-    wait: (step) => withTimeout(request, reply, step),
-    waitInTurn: (step) => server.inTurn(request, reply, step),
-    goOnInTurn(step) {
-      renewTimeBudget(request)
-      return server.goOnInTurn(request, reply, step)
+    wait: (step) => exchange.wait(step),
+    waitForPermit: (step) => exchange.withDatabasePermit(step),
+    goOnWithPermit(step) {
+      exchange.renewDeadline()
+      return request.server.goOnWithPermit(exchange, step)
     },
-    note: (write) => server.noteInTurn(request, write),
-    advise: (advise) => adviseWithTimeout(request, reply, advise, true),
-    pause: () => server.turns.next(clientKeyOf(request), gone),
+    note: (write) => server.noteWithPermit(request, write),
+    advise: (advise) => adviseWithTimeout(exchange, advise, true),
+    pause: () => exchange.nextSlice(gone),
   }
 }
 
@@ -47,12 +43,12 @@ export function createBackgroundWork(app: App, name: string, closing: AbortSigna
   const clientKey = sharedWork(name)
   const wait: Wait = (step) => step()
   return {
-    ...{ wait, waitInTurn: wait, goOnInTurn: wait },
+    ...{ wait, waitForPermit: wait, goOnWithPermit: wait },
     note: (write) => write(),
     advise: (advise) =>
       computeInBackground(app, clientKey, closing, (computation) =>
-        advise({ wait, waitInTurn: wait, compute: (task) => task(computation) }),
+        advise({ wait, waitForPermit: wait, compute: (task) => task(computation) }),
       ),
-    pause: () => app.turns.next(clientKey, closing),
+    pause: () => app.slices.next(clientKey, closing),
   }
 }

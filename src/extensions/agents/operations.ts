@@ -9,8 +9,7 @@ import { answerPoint } from '#src/advice/point/answer.ts'
 import { readGeoJson, soleFeature } from '#src/advice/polygon/geometry.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
+import { clientKeyOf } from '#src/http/exchange.ts'
 import { cacheLastValue } from '#src/lib/cache.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { AdviceBody, Source, ToolCall } from './answer.ts'
@@ -40,14 +39,14 @@ export function createOperations(app: App, core: RegionParts) {
   })
 
   return (call: ToolCall) => {
-    const { request, reply } = call
+    const { request } = call
 
-    const readSnapshot = async () => lookup.known() ?? withTimeout(request, reply, lookup.current)
+    const readSnapshot = async () => lookup.known() ?? request.exchange.wait(lookup.current)
 
     /** As `/validate_location`. */
     const validateLocation = async (location: LocationRequest): Promise<LocationValidation> =>
       locations.fromMemory(location) ??
-      withTimeout(request, reply, () => locations.fromDatabase(location, clientKeyOf(request)))
+      request.exchange.wait(() => locations.fromDatabase(location, clientKeyOf(request)))
 
     async function findRegion({ area, level, polygon, country_code }: Input<'advise_area'>) {
       if ((area === undefined) === (polygon === undefined)) {
@@ -58,7 +57,7 @@ export function createOperations(app: App, core: RegionParts) {
         )
       }
       if (area === undefined) return readGeoJson(soleFeature({ value: polygon, at: 'polygon' }))
-      const place = await places.findPlace(area, { country_code, level }, call, 'area')
+      const place = await places.findPlace(area, { country_code, level }, request.exchange, 'area')
       if (place.kind === 'area') return place.area
       const { kind } = place
       const rule =
@@ -76,7 +75,7 @@ export function createOperations(app: App, core: RegionParts) {
       async advisePoint(product: ProductDefinition | null, point: PointRequest): Promise<SourcedAnswer> {
         const products = product ? [product] : app.products.list
         const source = { products, hasSections: !product, readRules }
-        const { body, advice } = await answerPoint(lookup, source, point, request, reply)
+        const { body, advice } = await answerPoint(lookup, source, point, request.exchange)
         return { body, sources: advice.map(({ release }) => releaseSource(release)) }
       },
 
@@ -87,14 +86,14 @@ export function createOperations(app: App, core: RegionParts) {
         const { crop, forecast_period, condition } = input
         const asked = { country_code, crop, forecast_period, condition }
         const question = { products: [product], hasSections: false, where, asked }
-        const { body, releases } = await adviseOnRegion(core, question, request, reply)
+        const { body, releases } = await adviseOnRegion(core, question, request.exchange)
         const { published } = await readSnapshot()
         return { body, sources: published.filter(({ code }) => releases.includes(code)).map(releaseSource) }
       },
 
       /** As `/places`. */
       searchAreas: (name: string, country_code: string | undefined) =>
-        places.searchAreas(name, { country_code }, call),
+        places.searchAreas(name, { country_code }, request.exchange),
 
       /** The sources of countries' boundaries; without a database those last read. */
       async findBoundarySources(countryCodes: readonly (string | null)[]): Promise<Source[]> {

@@ -9,7 +9,6 @@ import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { validationError } from '#src/http/parameters.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
 import { isObject } from '#src/lib/json.ts'
 import { findSimilarName } from '#src/lib/names.ts'
 import { VERSION } from '#src/lib/version.ts'
@@ -121,7 +120,7 @@ export async function mcp(app: App, core: RegionParts): Promise<void> {
   app.post(
     '',
     {
-      config: { public: true, scope: 'advisory', ownTurns: true, onlyReads: true },
+      config: { public: true, scope: 'advisory', takesOwnPermit: true, onlyReads: true },
       schema: { hide: true },
       bodyLimit: Math.min(BODY_LIMIT_BYTES, app.config.BODY_LIMIT_BYTES),
       onRequest: async (request) => refuseOtherOrigins(app, request),
@@ -130,7 +129,7 @@ export async function mcp(app: App, core: RegionParts): Promise<void> {
       const message = request.body
       if (!isObject(message)) return refuse(reply)
       // Reading a message takes one to ten milliseconds: points go first.
-      await app.turns.next(clientKeyOf(request), createClientSignal(reply))
+      await request.exchange.nextSlice(createClientSignal(reply))
       // It takes a fifth of a second and 27 MB, which services without agents save.
       const sdk = await import('@modelcontextprotocol/server')
       answer ??= createExchange(sdk, serverFactory(sdk, app.products.list, operationsFor), app.logFailure)

@@ -124,9 +124,9 @@ export async function feed(app: App): Promise<void> {
     },
     async (request: FastifyRequest<{ Querystring: Static<typeof FeedQuery> }>, reply: FastifyReply) => {
       const { since, limit = FEED_DEFAULTS.limit, format: named } = request.query
-      const { name, contentType } = negotiateFormat(request, reply, FORMATS, { named })
+      const { name, contentType } = negotiateFormat(request.exchange, FORMATS, { named })
       const text = name === 'json' ? await writeJson(limit, since) : await writeAtom(request, since, limit)
-      if (allowCaching(request, reply, entityTag(name, text))) return reply.code(304).send()
+      if (allowCaching(request.exchange, entityTag(name, text))) return reply.code(304).send()
       return reply.type(contentType).send(text)
     },
   )

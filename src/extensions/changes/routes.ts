@@ -12,6 +12,7 @@ import { type Computation, computationUntil } from '#src/advice/polygon/computin
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import { ADMIN_ERRORS, ApiError } from '#src/errors.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
+import { clientKeyOf } from '#src/http/exchange.ts'
 import {
   attach,
   CSV,
@@ -25,7 +26,6 @@ import {
 import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { createClientSignal, startDeadline, tooSlow } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { ChangesCsv, ChangesParams, ChangesQuery, changesComponents, ReleaseChanges } from './schemas.ts'
@@ -59,7 +59,7 @@ export async function comparison(app: App): Promise<void> {
   app.get(
     '/releases/:a/diff/:b',
     {
-      config: { role: 'admin', scope: 'advisory', caching: 'never', ownTurns: true },
+      config: { role: 'admin', scope: 'advisory', caching: 'never', takesOwnPermit: true },
       schema: {
         operationId: 'compareReleases',
         summary: 'Compare two releases',
@@ -86,14 +86,14 @@ export async function comparison(app: App): Promise<void> {
       preValidation: readQuery(ChangesQuery),
     },
     async (request: Call, reply: FastifyReply) => {
-      const { name, mediaType } = negotiateFormat(request, reply, FORMATS, { named: request.query.format })
+      const { name, mediaType } = negotiateFormat(request.exchange, FORMATS, { named: request.query.format })
       const [clientKey, deadline] = [clientKeyOf(request), startDeadline(reply, TIMEOUT_MS, late)]
       const begin = () => compare(app, request, computationUntil(app, clientKey, deadline))
       const comparison = await queue.run(clientKey, begin, deadline.signal).finally(deadline.end)
       attach(reply, mediaType, 'changes')
       reply.type(`${mediaType}; charset=utf-8`)
       const gone = createClientSignal(reply)
-      const writing = { pause: () => app.turns.next(clientKey, gone), pieceLength: PIECE_LENGTH }
+      const writing = { pause: () => app.slices.next(clientKey, gone), pieceLength: PIECE_LENGTH }
       const writer = CHANGE_WRITERS[name as keyof typeof CHANGE_WRITERS](comparison)
       return sendPieces(reply, [], writeItems(writer, listSlices(comparison), writing))
     },

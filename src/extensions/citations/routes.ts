@@ -214,13 +214,13 @@ export async function citations(app: App, { readRules }: { readRules: ReadRules 
       },
     },
     async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
-      const mediaType = negotiate(request, reply, MEDIA_TYPES)
+      const mediaType = negotiate(request.exchange, MEDIA_TYPES)
       const { id } = request.params
       const shared = TOKEN.test(id) ? await findShared(db, id) : undefined
       if (!shared) throw new ApiError('NOT_FOUND', NOTHING)
       const accepted = await isAccepted(readRules, products, shared)
       const cited = makeCitation(shared, request.rootUrl, app, accepted)
-      if (allowCaching(request, reply, entityTag(mediaType, JSON.stringify(cited))))
+      if (allowCaching(request.exchange, entityTag(mediaType, JSON.stringify(cited))))
         return reply.code(304).send()
       reply.header('link', `<${cited.url}>; rel="cite-as"`).header('x-robots-tag', 'noindex')
       return mediaType === 'text/html' ? sendCitation(reply, cited) : cited

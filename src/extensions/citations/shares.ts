@@ -8,6 +8,7 @@ import { inTransaction } from '#src/data/sql.ts'
 import { requireFound } from '#src/errors.ts'
 import { requireItem } from '#src/history/queries.ts'
 import { type App, errorResponses, noContent } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { deleteShare, findShare, insertShare, type ShareRow } from './queries.ts'
 import { Share } from './schemas.ts'
@@ -46,13 +47,13 @@ export async function shares(app: App): Promise<void> {
       ...described,
       response: { 200: success, ...errorResponses(limit.code, 'NOT_FOUND') },
     },
-    handler: async (request: ItemRequest, reply: FastifyReply) => {
+    handler: async (request: ItemRequest, _reply: FastifyReply) => {
       const token = randomBytes(TOKEN_BYTES).toString('base64url')
       const { id } = requireCaller(request)
       const share = await inTransaction(db, (trx) =>
         limit.add(trx, id, () => insertShare(trx, id, request.params.id, token)),
       )
-      return describeShare(requireItem(share), request, reply)
+      return describeShare(requireItem(share), request.exchange)
     },
   })
 
@@ -66,9 +67,9 @@ export async function shares(app: App): Promise<void> {
       ...described,
       response: { 200: success, ...errorResponses('NOT_FOUND') },
     },
-    handler: async (request: ItemRequest, reply: FastifyReply) => {
+    handler: async (request: ItemRequest, _reply: FastifyReply) => {
       const share = await findShare(db, requireCaller(request).id, request.params.id)
-      return describeShare(requireFound(share, NOT_SHARED), request, reply)
+      return describeShare(requireFound(share, NOT_SHARED), request.exchange)
     },
   })
 
@@ -92,7 +93,7 @@ export async function shares(app: App): Promise<void> {
 const SHOWN = 'Where it is shown.'
 const NOT_SHARED = 'Nothing with this id in your history is shared.'
 
-function describeShare({ token, shared_at }: ShareRow, request: FastifyRequest, reply: FastifyReply) {
+function describeShare({ token, shared_at }: ShareRow, { request, reply }: Exchange) {
   const url = citationUrl(request.rootUrl, token)
   reply.header('link', `<${url}>; rel="cite-as"`)
   return { id: token, url, shared_at }

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
@@ -32,7 +32,7 @@ export function adviceRoute(app: App, options: ManyOptions): void {
   app.route({
     method: 'GET',
     url: '/fields/:collection/advice',
-    config: { ...ADVICE_ON_FIELDS, ownTurns: true, preferences: ['handling=strict'] },
+    config: { ...ADVICE_ON_FIELDS, takesOwnPermit: true, preferences: ['handling=strict'] },
     schema: {
       operationId: 'getAdviceOnFields',
       summary: 'Advice on all fields of a collection',
@@ -60,11 +60,11 @@ export function adviceRoute(app: App, options: ManyOptions): void {
         ),
       },
     },
-    handler: async (request: Call, reply: FastifyReply) => {
+    handler: async (request: Call) => {
       const { product: code, ...query } = request.query as Record<string, unknown>
       const found = schemas.find(({ product }) => product.code === code)
       if (!found) throw ApiError.invalid('product', `must be one of ${codes.join(', ')}`, codes)
-      note(request, reply)
+      note(request)
       request.query = query
       request.body = undefined
       queryMerger(found.request)(request)
@@ -72,7 +72,7 @@ export function adviceRoute(app: App, options: ManyOptions): void {
       const validate = request.compileValidationSchema(found.request) as Validator
       if (!validate(body)) throw validationError(validate.errors ?? [], body)
       request.body = body
-      return answerMany(options, found.product, request as AnswerCall, reply, () => {})
+      return answerMany(options, found.product, (request as AnswerCall).exchange, () => {})
     },
   })
 }

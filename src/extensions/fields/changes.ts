@@ -7,6 +7,7 @@ import { describeRegion, type PolygonItem } from '#src/advice/polygon/answer.ts'
 import type { ManyOptions } from '#src/advice/polygons/answer.ts'
 import { createRequestWork } from '#src/advice/polygons/work.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import {
   attach,
   csvRow,
@@ -19,7 +20,6 @@ import {
   writeItems,
 } from '#src/http/formats.ts'
 import { readQuery } from '#src/http/parameters.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
 import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
@@ -43,7 +43,7 @@ export function changesRoute(app: App, options: Pick<ManyOptions, 'lookup' | 'ad
   app.route({
     method: 'GET',
     url: '/fields/:collection/changes',
-    config: { ...ADVICE_ON_FIELDS, ownTurns: true },
+    config: { ...ADVICE_ON_FIELDS, takesOwnPermit: true },
     schema: {
       operationId: 'getFieldChanges',
       summary: 'Fields whose advice has changed',
@@ -67,26 +67,26 @@ export function changesRoute(app: App, options: Pick<ManyOptions, 'lookup' | 'ad
       },
     },
     preValidation: readQuery(FieldChangesQuery),
-    handler: (request: Call, reply: FastifyReply) => answerChanges(options, request, reply),
+    handler: (request: Call, _reply: FastifyReply) => answerChanges(options, request.exchange),
   })
 }
 
 async function answerChanges(
   { lookup, advisors }: Pick<ManyOptions, 'lookup' | 'advisors'>,
-  request: Call,
-  reply: FastifyReply,
+  exchange: Exchange<Call>,
 ): Promise<FastifyReply> {
+  const { request, reply } = exchange
   const { server, params, query } = request
-  const format = negotiateFormat(request, reply, FORMATS, { named: query.format })
-  const collection = await requireCollection(request, reply, params.collection)
-  const before = await releaseNamed(lookup, query.since.trim(), request, reply)
+  const format = negotiateFormat(exchange, FORMATS, { named: query.format })
+  const collection = await requireCollection(exchange, params.collection)
+  const before = await releaseNamed(lookup, query.since.trim(), exchange)
   const product = server.products.of(before.product)
   const snapshot = await lookup.current()
-  const after = await laterRelease(lookup, snapshot, before, request, reply)
+  const after = await laterRelease(lookup, snapshot, before, exchange)
   const { input = null, scenario = null, threshold = 10, threshold_kind = 'relative' } = query
   const watch = { input, scenario, threshold: { kind: threshold_kind, value: threshold } }
   refuseUnknownLayer([...before.layers, ...after.layers], watch)
-  const work = createRequestWork(request, reply, advisors)
+  const work = createRequestWork(exchange, advisors)
   const compared = compareAt(
     regionsOf(collection),
     { before, after },
@@ -113,18 +113,18 @@ async function laterRelease(
   lookup: Lookup,
   snapshot: Snapshot,
   before: PublishedRelease,
-  request: Call,
-  reply: FastifyReply,
+  exchange: Exchange<Call>,
 ): Promise<PublishedRelease> {
+  const { request } = exchange
   const { product, countryCode, cropCode } = before
   const series = { product, countryCode, cropCode, forecastPeriod: null }
   const { release } = request.query
   if (release === undefined) {
     const found = snapshot.releaseOf(series)
     if (found) return found
-    throw await withTimeout(request, reply, () => lookup.reasons.noRelease(snapshot, series))
+    throw await exchange.wait(() => lookup.reasons.noRelease(snapshot, series))
   }
-  const after = await releaseNamed(lookup, release.trim(), request, reply)
+  const after = await releaseNamed(lookup, release.trim(), exchange)
   if (after.product === product && after.countryCode === countryCode && after.cropCode === cropCode)
     return after
   throw contradicts('release', 'of the product, country and crop of since', after.code, after.product)

@@ -9,8 +9,7 @@ import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { ID_RULE, isNumberId, validationError } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { createClientSignal, renewTimeBudget, withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
+import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { isObject } from '#src/lib/json.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import {
@@ -60,21 +59,21 @@ export async function keepFields(
   collection: string,
   features: AsyncIterable<SentFeature>,
 ): Promise<Kept> {
-  const { request, reply } = keeping
-  const { inTurn, database, jobs } = request.server
+  const { request } = keeping
+  const { database, jobs } = request.server
   const db = database.writer
   const { id: userId } = requireCaller(request)
-  const id = await inTurn(request, reply, () => createDraft(db, userId, collection))
+  const id = await request.exchange.withDatabasePermit(() => createDraft(db, userId, collection))
   const draft = { id, userId }
   try {
     const refused = await addFields(keeping, draft, features)
-    renewTimeBudget(request)
-    const row = await inTurn(request, reply, () => keepDraft(db, draft, FIELD_QUOTA))
+    request.exchange.renewDeadline()
+    const row = await request.exchange.withDatabasePermit(() => keepDraft(db, draft, FIELD_QUOTA))
     if (typeof row === 'string') throw explain(row, request.server)
     return { row, ...refused }
   } catch (error) {
     // Without a database the job removes it later.
-    await withTimeout(request, reply, () => dropDraft(db, id)).catch(() => {})
+    await request.exchange.wait(() => dropDraft(db, id)).catch(() => {})
     throw error
   } finally {
     jobs.wake('remove-fields')
@@ -86,10 +85,10 @@ async function addFields(
   draft: { id: number; userId: string },
   features: AsyncIterable<SentFeature>,
 ) {
-  const { request, reply } = keeping
+  const { request } = keeping
   const { server } = request
-  const signal = createClientSignal(reply)
-  const pause = () => server.turns.next(clientKeyOf(request), signal)
+  const signal = createClientSignal(request.exchange.reply)
+  const pause = () => request.exchange.nextSlice(signal)
   const read = createReader(keeping, pause)
   const refusals: RefusedField[] = []
   let [rows, refused, kept] = [0, 0, 0]
@@ -107,8 +106,8 @@ async function addFields(
     const work = () => insertFields(server.database.writer, draft, fields, FIELD_QUOTA)
     const due = performance.now() + server.config.SLOW_CLIENT_MS
     for (;;) {
-      renewTimeBudget(request)
-      const added = await server.goOnInTurn(request, reply, work)
+      request.exchange.renewDeadline()
+      const added = await request.server.goOnWithPermit(request.exchange, work)
       if (typeof added !== 'string') return added
       if (added !== 'busy' || performance.now() > due) throw explain(added, server)
       server.jobs.wake('remove-fields')
@@ -160,7 +159,7 @@ type ReadField = { fieldId: string | undefined } & (
 )
 
 /** Makes the reader of single features: a wrong one is no error of the others. */
-function createReader({ request, reply, refuseElsewhere }: Keeping, pause: Pause) {
+function createReader({ request, refuseElsewhere }: Keeping, pause: Pause) {
   const isId = request.compileValidationSchema(FieldId) as Validator
 
   return async ({ value: feature, properties: text }: SentFeature): Promise<ReadField> => {
@@ -174,7 +173,7 @@ function createReader({ request, reply, refuseElsewhere }: Keeping, pause: Pause
       if (geometry instanceof ApiError) throw geometry
       const { polygons } = readGeoJson({ value: feature, at: '' })
       await refuseInvalid(polygons, pause)
-      await refuseElsewhere(polygons, null, (work) => withTimeout(request, reply, work))
+      await refuseElsewhere(polygons, null, (work) => request.exchange.wait(work))
       const name = readFeatureName(feature, request) ?? null
       return { fieldId, field: { id: fieldId, name, properties, ...measureOutline(polygons), polygons } }
     } catch (error) {

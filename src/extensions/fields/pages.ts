@@ -40,7 +40,7 @@ export const regionsOf =
   (collection: CollectionRow): OpenPolygons =>
   ({ database, logFailure }, { places, reasons }, { snapshot, sources, work }) => {
     const db = database.writer
-    const { wait, goOnInTurn } = work
+    const { wait, goOnWithPermit } = work
 
     async function findSources(positions: Position[]): Promise<SourceRelease[]> {
       if (!sources.byPlace) return positions.map(() => sources.of(null))
@@ -53,7 +53,7 @@ export const regionsOf =
         .update(JSON.stringify(fields.map(({ id }) => id)))
         .digest()
       const page = { page: number, ids }
-      const stored = await goOnInTurn(() => listWeights(db, collection.id, page))
+      const stored = await goOnWithPermit(() => listWeights(db, collection.id, page))
       return createPageWeights(stored, fields.length, (weights) => {
         work
           .note(() => insertWeights(db, collection.id, page, weights))
@@ -66,7 +66,7 @@ export const regionsOf =
         const used = new Set<SourceRelease>()
         if (sources.byPlace) {
           const read = (last: FieldPlace, limit: number) =>
-            goOnInTurn(() => listPositions(db, collection.id, last, limit))
+            goOnWithPermit(() => listPositions(db, collection.id, last, limit))
           for await (const page of readPages(read, POSITIONS_A_PAGE)) {
             for (const source of await findSources(page)) used.add(source)
           }
@@ -75,7 +75,7 @@ export const regionsOf =
       },
       async *pages() {
         const read = (last: FieldPlace, limit: number) =>
-          goOnInTurn(() => listFields(db, collection.id, last, limit))
+          goOnWithPermit(() => listFields(db, collection.id, last, limit))
         let number = 0
         for await (const page of readWhole(collection, read)) {
           const found = await findSources(page)

@@ -9,6 +9,7 @@ import { createOutline, type Outline, writeGeoJson, writeWkt } from '#src/advice
 import type { ManyOptions } from '#src/advice/polygons/answer.ts'
 import { ApiError, requireFound } from '#src/errors.ts'
 import { type App, answers, errorResponses, noContent } from '#src/http/app.ts'
+import { clientKeyOf } from '#src/http/exchange.ts'
 import {
   attach,
   CSV,
@@ -27,7 +28,6 @@ import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { declaredCharset } from '#src/http/plugins/body-parser.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { createClientSignal, startDeadline } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
 import { closedWith, openText } from '#src/lib/json.ts'
 import { createLimiter, type Pause } from '#src/lib/limiter.ts'
 import { roundAmount, roundDegrees } from '#src/lib/round.ts'
@@ -109,7 +109,7 @@ export async function fieldRoutes(app: App, core: Core): Promise<void> {
   app.route({
     method: 'GET',
     url: '/fields/:collection',
-    config: { ...OWN_FIELDS, ownTurns: true },
+    config: { ...OWN_FIELDS, takesOwnPermit: true },
     schema: {
       operationId: 'getFields',
       summary: 'Get a collection of fields',
@@ -133,13 +133,13 @@ export async function fieldRoutes(app: App, core: Core): Promise<void> {
     },
     preValidation: readQuery(FieldsQuery),
     handler: async (request: FieldsCall, reply: FastifyReply) => {
-      const format = negotiateFormat(request, reply, FORMATS, { named: request.query.format })
+      const format = negotiateFormat(request.exchange, FORMATS, { named: request.query.format })
       const { collection: name } = request.params
-      const row = await requireCollection(request, reply, name)
+      const row = await requireCollection(request.exchange, name)
       const gone = createClientSignal(reply)
-      const pause = () => app.turns.next(clientKeyOf(request), gone)
+      const pause = () => request.exchange.nextSlice(gone)
       const read = (last: FieldPlace, limit: number) =>
-        app.goOnInTurn(request, reply, () => listFields(db, row.id, last, limit))
+        request.server.goOnWithPermit(request.exchange, () => listFields(db, row.id, last, limit))
       const write = format === CSV ? writeWkt : format.hasShapes ? writeGeoJson : undefined
       const written = writeShapes(readWhole(row, read), write, pause)
       reply.type(format.contentType)
@@ -181,7 +181,7 @@ async function uploads(app: App, { advisors }: Pick<ManyOptions, 'advisors'>): P
     method: 'PUT',
     url: '/fields/:collection',
     bodyLimit: FIELD_QUOTA.bytes,
-    config: { ...OWN_FIELDS, ownTurns: true },
+    config: { ...OWN_FIELDS, takesOwnPermit: true },
     schema: {
       operationId: 'putFields',
       summary: 'Keep a collection of fields',

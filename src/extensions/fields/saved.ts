@@ -1,6 +1,7 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { PlaceSource } from '#src/advice/polygons/place-source.ts'
 import { requireFound } from '#src/errors.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { requireCaller, requireScopes } from '#src/http/plugins/authentication.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { regionsOf } from './pages.ts'
@@ -21,28 +22,22 @@ function requireOwner(request: FastifyRequest): string {
 }
 
 /** A collection of the caller. @throws {ApiError} NOT_FOUND, or INSUFFICIENT_SCOPE */
-export async function requireCollection(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  name: string,
-): Promise<CollectionRow> {
+export async function requireCollection(exchange: Exchange, name: string): Promise<CollectionRow> {
+  const { request } = exchange
   const { server } = request
   const find = async () => findCollection(server.database.writer, requireOwner(request), name)
-  const found = await server.inTurn(request, reply, find)
+  const found = await exchange.withDatabasePermit(find)
   return requireFound(found, 'You have no collection of fields with this name.')
 }
 
 /** @param field the collection, a slash, and the id of the field @throws {ApiError} NOT_FOUND, or INSUFFICIENT_SCOPE */
-async function requireField(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  field: string,
-): Promise<Field & { polygons: Rings[] }> {
+async function requireField(exchange: Exchange, field: string): Promise<Field & { polygons: Rings[] }> {
+  const { request } = exchange
   const { server } = request
   const [collection = '', ...id] = field.split('/')
   const place = { collection, id: id.join('/') }
   const find = async () => findField(server.database.writer, requireOwner(request), place)
-  const found = await server.inTurn(request, reply, find)
+  const found = await exchange.withDatabasePermit(find)
   return requireFound(found, 'You have no field with this id in a collection of this name.')
 }
 
@@ -66,6 +61,6 @@ export const savedFields: PlaceSource = {
     documented: '`fields`, a collection of `/fields`',
     listed: 'saved fields',
     means: 'a saved collection',
-    find: async (request, reply, name) => regionsOf(await requireCollection(request, reply, name)),
+    find: async (exchange, name) => regionsOf(await requireCollection(exchange, name)),
   },
 }

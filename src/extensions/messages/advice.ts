@@ -1,10 +1,9 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { adviseOnRegion, type RegionParts } from '#src/advice/places/advise.ts'
 import { answerPoint } from '#src/advice/point/answer.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { positionOf } from '#src/lookup/releases.ts'
 import type { Subject } from './grammar.ts'
 
@@ -41,8 +40,7 @@ export interface Advised {
 export async function advise(
   parts: RegionParts & { app: App },
   { subject, place, area: size, condition }: Question,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
 ): Promise<Advised> {
   const { lookup, readRules } = parts
   const { crop, input } = subject
@@ -54,15 +52,15 @@ export async function advise(
     const point = { lat: place.lat, lng: place.lng, ...asked }
     const position = positionOf(point)
     if (!lookup.places.fillFromMemory(point, position)) {
-      await withTimeout(request, reply, () => lookup.places.fill(point, position))
+      await exchange.wait(() => lookup.places.fill(point, position))
     }
-    const { body, releases } = await answerPoint(lookup, source, point, request, reply)
+    const { body, releases } = await answerPoint(lookup, source, point, exchange)
     return { products, body, releases }
   }
 
   const { area: where } = place
   const question = where && { ...source, where, asked: { country_code: where.countryCode, ...asked } }
-  const advised = await (question ? adviseOnRegion(parts, question, request, reply) : adviseAtPoint())
+  const advised = await (question ? adviseOnRegion(parts, question, exchange) : adviseAtPoint())
   return input === undefined ? advised : withInput(advised, input)
 }
 

@@ -27,7 +27,7 @@ const COMMON = {
     public: true,
     scope: 'advisory',
     caching: 'never',
-    ownTurns: true,
+    takesOwnPermit: true,
     // Gateways send for many people; a sender has a limit of its own.
     ownLimit: true,
   },
@@ -185,7 +185,7 @@ function addSms(app: App, receive: Receiver, secret: string): void {
         id: sent === undefined || sent === '' ? undefined : String(sent),
         text: readText(fields, text, LONGEST_TEXT),
       }
-      const answer = await receive(incoming, SMS, request, reply)
+      const answer = await receive(incoming, SMS, request.exchange)
       // Kannel sends a text in the alphabet of GSM otherwise, with question marks.
       if (!isInGsm7(answer)) reply.header('x-kannel-coding', '2')
       return reply.type('text/plain; charset=utf-8').send(answer)
@@ -249,7 +249,7 @@ function addUssd(app: App, receive: Receiver, secret: string): void {
         id: JSON.stringify([session, text]),
         text: isMore ? (words.more[0] as string) : named,
       }
-      return reply.send(await receive(incoming, USSD, request, reply))
+      return reply.send(await receive(incoming, USSD, request.exchange))
     },
   })
 }
@@ -281,7 +281,7 @@ function addTelegram(app: App, receive: Receiver, secret: string): void {
         id: String(id),
         text,
       }
-      const answer = await receive(incoming, TELEGRAM, request, reply)
+      const answer = await receive(incoming, TELEGRAM, request.exchange)
       return reply.send(answer === '' ? {} : { method: 'sendMessage', chat_id: chat, text: answer })
     },
   })

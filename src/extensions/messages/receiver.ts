@@ -1,13 +1,13 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { normalizeCountry, type Places, UnknownPlace } from '#src/advice/location/place.ts'
 import type { RegionParts } from '#src/advice/places/advise.ts'
 import { ApiError } from '#src/errors.ts'
 import { fill, type Texts } from '#src/extensions/texts/languages.ts'
 import type { App } from '#src/http/app.ts'
-import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
+import type { Exchange } from '#src/http/exchange.ts'
+import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { Cache } from '#src/lib/cache.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
@@ -78,14 +78,13 @@ interface MessageParts extends RegionParts {
 }
 
 /** A message with its request. */
-interface Exchange {
+interface MessageContext {
   incoming: Incoming
   received: Received
   parsed: Parsed
   snapshot: Snapshot
   door: Door
-  request: FastifyRequest
-  reply: FastifyReply
+  exchange: Exchange
   /** Waits for a turn: to read a message or to write its reply takes milliseconds. */
   pause: Pause
 }
@@ -100,11 +99,12 @@ export function createReceiver(parts: MessageParts) {
   const stops = createGate(app, STOPS)
   const hash = (...names: string[]) => createHmac('sha256', SENDER_KEY).update(JSON.stringify(names)).digest()
 
-  async function answer(incoming: Incoming, door: Door, request: FastifyRequest, reply: FastifyReply) {
+  async function answer(incoming: Incoming, door: Door, exchange: Exchange) {
+    const { request } = exchange
     const { senders, sender: number, id = randomUUID(), text, texts, country } = incoming
     const received = { sender: hash(senders, number), id: hash(door.name, number, id, text) }
     request.sender = received.sender.toString('base64')
-    const snapshot = lookup.known() ?? (await withTimeout(request, reply, lookup.current))
+    const snapshot = lookup.known() ?? (await exchange.wait(lookup.current))
     normalizeCountry(snapshot, country)
     const vocabulary = vocabularyOf(snapshot, texts)
     const gate = isStop(text, vocabulary) ? stops : others
@@ -115,7 +115,7 @@ export function createReceiver(parts: MessageParts) {
       await sleep(HELD_MS, undefined, { ref: false })
       return refuse(app, incoming, door)
     }
-    const call = { snapshot, vocabulary, door, request, reply }
+    const call = { snapshot, vocabulary, door, exchange }
     return gate.pass(request, () => answerAdmitted(incoming, received, call, gate))
   }
 
@@ -125,15 +125,15 @@ export function createReceiver(parts: MessageParts) {
     {
       vocabulary,
       ...call
-    }: Pick<Exchange, 'snapshot' | 'door' | 'request' | 'reply'> & { vocabulary: Vocabulary },
+    }: Pick<MessageContext, 'snapshot' | 'door' | 'exchange'> & { vocabulary: Vocabulary },
     { beyond }: Gate,
   ): Promise<string> {
-    const { door, request, reply } = call
-    const pause = () => app.turns.next(clientKeyOf(request), createClientSignal(reply))
+    const { door, exchange } = call
+    const pause = () => exchange.nextSlice(createClientSignal(exchange.reply))
     await pause()
     const parsed = parseMessage(incoming.text, vocabulary)
-    const exchange = { ...call, incoming, received, parsed, pause }
-    const arrival = await claim(app, exchange)
+    const context = { ...call, incoming, received, parsed, pause }
+    const arrival = await claim(app, context)
     const sender = received.sender.toString('base64')
     if (parsed.kind === 'start') stops.beyond.delete(sender)
     if (!arrival.claimed) {
@@ -141,17 +141,17 @@ export function createReceiver(parts: MessageParts) {
       return arrival.reply ?? refuse(app, incoming, door)
     }
     try {
-      return await answerClaimed(parts, exchange, arrival)
+      return await answerClaimed(parts, context, arrival)
     } catch (error) {
-      app.noteInTurn(request, () => abandonMessage(writer, received)).catch(() => {})
+      app.noteWithPermit(exchange.request, () => abandonMessage(writer, received)).catch(() => {})
       throw error
     }
   }
 
   /** The reply to a message within three seconds: that of the first time, where the gateway asks again. */
-  return async (incoming: Incoming, door: Door, request: FastifyRequest, reply: FastifyReply) => {
+  return async (incoming: Incoming, door: Door, exchange: Exchange) => {
     const again = () => door.write({ text: incoming.texts.doors.again, isOpen: false })
-    const answering = answer(incoming, door, request, reply).catch(async (error) => {
+    const answering = answer(incoming, door, exchange).catch(async (error) => {
       // The address of the gateway has a mistake.
       if (error instanceof ApiError && error.code === 'INVALID_PARAMETERS') throw error
       if (error instanceof BeyondLimit) {
@@ -159,7 +159,8 @@ export function createReceiver(parts: MessageParts) {
         // The gateway tries again; a caller cannot.
         if (!door.isAsked) throw error
       }
-      if (!(error instanceof ApiError)) app.logFailure(error, 'a message could not be answered', request.log)
+      if (!(error instanceof ApiError))
+        app.logFailure(error, 'a message could not be answered', exchange.request.log)
       return again()
     })
     const timer = new AbortController()
@@ -220,30 +221,36 @@ function createVocabularies({ products }: App) {
 }
 
 /** Claims a message, once no other request is answering it. */
-async function claim(app: App, { parsed, received, door, request, reply }: Exchange): Promise<Arrival> {
+async function claim(app: App, { parsed, received, door, exchange }: MessageContext): Promise<Arrival> {
   const { MESSAGES_A_DAY: mostADay } = app.config
   const wakes = door.isAsked || parsed.kind === 'start'
   const rules = { mostADay, isStop: parsed.kind === 'stop', wakes }
   for (;;) {
-    const arrival = await app.inTurn(request, reply, () => claimMessage(app.database.writer, received, rules))
+    const arrival = await exchange.withDatabasePermit(() =>
+      claimMessage(app.database.writer, received, rules),
+    )
     if (arrival.claimed || arrival.reply !== null || arrival.today > mostADay) return arrival
     if (arrival.stopped && !wakes) return { ...arrival, reply: SILENCE }
     await sleep(LOOK_EVERY_MS, undefined, { ref: false })
   }
 }
 
-async function answerClaimed(parts: MessageParts, exchange: Exchange, arrival: Arrival): Promise<string> {
+async function answerClaimed(
+  parts: MessageParts,
+  context: MessageContext,
+  arrival: Arrival,
+): Promise<string> {
   const { app } = parts
-  const { incoming, parsed, door } = exchange
+  const { incoming, parsed, door } = context
   const { texts } = incoming
   const { MESSAGES_A_DAY: most } = app.config
   if (arrival.today >= most && parsed.kind !== 'stop') {
     const tooMany = fill(texts.doors.too_many, { count: most })
-    return store(app, exchange, { text: tooMany, isOpen: false, offer: null, kept: null })
+    return store(app, context, { text: tooMany, isOpen: false, offer: null, kept: null })
   }
-  const example = await makeExample(parts, exchange)
-  const services = createServices(parts, exchange, door.style(texts), example)
-  return store(app, exchange, await converse(parsed, arrival.offer, arrival.lastCode, services))
+  const example = await makeExample(parts, context)
+  const services = createServices(parts, context, door.style(texts), example)
+  return store(app, context, await converse(parsed, arrival.offer, arrival.lastCode, services))
 }
 
 /** Letters of the example in the help, which is one segment. */
@@ -252,35 +259,35 @@ const LONGEST_EXAMPLE = 22
 /** A crop and a place in its country, as a message names them. */
 async function makeExample(
   { places }: MessageParts,
-  { snapshot: { countries }, incoming, ...call }: Exchange,
+  { snapshot: { countries }, incoming, exchange }: MessageContext,
 ): Promise<string> {
   const wanted = ({ code }: { code: string }) => (incoming.country ?? code) === code
   const country = countries.find((one) => one.crops.length > 0 && wanted(one))
-  const area = country && (await places.findExample(country.code, call))
+  const area = country && (await places.findExample(country.code, exchange))
   return shorten(`${country?.crops[0] ?? ''} ${area ?? '9.5 38.5'}`.trim().toUpperCase(), LONGEST_EXAMPLE)
 }
 
 async function store(
   app: App,
-  { received, door, request, reply }: Exchange,
+  { received, door, exchange }: MessageContext,
   answered: Reply,
 ): Promise<string> {
   const written = door.write(answered)
-  await withTimeout(request, reply, () =>
-    app.noteInTurn(request, () => storeReply(app.database.writer, received, written, answered)),
+  await exchange.wait(() =>
+    app.noteWithPermit(exchange.request, () => storeReply(app.database.writer, received, written, answered)),
   )
   return written
 }
 
 function createServices(
   parts: MessageParts,
-  { incoming: { texts, country }, received, request, reply, pause }: Exchange,
+  { incoming: { texts, country }, received, exchange, pause }: MessageContext,
   style: Style,
   example: string,
 ): Services {
   const { app } = parts
   const { writer } = app.database
-  const inTurn = <Result>(work: () => Promise<Result>) => app.inTurn(request, reply, work)
+  const withPermit = <Result>(work: () => Promise<Result>) => exchange.withDatabasePermit(work)
   return {
     texts,
     products: app.products.list,
@@ -288,7 +295,7 @@ function createServices(
     style,
     findPlace: async (text) => {
       try {
-        const place = await parts.places.findPlace(text, { country_code: country }, { request, reply })
+        const place = await parts.places.findPlace(text, { country_code: country }, exchange)
         if (place.kind === 'area') return { place: toPlace(place.area) }
         return place.kind === 'position'
           ? { place: { ...place, name: null, area: null } }
@@ -299,13 +306,13 @@ function createServices(
       }
     },
     advise: async (question) => {
-      const advised = await advise(parts, question, request, reply)
+      const advised = await advise(parts, question, exchange)
       await pause()
       return advised
     },
-    findAnswer: (code) => inTurn(() => findAnswer(writer, received.sender, code)),
-    tell: (id, feedback) => inTurn(() => storeFeedback(writer, id, feedback)),
-    stop: () => inTurn(() => stopSender(writer, received)),
-    start: () => inTurn(() => startSender(writer, received.sender)),
+    findAnswer: (code) => withPermit(() => findAnswer(writer, received.sender, code)),
+    tell: (id, feedback) => withPermit(() => storeFeedback(writer, id, feedback)),
+    stop: () => withPermit(() => stopSender(writer, received)),
+    start: () => withPermit(() => startSender(writer, received.sender)),
   }
 }

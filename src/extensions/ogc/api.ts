@@ -3,6 +3,7 @@ import { SERVICE_NAME } from '#schemas/service.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import {
   anchor,
   type Cell,
@@ -13,7 +14,6 @@ import {
   sendPageText,
 } from '#src/http/plain-page.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { negotiate } from '#src/http/request.ts'
 import { Cache } from '#src/lib/cache.ts'
 import { VERSION } from '#src/lib/version.ts'
@@ -120,7 +120,7 @@ const ROUTE_PARTS: Record<string, string> = {
 
 /** Routes of everybody, from memory or in turns. Their document is at `/ogc/api`. */
 const ROUTE = {
-  config: { public: true, caching: 'shared', ownTurns: true, onlyReads: true },
+  config: { public: true, caching: 'shared', takesOwnPermit: true, onlyReads: true },
   schema: { hide: true },
   prefixTrailingSlash: 'slash',
 } as const
@@ -136,13 +136,13 @@ export function addOperation(
 
   async function handle(request: FastifyRequest, reply: FastifyReply) {
     const query = readParameters(parameters, request.query)
-    const type = chooseType(request, reply, query.f, formats)
+    const type = chooseType(request.exchange, query.f, formats)
     // A fixed answer reads none.
-    const snapshot = isFixed ? (undefined as never) : await withTimeout(request, reply, lookup.current)
+    const snapshot = isFixed ? (undefined as never) : await request.exchange.wait(lookup.current)
     const params = request.params as Record<string, string>
     const root = request.rootUrl + OGC_PATH
     const call: Call = {
-      ...createContext(app, request, reply, snapshot),
+      ...createContext(request.exchange, snapshot),
       query,
       type,
       root,
@@ -151,7 +151,7 @@ export function addOperation(
       part: (name) => params[name] as string,
     }
     const tag = entityTag(VERSION, isFixed ? '' : versionOfAll(snapshot), type, request.rootUrl, request.url)
-    const isCurrent = allowCaching(request, reply, tag)
+    const isCurrent = allowCaching(request.exchange, tag)
     // Weak: pages of features have the time of their making.
     if (reply.hasHeader('etag')) reply.header('etag', `W/${tag}`)
     // `*` is current only where there is an answer.
@@ -193,17 +193,12 @@ function fillPath(path: string, fill: (part: string) => string): string {
 }
 
 /** Chooses the media type: `f` decides, and without it `Accept`. */
-function chooseType(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  f: string | undefined,
-  formats: Operation['formats'],
-): string {
+function chooseType(exchange: Exchange, f: string | undefined, formats: Operation['formats']): string {
   const names = Object.keys(formats)
   if (f === undefined) {
     const types = Object.values(formats).filter((type) => type !== HTML_TYPE)
     const offered = [...types, JSON_TYPE, ...('html' in formats ? [HTML_TYPE] : [])]
-    return negotiate(request, reply, [...new Set(offered)] as [string, ...string[]])
+    return negotiate(exchange, [...new Set(offered)] as [string, ...string[]])
   }
   const name = names.find((one) => one.toLowerCase() === f.toLowerCase())
   if (name !== undefined) return formats[name] as string

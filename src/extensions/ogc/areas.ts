@@ -12,38 +12,36 @@ import {
 } from '#src/catalog/area-queries.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 /** A request, and how it waits. */
 export interface RequestContext {
+  exchange: Exchange
   request: FastifyRequest
   reply: FastifyReply
   snapshot: Snapshot
   /** Waits for a connection of the database. */
-  inTurn<Result>(read: () => Promise<Result>): Promise<Result>
+  withPermit<Result>(read: () => Promise<Result>): Promise<Result>
   /** Lets others go on. */
   pause: Pause
 }
 
-export function createContext(
-  app: App,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  snapshot: Snapshot,
-): RequestContext {
+export function createContext(exchange: Exchange, snapshot: Snapshot): RequestContext {
+  const { request, reply } = exchange
   let gone: AbortSignal | undefined
   return {
+    exchange,
     request,
     reply,
     snapshot,
-    inTurn: (read) => app.inTurn(request, reply, read),
+    withPermit: (read) => exchange.withDatabasePermit(read),
     pause() {
       gone ??= createClientSignal(reply)
-      return app.turns.next(clientKeyOf(request), gone)
+      return exchange.nextSlice(gone)
     },
   }
 }
@@ -76,13 +74,13 @@ export function createAreas(app: App, figures: RegionStatistics) {
     /** The loaded levels, country by country. */
     async loaded(context: RequestContext): Promise<readonly LoadedLevel[]> {
       if (latest?.boundaries !== context.snapshot.boundaries) {
-        latest = await context.inTurn(() => listLoadedLevels(db))
+        latest = await context.withPermit(() => listLoadedLevels(db))
       }
       keepIfCurrent(latest, context)
       return latest.loaded
     },
     async page(filter: AreaFilter, context: RequestContext): Promise<AreaPage> {
-      const page = await context.inTurn(() => listAreas(db, filter))
+      const page = await context.withPermit(() => listAreas(db, filter))
       keepIfCurrent(page, context)
       return page
     },
@@ -101,7 +99,7 @@ export function createAreas(app: App, figures: RegionStatistics) {
     ): Promise<RegionValues[]> {
       const [{ level } = { level: 0 }] = areas
       const codes = areas.map(({ code }) => code)
-      const stored = await context.inTurn(() => figures.find(release, level, codes))
+      const stored = await context.withPermit(() => figures.find(release, level, codes))
       const isSame = stored.every((area, at) => area.version === areas[at]?.version)
       if (stored.length !== areas.length || !isSame) throw overloaded()
       const found: RegionValues[] = []
@@ -110,7 +108,7 @@ export function createAreas(app: App, figures: RegionStatistics) {
           if (found.length % AREAS_A_SLICE === 0) await context.pause()
           const values = area.stored()
           if (!values && found.length > 0 && performance.now() > until) break
-          found.push(values ?? (await refuseIfReplaced(() => area.compute(context.request, context.reply))))
+          found.push(values ?? (await refuseIfReplaced(() => area.compute(context.exchange))))
         }
       } catch (error) {
         if (found.length === 0 || !(error instanceof ApiError && LATE.includes(error.code))) throw error

@@ -11,7 +11,6 @@ import { type App, errorResponses } from '#src/http/app.ts'
 import { attach, csvRow, DISPOSITION } from '#src/http/formats.ts'
 import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
 import { negotiate } from '#src/http/request.ts'
 import { isoMonth } from '#src/lib/dates.ts'
 import { wordKey } from '#src/lib/names.ts'
@@ -358,16 +357,16 @@ export async function coverage(app: App, { lookup, areas }: { lookup: Lookup; ar
   app.get(
     '/coverage',
     {
-      config: { public: true, caching: 'own', ownTurns: true },
+      config: { public: true, caching: 'own', takesOwnPermit: true },
       schema: documentRoute(query, list, table),
       preValidation: readQuery(query),
     },
     async (request: Call, reply: FastifyReply) => {
-      const format = negotiate(request, reply, ['application/json', 'text/csv'])
+      const format = negotiate(request.exchange, ['application/json', 'text/csv'])
       const { release: code, cursor, limit = COVERAGE_DEFAULTS.limit } = request.query
-      const snapshot = await withTimeout(request, reply, lookup.current)
+      const snapshot = await request.exchange.wait(lookup.current)
       const version = versionOfAll(snapshot)
-      const release = code === undefined ? null : await releaseNamed(lookup, code.trim(), request, reply)
+      const release = code === undefined ? null : await releaseNamed(lookup, code.trim(), request.exchange)
       const filter = release
         ? narrowFilter(release, readFilter(request, snapshot))
         : readFilter(request, snapshot)
@@ -375,11 +374,11 @@ export async function coverage(app: App, { lookup, areas }: { lookup: Lookup; ar
       const [, countryCode, area] = cursor === undefined ? [] : decodeCursor(cursor, filters, AREA)
       const after = countryCode === undefined ? null : { countryCode, code: area as string }
       const tag = dataTag(request, format, request.url, version, release ? versionOf(release) : '')
-      if (allowCaching(request, reply, tag)) return reply.code(304).send()
+      if (allowCaching(request.exchange, tag)) return reply.code(304).send()
 
       const releases = release ? [release] : snapshot.published
       const until = performance.now() + COMPUTING_MS
-      const context = { ...createContext(app, request, reply, snapshot), until }
+      const context = { ...createContext(request.exchange, snapshot), until }
       const { texts, last } = await readPage({ filter, format, releases, after, limit }, context)
       const next = last && cursorAfter(`${last.countryCode} ${last.code}`, filters)
       if (next !== null) reply.header('link', `<${nextPage(request, next)}>; rel="next"`)

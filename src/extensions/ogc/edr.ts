@@ -1,8 +1,7 @@
 import type { Products } from '#schemas/products/define.ts'
 import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
 import { ApiError, BASE } from '#src/errors.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
+import { clientKeyOf } from '#src/http/exchange.ts'
 import { readWkt } from '#src/http/wkt.ts'
 import { ALL_LAYERS } from '#src/lookup/conditions.ts'
 import { nameColumn } from '#src/lookup/entries.ts'
@@ -288,10 +287,10 @@ const MOST_POLYGONS = 10
 function addPosition(api: Api, edr: Edr): void {
   const { lookup } = api
 
-  addValues(api, edr, 'position', async ({ request, reply, pause, query }, { code, layers, companions }) => {
+  addValues(api, edr, 'position', async ({ request, pause, query }, { code, layers, companions }) => {
     const positions = readPositions(query.coords)
     const [{ longitude, latitude }] = positions as [Position]
-    const found = await withTimeout(request, reply, () =>
+    const found = await request.exchange.wait(() =>
       lookup.inSnapshotQueued(clientKeyOf(request), async (snapshot) => {
         const release = findCollectionRelease(snapshot, code)
         await pause()
@@ -329,7 +328,7 @@ function readPositions(coords: string | undefined): Position[] {
 }
 
 function addArea(api: Api, edr: Edr, figures: RegionStatistics): void {
-  addValues(api, edr, 'area', async ({ request, reply, query }, release) => {
+  addValues(api, edr, 'area', async ({ request, query }, release) => {
     const polygons = readWkt('coords', query.coords, 'POLYGON')
     if (polygons.length > MOST_POLYGONS) {
       throw ApiError.invalid('coords', `must have ${MOST_POLYGONS} polygons or fewer`)
@@ -338,7 +337,7 @@ function addArea(api: Api, edr: Edr, figures: RegionStatistics): void {
     for (const coordinates of polygons) {
       const place = { type: 'Polygon', coordinates } as const
       const sent = { value: place, at: 'coords' }
-      const found = await refuseIfReplaced(() => figures.inPolygon(release, sent, request, reply))
+      const found = await refuseIfReplaced(() => figures.inPolygon(release, sent, request.exchange))
       located.push({ place, values: found.means })
     }
     return { label: 'Area', located }

@@ -83,9 +83,9 @@ async function preparePackAlone(
   if (format !== 'mbtiles' && (release ?? layer) !== undefined) {
     throw new OperatorError('--release and --layer choose what mbtiles show: other formats have all of it.')
   }
-  const turns = createEventLoopQueue(Number.POSITIVE_INFINITY)
+  const slices = createEventLoopQueue(Number.POSITIVE_INFINITY)
   const tiles = await createTileStores(database)
-  const app = { config, database, products: PRODUCTS, tiles, turns }
+  const app = { config, database, products: PRODUCTS, tiles, slices }
   const lookup = createLookup(app)
   const area = { countryCode: country.trim(), code: code.trim(), level }
   const wish = { format, area, release, layer }

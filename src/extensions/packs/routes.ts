@@ -6,10 +6,10 @@ import { ref } from '#schemas/common.ts'
 import type { LayerName } from '#schemas/map.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
+import { clientKeyOf } from '#src/http/exchange.ts'
 import { readPath, readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { allowedCodings, clientKeyOf } from '#src/http/request.ts'
+import { allowedCodings } from '#src/http/request.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import {
   type Downloads,
@@ -114,7 +114,7 @@ function packRoute(app: App, format: PackFormat, { lookup, maps, downloads }: Pa
   app.get(
     `/packs/:country/:area.${format}`,
     {
-      config: { public: true, caching: 'shared', ownTurns: true, onlyReads: true },
+      config: { public: true, caching: 'shared', takesOwnPermit: true, onlyReads: true },
       schema: {
         ...document,
         description: `${description.trim()}\n\n${COMMON.trim()}`,
@@ -137,14 +137,14 @@ function packRoute(app: App, format: PackFormat, { lookup, maps, downloads }: Pa
     },
     async (request: Call, reply: FastifyReply) => {
       const { country, area, level = null, ...layer } = { ...request.params, ...request.query }
-      const snapshot = await withTimeout(request, reply, lookup.current)
+      const snapshot = await request.exchange.wait(lookup.current)
       const wish = { format, ...layer, area: { countryCode: country.trim(), code: area.trim(), level } }
-      const pack = await app.inTurn(request, reply, () => preparePack(maker, snapshot, wish))
+      const pack = await request.exchange.withDatabasePermit(() => preparePack(maker, snapshot, wish))
       const { tag, isDated, fileName: name, type } = pack
       const isGzipped = acceptsGzip(request, mediaType)
       const hasOneForm = !isDated && !isGzipped
       const isUnchanged = () => {
-        const isCurrent = allowCaching(request, reply, tag)
+        const isCurrent = allowCaching(request.exchange, tag)
         if (!hasOneForm && reply.hasHeader('etag')) reply.header('etag', `W/${tag}`)
         return isCurrent
       }
@@ -167,7 +167,7 @@ function packRoute(app: App, format: PackFormat, { lookup, maps, downloads }: Pa
         return reply.code(304).send()
       }
       encode()
-      return sendFile(request, reply, file, sent)
+      return sendFile(request.exchange, file, sent)
     },
   )
 }

@@ -67,7 +67,7 @@ function beginRoute(app: App, service: CredentialService) {
   return {
     method: 'POST',
     url: '/two-factor',
-    config: { login: 'any', caching: 'never', secret: true, ownTurns: true },
+    config: { login: 'any', caching: 'never', secret: true, takesOwnPermit: true },
     schema: {
       operationId: 'beginTwoFactor',
       summary: 'Begin to set up a second factor',
@@ -83,12 +83,9 @@ function beginRoute(app: App, service: CredentialService) {
         'TWO_FACTOR_ON',
       ),
     },
-    handler: async (
-      request: Sent<typeof TwoFactorRequest>,
-      reply: FastifyReply,
-    ): Promise<TwoFactorSecret> => {
+    handler: async (request: Sent<typeof TwoFactorRequest>): Promise<TwoFactorSecret> => {
       const { id } = requireSession(request)
-      const visit = makeContext(app, request, reply)
+      const visit = makeContext(request.exchange)
       await service.confirmPassword(id, request.body.password, visit)
       const secret = randomBytes(SECRET_BYTES)
       const user = await visit.atDatabase(async () => {
@@ -156,7 +153,7 @@ function disableRoute(app: App, service: CredentialService) {
   return {
     method: 'POST',
     url: '/two-factor/disable',
-    config: { login: 'any', caching: 'never', ownTurns: true },
+    config: { login: 'any', caching: 'never', takesOwnPermit: true },
     schema: {
       operationId: 'disableTwoFactor',
       summary: 'Turn the second factor off',
@@ -169,7 +166,7 @@ function disableRoute(app: App, service: CredentialService) {
     handler: async (request: Sent<typeof TwoFactorRemoval>, reply: FastifyReply) => {
       const { id: userId } = requireSession(request)
       const { body } = request
-      const visit = makeContext(app, request, reply)
+      const visit = makeContext(request.exchange)
       await service.confirmPassword(userId, body.password, visit)
       const verdict = await app.secondFactor.judge(userId, body, visit)
       if (verdict === 'missing' || verdict === 'wrong') throw wrongCode()

@@ -45,7 +45,7 @@ function statementRoute(app: App): void {
         const sentence = `${code} was loaded by an older version, which kept no hashes of files: it has no statement.`
         throw new ApiError('NOT_FOUND', sentence)
       }
-      if (allowCaching(request, reply, entityTag(statement))) return reply.code(304).send()
+      if (allowCaching(request.exchange, entityTag(statement))) return reply.code(304).send()
       return reply.type('application/json; charset=utf-8').send(statement)
     },
   )
@@ -79,7 +79,7 @@ function keysRoute(app: App): void {
         ...(retired_at && { retired_at: retired_at.toISOString() }),
       }))
       const text = JSON.stringify({ keys })
-      if (allowCaching(request, reply, entityTag(text))) return reply.code(304).send()
+      if (allowCaching(request.exchange, entityTag(text))) return reply.code(304).send()
       return { keys }
     },
   )

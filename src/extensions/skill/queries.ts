@@ -1,8 +1,8 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { isObservable, type ProductDefinition, type Series } from '#schemas/products/define.ts'
 import { isoTime } from '#src/data/sql.ts'
 import type { Db, Trx } from '#src/data/tables.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import type { Scorecard, Skill } from './schemas.ts'
 import { describeSkill, roundSkill, type SkillSums } from './scores.ts'
 
@@ -149,13 +149,13 @@ interface Answering {
 export async function readSkill(
   product: ProductDefinition,
   { release, position }: { release: Answering; position: { longitude: number; latitude: number } },
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
 ): Promise<Skill | null> {
+  const { request } = exchange
   if (release.synthetic || !isObservable(product)) return null
-  const { database, inTurn } = request.server
+  const { database } = request.server
   const { countryCode, cropCode } = release
-  const found = await inTurn(request, reply, () =>
+  const found = await exchange.withDatabasePermit(() =>
     findSkill(database.reader, { product: product.code, countryCode, cropCode }, position),
   )
   if (!found) return null

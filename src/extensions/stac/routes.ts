@@ -257,7 +257,7 @@ function describeBand(layer: Layer, name: string): StacBand {
 const CONFIG = { public: true, caching: 'own', onlyReads: true } as const
 
 function send(request: FastifyRequest, reply: FastifyReply, type: string, body: object) {
-  if (allowCaching(request, reply, entityTag(JSON.stringify(body)))) return reply.code(304).send()
+  if (allowCaching(request.exchange, entityTag(JSON.stringify(body)))) return reply.code(304).send()
   return reply.type(`${type}; charset=utf-8`).send(body)
 }
 

@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Series } from '#schemas/products/define.ts'
 import type { Advisors } from '#src/advice/polygon/advisors.ts'
 import { readGeoJson } from '#src/advice/polygon/geometry.ts'
@@ -6,8 +5,8 @@ import { createBackgroundWork, type PolygonWork } from '#src/advice/polygons/wor
 import { ApiError } from '#src/errors.ts'
 import { listMeans, listValues } from '#src/extensions/fields/values.ts'
 import type { App } from '#src/http/app.ts'
-import { withTimeout } from '#src/http/plugins/time-budget.ts'
-import { clientKeyOf } from '#src/http/request.ts'
+import type { Exchange } from '#src/http/exchange.ts'
+import { clientKeyOf } from '#src/http/exchange.ts'
 import { type ClientKey, EVERYBODY } from '#src/lib/limiter.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { WatchedValue } from '../changes/schemas.ts'
@@ -52,10 +51,11 @@ export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors) 
 
   return {
     /** @throws {ApiError} with the reason for no value */
-    readForRequest(question: PlaceQuestion, request: FastifyRequest, reply: FastifyReply) {
-      const compute: PolygonWork['advise'] = (advise) => advisors.adviseWithTimeout(request, reply, advise)
+    readForRequest(question: PlaceQuestion, exchange: Exchange) {
+      const { request } = exchange
+      const compute: PolygonWork['advise'] = (advise) => advisors.adviseWithTimeout(exchange, advise)
       const read = () => readAt(question, clientKeyOf(request), compute)
-      return question.place.type === 'point' ? withTimeout(request, reply, read) : read()
+      return question.place.type === 'point' ? exchange.wait(read) : read()
     },
     /** Reads the answering release; undefined where this process does not see it yet. */
     async readInBackground(

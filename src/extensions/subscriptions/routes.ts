@@ -22,8 +22,9 @@ import {
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
 import { type App, answers, errorResponses, noContent } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { createClientSignal, withTimeout } from '#src/http/plugins/time-budget.ts'
+import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { readSeries } from '#src/lookup/releases.ts'
@@ -160,8 +161,8 @@ function renewRoute(app: App, { seal }: SubscriptionService): void {
       params: SubscriptionParams,
       response: answers(NewSecret, 'The secret.', 'NOT_FOUND'),
     },
-    handler: (request: SubscriptionById, reply: FastifyReply) =>
-      app.once(request, reply, async () => {
+    handler: (request: SubscriptionById, _reply: FastifyReply) =>
+      app.once(request.exchange, async () => {
         const secret = newSecret()
         await change(app, request, 'subscription_secret_renewed', (trx, userId, id) =>
           renewSecret(trx, userId, id, seal.seal(userId, Buffer.from(secret))),
@@ -198,7 +199,7 @@ function testRoute(app: App, { rules, seal, throttle }: SubscriptionService): vo
   app.route({
     method: 'POST',
     url: '/subscriptions/:id/test',
-    config: { ...CONFIG, ownTurns: true },
+    config: { ...CONFIG, takesOwnPermit: true },
     schema: {
       operationId: 'testSubscription',
       summary: 'Send a test message to a subscriber',
@@ -210,7 +211,7 @@ function testRoute(app: App, { rules, seal, throttle }: SubscriptionService): vo
     },
     handler: async (request: SubscriptionById, reply: FastifyReply) => {
       const { id: subscription, userId } = readCall(request)
-      const { secret, previousSecret, ...row } = await app.inTurn(request, reply, async () => {
+      const { secret, previousSecret, ...row } = await request.exchange.withDatabasePermit(async () => {
         const target = existing(await findTarget(app.database.writer, userId, subscription))
         await throttle.admit([testsOfAccount(userId), testsAtHost(new URL(target.url).host)])
         return target
@@ -227,10 +228,10 @@ type SubscriptionCall = FastifyRequest<{ Body: SubscriptionRequest }>
 /** @throws {ApiError} where the request has no place or two, or the place can have no value */
 async function readSubscription(
   app: App,
-  request: SubscriptionCall,
-  reply: FastifyReply,
+  exchange: Exchange<SubscriptionCall>,
   { lookup, reader, rules }: SubscriptionService,
 ): Promise<Omit<NewSubscription, 'userId' | 'secret'>> {
+  const { request } = exchange
   const given = Object.entries(request.body).filter(([, value]) => value !== null)
   const body = Object.fromEntries(given) as unknown as SubscriptionRequest
   const rule = whyNoTarget(body.url, rules)
@@ -247,8 +248,8 @@ async function readSubscription(
   const { name = '', input = null, scenario = null, threshold, url } = body
   const reading: Promise<Reading> =
     place.type === 'fields'
-      ? readCollection(request, reply, lookup, { series, name: place.collection })
-      : reader.readForRequest({ series, place }, request, reply)
+      ? readCollection(exchange, lookup, { series, name: place.collection })
+      : reader.readForRequest({ series, place }, exchange)
   const { release, values, layers = values } = await reading.catch(acceptUnpublished)
   if (layers.length > 0) refuseUnknownLayer(layers, { input, scenario })
   const notified = selectWatched(values, { input, scenario })
@@ -264,15 +265,14 @@ interface Reading {
 
 /** A collection of the caller, whose fields are read with the first new release. @throws {ApiError} NOT_FOUND, or the reason for no release */
 async function readCollection(
-  request: SubscriptionCall,
-  reply: FastifyReply,
+  exchange: Exchange<SubscriptionCall>,
   lookup: Lookup,
   { series, name }: { series: Series; name: string },
 ): Promise<Reading> {
-  await requireCollection(request, reply, name)
+  await requireCollection(exchange, name)
   const snapshot = await lookup.current()
   const release = snapshot.releaseOf(series)
-  if (!release) throw await withTimeout(request, reply, () => lookup.reasons.noRelease(snapshot, series))
+  if (!release) throw await exchange.wait(() => lookup.reasons.noRelease(snapshot, series))
   return { release: release.code, values: [], layers: release.layers }
 }
 
@@ -355,7 +355,7 @@ function createRoute(app: App, service: SubscriptionService): void {
     method: 'POST',
     url: '/subscriptions',
     bodyLimit: BODY_LIMIT,
-    config: { ...CONFIG, idempotent: true, secret: true, ownTurns: true },
+    config: { ...CONFIG, idempotent: true, secret: true, takesOwnPermit: true },
     schema: {
       operationId: 'createSubscription',
       summary: 'Subscribe to changes at a place',
@@ -378,12 +378,12 @@ function createRoute(app: App, service: SubscriptionService): void {
       },
     },
     handler: (request: SubscriptionCall, reply: FastifyReply) =>
-      app.once(request, reply, async () => {
+      app.once(request.exchange, async () => {
         const { id: userId } = requireCaller(request)
-        const subscription = await readSubscription(app, request, reply, service)
+        const subscription = await readSubscription(app, request.exchange, service)
         const secret = newSecret()
         const made = { ...subscription, userId, secret: seal.seal(userId, Buffer.from(secret)) }
-        const row = await app.inTurn(request, reply, () =>
+        const row = await request.exchange.withDatabasePermit(() =>
           inTransaction(app.database.writer, async (trx) => {
             const inserted = await limit.add(trx, userId, () => insertSubscription(trx, made))
             const detail = { subscription: inserted.id, host: new URL(subscription.url).host }

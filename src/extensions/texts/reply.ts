@@ -1,9 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { AnswerFormat, TextWish } from '#src/advice/additions.ts'
 import { UnknownPlace } from '#src/advice/location/place.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { preferredLanguage, varyBy } from '#src/http/request.ts'
 import { composeText, inOneLine } from './compose.ts'
@@ -20,11 +21,11 @@ export function createTextFormat({ log }: App): AnswerFormat {
 
 /** The reason for no value is a text too, with its status in JSON; other errors stay JSON, for the program. */
 async function replyInText(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
   { products, asked, keepsName = false, isShared }: TextWish,
   createBody: () => Promise<Record<string, unknown>>,
 ): Promise<FastifyReply> {
+  const { request, reply } = exchange
   const { max_segments: maxSegments = 1 } = asked
   const { lang } = (request.method === 'POST' ? {} : request.query) as { lang?: string }
   const texts = textsIn(lang ?? preferredLanguage(request, [...LANGUAGES.served.keys()]))
@@ -33,7 +34,7 @@ async function replyInText(
   try {
     const text = composeText(products, await createBody(), texts, maxSegments, keepsName)
     varyBy(varyBy(reply, 'Accept'), 'Accept-Language')
-    const isCurrent = isShared() && allowCaching(request, reply, entityTag(texts.language, text))
+    const isCurrent = isShared() && allowCaching(exchange, entityTag(texts.language, text))
     return isCurrent ? reply.code(304).send() : send(text)
   } catch (error) {
     const reason = error instanceof ApiError ? writeReason(error, texts, maxSegments) : undefined

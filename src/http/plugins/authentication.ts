@@ -9,15 +9,16 @@ import fp from 'fastify-plugin'
 import type { Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
 import { ApiError, BASE, notAllowed } from '#src/errors.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { Cache } from '#src/lib/cache.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
 import { type AccessTokens, createAccessTokens, loadSecrets } from '../access-tokens.ts'
 import type { App } from '../app.ts'
+import { clientKeyOf, SHARE_OF_EXTRAS } from '../exchange.ts'
 import { observeQueue } from '../metrics/metrics.ts'
-import { clientKeyOf } from '../request.ts'
 import { CHALLENGE, toApiError } from './error-handler.ts'
 import { overloaded } from './overload.ts'
-import { createClientSignal, SHARE_OF_EXTRAS, withTimeout } from './time-budget.ts'
+import { createClientSignal } from './time-budget.ts'
 
 /** Each cached token takes less than a kilobyte. */
 const CACHED_TOKENS = 10_000
@@ -51,13 +52,14 @@ function createCallerLookup(
   return {
     known,
     /** A late look-up leaves time for public answers, which need no caller. */
-    async find(token: string, request: FastifyRequest, reply: FastifyReply): Promise<Caller | undefined> {
+    async find(token: string, exchange: Exchange): Promise<Caller | undefined> {
+      const { request, reply } = exchange
       const caller = known(token)
       if (caller) return caller
       const find = async () => (await cache.load(token, () => load(token)))?.caller
       // A request that is answered leaves the queue.
       const found = () => lookups.run(clientKeyOf(request), find, createClientSignal(reply))
-      return withTimeout(request, reply, found, SHARE_OF_EXTRAS)
+      return exchange.wait(found, SHARE_OF_EXTRAS)
     },
     forget: (condition: (caller: Caller) => boolean) =>
       cache.deleteWhere((found) => found !== undefined && condition(found.caller)),
@@ -144,13 +146,10 @@ export const authentication = fp(
     app.decorateRequest('callerError', null)
     app.decorate('forgetCallers', callers.forget)
 
-    async function identify(
-      request: FastifyRequest,
-      reply: FastifyReply,
-      config: FastifyContextConfig,
-    ): Promise<Caller> {
+    async function identify(exchange: Exchange, config: FastifyContextConfig): Promise<Caller> {
+      const { request } = exchange
       const token = readToken(request)
-      const caller = token && (await callers.find(token, request, reply))
+      const caller = token && (await callers.find(token, exchange))
       if (!caller) throw unauthorized(request)
       if (caller.keyId !== null) app.countKeyRequest(caller.keyId)
       requireScopes(caller, listScopes(config))
@@ -164,7 +163,7 @@ export const authentication = fp(
     ) {
       if (!sendsToken(request)) return
       try {
-        request.user = await identify(request, reply, config)
+        request.user = await identify(request.exchange, config)
       } catch (error) {
         // Public routes answer without a caller.
         request.callerError = toApiError(error as FastifyError, request)
@@ -173,18 +172,19 @@ export const authentication = fp(
       }
     }
 
-    async function admit(request: FastifyRequest, reply: FastifyReply, config: FastifyContextConfig) {
+    async function admit(exchange: Exchange, config: FastifyContextConfig) {
+      const { request, reply } = exchange
       if (config.public) return identifyOrGoOn(request, reply, config)
-      request.user = await identify(request, reply, config)
+      request.user = await identify(exchange, config)
       const { role, login } = config
-      if (login) await refuseOtherThanLogin(accounts, request, reply, login)
+      if (login) await refuseOtherThanLogin(accounts, exchange, login)
       if (role && request.user.role !== role) {
         throw notAllowed(request.user, `This is for callers with the role ${role}.`)
       }
     }
 
     app.addHook('onRoute', (route) => {
-      const guard = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
+      const guard = (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
         // Later plugins may change the config.
         const { config = {} } = route
         // Most requests are for public routes, and anonymous or from cached callers: they do not wait.
@@ -196,7 +196,7 @@ export const authentication = fp(
             return done()
           }
         }
-        admit(request, reply, config).then(() => done(), done)
+        admit(request.exchange, config).then(() => done(), done)
       }
       route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
     })
@@ -227,15 +227,15 @@ function knownCaller(
 
 async function refuseOtherThanLogin(
   accounts: Accounts,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
   login: 'any' | 'fresh',
 ): Promise<void> {
+  const { request } = exchange
   const { sessionId } = requireCaller(request)
   if (sessionId === null) throw new ApiError('LOGIN_REQUIRED')
   if (login === 'any') return
   // Asked anew: the password may just have been given to another process.
-  const fresh = await withTimeout(request, reply, () => accounts.isFresh(sessionId))
+  const fresh = await exchange.wait(() => accounts.isFresh(sessionId))
   if (fresh === undefined) throw unauthorized(request)
   if (fresh) return
   throw new ApiError(

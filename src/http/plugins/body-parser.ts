@@ -8,7 +8,7 @@ import { createLimiter, type Permit } from '#src/lib/limiter.ts'
 import { decodeText } from '#src/lib/text.ts'
 import { createDeadline } from '#src/lib/time-budget.ts'
 import type { App } from '../app.ts'
-import { clientKeyOf } from '../request.ts'
+import { clientKeyOf } from '../exchange.ts'
 import { overloaded } from './overload.ts'
 import { waitWhileConnected, whenOver } from './time-budget.ts'
 
@@ -57,14 +57,14 @@ export function jsonReader(app: App) {
 
   return (request: FastifyRequest, body: Buffer, done: Done): void => {
     if (body.length <= SOON_PARSED_BYTES) read(request, body, done)
-    else waitToParse(app, request, body).then(() => read(request, body, done), done)
+    else waitToParse(request, body).then(() => read(request, body, done), done)
   }
 }
 
 /** A long body waits for a slice of the event loop, so that points do not wait for several of them. */
-export async function waitToParse({ turns }: App, request: FastifyRequest, body: Buffer): Promise<void> {
+export async function waitToParse(request: FastifyRequest, body: Buffer): Promise<void> {
   if (body.length <= SOON_PARSED_BYTES) return
-  await waitWhileConnected(request, (signal) => turns.next(clientKeyOf(request), signal))
+  await waitWhileConnected(request, (signal) => request.exchange.nextSlice(signal))
 }
 
 /** The error of JSON with too many members, or too many or too deeply nested lists and objects: it would take long. */
@@ -159,7 +159,7 @@ declare module 'fastify' {
     longBody?: true
   }
   interface FastifyRequest {
-    place: Permit | null
+    bodyPermit: Permit | null
   }
 }
 
@@ -189,7 +189,7 @@ export const longBodies = fp(
     }
     const limiter = createLimiter(limits, overloaded)
 
-    app.decorateRequest('place', null)
+    app.decorateRequest('bodyPermit', null)
     app.addHook('onRoute', (route) => {
       if (!route.config?.longBody) return
       const { bodyLimit = longest } = route
@@ -204,15 +204,15 @@ export const longBodies = fp(
 
     async function enter(request: FastifyRequest, reply: FastifyReply, bytes: number): Promise<void> {
       try {
-        const place = await waitWhileConnected(request, (signal) => {
+        const permit = await waitWhileConnected(request, (signal) => {
           const deadline = createDeadline(signal)
           deadline.setDue(SLOW_CLIENT_MS, overloaded)
           return limiter.hold(clientKeyOf(request), bytes, deadline.signal).finally(deadline.end)
         })
-        request.place = place
-        whenOver(request, reply, place.release)
+        request.bodyPermit = permit
+        whenOver(request, reply, permit.release)
         // The client may have gone before.
-        if (request.raw.socket.destroyed) place.release()
+        if (request.raw.socket.destroyed) permit.release()
       } catch (error) {
         // The rest of the body would be received for nothing.
         reply.header('connection', 'close')
@@ -248,7 +248,7 @@ export function collectBody(
     let length = 0
     stream.on('data', (chunk: Buffer) => {
       length += chunk.length
-      if (length <= limit && (request.place?.growTo(length) ?? true)) {
+      if (length <= limit && (request.bodyPermit?.growTo(length) ?? true)) {
         chunks.push(chunk)
       } else {
         // Node drops the rest; the decoder ends.

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
+import type { Exchange } from '#src/http/exchange.ts'
 import type { App } from '../app.ts'
 import { answerDigest, entityTag, isCurrent } from '../entity-tags.ts'
 import { isApplied, varyBy } from '../request.ts'
@@ -106,12 +107,12 @@ export function dataTag({ routeOptions: { config } }: FastifyRequest, ...parts: 
 }
 
 /** Whether caches may store an answer: they ignore preferences, and a request with a token needs its check each time. */
-export function mayBeShared({ method, headers }: FastifyRequest, reply: FastifyReply): boolean {
+export function mayBeShared({ request: { method, headers }, reply }: Exchange): boolean {
   return method !== 'POST' && headers.authorization === undefined && !isApplied(reply, 'return=provenance')
 }
 
 /** Sets the headers of the route's rules; true where the client has the answer, and 304 is due. */
-export function allowCaching(request: FastifyRequest, reply: FastifyReply, tag: string): boolean {
+export function allowCaching({ request, reply }: Exchange, tag: string): boolean {
   const { caching: policy } = request.routeOptions.config
   if (policy === undefined) throw new Error('a route whose answers have tags says what caches may do')
   // The answer tells one client of its invalid token.

@@ -72,7 +72,7 @@ export const docsPage = fp(
           ...route.config,
           public: true,
           ...(isAsset && { caching: 'asset' }),
-          ...(isDocument && { caching: 'document', ownTurns: true }),
+          ...(isDocument && { caching: 'document', takesOwnPermit: true }),
         }
         if (isAsset) route.onSend = allowAsset
       })

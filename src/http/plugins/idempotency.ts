@@ -2,16 +2,17 @@ import { createHash, createHmac, hkdfSync, randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError, databaseUnavailable } from '#src/errors.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { MINUTE_MS } from '#src/lib/dates.ts'
 import { createWorkTracker } from '#src/lib/promises.ts'
 import { doublingPauses, retry } from '#src/lib/retry.ts'
 import { loadSecrets } from '../access-tokens.ts'
 import { SEAL_KEY_BYTES, seal, unseal } from '../account-seal.ts'
 import type { App } from '../app.ts'
+import { SHARE_OF_EXTRAS } from '../exchange.ts'
 import { type Attempt, createIdempotencyRecords, type IdempotencyRecords } from '../idempotency-queries.ts'
 import { readIdempotencyKey } from '../request.ts'
 import { databaseError } from './error-handler.ts'
-import { SHARE_OF_EXTRAS, toTheEnd, withTimeout } from './time-budget.ts'
 
 /** Time of a request besides its statements, in seconds. */
 const GRACE_SECONDS = 60
@@ -35,39 +36,36 @@ function createAttempts(app: App, records: IdempotencyRecords) {
   }
 
   /** Waits for a note within the share of optional parts; a late note goes on. */
-  async function note(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    work: () => Promise<void>,
-  ): Promise<void> {
-    const noting = hasOwnTurns(request) ? request.server.noteInTurn(request, work) : work()
+  async function note(exchange: Exchange, work: () => Promise<void>): Promise<void> {
+    const { request } = exchange
+    const noting = takesOwnPermit(request) ? request.server.noteWithPermit(request, work) : work()
     const noted = noting.catch((error) => {
       app.logFailure(error, NOT_NOTED, request.log)
       if (databaseError(error)) noteLate(work)
     })
-    await withTimeout(request, reply, () => noted, SHARE_OF_EXTRAS).catch(() => {})
+    await exchange.wait(() => noted, SHARE_OF_EXTRAS).catch(() => {})
   }
 
   async function begin(
-    request: FastifyRequest,
-    reply: FastifyReply,
+    exchange: Exchange,
     attempt: Attempt,
     userId: string | null,
   ): Promise<'begun' | 'running' | Buffer> {
+    const { request, reply } = exchange
     const abandon = () => records.abandon(attempt)
     let isSent = false
     const ask = () => {
       isSent = true
       return records.begin(attempt, userId)
     }
-    const asking = hasOwnTurns(request) ? request.server.inTurn(request, reply, ask) : ask()
+    const asking = takesOwnPermit(request) ? exchange.withDatabasePermit(ask) : ask()
     const found = await asking.catch((error) => {
       // Without an answer it may have begun.
       if (isSent && databaseError(error)) noteLate(abandon)
       throw error
     })
     if (found !== 'begun' || !reply.raw.headersSent) return found
-    await note(request, reply, abandon)
+    await note(exchange, abandon)
     throw databaseUnavailable()
   }
 
@@ -75,8 +73,8 @@ function createAttempts(app: App, records: IdempotencyRecords) {
 }
 
 /** Other requests have one permit for all work, their notes too. */
-function hasOwnTurns({ routeOptions: { config } }: FastifyRequest): boolean {
-  return config.ownTurns === true
+function takesOwnPermit({ routeOptions: { config } }: FastifyRequest): boolean {
+  return config.takesOwnPermit === true
 }
 
 interface StoredAnswer {
@@ -121,8 +119,7 @@ declare module 'fastify' {
      * @param ownerOf the user of the answer, where the request creates the account; by default the caller
      */
     once<Body extends object>(
-      request: FastifyRequest,
-      reply: FastifyReply,
+      exchange: Exchange,
       work: () => Promise<Body>,
       ownerOf?: (body: Body) => string | null,
     ): Promise<Body>
@@ -153,11 +150,11 @@ export const idempotency = fp(
     const underWay = createWorkTracker()
 
     async function once<Body extends object>(
-      request: FastifyRequest,
-      reply: FastifyReply,
+      exchange: Exchange,
       work: () => Promise<Body>,
       ownerOf?: (body: Body) => string | null,
     ): Promise<Body> {
+      const { request, reply } = exchange
       const key = readIdempotencyKey(request)
       if (key === undefined) return work()
       const { params, body: sent, user, routeOptions } = request
@@ -174,7 +171,7 @@ export const idempotency = fp(
       }
 
       async function doOnce(): Promise<Body> {
-        const found = await begin(request, reply, attempt, ownerOf ? null : scope)
+        const found = await begin(exchange, attempt, ownerOf ? null : scope)
         if (found === 'running') throw new ApiError('REQUEST_IN_PROGRESS').withHeader('retry-after', '1')
         if (found !== 'begun')
           return replay(reply, fingerprint, unseal(attempt.id, key as string, found)) as Body
@@ -183,21 +180,20 @@ export const idempotency = fp(
         try {
           body = await work()
         } catch (error) {
-          await note(request, reply, () => records.abandon(attempt))
+          await note(exchange, () => records.abandon(attempt))
           throw error
         }
         const owner = ownerOf ? ownerOf(body) : (scope as string)
         const answer = storedAnswer(fingerprint, reply, body)
         // The work is done, also where the note fails.
         const sealed = seal(attempt.id, key as string, answer)
-        await note(request, reply, () => records.store(attempt, owner, sealed))
+        await note(exchange, () => records.store(attempt, owner, sealed))
         return body
       }
 
-      // Without `ownTurns` the whole handler has a deadline, and holds its permit to its end.
-      if (!hasOwnTurns(request)) return doOnce()
-      return toTheEnd(
-        request,
+      // Without `takesOwnPermit` the whole handler has a deadline, and holds its permit to its end.
+      if (!takesOwnPermit(request)) return doOnce()
+      return exchange.toTheEnd(
         () => underWay.add(doOnce()),
         (error) => {
           if (!(error instanceof ApiError))

@@ -27,7 +27,6 @@ import {
   openapiYaml,
 } from '../openapi/document.ts'
 import { ROUTE_FACTS } from '../openapi/operations.ts'
-import { clientKeyOf } from '../request.ts'
 import { listScopes } from './authentication.ts'
 import { allowCaching } from './caching.ts'
 import { createClientSignal } from './time-budget.ts'
@@ -163,14 +162,14 @@ export const openapi = fp(
         return { text, tag: entityTag(text) }
       })
       const address = isAbsolute ? request.rootUrl : ''
-      if (allowCaching(request, reply, isAbsolute ? entityTag(tag, address) : tag))
+      if (allowCaching(request.exchange, isAbsolute ? entityTag(tag, address) : tag))
         return reply.code(304).send()
       // A megabyte: short answers are first.
-      await app.turns.next(clientKeyOf(request), createClientSignal(reply))
+      await request.exchange.nextSlice(createClientSignal(reply))
       return reply.type(MEDIA_TYPES[kind]).send(text.replace(ADDRESS, () => address))
     }
 
-    const config = { public: true, caching: 'document', ownTurns: true } as const
+    const config = { public: true, caching: 'document', takesOwnPermit: true } as const
     for (const part of [undefined, ...(Object.keys(DOCUMENT_PARTS) as DocumentPart[])]) {
       for (const kind of ['json', 'yaml'] as const) {
         const path = part === undefined ? `/openapi.${kind}` : `/openapi/${part}.${kind}`

@@ -3,34 +3,26 @@ import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
 import { createLimiter, type Limiter, type LimiterLimits } from '#src/lib/limiter.ts'
 import type { App } from '../app.ts'
+import type { Exchange } from '../exchange.ts'
+import { clientKeyOf } from '../exchange.ts'
 import { observeQueue } from '../metrics/metrics.ts'
-import { clientKeyOf } from '../request.ts'
-import { getTimeBudget, startDeadline, withTimeout } from './time-budget.ts'
+import { startDeadline } from './time-budget.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /**
-     * Does work with a permit for a connection of the database. The work waits for no other permit.
-     *
-     * @throws {ApiError} OVERLOADED where too many wait, or the permit comes too late; DATABASE_UNAVAILABLE for late
-     * work, which holds its permit to its end
-     */
-    inTurn<Result>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<Result>): Promise<Result>
+    /** See {@link Exchange}. */
+    withDatabasePermit<Result>(exchange: Exchange, work: () => Promise<Result>): Promise<Result>
     /** The same for the rest of an answer: never refused for the length of the queue. */
-    goOnInTurn<Result>(
-      request: FastifyRequest,
-      reply: FastifyReply,
-      work: () => Promise<Result>,
-    ): Promise<Result>
+    goOnWithPermit<Result>(exchange: Exchange, work: () => Promise<Result>): Promise<Result>
     /** Notes the outcome of a request without a permit: never refused, also without a client. */
-    noteInTurn(request: FastifyRequest, note: () => Promise<void>): Promise<void>
+    noteWithPermit(request: FastifyRequest, note: () => Promise<void>): Promise<void>
   }
   interface FastifyRequest {
     leaveDatabase: (() => void) | null
   }
   interface FastifyContextConfig {
-    /** The handler queues itself, by `inTurn` or by a batcher. Without it, a request has one permit for all work. */
-    ownTurns?: boolean
+    /** The handler queues itself, by `withDatabasePermit` or by a batcher. Without it, a request has one permit for all work. */
+    takesOwnPermit?: boolean
     /** The work with a permit only reads, by `database.reader`. */
     onlyReads?: boolean
   }
@@ -60,33 +52,32 @@ export const overload = fp(
     app.decorateRequest('leaveDatabase', null)
     app.decorateRequest('sender', null)
 
-    async function enter(request: FastifyRequest, reply: FastifyReply, queue?: Limiter) {
+    async function enter({ request, reply, deadline, clientKey }: Exchange, queue?: Limiter) {
       // Reads have connections of their own at a replica.
       const isRead = replica && request.routeOptions.config.onlyReads
       const limited = queue ?? (isRead ? readLimiter : limiter)
-      const timeBudget = getTimeBudget(request, reply)
-      const { signal, end } = startDeadline(reply, timeBudget.left(), overloaded)
-      return timeBudget.during(() => limited.enter(clientKeyOf(request), signal)).finally(end)
+      const { signal, end } = startDeadline(reply, deadline.left(), overloaded)
+      return deadline.during(() => limited.enter(clientKey, signal)).finally(end)
     }
 
-    function createInTurn(queue?: Limiter): FastifyInstance['inTurn'] {
-      return async (request, reply, work) => {
-        const release = await enter(request, reply, queue)
-        return withTimeout(request, reply, () => work().finally(release))
+    function withPermitOf(queue?: Limiter): FastifyInstance['withDatabasePermit'] {
+      return async (exchange, work) => {
+        const release = await enter(exchange, queue)
+        return exchange.wait(() => work().finally(release))
       }
     }
 
-    app.decorate('inTurn', createInTurn())
-    app.decorate('goOnInTurn', createInTurn(goingOn))
-    app.decorate('noteInTurn', (request, note) => notes.run(clientKeyOf(request), note))
+    app.decorate('withDatabasePermit', withPermitOf())
+    app.decorate('goOnWithPermit', withPermitOf(goingOn))
+    app.decorate('noteWithPermit', (request, note) => notes.run(clientKeyOf(request), note))
 
     app.addHook('onRoute', (route) => {
-      if (route.config?.ownTurns) return
+      if (route.config?.takesOwnPermit) return
       const { handler } = route
-      route.handler = async function inTurn(request, reply) {
+      route.handler = async function withPermit(request, reply) {
         // Fastify makes the route of HEAD from that of GET, with this handler.
         if (request.leaveDatabase) return handler.call(this, request, reply)
-        const release = await enter(request, reply)
+        const release = await enter(request.exchange)
         const sending = new Promise<void>((resolve) => {
           request.leaveDatabase = () => {
             release()
@@ -100,9 +91,9 @@ export const overload = fp(
           release()
         })
         try {
-          await withTimeout(request, reply, () => Promise.race([worked, sending]))
+          await request.exchange.wait(() => Promise.race([worked, sending]))
         } catch (error) {
-          if (isWorking) giveUp(request, reply)
+          if (isWorking) giveUp(request.exchange)
           throw error
         }
         return worked
@@ -114,7 +105,7 @@ export const overload = fp(
 )
 
 /** The late handler holds its permit to its end; its answer has no client. */
-function giveUp(request: FastifyRequest, reply: FastifyReply): void {
+function giveUp({ request, reply }: Exchange): void {
   request.leaveDatabase = null
   // Fastify would warn of a second answer.
   reply.log = reply.log.child({}, { level: 'silent' })

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '../app.ts'
-import { clientKeyOf } from '../request.ts'
+import { clientKeyOf } from '../exchange.ts'
 
 /** A few megabytes; the least recent callers are evicted. */
 const COUNTED_CALLERS = 20_000

@@ -162,7 +162,7 @@ export const robots = fp(
           (path) => `Allow: ${basePath}${path}\n`,
         )
         const text = `User-agent: *\n${allowed.join('')}Disallow: ${basePath}/\n`
-        if (allowCaching(request, reply, entityTag(text))) return reply.code(304).send()
+        if (allowCaching(request.exchange, entityTag(text))) return reply.code(304).send()
         return reply.type('text/plain; charset=utf-8').send(text)
       },
     )

@@ -5,6 +5,7 @@ import { extname, join, relative, sep } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { cacheValue } from '#src/lib/cache.ts'
 import type { App } from '../app.ts'
 import { entityTag, isCurrent } from '../entity-tags.ts'
@@ -190,12 +191,7 @@ export const webPages = fp(
     const all: readonly WebPage[] = [...WEB_PAGES, ...extensions.flatMap(({ pages = [] }) => pages)]
 
     /** Caches revalidate it each time. */
-    function revalidated(
-      request: FastifyRequest,
-      reply: FastifyReply,
-      mediaType: string,
-      text: string,
-    ): string {
+    function revalidated({ request, reply }: Exchange, mediaType: string, text: string): string {
       const tag = entityTag(text)
       reply.headers({ 'cache-control': 'no-cache', etag: tag, 'content-type': mediaType })
       if (!isCurrent(request.headers['if-none-match'], tag)) return text
@@ -205,7 +201,7 @@ export const webPages = fp(
 
     function send(page: WebPage, request: FastifyRequest, reply: FastifyReply): string {
       reply.header('content-security-policy', writer.policy)
-      return revalidated(request, reply, HTML, writer.write(page, request.basePath))
+      return revalidated(request.exchange, HTML, writer.write(page, request.basePath))
     }
 
     app.decorate('frontPage', (request: FastifyRequest, reply: FastifyReply) => {
@@ -237,7 +233,7 @@ export const webPages = fp(
             answers: [`${base}/catalog`],
           }
           reply.headers({ 'content-security-policy': WORKER_POLICY, 'service-worker-allowed': `${base}/` })
-          return revalidated(request, reply, SCRIPT, `const SHELL = ${JSON.stringify(shell)}\n${worker}`)
+          return revalidated(request.exchange, SCRIPT, `const SHELL = ${JSON.stringify(shell)}\n${worker}`)
         })
 
         open.get<{ Params: { version: string; '*': string } }>(
@@ -248,7 +244,7 @@ export const webPages = fp(
             const bundle = name.endsWith('.bundle.js') ? (await bundles()).get(name) : undefined
             const file = bundle ? { ...bundle, mediaType: SCRIPT } : files.get(name)
             if (!file) return reply.callNotFound()
-            const isStored = allowCaching(request, reply, file.tag)
+            const isStored = allowCaching(request.exchange, file.tag)
             // During an upgrade one version answers to addresses of the other: caches must not store that.
             if (request.params.version !== version) reply.header('cache-control', 'no-cache')
             if (isStored) return reply.code(304).send()

@@ -22,7 +22,7 @@ let neighbour: Person
 let stranger: Person
 const service = openService({ settings: { BATCH_BODY_LIMIT_BYTES: String(LONGEST) } })
 beforeAll(async () => {
-  service.app.get('/held', { config: { public: true, ownTurns: true } }, () => new Promise(() => {}))
+  service.app.get('/held', { config: { public: true, takesOwnPermit: true } }, () => new Promise(() => {}))
   uploadBehind = new Promise((resolve) => {
     service.app.addHook('preParsing', async ({ ip, raw }) => {
       if (ip === BEHIND) raw.once('resume', () => resolve())

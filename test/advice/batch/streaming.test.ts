@@ -122,7 +122,7 @@ function askAbout(count: number, { headers }: Person) {
 }
 
 test('a long call waits for its turn with each 5 points that it reads, each 50 that it writes, and its body', async () => {
-  const waits = vi.spyOn(service.app.turns, 'next')
+  const waits = vi.spyOn(service.app.slices, 'next')
   onTestFinished(() => waits.mockRestore())
   const slices = 20
   expect((await askAbout(slices * SLICE, service.person)).statusCode).toBe(200)
@@ -152,7 +152,7 @@ test('a long line for the turns of the process is not taken for a database that 
   let over = false
   async function compete(network: string): Promise<void> {
     while (!over) {
-      await busy.app.turns.next({ network, caller: network })
+      await busy.app.slices.next({ network, caller: network })
       const until = performance.now() + 2
       while (performance.now() < until);
     }

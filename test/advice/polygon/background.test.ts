@@ -122,9 +122,9 @@ async function askAnew(): Promise<string[]> {
 
 /** Has something happen in the midst of the first computation of areas. */
 function interrupt(app: App, work: () => unknown): void {
-  const { next } = app.turns
+  const { next } = app.slices
   let isDone = false
-  const spy = vi.spyOn(app.turns, 'next').mockImplementation(async (clientKey, signal) => {
+  const spy = vi.spyOn(app.slices, 'next').mockImplementation(async (clientKey, signal) => {
     if (clientKey.caller === 'areas' && !isDone) {
       isDone = true
       await work()
@@ -266,8 +266,8 @@ test('no area is begun while requests for areas are computed', async () => {
   const held = new Promise<void>((resolve) => {
     goOn = resolve
   })
-  const { next } = app.turns
-  const spy = vi.spyOn(app.turns, 'next').mockImplementation(async (clientKey, signal) => {
+  const { next } = app.slices
+  const spy = vi.spyOn(app.slices, 'next').mockImplementation(async (clientKey, signal) => {
     await held
     return next(clientKey, signal)
   })

@@ -92,7 +92,7 @@ describe('EDR', () => {
   })
 
   test('positions take turns with other long work, as slices of batches do', async () => {
-    const next = vi.spyOn(service.app.turns, 'next')
+    const next = vi.spyOn(service.app.slices, 'next')
     onTestFinished(() => next.mockRestore())
     expect((await get(`${COLLECTION}/position?${POINT}`)).status).toBe(200)
     expect(next.mock.calls.length).toBeGreaterThanOrEqual(2)

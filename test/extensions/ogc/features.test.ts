@@ -191,9 +191,9 @@ test('an answer with other boundaries than those of its tag is kept by nobody', 
     header: (name: string, value: string) => headers.set(name, value) && reply,
   }
   const areas = createAreas(service.app, {} as RegionStatistics)
-  const inTurn = vi.fn((read: () => unknown) => read())
+  const withPermit = vi.fn((read: () => unknown) => read())
   const contextWith = (boundaries: string) => {
-    const context = { reply, snapshot: { boundaries }, inTurn }
+    const context = { reply, snapshot: { boundaries }, withPermit }
     return context as unknown as RequestContext
   }
   const db = service.database.reader
@@ -210,5 +210,5 @@ test('an answer with other boundaries than those of its tag is kept by nobody', 
   await areas.loaded(contextWith('others'))
   expect(headers.has('etag')).toBe(false)
   // Two pages, and the levels of each boundaries once.
-  expect(inTurn).toHaveBeenCalledTimes(4)
+  expect(withPermit).toHaveBeenCalledTimes(4)
 })

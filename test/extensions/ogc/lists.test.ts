@@ -48,7 +48,7 @@ const get = (path: string, headers = {}) => call(service.app, `GET /ogc${path}`,
 
 /** The ids in a list, and in how many slices it was made. */
 async function listAt(path: string, headers = {}) {
-  const next = vi.spyOn(service.app.turns, 'next')
+  const next = vi.spyOn(service.app.slices, 'next')
   const answer = await get(path, headers)
   const slices = next.mock.calls.length
   next.mockRestore()

@@ -28,7 +28,7 @@ async function ask(failing: number, { error = LATE as Error, versions = 'vvv', u
     removeHeader: (name: string) => headers.delete(name) && reply,
     header: (name: string, value: string) => headers.set(name, value) && reply,
   }
-  const context = { reply, inTurn: (read: () => unknown) => read(), pause: async () => {} }
+  const context = { reply, withPermit: (read: () => unknown) => read(), pause: async () => {} }
   const areas = createAreas({ database: {} } as unknown as App, figures)
   const release = {} as PublishedRelease
   const found = await areas.statistics(release, AREAS, context as unknown as RequestContext, until)

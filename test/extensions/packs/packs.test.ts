@@ -228,7 +228,7 @@ test('a page that turns out too large is refused from then on without being made
   expect((await get(url, {}, 'HEAD')).statusCode).toBe(200)
   const first = await get(url)
   expect([first.statusCode, first.json().code]).toEqual([413, 'TOO_MANY_POINTS'])
-  const next = vi.spyOn(service.app.turns, 'next')
+  const next = vi.spyOn(service.app.slices, 'next')
   expect((await get(url)).json().error).toBe(first.json().error)
   expect((await get(url, {}, 'HEAD')).statusCode).toBe(413)
   expect(next.mock.calls.filter(([{ caller }]) => caller === 'packs')).toEqual([])
@@ -236,7 +236,7 @@ test('a page that turns out too large is refused from then on without being made
 })
 
 test('HEAD makes nothing, and has the tag of the file that GET makes', async () => {
-  const next = vi.spyOn(service.app.turns, 'next')
+  const next = vi.spyOn(service.app.slices, 'next')
   const head = await get('/packs/eth/ETH-06.csv', {}, 'HEAD')
   expect([head.statusCode, next.mock.calls.length]).toEqual([200, 0])
   expect(head.headers).not.toHaveProperty('content-length')

@@ -53,7 +53,7 @@ test('ACCESS_LOG has a line for each answer, without what may be secret', async 
 describe('ACCESS_LOG, with a client at a socket,', () => {
   let asked = 0
   beforeAll(async () => {
-    const config = { public: true, ownTurns: true }
+    const config = { public: true, takesOwnPermit: true }
     service.app.get('/held', { config }, () => {
       asked++
       return new Promise(() => {})

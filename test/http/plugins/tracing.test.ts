@@ -28,7 +28,7 @@ describe('with an SDK of OpenTelemetry', () => {
       return trace.getActiveSpan()?.spanContext() ?? {}
     })
     heldIsAsked = new Promise((resolve) => {
-      service.app.get('/held', { config: { public: true, ownTurns: true } }, () => {
+      service.app.get('/held', { config: { public: true, takesOwnPermit: true } }, () => {
         resolve()
         return new Promise(() => {})
       })
