@@ -8,18 +8,17 @@ import { clientKeyOf } from '#src/http/exchange.ts'
 import { type CsvValue, csvRow } from '#src/http/formats.ts'
 import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
 import { splitList } from '#src/lib/names.ts'
+import { writeLocation } from '#src/lookup/answer-text.ts'
 import type { LayerValues, ReleaseLabels } from '#src/lookup/entries.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '#src/lookup/lookup.ts'
 import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
 import {
   describeLocation,
-  locationStart,
   makePointData,
   makeReleaseMembers,
   positionOf,
   readSeries,
 } from '#src/lookup/releases.ts'
-import type { TemplatedAnswer } from '#src/lookup/template.ts'
 import { nameCells, quantityColumns, valueColumns } from '../columns.ts'
 import {
   dataWithQuantities,
@@ -106,16 +105,6 @@ export class PointAnswer {
     return this.#members ? closedWith(this.#open, memberTexts(this.#members).join()) : `${this.#open}}`
   }
 
-  /** The answer as the history stores it: in the short form, where it has one. */
-  stored(): TemplatedAnswer | string {
-    if (this.#members) return this.text()
-    const { release, values } = this.advice[0] as PointAdvice
-    const isPlain = !this.#source.hasSections && !this.#rules
-    const stored = (isPlain && release.writer.templated(this.#point, values)) || this.text()
-    this.#open = typeof stored === 'string' ? openText(stored) : stored.open
-    return stored
-  }
-
   /** A header and a row, with the columns that batches have. It is for answers without sections. */
   table(): string {
     const { name = POINT_DEFAULTS.name, lat, lng } = this.#point
@@ -149,14 +138,14 @@ export class PointAnswer {
     }
     if (!this.#source.hasSections) {
       const { release, values } = this.advice[0] as PointAdvice
-      return release.writer.answered(this.#point, values)
+      return release.writer.writePoint(this.#point, values)
     }
-    let text = `${locationStart(this.#point)},${memberTexts(this.#describePlace()).join()}`
+    let text = `{${writeLocation(this.#point)},${memberTexts(this.#describePlace()).join()}`
     for (const { product, outcome } of this.#outcomes) {
       const section =
         outcome instanceof ApiError
           ? JSON.stringify(createReason(product, outcome))
-          : outcome.release.writer.section(outcome.values)
+          : outcome.release.writer.writeSection(outcome.values)
       text += `,"${product.code}":${this.#withMembers(product, section)}`
     }
     return `${text}}`

@@ -235,7 +235,7 @@ async function store(context: PointContext, answer: PointAnswer): Promise<PointA
       cropCode,
       releases: answer.releases,
       request: sent,
-      answer: answer.stored(),
+      answer: answer.text(),
     }
     const insert = () => record(advisory)
     const stored = await request.exchange.wait(insert, SHARE_OF_EXTRAS)
