@@ -131,9 +131,9 @@ export function sendAnswer(
     request.errorCode = code
     return sendText(reply.code(status), written)
   }
-  const { text, tag = entityTag(text) } = written as WrittenAnswer
+  const { text, tag } = written as WrittenAnswer
   if (answer.releases.length > 0) reply.header('advisory-release', answer.releases.join(', '))
-  if (mayBeShared(exchange) && allowCaching(exchange, tag)) return reply.code(304).send()
+  if (mayBeShared(exchange) && allowCaching(exchange, tag ?? entityTag(text))) return reply.code(304).send()
   if (wish.link) reply.header('link', wish.link)
   return sendText(reply, written as WrittenAnswer)
 }

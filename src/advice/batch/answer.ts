@@ -207,27 +207,28 @@ interface Slice {
   values: (LayerValues | null)[]
 }
 
-interface BatchAdvice {
+export interface BatchAdvice {
   snapshot: Snapshot
   /** The sources that answer: one, if all points lie in one country. */
   sources: SourceRelease[]
   slices: Slice[]
 }
 
-interface BatchQuestion {
+export interface BatchQuestion {
   product: ProductDefinition
   request: BatchParameters
   count: number
   sliceLength: number
   pointAt: (index: number) => ReadPoint
+  /** Lets other requests proceed. */
+  pause: Pause
 }
 
 /** Looks up all points before the answer begins, so that an error still fails the whole call. */
 export function adviseBatch(
   lookup: Lookup,
-  { product, request, count, sliceLength, pointAt }: BatchQuestion,
+  { product, request, count, sliceLength, pointAt, pause }: BatchQuestion,
   clientKey: ClientKey,
-  pause: Pause,
   wait: Wait,
 ): Promise<BatchAdvice> {
   const series = readSeries(product, request)
