@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { AdvisoryRecord } from '#src/history/queries.ts'
+import { createUuidMaker } from '#src/lib/uuid.ts'
 import { createReleaseWriter } from '#src/lookup/answer-text.ts'
 import { makeReleaseMembers } from '#src/lookup/releases.ts'
 import { createTestApp } from '#test/setup/app.ts'
@@ -260,6 +261,32 @@ test('the number of a source follows from what is in it', async () => {
   expect(other).not.toBe(first)
   await sql`delete from answer_template where releases in ('{a-release}', '{another}')`.execute(db)
   expect([await numberOf('another'), await numberOf('a-release')]).toEqual([other, first])
+})
+
+/** An answer of version 1.2.0, cut where it was filled: a label and a name have what a cut could be mistaken for. */
+const PIECES = [
+  '{"location":{"name":',
+  ',"lat":',
+  ',"lng":',
+  ',"type":"point"},"yield_data":[{"scenario":"a\\n\u2028","yield_kg_ha":',
+  '}]}',
+]
+const FILLING = ['"Feld\\n, \\"north\\""', '-1e-7', '38.5', '2464']
+
+test('an item of version 1.2.0, which stored the filling of a template, reads byte for byte as it was sent', async () => {
+  const person = await newPerson(service.app)
+  const db = service.database.writer
+  const id = createUuidMaker()()
+  await sql`
+    insert into history_item (id, user_id, template_id, bytes, subject_id, crop_code, request, answer)
+    select ${id}, ${person.user.id}, template_id, 150, subject_id, null, '{"lat": -1e-7,"lng":38.5}', ${FILLING.join('\n')}
+    from answer_template_of('yield', 'point', 'eth', 'wheat', '{of-before}', ${PIECES}::text[])`.execute(db)
+  const { rows } = await sql<{ answer: string }>`
+    select answer::text as answer from advisory_history where id = ${id}`.execute(db)
+  const sent = PIECES.map((piece, at) => piece + (FILLING[at] ?? '')).join('')
+  expect(rows).toEqual([{ answer: sent }])
+  const item = (await history(service, person, id)).json()
+  expect(item).toMatchObject({ crop: 'wheat', releases: ['of-before'], answer: JSON.parse(sent) })
 })
 
 let reader: Person
