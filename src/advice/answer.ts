@@ -132,7 +132,8 @@ export function sendAnswer(
     return sendText(reply.code(status), written)
   }
   const { text, tag } = written as WrittenAnswer
-  if (answer.releases.length > 0) reply.header('advisory-release', answer.releases.join(', '))
+  const { releases } = answer
+  if (releases.length > 0) reply.header('advisory-release', releases.join(', '))
   if (mayBeShared(exchange) && allowCaching(exchange, tag ?? entityTag(text))) return reply.code(304).send()
   if (wish.link) reply.header('link', wish.link)
   return sendText(reply, written as WrittenAnswer)
