@@ -1,4 +1,5 @@
 import { MAX_LEVEL } from '#schemas/areas.ts'
+import { type Computation, readBlocks, readingTiles, readPolygonTiles } from '#src/advice/polygon/tiles.ts'
 import { findAdminCountry } from '#src/catalog/area-queries.ts'
 import type { ReleaseRow } from '#src/catalog/release-queries.ts'
 import { readUntil } from '#src/data/cancellable.ts'
@@ -12,7 +13,6 @@ import { createMeasure, sameGrid } from '#src/raster/grid.ts'
 import { measureBounds, type Rings } from '#src/raster/rings.ts'
 import { emptySummary, type Summary } from '#src/raster/summary.ts'
 import type { DecodedTile } from '#src/raster/tiles.ts'
-import { type Computation, readBlocks, readingTiles, readPolygonTiles } from '../polygon/computing.ts'
 import {
   type LayerStatistics,
   listAreasInRelease,

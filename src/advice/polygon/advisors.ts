@@ -24,7 +24,6 @@ import {
   readMeans,
   statisticColumns,
 } from './answer.ts'
-import { type Computation, createComputing, sharingTiles, type Waiting } from './computing.ts'
 import { chooseStatistics, figuresOfRegion } from './figures.ts'
 import {
   findInteriorPoint,
@@ -41,6 +40,7 @@ import {
   listAreasInRelease,
   persistAreaResult,
 } from './queries.ts'
+import { type Computation, createComputing, sharingTiles, type Waiting } from './tiles.ts'
 import {
   createRegionKey,
   createRegions,

@@ -4,8 +4,8 @@ import { type ClientKey, sharedWork } from '#src/lib/limiter.ts'
 import { createDeadline } from '#src/lib/time-budget.ts'
 import { isReplaced } from '#src/lookup/releases.ts'
 import type { Advisors } from './advisors.ts'
-import { type Computation, computationUntil } from './computing.ts'
 import { type ClaimedArea, claimAreas, giveBackAreas } from './queries.ts'
+import { type Computation, computationUntil } from './tiles.ts'
 
 /** A computation in the background may take longer than one of a request. */
 const BACKGROUND_MS = 60_000

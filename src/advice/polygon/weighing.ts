@@ -12,9 +12,9 @@ import {
   type PolygonWeights,
   scanWeights,
 } from '#src/raster/weights.ts'
-import type { Computation } from './computing.ts'
 import { findInteriorPoint, refuseInvalid } from './geometry.ts'
 import { type AreaInRelease, readAreaShape, transformPolygons, type ZonalCoverage } from './queries.ts'
+import type { Computation } from './tiles.ts'
 
 /** The area on the ellipsoid, and a position inside. */
 interface Measures extends Position {

@@ -16,7 +16,6 @@ import {
 import { addSummary, emptySummary, type Summary, scaleSummary, summarizePixels } from '#src/raster/summary.ts'
 import type { DecodedTile, TileBand } from '#src/raster/tiles.ts'
 import type { PolygonWeights } from '#src/raster/weights.ts'
-import { type Computation, readBlocks, readPolygonTiles, TileReader } from './computing.ts'
 import {
   findStore,
   type LayerDistribution,
@@ -28,6 +27,7 @@ import {
   type ZonalCoverage,
   type ZonalStatistics,
 } from './queries.ts'
+import { type Computation, readBlocks, readPolygonTiles, TileReader } from './tiles.ts'
 import type { WeighedRegion } from './weighing.ts'
 
 /** Numbers of collected pixels of a polygon: 16 MB with four bytes a pixel. */

@@ -9,6 +9,7 @@ import type {
   PolygonsSchemas,
 } from '#schemas/polygons.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
+import { createRequestWork } from '#src/advice/polygon/work.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { attach, documentFormats, negotiateFormat, sendPieces, writeItems } from '#src/http/formats.ts'
@@ -29,8 +30,8 @@ import {
 } from '../bodies.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import { createPolygonItems, type PolygonItem } from '../polygon/answer.ts'
-import { DATA_VALUE_SET, POLYGON_FORMATS, refuseQuantities } from '../polygon/formats.ts'
 import type { ReadRules } from '../quantities/compute.ts'
+import { DATA_VALUE_SET, POLYGON_FORMATS, refuseQuantities } from './formats.ts'
 import {
   computeItems,
   createTasks,
@@ -42,7 +43,6 @@ import {
   refuseUnknownAreas,
   type SentPolygon,
 } from './sources.ts'
-import { createRequestWork } from './work.ts'
 
 /** The formats of answers about many polygons. */
 export function documentPolygons(forms: ManyOptions['forms'], json: TSchema) {

@@ -1,4 +1,5 @@
 import type { PolygonName } from '#schemas/polygon.ts'
+import type { PolygonWork } from '#src/advice/polygon/work.ts'
 import type { App } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
@@ -6,7 +7,6 @@ import type { SourceReleases } from '#src/lookup/places.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import type { locatePolygons, PlacedPolygon } from './sources.ts'
-import type { PolygonWork } from './work.ts'
 
 /** Polygons of a caller, which requests name. */
 export interface PlaceSource {

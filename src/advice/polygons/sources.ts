@@ -2,6 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import type { ErrorBody } from '#schemas/common.ts'
 import { MOST_POLYGONS, PolygonLabels } from '#schemas/polygons.ts'
 import type { Series } from '#schemas/products/define.ts'
+import type { Waiting } from '#src/advice/polygon/tiles.ts'
+import type { PolygonWork } from '#src/advice/polygon/work.ts'
 import { findAdminCountry, findOutlines, refuseWithoutAreas } from '#src/catalog/area-queries.ts'
 import type { Db } from '#src/data/tables.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
@@ -19,7 +21,6 @@ import { measureBounds } from '#src/raster/rings.ts'
 import { readCollection, readFeatureName, type Validator } from '../bodies.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import { type Advice, hasValues, type PolygonItem } from '../polygon/answer.ts'
-import type { Waiting } from '../polygon/computing.ts'
 import {
   findInteriorPoint,
   MAX_VERTICES,
@@ -29,7 +30,6 @@ import {
 } from '../polygon/geometry.ts'
 import { type AreaInRelease, listAreasInRelease } from '../polygon/queries.ts'
 import type { MeasuredPolygons, Polygons, Region } from '../polygon/weighing.ts'
-import type { PolygonWork } from './work.ts'
 
 /** The areas of a level, or those within another area. */
 export interface LevelSelection {

@@ -1,7 +1,7 @@
 import type { Series } from '#schemas/products/define.ts'
 import type { Advisors } from '#src/advice/polygon/advisors.ts'
 import { readGeoJson } from '#src/advice/polygon/geometry.ts'
-import { createBackgroundWork, type PolygonWork } from '#src/advice/polygons/work.ts'
+import { createBackgroundWork, type PolygonWork } from '#src/advice/polygon/work.ts'
 import { ApiError } from '#src/errors.ts'
 import { listMeans, listValues } from '#src/extensions/fields/values.ts'
 import type { App } from '#src/http/app.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { readingTiles } from '#src/advice/polygon/computing.ts'
 import { listCoverages, type ZonalCoverage, type ZonalStatistics } from '#src/advice/polygon/queries.ts'
+import { readingTiles } from '#src/advice/polygon/tiles.ts'
 import { weighPolygons } from '#src/advice/polygon/weighing.ts'
 import { zonalStatistics } from '#src/advice/polygon/zonal-statistics.ts'
 import { readUntil } from '#src/data/cancellable.ts'

@@ -3,9 +3,9 @@ import type { Exchange } from '#src/http/exchange.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { type Pause, sharedWork } from '#src/lib/limiter.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
-import type { Advisors } from '../polygon/advisors.ts'
-import { computeInBackground } from '../polygon/background.ts'
-import type { Waiting } from '../polygon/computing.ts'
+import type { Advisors } from './advisors.ts'
+import { computeInBackground } from './background.ts'
+import type { Waiting } from './tiles.ts'
 
 /** How work on many polygons waits: for a request, or in the background. */
 export interface PolygonWork {
