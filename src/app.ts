@@ -11,7 +11,8 @@ import type { Additions } from './advice/additions.ts'
 import { addAdviceSchemas, advisory, warmUp } from './advice/index.ts'
 import { location } from './advice/location/routes.ts'
 import { createProvenance } from './advice/point/provenance-queries.ts'
-import { createAdvisors, createRegionStatistics } from './advice/polygon/advisors.ts'
+import { Advisors } from './advice/polygon/advisors.ts'
+import { createRegionStatistics } from './advice/polygon/region-statistics.ts'
 import { createRuleReader } from './advice/quantities/compute.ts'
 import { admin } from './catalog/areas.ts'
 import { listCountryNames } from './catalog/reference-queries.ts'
@@ -204,7 +205,7 @@ async function collectAdditions(app: App, lookup: Lookup, extensions: readonly E
 }
 
 function createCore(guarded: App, lookup: Lookup, steps: LoginSteps): Omit<Core, 'releaseLinks'> {
-  const advisors = createAdvisors(guarded, lookup)
+  const advisors = new Advisors(guarded, lookup)
   return {
     schemas: addAdviceSchemas(guarded),
     lookup,

@@ -1,5 +1,4 @@
 import { MAX_LEVEL } from '#schemas/areas.ts'
-import { type Computation, readBlocks, readingTiles, readPolygonTiles } from '#src/advice/polygon/tiles.ts'
 import { findAdminCountry } from '#src/catalog/area-queries.ts'
 import type { ReleaseRow } from '#src/catalog/release-queries.ts'
 import { readUntil } from '#src/data/cancellable.ts'
@@ -22,6 +21,7 @@ import {
   type ZonalBand,
   type ZonalCoverage,
 } from '../polygon/queries.ts'
+import { type Computation, readBlocks, readingTiles, readPolygonTiles } from '../polygon/tiles.ts'
 import { type WeighedRegion, weighPolygons } from '../polygon/weighing.ts'
 import { refuseMoved, zonalStatistics } from '../polygon/zonal-statistics.ts'
 

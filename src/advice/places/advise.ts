@@ -77,9 +77,7 @@ export async function adviseOnRegion(
     const release = releaseOf(product)
     if (release instanceof ApiError) throw release
     const own = { ...asked, ...(release !== undefined && { release }) }
-    const advice = await advisors.adviseWithTimeout(exchange, (waiting) =>
-      advisors.adviseOn(where, { product, asked: own, wanted: null }, waiting),
-    )
+    const advice = await advisors.advise(exchange, where, { product, asked: own, distribution: null })
     Object.assign(asked, sourceMember(own))
     const data =
       isArea && rules ? withAmounts(product, advice, rules) : makeRegionData(product, advice, rules)

@@ -170,10 +170,8 @@ function polygonRoute(
         const asked = await withReleaseNamed(lookup, [product], sent, call.exchange)
         const where = saved ?? takeOutline(call) ?? areaIn(body.admin as SentArea)
         const rules = await call.exchange.wait(() => readRules(body, [product], 'polygons'))
-        const question = { product, asked, wanted: readDistributionOptions(body) }
-        const advice = await advisors.adviseWithTimeout(call.exchange, (waiting) =>
-          advisors.adviseOn(where, question, waiting),
-        )
+        const question = { product, asked, distribution: readDistributionOptions(body) }
+        const advice = await advisors.advise(call.exchange, where, question)
         const series = readSeries(product, asked)
         const { release } = advice
         reply.header('advisory-release', release.code)

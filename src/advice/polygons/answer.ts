@@ -9,7 +9,6 @@ import type {
   PolygonsSchemas,
 } from '#schemas/polygons.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { createRequestWork } from '#src/advice/polygon/work.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { attach, documentFormats, negotiateFormat, sendPieces, writeItems } from '#src/http/formats.ts'
@@ -75,7 +74,7 @@ export async function answerMany(
   const { body, server } = request
   const { reasons, places } = lookup
   const db = server.database.reader
-  const work = createRequestWork(exchange, advisors)
+  const work = advisors.workOf(exchange)
   const { wait, pause } = work
   const preferred = mediaTypeOfBody(request) === GEOJSON_TYPE ? GEOJSON_TYPE : JSON_TYPE
   const format = negotiateFormat(exchange, POLYGON_FORMATS, { named: body.format, preferred })

@@ -1,13 +1,13 @@
 import { DHIS2, type Dhis2Mapping } from '#schemas/dhis2.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { QuantityFields, type QuantityRequest } from '#schemas/quantities.ts'
-import { type PolygonItem, type PolygonItems, statisticColumns } from '#src/advice/polygon/answer.ts'
-import { asksForQuantities } from '#src/advice/quantities/plan.ts'
 import { ApiError } from '#src/errors.ts'
 import { FORMATS, type Format, type Writer } from '#src/http/formats.ts'
 import { monthOfCalendar } from '#src/lib/dates.ts'
 import type { ReleaseLabels } from '#src/lookup/entries.ts'
 import { makeReleaseMembers } from '#src/lookup/releases.ts'
+import { type PolygonItem, type PolygonItems, statisticColumns } from '../polygon/answer.ts'
+import { asksForQuantities } from '../quantities/plan.ts'
 
 /** The formats of answers on many polygons: those of lists, and data value sets of DHIS2. */
 

@@ -1,11 +1,11 @@
 import type { PolygonName } from '#schemas/polygon.ts'
-import type { PolygonWork } from '#src/advice/polygon/work.ts'
 import type { App } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { SourceReleases } from '#src/lookup/places.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import type { Rings } from '#src/raster/rings.ts'
+import type { LongWork } from '../polygon/work.ts'
 import type { locatePolygons, PlacedPolygon } from './sources.ts'
 
 /** Polygons of a caller, which requests name. */
@@ -35,7 +35,7 @@ export type OpenPolygons = (app: App, lookup: Lookup, reading: PolygonReading) =
 export interface PolygonReading {
   snapshot: Snapshot
   sources: SourceReleases
-  work: PolygonWork
+  work: LongWork
 }
 
 export interface PolygonReader {

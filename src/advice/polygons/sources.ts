@@ -2,8 +2,6 @@ import type { FastifyRequest } from 'fastify'
 import type { ErrorBody } from '#schemas/common.ts'
 import { MOST_POLYGONS, PolygonLabels } from '#schemas/polygons.ts'
 import type { Series } from '#schemas/products/define.ts'
-import type { Waiting } from '#src/advice/polygon/tiles.ts'
-import type { PolygonWork } from '#src/advice/polygon/work.ts'
 import { findAdminCountry, findOutlines, refuseWithoutAreas } from '#src/catalog/area-queries.ts'
 import type { Db } from '#src/data/tables.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
@@ -30,6 +28,7 @@ import {
 } from '../polygon/geometry.ts'
 import { type AreaInRelease, listAreasInRelease } from '../polygon/queries.ts'
 import type { MeasuredPolygons, Polygons, Region } from '../polygon/weighing.ts'
+import type { LongWork } from '../polygon/work.ts'
 
 /** The areas of a level, or those within another area. */
 export interface LevelSelection {
@@ -158,7 +157,7 @@ const SMALL_DEGREES = 0.005
 const AREAS_A_PAGE = 100
 
 interface ManyCall {
-  work: PolygonWork
+  work: LongWork
   reasons: Lookup['reasons']
   advisors: Advisors
   distribution: DistributionOptions | null
@@ -213,10 +212,9 @@ export function createTasks(
     region: Region,
     isFirst: boolean,
   ): Promise<Outcome> {
-    const advise = (waiting: Waiting) =>
-      advisors.adviseIn(release, region, distribution, waiting, series.condition)
     try {
-      return await explain(series, await work.advise(advise))
+      const advice = await advisors.adviseIn(work, release, region, series.condition, distribution)
+      return await explain(series, advice)
     } catch (error) {
       if (error instanceof ApiError && isOwn(error, isFirst)) return { advice: null, reason: error.body }
       throw error
@@ -248,10 +246,8 @@ export function createTasks(
   }
 
   async function findTogether({ series, release }: AnsweringSource, group: Polygons[], isFirst: boolean) {
-    const advise = (waiting: Waiting) =>
-      advisors.adviseOnEach(release, group, distribution, waiting, series.condition)
     try {
-      return await work.advise(advise)
+      return await advisors.adviseOnEach(work, release, group, series.condition, distribution)
     } catch (error) {
       if (error instanceof ApiError && isOwn(error, isFirst)) return undefined
       throw error

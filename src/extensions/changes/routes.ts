@@ -8,7 +8,8 @@ import {
   compareReleases,
   DEFAULT_THRESHOLD,
 } from '#src/advice/comparison/compare.ts'
-import { type Computation, computationUntil } from '#src/advice/polygon/tiles.ts'
+import type { Computation } from '#src/advice/polygon/tiles.ts'
+import { computationUntil } from '#src/advice/polygon/work.ts'
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import { ADMIN_ERRORS, ApiError } from '#src/errors.ts'
 import { type App, errorResponses } from '#src/http/app.ts'

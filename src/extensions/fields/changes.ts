@@ -4,7 +4,6 @@ import { toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { writeFeature } from '#src/advice/columns.ts'
 import { describeRegion, type PolygonItem } from '#src/advice/polygon/answer.ts'
-import { createRequestWork } from '#src/advice/polygon/work.ts'
 import type { ManyOptions } from '#src/advice/polygons/answer.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
@@ -86,7 +85,7 @@ async function answerChanges(
   const { input = null, scenario = null, threshold = 10, threshold_kind = 'relative' } = query
   const watch = { input, scenario, threshold: { kind: threshold_kind, value: threshold } }
   refuseUnknownLayer([...before.layers, ...after.layers], watch)
-  const work = createRequestWork(exchange, advisors)
+  const work = advisors.workOf(exchange)
   const compared = compareAt(
     regionsOf(collection),
     { before, after },

@@ -36,8 +36,7 @@ const PAUSE_MS = 1000
 interface Keeping {
   request: FastifyRequest
   reply: FastifyReply
-  /** Refuses a shape outside of all countries. */
-  refuseElsewhere: Advisors['refuseElsewhere']
+  advisors: Advisors
 }
 
 interface Kept {
@@ -159,7 +158,7 @@ type ReadField = { fieldId: string | undefined } & (
 )
 
 /** Makes the reader of single features: a wrong one is no error of the others. */
-function createReader({ request, refuseElsewhere }: Keeping, pause: Pause) {
+function createReader({ request, advisors }: Keeping, pause: Pause) {
   const isId = request.compileValidationSchema(FieldId) as Validator
 
   return async ({ value: feature, properties: text }: SentFeature): Promise<ReadField> => {
@@ -173,7 +172,7 @@ function createReader({ request, refuseElsewhere }: Keeping, pause: Pause) {
       if (geometry instanceof ApiError) throw geometry
       const { polygons } = readGeoJson({ value: feature, at: '' })
       await refuseInvalid(polygons, pause)
-      await refuseElsewhere(polygons, null, (work) => request.exchange.wait(work))
+      await advisors.refuseElsewhere((step) => request.exchange.wait(step), polygons, null)
       const name = readFeatureName(feature, request) ?? null
       return { fieldId, field: { id: fieldId, name, properties, ...measureOutline(polygons), polygons } }
     } catch (error) {

@@ -57,7 +57,7 @@ export const regionsOf =
       return createPageWeights(stored, fields.length, (weights) => {
         work
           .note(() => insertWeights(db, collection.id, page, weights))
-          .catch((error) => logFailure(error, 'the weights of fields could not be kept'))
+          .catch((error) => logFailure(error, 'the weights of fields were not stored'))
       })
     }
 
