@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { type TObject, Type } from 'typebox'
 import { HistoryHeader, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
@@ -15,7 +15,7 @@ import { joinNames } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { NO_VALUE_ERRORS } from '#src/errors.ts'
-import type { RecordAdvisory } from '#src/history/queries.ts'
+import type { AdvisoryRecord, RecordAdvisory } from '#src/history/queries.ts'
 import { sayHistoryFull } from '#src/history/recorded-answer.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
@@ -39,8 +39,8 @@ import {
   refuseUnlessOne,
 } from '../bodies.ts'
 import type { ReadRules } from '../quantities/compute.ts'
-import type { Advisors } from './advisors.ts'
-import { makeRegionAnswer } from './answer.ts'
+import type { Advisors, Question } from './advisors.ts'
+import { type Advice, makeRegionAnswer } from './answer.ts'
 import {
   createOutline,
   invalid,
@@ -51,29 +51,9 @@ import {
   toGeoJson,
 } from './geometry.ts'
 
-/** The parameters and the place of a request. The history would store all else that a body may hold. */
-function recordedRequest(
-  { geometry: _, admin, ...others }: PolygonRequest | PlainPolygonRequest,
-  outline: Outline | null,
-  { placeSources }: App,
-): object {
-  const parameters = Object.fromEntries(
-    Object.entries(others).filter(([name]) => !placeSources.some(({ one }) => one.member === name)),
-  )
-  return {
-    ...(outline && { geometry: toGeoJson(outline) }),
-    ...(admin && { admin: pickSelection(admin) }),
-    ...parameters,
-  }
-}
-
-function pickSelection({ country_code, code, level }: NonNullable<PolygonRequest['admin']>): object {
-  return { country_code, code, ...(typeof level === 'number' && { level }) }
-}
-
 type Body = PolygonRequest | PlainPolygonRequest
 
-type Call = FastifyRequest<{ Body: Body }>
+type PolygonCall = FastifyRequest<{ Body: Body }>
 
 type SentArea = NonNullable<PolygonRequest['admin']>
 
@@ -126,10 +106,8 @@ function polygonRoute(
   { lookup, advisors, record, readRules }: PolygonOptions,
 ) {
   const { code, names, descriptions } = product
-  const read = polygonBodyReader(app, request)
   const polygon = ref(PolygonGeometry)
-  const { placeSources } = app
-  const sources = placeSources.map(({ one }) => one)
+  const sources = app.placeSources.map(({ one }) => one)
   return {
     method: 'POST',
     url: `/${code}`,
@@ -158,65 +136,99 @@ function polygonRoute(
         ...documentErrors(product),
       },
     },
-    preValidation: async (call: FastifyRequest) => {
-      call.polygon = read(call) ?? null
-    },
-    handler: (call: Call, reply: FastifyReply) =>
-      call.server.once(call.exchange, async () => {
-        const { body } = call
+    preValidation: readPolygonBody(app, request),
+    handler: (request: PolygonCall) =>
+      app.once(request.exchange, async () => {
+        const { exchange, body } = request
         refuseUnlessOne('geometry', body, sources)
-        const saved = await findNamed(call.exchange)
+        const saved = await findNamed(exchange)
         const sent: Body & LocatableRequest = { ...body, country_code: readCountryCode(body) }
-        const asked = await withReleaseNamed(lookup, [product], sent, call.exchange)
-        const where = saved ?? takeOutline(call) ?? areaIn(body.admin as SentArea)
-        const rules = await call.exchange.wait(() => readRules(body, [product], 'polygons'))
+        const asked = await withReleaseNamed(lookup, [product], sent, exchange)
+        const where = saved ?? takeOutline(request) ?? areaIn(body.admin as SentArea)
+        const rules = await exchange.wait(() => readRules(body, [product], 'polygons'))
         const question = { product, asked, distribution: readDistributionOptions(body) }
-        const advice = await advisors.advise(call.exchange, where, question)
-        const series = readSeries(product, asked)
-        const { release } = advice
-        reply.header('advisory-release', release.code)
-        const members = await readMembers(body, product, advice, call.exchange)
-        const answered = { ...makeRegionAnswer(product, asked, advice, rules), ...members }
-        const ignored = ignoredMember(call)
-        const caller = requireCaller(call)
-        if (!permits(caller, 'history') || isOffTheRecord(call.exchange)) return { ...answered, ...ignored }
-        await call.exchange.nextSlice()
-        const entry = {
-          userId: caller.id,
-          kind: 'polygon' as const,
-          product: code,
-          countryCode: series.countryCode,
-          cropCode: series.cropCode,
-          releases: [release.code],
-          request: recordedRequest(body, 'polygons' in where ? where : null, call.server),
-          answer: answered,
-        }
-        const kept = await call.exchange.wait(() => record(entry))
-        if (typeof kept === 'string') return { ...answered, history_id: kept, ...ignored }
-        sayHistoryFull(reply, kept)
-        return { ...answered, ...ignored }
+        const advice = await advisors.advise(exchange, where, question)
+        exchange.reply.header('advisory-release', advice.release.code)
+        const members = await readMembers(body, product, advice, exchange)
+        const answer = { ...makeRegionAnswer(product, asked, advice, rules), ...members }
+        const entry = () => createEntry(question, advice, recordedRequest(app, body, where), answer)
+        return { ...answer, ...(await keepAnswer(exchange, record, entry)), ...ignoredMember(request) }
       }),
   } as const
 }
 
-/** Makes a hook that merges body and query, and returns the polygon. The name of the Feature is the default. */
-function polygonBodyReader(app: App, schema: TObject): (call: FastifyRequest) => SentGeoJson | undefined {
+function createEntry(
+  { product, asked }: Question,
+  { release }: Advice,
+  request: object,
+  answer: object,
+): AnswerEntry {
+  const { countryCode, cropCode } = readSeries(product, asked)
+  const { code } = product
+  return { kind: 'polygon', product: code, countryCode, cropCode, releases: [release.code], request, answer }
+}
+
+type AnswerEntry = Omit<AdvisoryRecord, 'userId'>
+
+/**
+ * Keeps an answer in the history of its caller, unless the caller does without.
+ *
+ * @returns the id of the item as a member of the answer; nothing where there is none
+ * @throws {ApiError} where the history cannot be written
+ */
+async function keepAnswer(
+  exchange: Exchange,
+  record: RecordAdvisory,
+  createEntry: () => AnswerEntry,
+): Promise<{ history_id?: string }> {
+  const caller = requireCaller(exchange.request)
+  if (!permits(caller, 'history') || isOffTheRecord(exchange)) return {}
+  await exchange.nextSlice()
+  const entry = { userId: caller.id, ...createEntry() }
+  const stored = await exchange.wait(() => record(entry))
+  if (typeof stored === 'string') return { history_id: stored }
+  sayHistoryFull(exchange.reply, stored)
+  return {}
+}
+
+/** Makes a hook that merges body and query, and finds the polygon. The name of the Feature is the default. */
+function readPolygonBody(app: App, schema: TObject) {
   const merge = queryMerger(schema)
   const note = polygonNoter(app, [...polygonParameters(app.additions), ...Object.keys(schema.properties)])
-  return (call) => {
-    refuseProvenance(call)
-    const whole = isPolygonItself(call)
-    if (whole) call.body = { geometry: withType(call.body as object) }
-    note(call)
-    merge(call)
-    const request = call.body as Record<string, unknown>
-    if (request.geometry === undefined) return undefined
-    const sent = soleFeature({ value: request.geometry, at: whole ? '' : 'geometry' })
-    request.geometry = sent.value
-    const name = request.name ?? readFeatureName(sent.value, call)
-    if (name !== undefined) request.name = name
-    return sent
+  return async (request: FastifyRequest): Promise<void> => {
+    refuseProvenance(request)
+    const whole = isPolygonItself(request)
+    if (whole) request.body = { geometry: withType(request.body as object) }
+    note(request)
+    merge(request)
+    const body = request.body as Record<string, unknown>
+    if (body.geometry === undefined) return
+    const sent = soleFeature({ value: body.geometry, at: whole ? '' : 'geometry' })
+    request.polygon = sent
+    body.geometry = sent.value
+    const name = body.name ?? readFeatureName(sent.value, request)
+    if (name !== undefined) body.name = name
   }
+}
+
+/** The parameters and the region of a request. The history would store all else that a body may hold. */
+function recordedRequest(
+  { placeSources }: App,
+  { geometry: _, admin, ...others }: Body,
+  where: Outline | AreaReference,
+): object {
+  const parameters = Object.entries(others).filter(
+    ([name]) => !placeSources.some(({ one }) => one.member === name),
+  )
+  return {
+    ...('polygons' in where && { geometry: toGeoJson(where) }),
+    ...(admin && { admin: pickSelection(admin) }),
+    ...Object.fromEntries(parameters),
+  }
+}
+
+function pickSelection({ country_code, code, level }: SentArea): object {
+  return { country_code, code, ...(typeof level === 'number' && { level }) }
 }
 
 function withType(body: object): object {
@@ -237,19 +249,18 @@ function documentErrors(product: ProductDefinition) {
 }
 
 /** Reads the polygon, and drops its GeoJSON: long lists of positions make the garbage collector stop all requests. */
-function takeOutline(call: Call): Outline | null {
-  const { polygon, body } = call
+function takeOutline(request: PolygonCall): Outline | null {
+  const { polygon, body } = request
   if (body.admin) return null
-  call.polygon = null
+  request.polygon = null
   body.geometry = undefined
   return readGeoJson(polygon as SentGeoJson)
 }
 
 /** The polygon that a request names, whose name is the default; undefined without such. @throws {ApiError} NOT_FOUND */
-async function findNamed(exchange: Exchange<Call>): Promise<Outline | undefined> {
-  const { request: call } = exchange
-  const body = call.body as Record<string, unknown>
-  const source = call.server.placeSources.find(({ one }) => body[one.member] !== undefined)
+async function findNamed(exchange: Exchange<PolygonCall>): Promise<Outline | undefined> {
+  const body = exchange.request.body as Record<string, unknown>
+  const source = exchange.app.placeSources.find(({ one }) => body[one.member] !== undefined)
   if (!source) return undefined
   const { name, polygons } = await source.one.find(exchange, body[source.one.member] as string)
   if (name !== null) body.name ??= name
