@@ -13,14 +13,9 @@ import { nameCells } from '../columns.ts'
 import { describeCountry, readNamed, writeRow } from '../point/answer.ts'
 import { combineReasons, createReason, type ProductReason } from '../point/reasons.ts'
 import type { Advisors } from '../polygon/advisors.ts'
-import {
-  type Advice,
-  describeRegion,
-  listStatisticKeys,
-  makeRegionData,
-  readMeans,
-  regionColumns,
-} from '../polygon/answer.ts'
+import { type Advice, describeRegion, makeRegionData } from '../polygon/answer.ts'
+import { regionColumns } from '../polygon/columns.ts'
+import { listStatisticKeys, readMeans } from '../polygon/figures.ts'
 import type { Outline } from '../polygon/geometry.ts'
 import { type QuantityRules, quantitiesAt, type ReadRules, withQuantities } from '../quantities/compute.ts'
 import { asksForQuantities, type FieldArea } from '../quantities/plan.ts'

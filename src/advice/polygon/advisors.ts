@@ -15,7 +15,7 @@ import { type PublishedRelease, type RequestedSeries, readSeries } from '#src/lo
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
 import { measureBounds, type Rings } from '#src/raster/rings.ts'
-import { type Advice, adviceFrom, hasValues } from './answer.ts'
+import { type Advice, hasValues, makeAdvice } from './answer.ts'
 import { findInteriorPoint, invalid, type Outline, refuseInvalid } from './geometry.ts'
 import { type AreaInRelease, findArea, type LocatedStatistics } from './queries.ts'
 import { ownError, ReleaseStatistics } from './statistics.ts'
@@ -119,12 +119,12 @@ export class Advisors {
         compute((computation) => this.#statistics.find(computation, release.id, region, distribution))
       if (isPolygons(region)) {
         await this.refuseElsewhere(wait, region, release.countryCode)
-        return adviceFrom(release, await find(), condition)
+        return makeAdvice(release, await find(), condition)
       }
       const { countryCode, level, code, name, statistics: stored } = region
       const located = !distribution && stored ? stored : await find()
       return {
-        ...adviceFrom(release, located, condition),
+        ...makeAdvice(release, located, condition),
         admin: { country_code: countryCode, level, code, name },
       }
     })
@@ -148,7 +148,7 @@ export class Advisors {
     const found = computed.values()
     return refused.map((error) => {
       const outcome = error ?? (found.next().value as LocatedStatistics | ApiError)
-      return outcome instanceof ApiError ? outcome : adviceFrom(release, outcome, condition)
+      return outcome instanceof ApiError ? outcome : makeAdvice(release, outcome, condition)
     })
   }
 

@@ -4,8 +4,9 @@ import { ALL_LAYERS, EVERY_CONDITION } from '#src/lookup/conditions.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { alternativeColumns } from '../columns.ts'
 import type { Advisors } from './advisors.ts'
-import { type Advice, adviceFrom, listStatisticKeys, readMeans, statisticColumns } from './answer.ts'
-import { chooseStatistics, figuresOfRegion } from './figures.ts'
+import { type Advice, makeAdvice } from './answer.ts'
+import { statisticColumns } from './columns.ts'
+import { chooseStatistics, figuresOfRegion, listStatisticKeys, readMeans } from './figures.ts'
 import { readGeoJson, type SentGeoJson } from './geometry.ts'
 import { type AreaInRelease, listAreasInRelease } from './queries.ts'
 
@@ -36,7 +37,7 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
     /** The version of the boundaries of its level. */
     version: area.version,
     /** Null where nothing is stored. */
-    stored: () => area.statistics && listFigures(release, adviceFrom(release, area.statistics, ALL_LAYERS)),
+    stored: () => area.statistics && listFigures(release, makeAdvice(release, area.statistics, ALL_LAYERS)),
     /** Computes and stores. @throws {ReplacedMeanwhile} where the release or the area was deleted */
     compute: async (exchange: Exchange) =>
       listFigures(release, await advisors.adviseIn(exchange, release, area, ALL_LAYERS)),

@@ -28,9 +28,9 @@ import {
   refuseUnlessOne,
 } from '../bodies.ts'
 import type { Advisors } from '../polygon/advisors.ts'
-import { createPolygonItems, type PolygonItem } from '../polygon/answer.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import { DATA_VALUE_SET, POLYGON_FORMATS, refuseQuantities } from './formats.ts'
+import { createPolygonItems, type PolygonItem } from './items.ts'
 import {
   computeItems,
   createTasks,

@@ -6,8 +6,9 @@ import { FORMATS, type Format, type Writer } from '#src/http/formats.ts'
 import { monthOfCalendar } from '#src/lib/dates.ts'
 import type { ReleaseLabels } from '#src/lookup/entries.ts'
 import { makeReleaseMembers } from '#src/lookup/releases.ts'
-import { type PolygonItem, type PolygonItems, statisticColumns } from '../polygon/answer.ts'
+import { statisticColumns } from '../polygon/columns.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
+import type { PolygonItem, PolygonItems } from './items.ts'
 
 /** The formats of answers on many polygons: those of lists, and data value sets of DHIS2. */
 

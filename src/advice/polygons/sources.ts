@@ -18,7 +18,7 @@ import type { DistributionOptions } from '#src/raster/distribution.ts'
 import { measureBounds } from '#src/raster/rings.ts'
 import { readCollection, readFeatureName, type Validator } from '../bodies.ts'
 import type { Advisors } from '../polygon/advisors.ts'
-import { type Advice, hasValues, type PolygonItem } from '../polygon/answer.ts'
+import { type Advice, hasValues } from '../polygon/answer.ts'
 import {
   findInteriorPoint,
   MAX_VERTICES,
@@ -29,6 +29,7 @@ import {
 import { type AreaInRelease, listAreasInRelease } from '../polygon/queries.ts'
 import type { MeasuredPolygons, Polygons, Region } from '../polygon/weighing.ts'
 import type { LongWork } from '../polygon/work.ts'
+import type { PolygonItem } from './items.ts'
 
 /** The areas of a level, or those within another area. */
 export interface LevelSelection {

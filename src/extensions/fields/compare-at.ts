@@ -1,6 +1,6 @@
 import type { Advisors } from '#src/advice/polygon/advisors.ts'
-import type { PolygonItem } from '#src/advice/polygon/answer.ts'
 import type { LongWork } from '#src/advice/polygon/work.ts'
+import type { PolygonItem } from '#src/advice/polygons/items.ts'
 import type { OpenPolygons } from '#src/advice/polygons/place-source.ts'
 import { computeItems, createTasks } from '#src/advice/polygons/sources.ts'
 import type { ValueChange } from '#src/extensions/changes/schemas.ts'
