@@ -19,7 +19,7 @@ import { type Advice, hasValues, makeAdvice } from './answer.ts'
 import { findInteriorPoint, invalid, type Outline, refuseInvalid } from './geometry.ts'
 import { type AreaInRelease, findArea, type LocatedStatistics } from './queries.ts'
 import { ownError, ReleaseStatistics } from './statistics.ts'
-import { isPolygons, type Polygons, type Region } from './weighing.ts'
+import type { Polygons, Region } from './weighing.ts'
 import { ComputingQueue, type LongWork, type Work } from './work.ts'
 
 /** A polygon or an area that a request names. */
@@ -117,7 +117,7 @@ export class Advisors {
     return this.#work(asker, async ({ wait, compute }) => {
       const find = () =>
         compute((computation) => this.#statistics.find(computation, release.id, region, distribution))
-      if (isPolygons(region)) {
+      if (Array.isArray(region) || 'polygons' in region) {
         await this.refuseElsewhere(wait, region, release.countryCode)
         return makeAdvice(release, await find(), condition)
       }

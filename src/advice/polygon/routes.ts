@@ -39,6 +39,7 @@ import {
   refuseUnlessOne,
 } from '../bodies.ts'
 import type { ReadRules } from '../quantities/compute.ts'
+import { asksForQuantities } from '../quantities/plan.ts'
 import type { Advisors, Question } from './advisors.ts'
 import { type Advice, makeRegionAnswer } from './answer.ts'
 import {
@@ -65,7 +66,7 @@ declare module 'fastify' {
 
 const RULES = `
 
-Send {places}. Other parameters stand in the body or in the query; the body wins. The polygon may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. \`name\` defaults to the Feature's \`properties.name\`.
+Send {regions}. Other parameters stand in the body or in the query; the body wins. The polygon may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. \`name\` defaults to the Feature's \`properties.name\`.
 
 Without \`country_code\` and \`release\`, the country of a point inside the polygon applies (\`country_source\`), and by default its crop. An \`admin\` area has the crop of its country by default.
 
@@ -79,8 +80,8 @@ const GEOMETRY = '`geometry` (a GeoJSON Polygon, MultiPolygon, or a Feature or F
 const ADMIN = '`admin` (an area of `GET /admin`)'
 
 function describeRules(others: readonly PolygonName[]): string {
-  const places = [GEOMETRY, ADMIN, ...others.map(({ documented }) => documented)]
-  return RULES.replace('{places}', joinNames(places, ' or'))
+  const regions = [GEOMETRY, ADMIN, ...others.map(({ documented }) => documented)]
+  return RULES.replace('{regions}', joinNames(regions, ' or'))
 }
 
 interface PolygonOptions {
@@ -145,7 +146,8 @@ function polygonRoute(
         const sent: Body & LocatableRequest = { ...body, country_code: readCountryCode(body) }
         const asked = await withReleaseNamed(lookup, [product], sent, exchange)
         const where = saved ?? takeOutline(request) ?? areaIn(body.admin as SentArea)
-        const rules = await exchange.wait(() => readRules(body, [product], 'polygons'))
+        const readAll = () => readRules(body, [product], 'polygons')
+        const rules = asksForQuantities(body) ? await exchange.wait(readAll) : null
         const question = { product, asked, distribution: readDistributionOptions(body) }
         const advice = await advisors.advise(exchange, where, question)
         exchange.reply.header('advisory-release', advice.release.code)

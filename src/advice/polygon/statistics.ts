@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { Cache } from '#src/lib/cache.ts'
 import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
+import type { Rings } from '#src/raster/rings.ts'
 import {
   type AreaInRelease,
   findArea,
@@ -16,7 +18,7 @@ import {
 } from './queries.ts'
 import { type Computation, sharingTiles } from './tiles.ts'
 import {
-  createRegionKey,
+  type AreaVersion,
   createRegions,
   type Polygons,
   type Region,
@@ -32,8 +34,6 @@ const CACHED_RELEASES = 500
 const CACHED_LAYERS = 50_000
 
 type Distribution = DistributionOptions | null
-
-type AreaVersion = Pick<AreaInRelease, 'id' | 'version'>
 
 /** The statistics of releases in regions: stored, cached or computed. A release never changes, so they stay right. */
 export class ReleaseStatistics {
@@ -194,6 +194,17 @@ export function ownError(error: unknown): ApiError {
 function countNumbers(layer: LayerStatistics | null): number {
   const { quantiles = [], histogram = [] } = layer?.distribution ?? {}
   return 1 + quantiles.length + histogram.length
+}
+
+/** The key of polygons, to the last bit, or of an area with the boundaries of a version. */
+export function createRegionKey(region: Rings[] | AreaVersion): string {
+  if (!Array.isArray(region)) return `${region.id} ${region.version}`
+  const hash = createHash('sha256')
+  for (const rings of region) {
+    hash.update(Int32Array.from([rings.length, ...rings.map(({ length }) => length)]))
+    for (const ring of rings) hash.update(ring)
+  }
+  return hash.digest('base64')
 }
 
 /** The cache key of statistics. @param region key of the region */

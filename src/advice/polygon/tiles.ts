@@ -15,14 +15,17 @@ interface ReadTile extends TileAddress {
   decode: () => DecodedTile
 }
 
-/** Reads tiles of a coverage from its store, which has no tiles without values. */
 type ReadTiles = (coverage: ZonalCoverage, tiles: TileAddress[]) => Promise<ReadTile[]>
 
-export function readingTiles(stores: TileStores, reads: Reads): ReadTiles {
-  return async ({ id, store }, tiles) => {
-    const stored = await requireStore(stores, store).read(reads, id, tiles)
-    return stored.map(({ row, column, wkb }) => ({ row, column, decode: () => decodeTile(wkb) }))
-  }
+/** Reads tiles of a coverage from its store, which has no tiles without values. */
+export async function readTiles(
+  stores: TileStores,
+  reads: Reads,
+  { id, store }: ZonalCoverage,
+  tiles: TileAddress[],
+): Promise<ReadTile[]> {
+  const stored = await requireStore(stores, store).read(reads, id, tiles)
+  return stored.map(({ row, column, wkb }) => ({ row, column, decode: () => decodeTile(wkb) }))
 }
 
 /** Tiles of a coverage that polygons share: eight megabytes with eight Float32 bands. */

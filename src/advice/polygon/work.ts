@@ -6,7 +6,7 @@ import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { createClientSignal, type Deadline, startDeadline, tooSlow } from '#src/http/plugins/time-budget.ts'
 import { type ClientKey, createLimiter, type Limiter, type Pause, sharedWork } from '#src/lib/limiter.ts'
 import { createDeadline, createWait, type Wait } from '#src/lib/time-budget.ts'
-import { type Computation, readingTiles } from './tiles.ts'
+import { type Computation, readTiles } from './tiles.ts'
 
 /** How a question about regions waits and computes: of a request, or in the background. */
 export interface Work {
@@ -180,7 +180,12 @@ export function computationUntil(
     copy: (query) => waitAndPause(() => read.copy(query)),
     signal,
   }
-  return { ask: reads.ask, readTiles: readingTiles(tiles, reads), wait, pause }
+  return {
+    ask: reads.ask,
+    readTiles: (coverage, addresses) => readTiles(tiles, reads, coverage, addresses),
+    wait,
+    pause,
+  }
 }
 
 function rejectAtAbort(signal: AbortSignal): Promise<never> {

@@ -127,7 +127,7 @@ export async function answerMany(
     return { releases: listReleaseCodes(sources), first: await pieces.next(), pieces }
   }
   const { releases, first, pieces } = await lookup.inRelease(series, begin, wait)
-  // No retry needs the polygons from here on, and each of the rest leaves memory with its turn.
+  // No retry needs the polygons from here on, and each of the rest leaves memory with its task.
   sent.length = 0
   reply.header('advisory-release', releases.join(', ')).type(format.contentType)
   attach(reply, format.mediaType, `${releases.length === 1 ? releases[0] : product.code}-polygons`)

@@ -7,7 +7,7 @@ import { makeOutlookMembers } from '#src/lookup/entries.ts'
 import { makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
 import type { PublishedRelease, ReleaseMembers } from '#src/lookup/releases.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
-import { joinColumns, quantityColumns, sideBySide, writeFeature } from '../columns.ts'
+import { joinColumns, quantityColumns, regionColumns, sideBySide, writeFeature } from '../columns.ts'
 import {
   type Advice,
   computeRegionQuantities,
@@ -15,7 +15,6 @@ import {
   makeRegionData,
   writeRegionEntries,
 } from '../polygon/answer.ts'
-import { regionColumns } from '../polygon/columns.ts'
 import { type ChosenStatistics, figuresOfRegion, listStatisticKeys } from '../polygon/figures.ts'
 import type { QuantityRules } from '../quantities/compute.ts'
 
@@ -69,8 +68,8 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
 
   /** Where an item is, and what its figures are of. */
   function describe({ name, members, advice }: PolygonItem): Record<string, CsvValue | undefined> {
-    const { type: _, admin: __, ...place } = advice ? describeRegion(name, advice) : { name }
-    return { ...place, ...(advice && members) }
+    const { type: _, admin: __, ...location } = advice ? describeRegion(name, advice) : { name }
+    return { ...location, ...(advice && members) }
   }
 
   const figuresIn = ({ advice, reason }: PolygonItem) => (reason ? null : (advice?.statistics ?? null))

@@ -6,7 +6,7 @@ import type { SourceReleases } from '#src/lookup/places.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import type { LongWork } from '../polygon/work.ts'
-import type { locatePolygons, PlacedPolygon } from './sources.ts'
+import type { LocatedPolygon, locatePolygons } from './sources.ts'
 
 /** Polygons of a caller, which requests name. */
 export interface PlaceSource {
@@ -42,7 +42,7 @@ export interface PolygonReader {
   /** Finds the sources of all. @throws {ApiError} where none has a release */
   locate(): ReturnType<typeof locatePolygons>
   /** @throws {ApiError} NOT_FOUND where they were deleted meanwhile */
-  pages(): AsyncGenerator<PlacedPolygon[]>
+  pages(): AsyncGenerator<LocatedPolygon[]>
 }
 
 declare module 'fastify' {

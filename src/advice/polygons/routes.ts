@@ -42,7 +42,7 @@ function readPolygonBodies(app: App): number {
 }
 
 const RULES = `
-Send {places}. Polygons are answered in their order, areas in the order of their codes. Each has the answer of \`POST /advisory/{product}\`, or its own \`error\` and \`code\`, which do not affect the others.
+Send {regions}. Polygons are answered in their order, areas in the order of their codes. Each has the answer of \`POST /advisory/{product}\`, or its own \`error\` and \`code\`, which do not affect the others.
 
 Send one of {members}. Other parameters stand in the body or in the query; the body wins. The collection may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. Answers repeat the \`id\` of a Feature (or of its properties); \`properties.name\` names the place.
 
@@ -55,9 +55,9 @@ const ADMIN = '`admin`, all administrative areas of a level of a country, or of 
 
 function describeRules(product: string, others: readonly PolygonName[]): string {
   const members = ['polygons', 'admin', ...others.map(({ member }) => member)].map((name) => `\`${name}\``)
-  const places = [POLYGONS, ADMIN, ...others.map(({ documented }) => documented)]
+  const regions = [POLYGONS, ADMIN, ...others.map(({ documented }) => documented)]
   return RULES.trim()
-    .replace('{places}', joinNames(places, ', or'))
+    .replace('{regions}', joinNames(regions, ', or'))
     .replace('{members}', joinNames(members))
     .replaceAll('{product}', product)
 }

@@ -58,7 +58,7 @@ export function listFeatures(collection: unknown): unknown[] {
   )
 }
 
-/** Reads one of many polygons. Its error is its own, with the place in the Feature. */
+/** Reads one of many polygons. Its error is its own, with the path in the Feature. */
 export function readPolygon(request: FastifyRequest, feature: unknown): SentPolygon {
   const isLabels = request.compileValidationSchema(PolygonLabels) as Validator
   const { id = null, properties } = isObject(feature) ? feature : {}
@@ -93,7 +93,7 @@ export async function refuseUnknownAreas(
   await refuseWithoutAreas(db, country, level, { field: 'admin.parent', parent })
 }
 
-export interface PlacedPolygon extends SentPolygon {
+export interface LocatedPolygon extends SentPolygon {
   source: SourceRelease
   /** Of a saved field. */
   measured?: MeasuredPolygons
@@ -116,7 +116,7 @@ export async function locatePolygons(
     return sources.of(country)
   }
 
-  const polygons: PlacedPolygon[] = []
+  const polygons: LocatedPolygon[] = []
   for (const polygon of sent) polygons.push({ ...polygon, source: await findSource(polygon) })
   const valid = polygons.filter(({ outline }) => !('error' in outline))
   return {
@@ -178,8 +178,8 @@ type Task = (isFirst: boolean) => Promise<PolygonItem[]>
 type Outcome = Pick<PolygonItem, 'advice' | 'reason'>
 
 /** How many of the next polygons are one task: those of one release that are small together, or one. */
-function countSmall(sent: readonly PlacedPolygon[]): number {
-  const [first] = sent as [PlacedPolygon]
+function countSmall(sent: readonly LocatedPolygon[]): number {
+  const [first] = sent as [LocatedPolygon]
   let [degrees, vertices] = [SMALL_DEGREES, MAX_VERTICES]
   const end = sent.findIndex(({ source, outline }, index) => {
     if (source !== first.source || index === SMALL_AT_ONCE) return true
@@ -194,13 +194,13 @@ function countSmall(sent: readonly PlacedPolygon[]): number {
 }
 
 /** The polygons to compute: none of an invalid one. */
-function listValid({ outline, measured }: PlacedPolygon): Polygons[] {
+function listValid({ outline, measured }: LocatedPolygon): Polygons[] {
   return 'error' in outline ? [] : [measured ?? outline.polygons]
 }
 
 type AnsweringSource = Pick<SourceRelease, 'series'> & { release: PublishedRelease }
 
-/** Makes the lists of tasks of a call. Each polygon has a deadline of its own, which begins with its turn. */
+/** Makes the lists of tasks of a call. Each polygon has a deadline of its own, which begins with its computation. */
 export function createTasks(
   { work, reasons, advisors, distribution, hasShapes }: ManyCall,
   snapshot: Snapshot,
@@ -256,11 +256,11 @@ export function createTasks(
   }
 
   return {
-    /** In their order. @param sent loses each polygon with its turn */
-    *ofPolygons(sent: PlacedPolygon[]): Generator<Task> {
+    /** In their order. @param sent loses each polygon with its task */
+    *ofPolygons(sent: LocatedPolygon[]): Generator<Task> {
       while (sent.length > 0) {
         const group = sent.splice(0, countSmall(sent))
-        const [{ source }] = group as [PlacedPolygon]
+        const [{ source }] = group as [LocatedPolygon]
         yield async (isFirst) => {
           const outcomes = (await findOutcomes(source, group.flatMap(listValid), isFirst)).values()
           const items: PolygonItem[] = []
@@ -306,7 +306,7 @@ export function createTasks(
 /** The tasks of polygons that are read page by page. */
 export async function* listTasks(
   { ofPolygons }: ReturnType<typeof createTasks>,
-  pages: AsyncIterable<PlacedPolygon[]>,
+  pages: AsyncIterable<LocatedPolygon[]>,
 ): AsyncGenerator<Task> {
   for await (const page of pages) yield* ofPolygons(page)
 }
