@@ -1,5 +1,6 @@
 import type { Ask } from '#src/data/cancellable.ts'
 import { Cache } from '#src/lib/cache.ts'
+import type { Pause } from '#src/lib/limiter.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import { createMeasure } from '#src/raster/grid.ts'
 import { clip, ellipsoidArea, planarArea, type Rings, ringLength, sumOfRings } from '#src/raster/rings.ts'
@@ -13,7 +14,6 @@ import {
 } from '#src/raster/weights.ts'
 import { findInteriorPoint, refuseInvalid } from './geometry.ts'
 import { type AreaInRelease, readAreaShape, transformPolygons, type ZonalCoverage } from './queries.ts'
-import type { Computation } from './tiles.ts'
 
 /** The area on the ellipsoid, and a position inside. */
 interface Measures extends Position {
@@ -42,7 +42,10 @@ export interface WeighedRegion extends Measures {
   weightsOf(coverage: ZonalCoverage): Promise<PolygonWeights>
 }
 
-type Weighing = Pick<Computation, 'ask' | 'pause'>
+interface Weighing {
+  ask: Ask
+  pause: Pause
+}
 
 /** Weighs valid polygons on a grid. */
 async function weigh(

@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
@@ -25,7 +24,7 @@ import {
   readLongBodies,
   refuseProvenance,
 } from '../bodies.ts'
-import { answerMany, type Call, documentPolygons, type ManyOptions } from './answer.ts'
+import { answerMany, documentPolygons, type ManyExchange, type ManyOptions } from './answer.ts'
 
 /** Makes a scope read the bodies of many polygons. @returns the most bytes of a body */
 function readPolygonBodies(app: App): number {
@@ -121,8 +120,8 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
         note(request)
         merge(request)
       },
-      handler: (request: Call, _reply: FastifyReply) =>
-        answerMany(options, product, request.exchange, (items) => {
+      handler: ({ exchange }: ManyExchange['request']) =>
+        answerMany(options, product, exchange, (items) => {
           answered += items
         }),
     })

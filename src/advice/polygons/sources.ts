@@ -8,7 +8,7 @@ import { ApiError, unknownCountry } from '#src/errors.ts'
 import { ID_RULE, isNumberId, validationError } from '#src/http/parameters.ts'
 import { databaseError } from '#src/http/plugins/error-handler.ts'
 import { isObject } from '#src/lib/json.ts'
-import { inOrder, type Pause } from '#src/lib/limiter.ts'
+import { inOrder } from '#src/lib/limiter.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { SourceRelease, SourceReleases } from '#src/lookup/places.ts'
@@ -105,8 +105,7 @@ export async function locatePolygons(
   snapshot: Snapshot,
   sources: SourceReleases,
   sent: readonly SentPolygon[],
-  wait: Wait,
-  pause: Pause,
+  { wait, pause }: Pick<LongWork, 'wait' | 'pause'>,
 ) {
   async function findSource({ outline }: SentPolygon): Promise<SourceRelease> {
     if (!sources.byPlace || 'error' in outline) return sources.of(null)
@@ -167,9 +166,17 @@ interface ManyCall {
   cutAtFault: boolean
 }
 
-/** Whether an error concerns one polygon: a failure of the service concerns all. The first may still be refused. */
-function isOwn({ code, status }: ApiError, isFirst: boolean): boolean {
-  return status < 500 || code === 'QUERY_TIMEOUT' || (code === 'OVERLOADED' && !isFirst)
+/** Gives an error that concerns one polygon: a failure of the service concerns all. The first may still be refused. */
+async function orOwnError<Found>(isFirst: boolean, advice: Promise<Found>): Promise<Found | ApiError> {
+  try {
+    return await advice
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { code, status } = error
+    const isOwn = status < 500 || code === 'QUERY_TIMEOUT' || (code === 'OVERLOADED' && !isFirst)
+    if (isOwn) return error
+    throw error
+  }
 }
 
 /** @param isFirst whether the answer has not begun, so that the call can still be refused */
@@ -207,25 +214,15 @@ export function createTasks(
 ) {
   const { wait, pause } = work
 
-  /** An error of its own is the reason of a polygon; any other fails the call. */
-  async function findOutcome(
-    { series, release }: AnsweringSource,
-    region: Region,
-    isFirst: boolean,
-  ): Promise<Outcome> {
-    try {
-      const advice = await advisors.adviseIn(work, release, region, series.condition, distribution)
-      return await explain(series, advice)
-    } catch (error) {
-      if (error instanceof ApiError && isOwn(error, isFirst)) return { advice: null, reason: error.body }
-      throw error
-    }
+  function adviseIn({ series, release }: AnsweringSource, region: Region, isFirst: boolean) {
+    return orOwnError(isFirst, advisors.adviseIn(work, release, region, series.condition, distribution))
   }
 
-  async function explain(series: Series, advice: Advice): Promise<Outcome> {
-    if (hasValues(advice)) return { advice, reason: null }
-    const reason = await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon'))
-    return { advice, reason: reason.body }
+  async function explain(series: Series, found: Advice | ApiError): Promise<Outcome> {
+    if (found instanceof ApiError) return { advice: null, reason: found.body }
+    if (hasValues(found)) return { advice: found, reason: null }
+    const reason = await wait(() => reasons.noValue(snapshot, series, found.position, 'polygon'))
+    return { advice: found, reason: reason.body }
   }
 
   /** Where several are too slow together, each has a deadline of its own. */
@@ -234,25 +231,18 @@ export function createTasks(
       const reason = (await wait(() => reasons.noRelease(snapshot, series))).body
       return group.map((): Outcome => ({ advice: null, reason }))
     }
+    const adviseOnEach = () =>
+      orOwnError(isFirst, advisors.adviseOnEach(work, release, group, series.condition, distribution))
+    const together = group.length > 1 ? await adviseOnEach() : undefined
     const outcomes: Outcome[] = []
-    const found = group.length > 1 ? await findTogether({ series, release }, group, isFirst) : undefined
     for (const [index, polygons] of group.entries()) {
-      const one = found?.[index]
-      if (!one) outcomes.push(await findOutcome({ series, release }, polygons, isFirst && index === 0))
-      else if (one instanceof ApiError) outcomes.push({ advice: null, reason: one.body })
-      else outcomes.push(await explain(series, one))
+      const found = Array.isArray(together)
+        ? (together[index] as Advice | ApiError)
+        : await adviseIn({ series, release }, polygons, isFirst && index === 0)
+      outcomes.push(await explain(series, found))
       await pause()
     }
     return outcomes
-  }
-
-  async function findTogether({ series, release }: AnsweringSource, group: Polygons[], isFirst: boolean) {
-    try {
-      return await advisors.adviseOnEach(work, release, group, series.condition, distribution)
-    } catch (error) {
-      if (error instanceof ApiError && isOwn(error, isFirst)) return undefined
-      throw error
-    }
   }
 
   return {
@@ -294,7 +284,10 @@ export function createTasks(
         const shapes = hasShapes && areas.length > 0 ? await waitForPermit(() => findOutlines(db, areas)) : []
         for (const [index, area] of areas.entries()) {
           const item = { id: area.code, name: undefined, members, geometry: shapes[index] ?? null }
-          yield async (isFirst) => [{ ...item, ...(await findOutcome({ series, release }, area, isFirst)) }]
+          yield async (isFirst) => {
+            const outcome = await explain(series, await adviseIn({ series, release }, area, isFirst))
+            return [{ ...item, ...outcome }]
+          }
         }
         if (areas.length < AREAS_A_PAGE) return
         last = areas.at(-1)
