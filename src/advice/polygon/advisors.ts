@@ -27,7 +27,7 @@ export type Where = Outline | AreaReference
 
 type Distribution = DistributionOptions | null
 
-export interface Question {
+interface Question {
   product: ProductDefinition
   /** Gets the country and the crop of the place where it lacks them. */
   asked: Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period' | 'condition'> & LocatableRequest

@@ -7,7 +7,7 @@ import type { Advisors } from './advisors.ts'
 import { type Advice, makeAdvice } from './answer.ts'
 import { chooseStatistics, figuresOfRegion, listStatisticKeys, readMeans } from './figures.ts'
 import { readGeoJson, type SentGeoJson } from './geometry.ts'
-import { type AreaInRelease, listAreasInRelease } from './queries.ts'
+import { listAreasInRelease } from './queries.ts'
 
 /** The statistics of a release in a region; null where a layer has no value. */
 export interface RegionValues {
@@ -32,16 +32,6 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
     }
   }
 
-  const describeArea = (release: PublishedRelease, area: AreaInRelease) => ({
-    /** The version of the boundaries of its level. */
-    version: area.version,
-    /** Null where nothing is stored. */
-    stored: () => area.statistics && listFigures(release, makeAdvice(release, area.statistics, ALL_LAYERS)),
-    /** Computes and stores. @throws {ReplacedMeanwhile} where the release or the area was deleted */
-    compute: async (exchange: Exchange) =>
-      listFigures(release, await advisors.adviseIn(exchange, release, area, ALL_LAYERS)),
-  })
-
   return {
     columnsOf(release: PublishedRelease) {
       const product = products.of(release.product)
@@ -52,7 +42,16 @@ export function createRegionStatistics({ database, products }: App, advisors: Ad
     async find(release: PublishedRelease, level: number, codes: readonly string[]) {
       const { countryCode } = release
       const areas = await listAreasInRelease(database.reader, { countryCode, level, codes }, release.id)
-      return areas.map((area) => describeArea(release, area))
+      return areas.map((area) => ({
+        /** The version of the boundaries of its level. */
+        version: area.version,
+        /** Null where nothing is stored. */
+        stored: () =>
+          area.statistics && listFigures(release, makeAdvice(release, area.statistics, ALL_LAYERS)),
+        /** Computes and stores. @throws {ReplacedMeanwhile} where the release or the area was deleted */
+        compute: async (exchange: Exchange) =>
+          listFigures(release, await advisors.adviseIn(exchange, release, area, ALL_LAYERS)),
+      }))
     },
     /** @throws {ApiError} for a wrong polygon, {ReplacedMeanwhile} where the release was deleted */
     async inPolygon(release: PublishedRelease, polygon: SentGeoJson, exchange: Exchange) {

@@ -40,8 +40,8 @@ import {
 } from '../bodies.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
-import type { Advisors, Question } from './advisors.ts'
-import { type Advice, makeRegionAnswer } from './answer.ts'
+import type { Advisors } from './advisors.ts'
+import { makeRegionAnswer } from './answer.ts'
 import {
   createOutline,
   invalid,
@@ -134,7 +134,15 @@ function polygonRoute(
           description: 'The statistics of the layers in the polygon.',
           headers: { 'Advisory-Release': ReleaseHeader, 'Advisory-History': HistoryHeader },
         },
-        ...documentErrors(product),
+        ...errorResponses(
+          'INVALID_PARAMETERS',
+          'INVALID_GEOMETRY',
+          ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
+          'UNKNOWN_AREA',
+          ...NO_VALUE_ERRORS,
+          'RELEASE_GONE',
+          'QUERY_TIMEOUT',
+        ),
       },
     },
     preValidation: readPolygonBody(app, request),
@@ -148,29 +156,25 @@ function polygonRoute(
         const where = saved ?? takeOutline(request) ?? areaIn(body.admin as SentArea)
         const readAll = () => readRules(body, [product], 'polygons')
         const rules = asksForQuantities(body) ? await exchange.wait(readAll) : null
-        const question = { product, asked, distribution: readDistributionOptions(body) }
-        const advice = await advisors.advise(exchange, where, question)
+        const distribution = readDistributionOptions(body)
+        const advice = await advisors.advise(exchange, where, { product, asked, distribution })
         exchange.reply.header('advisory-release', advice.release.code)
         const members = await readMembers(body, product, advice, exchange)
         const answer = { ...makeRegionAnswer(product, asked, advice, rules), ...members }
-        const entry = () => createEntry(question, advice, recordedRequest(app, body, where), answer)
+        const { countryCode, cropCode } = readSeries(product, asked)
+        const entry = () => ({
+          kind: 'polygon' as const,
+          product: code,
+          countryCode,
+          cropCode,
+          releases: [advice.release.code],
+          request: recordedRequest(app, body, where),
+          answer,
+        })
         return { ...answer, ...(await keepAnswer(exchange, record, entry)), ...ignoredMember(request) }
       }),
   } as const
 }
-
-function createEntry(
-  { product, asked }: Question,
-  { release }: Advice,
-  request: object,
-  answer: object,
-): AnswerEntry {
-  const { countryCode, cropCode } = readSeries(product, asked)
-  const { code } = product
-  return { kind: 'polygon', product: code, countryCode, cropCode, releases: [release.code], request, answer }
-}
-
-type AnswerEntry = Omit<AdvisoryRecord, 'userId'>
 
 /**
  * Keeps an answer in the history of its caller, unless the caller does without.
@@ -181,7 +185,7 @@ type AnswerEntry = Omit<AdvisoryRecord, 'userId'>
 async function keepAnswer(
   exchange: Exchange,
   record: RecordAdvisory,
-  createEntry: () => AnswerEntry,
+  createEntry: () => Omit<AdvisoryRecord, 'userId'>,
 ): Promise<{ history_id?: string }> {
   const caller = requireCaller(exchange.request)
   if (!permits(caller, 'history') || isOffTheRecord(exchange)) return {}
@@ -236,18 +240,6 @@ function pickSelection({ country_code, code, level }: SentArea): object {
 function withType(body: object): object {
   if (Object.hasOwn(body, 'type')) return body
   throw invalid('type', 'is required: it says what GeoJSON the body is')
-}
-
-function documentErrors(product: ProductDefinition) {
-  return errorResponses(
-    'INVALID_PARAMETERS',
-    'INVALID_GEOMETRY',
-    ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
-    'UNKNOWN_AREA',
-    ...NO_VALUE_ERRORS,
-    'RELEASE_GONE',
-    'QUERY_TIMEOUT',
-  )
 }
 
 /** Reads the polygon, and drops its GeoJSON: long lists of positions make the garbage collector stop all requests. */

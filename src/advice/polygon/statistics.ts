@@ -112,14 +112,14 @@ export class ReleaseStatistics {
     return this.#inCoverages(computation, releaseId, async (coverages) => {
       const findOne = async (polygons: Polygons) => {
         if (!Array.isArray(polygons)) {
-          return statisticsIn(computation, coverages, weighMeasured(computation, polygons), distribution)
+          return zonalStatistics(computation, coverages, weighMeasured(computation, polygons), distribution)
         }
         const regionKey = createRegionKey(polygons)
         const key = createKey(releaseId, regionKey, distribution)
         const cached = this.#results.get(key)
         if (cached) return cached
         const weighed = await this.#regionOf(computation, polygons, regionKey)
-        const computed = await statisticsIn(computation, coverages, weighed, distribution)
+        const computed = await zonalStatistics(computation, coverages, weighed, distribution)
         this.#results.set(key, computed)
         return computed
       }
@@ -136,7 +136,7 @@ export class ReleaseStatistics {
     distribution: Distribution,
   ): Promise<LocatedStatistics> {
     return this.#inCoverages(computation, releaseId, (coverages) =>
-      statisticsIn(computation, coverages, region, distribution),
+      zonalStatistics(computation, coverages, region, distribution),
     )
   }
 
@@ -171,17 +171,6 @@ export class ReleaseStatistics {
     if (coverages.length === 0) throw new ReplacedMeanwhile()
     return coverages
   }
-}
-
-/** @throws {SummariesGone} */
-async function statisticsIn(
-  computation: Computation,
-  coverages: ZonalCoverage[],
-  region: WeighedRegion,
-  distribution: Distribution,
-): Promise<LocatedStatistics> {
-  const { longitude, latitude } = region
-  return { ...(await zonalStatistics(computation, coverages, region, distribution)), longitude, latitude }
 }
 
 /** Gives the error of a wrong request; throws any other. */

@@ -18,9 +18,9 @@ import {
   findStore,
   type LayerDistribution,
   type LayerStatistics,
+  type LocatedStatistics,
   type StoredSummary,
   type ZonalCoverage,
-  type ZonalStatistics,
 } from './queries.ts'
 import { type Computation, readBlocks, readPolygonTiles, TileReader } from './tiles.ts'
 import type { WeighedRegion } from './weighing.ts'
@@ -277,9 +277,9 @@ function createCollector({ bands }: ZonalCoverage) {
 export async function zonalStatistics(
   computation: Computation,
   coverages: ZonalCoverage[],
-  { areaHa, weightsOf }: Pick<WeighedRegion, 'areaHa' | 'weightsOf'>,
+  { areaHa, longitude, latitude, weightsOf }: WeighedRegion,
   wanted: DistributionOptions | null,
-): Promise<ZonalStatistics> {
+): Promise<LocatedStatistics> {
   const layers: (LayerStatistics | null)[] = []
   await computation.pause()
   for (const coverage of coverages) {
@@ -294,7 +294,7 @@ export async function zonalStatistics(
           : { ...values, covered: Math.min(1, weight / total), ...(distribution && { distribution }) }
     })
   }
-  return { areaHa, layers }
+  return { areaHa, layers, longitude, latitude }
 }
 
 /** The summaries of a coverage's bands in a polygon, and the area of the polygon in the same measure. */

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { findLimit } from '#src/accounts/user-queries.ts'
 import { readFeatureName, type Validator } from '#src/advice/bodies.ts'
 import type { Advisors } from '#src/advice/polygon/advisors.ts'
@@ -35,7 +35,6 @@ const PAUSE_MS = 1000
 
 interface Keeping {
   request: FastifyRequest
-  reply: FastifyReply
   advisors: Advisors
 }
 

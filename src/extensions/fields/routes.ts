@@ -214,7 +214,7 @@ A field that is not valid, or has the id of one before it, is told with its reas
         const types = Object.keys(FEATURE_READERS).join(', ')
         throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the body as one of ${types}.`)
       }
-      const keeping = { request, reply, advisors }
+      const keeping = { request, advisors }
       const waiting = startDeadline(reply, SLOW_CLIENT_MS, overloaded)
       let leave = () => {}
       try {
