@@ -15,14 +15,12 @@ import { joinNames } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { NO_VALUE_ERRORS } from '#src/errors.ts'
-import type { AdvisoryRecord, RecordAdvisory } from '#src/history/queries.ts'
-import { sayHistoryFull } from '#src/history/recorded-answer.ts'
+import { keepAnswer } from '#src/history/keep-answer.ts'
+import type { RecordAdvisory } from '#src/history/queries.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { ignoredMember, queryMerger } from '#src/http/parameters.ts'
-import { permits, requireCaller } from '#src/http/plugins/authentication.ts'
 import { jsonReader } from '#src/http/plugins/body-parser.ts'
-import { isOffTheRecord } from '#src/http/request.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
@@ -171,30 +169,10 @@ function polygonRoute(
           request: recordedRequest(app, body, where),
           answer,
         })
+        await exchange.nextSlice()
         return { ...answer, ...(await keepAnswer(exchange, record, entry)), ...ignoredMember(request) }
       }),
   } as const
-}
-
-/**
- * Keeps an answer in the history of its caller, unless the caller does without.
- *
- * @returns the id of the item as a member of the answer; nothing where there is none
- * @throws {ApiError} where the history cannot be written
- */
-async function keepAnswer(
-  exchange: Exchange,
-  record: RecordAdvisory,
-  createEntry: () => Omit<AdvisoryRecord, 'userId'>,
-): Promise<{ history_id?: string }> {
-  const caller = requireCaller(exchange.request)
-  if (!permits(caller, 'history') || isOffTheRecord(exchange)) return {}
-  await exchange.nextSlice()
-  const entry = { userId: caller.id, ...createEntry() }
-  const stored = await exchange.wait(() => record(entry))
-  if (typeof stored === 'string') return { history_id: stored }
-  sayHistoryFull(exchange.reply, stored)
-  return {}
 }
 
 /** Makes a hook that merges body and query, and finds the polygon. The name of the Feature is the default. */

@@ -24,7 +24,7 @@ export interface Reply {
   isOpen: boolean
   offer: Offer | null
   /** An answer that feedback may name. */
-  kept: { code: string; releases: string[]; answer: object } | null
+  kept: { code: string; releases: readonly string[]; answer: object } | null
 }
 
 /** How a door writes. */
