@@ -3,6 +3,7 @@ import type { Dhis2Mapping } from '#schemas/dhis2.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { type CsvValue, csvRow, type Items } from '#src/http/formats.ts'
 import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
+import { writeBehind } from '#src/lookup/answer-text.ts'
 import { makeOutlookMembers } from '#src/lookup/entries.ts'
 import { makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
 import type { PublishedRelease, ReleaseMembers } from '#src/lookup/releases.ts'
@@ -83,15 +84,11 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
     columns: [...labels, ...figures.names, 'error', 'code'],
     object: ({ id, name, members, advice, reason }) => {
       if (advice && !reason && !rules) {
+        const { release, statistics } = advice
         const start = openText(JSON.stringify({ id, location: describeRegion(name, advice) }))
-        const entries = writeRegionEntries(product, advice.release, advice.statistics)
-        const outlook = makeOutlookMembers(
-          product,
-          advice.release,
-          figuresOfRegion(advice.release, advice.statistics),
-        )
-        const further = memberTexts(outlook).map((member) => `,${member}`)
-        const text = `${memberTexts(members).join()},"${product.entries}":${entries}${further.join('')}`
+        const entries = writeRegionEntries(product, release, statistics)
+        const outlook = makeOutlookMembers(product, release, figuresOfRegion(release, statistics))
+        const text = `${memberTexts(members).join()},"${product.entries}":${entries}${writeBehind(outlook)}`
         return closedWith(start, text)
       }
       return JSON.stringify({
