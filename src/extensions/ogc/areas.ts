@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { RegionStatistics, RegionValues } from '#src/advice/polygon/region-statistics.ts'
+import type { RegionStatistics, RegionValues } from '#src/advice/region-statistics.ts'
 import {
   type AreaFilter,
   type AreaPage,

@@ -1,5 +1,5 @@
 import type { Products } from '#schemas/products/define.ts'
-import type { RegionStatistics } from '#src/advice/polygon/region-statistics.ts'
+import type { RegionStatistics } from '#src/advice/region-statistics.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import { clientKeyOf } from '#src/http/exchange.ts'
 import { readWkt } from '#src/http/wkt.ts'

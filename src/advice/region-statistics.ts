@@ -2,12 +2,12 @@ import type { App } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { ALL_LAYERS, EVERY_CONDITION } from '#src/lookup/conditions.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
-import { alternativeColumns, statisticColumns } from '../columns.ts'
-import type { Advisors } from './advisors.ts'
-import { type Advice, makeAdvice } from './answer.ts'
-import { chooseStatistics, figuresOfRegion, listStatisticKeys, readMeans } from './figures.ts'
-import { readGeoJson, type SentGeoJson } from './geometry.ts'
-import { listAreasInRelease } from './queries.ts'
+import { alternativeColumns, statisticColumns } from './columns.ts'
+import type { Advisors } from './polygon/advisors.ts'
+import { type Advice, makeAdvice } from './polygon/answer.ts'
+import { chooseStatistics, figuresOfRegion, listStatisticKeys, readMeans } from './polygon/figures.ts'
+import { readGeoJson, type SentGeoJson } from './polygon/geometry.ts'
+import { listAreasInRelease } from './polygon/queries.ts'
 
 /** The statistics of a release in a region; null where a layer has no value. */
 export interface RegionValues {
