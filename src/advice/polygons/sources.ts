@@ -1,10 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import type { ErrorBody } from '#schemas/common.ts'
+import type { PolygonName } from '#schemas/polygon.ts'
 import { MOST_POLYGONS, PolygonLabels } from '#schemas/polygons.ts'
 import type { Series } from '#schemas/products/define.ts'
 import { findAdminCountry, findOutlines, refuseWithoutAreas } from '#src/catalog/area-queries.ts'
 import type { Db } from '#src/data/tables.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { ID_RULE, isNumberId, validationError } from '#src/http/parameters.ts'
 import { databaseError } from '#src/http/plugins/error-handler.ts'
 import { isObject } from '#src/lib/json.ts'
@@ -15,7 +18,7 @@ import type { SourceRelease, SourceReleases } from '#src/lookup/places.ts'
 import { makeReleaseMembers, type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
-import { measureBounds } from '#src/raster/rings.ts'
+import { measureBounds, type Rings } from '#src/raster/rings.ts'
 import { readCollection, readFeatureName, type Validator } from '../bodies.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import { type Advice, hasValues } from '../polygon/answer.ts'
@@ -30,6 +33,49 @@ import { type AreaInRelease, listAreasInRelease } from '../polygon/queries.ts'
 import type { MeasuredPolygons, Polygons, Region } from '../polygon/weighing.ts'
 import type { LongWork } from '../polygon/work.ts'
 import type { PolygonItem } from './items.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    placeSources: readonly PlaceSource[]
+  }
+}
+
+/** Polygons of a caller, which requests name. */
+export interface PlaceSource {
+  /** One of them, which may also be the `place` of a request. */
+  one: PolygonName & {
+    /** Whether a text may name one: names of areas may be written alike. */
+    isLike(text: string): boolean
+    /** @throws {ApiError} NOT_FOUND, or INSUFFICIENT_SCOPE */
+    find(exchange: Exchange, text: string): Promise<NamedPolygon>
+  }
+  many: PolygonName & {
+    /** @throws {ApiError} NOT_FOUND, or INSUFFICIENT_SCOPE */
+    find(exchange: Exchange, name: string): Promise<OpenPolygons>
+  }
+}
+
+interface NamedPolygon {
+  id: string
+  name: string | null
+  polygons: Rings[]
+}
+
+/** Opens the polygons for an answer. */
+export type OpenPolygons = (app: App, lookup: Lookup, reading: PolygonReading) => PolygonReader
+
+export interface PolygonReading {
+  snapshot: Snapshot
+  sources: SourceReleases
+  work: LongWork
+}
+
+export interface PolygonReader {
+  /** Finds the sources of all. @throws {ApiError} where none has a release */
+  locate(): ReturnType<typeof locatePolygons>
+  /** @throws {ApiError} NOT_FOUND where they were deleted meanwhile */
+  pages(): AsyncGenerator<LocatedPolygon[]>
+}
 
 /** The areas of a level, or those within another area. */
 export interface LevelSelection {
