@@ -262,6 +262,10 @@ export function databaseUnavailable(): ApiError {
   return new ApiError('DATABASE_UNAVAILABLE')
 }
 
+export function overloaded(): ApiError {
+  return new ApiError('OVERLOADED')
+}
+
 /** A failure for the operator, such as a bad manifest. The command line prints the message without a stack. */
 export class OperatorError extends Error {
   override name = 'OperatorError'

@@ -10,10 +10,9 @@ import {
   SHAPE_DECIMALS,
   type ShapeFormat,
 } from '#src/catalog/area-queries.ts'
-import { ApiError } from '#src/errors.ts'
+import { ApiError, overloaded } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
-import { overloaded } from '#src/http/plugins/overload.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
