@@ -1,5 +1,5 @@
+import { isReplaced } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { isReplaced } from '#src/lookup/releases.ts'
 import type { Advisors } from './advisors.ts'
 import { type ClaimedArea, claimAreas, giveBackAreas } from './queries.ts'
 import { createBackgroundWork } from './work.ts'

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { ApiError } from '#src/errors.ts'
+import { ApiError, ReplacedMeanwhile } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { Cache } from '#src/lib/cache.ts'
-import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import {

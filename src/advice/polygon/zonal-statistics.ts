@@ -1,6 +1,6 @@
 import type { Ask } from '#src/data/cancellable.ts'
+import { ReplacedMeanwhile } from '#src/errors.ts'
 import type { Pause } from '#src/lib/limiter.ts'
-import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { type CoveredPixels, countTiles } from '#src/raster/blocks.ts'
 import {
   type BandPixels,

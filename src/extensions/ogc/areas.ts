@@ -10,12 +10,12 @@ import {
   SHAPE_DECIMALS,
   type ShapeFormat,
 } from '#src/catalog/area-queries.ts'
-import { ApiError, overloaded } from '#src/errors.ts'
+import { ApiError, overloaded, refuseIfReplaced } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import type { Pause } from '#src/lib/limiter.ts'
-import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
+import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 /** A request, and how it waits. */
 export interface RequestContext {
