@@ -8,11 +8,13 @@ import { keys } from './accounts/keys.ts'
 import type { LoginSteps } from './accounts/steps.ts'
 import { user } from './accounts/user.ts'
 import type { Additions } from './advice/additions.ts'
-import { addAdviceSchemas, advisory, warmUp } from './advice/index.ts'
+import { advisory, warmUp } from './advice/index.ts'
 import { location } from './advice/location/routes.ts'
 import { createProvenance } from './advice/point/provenance-queries.ts'
-import { createAdvisors, createRegionStatistics } from './advice/polygon/advisors.ts'
+import { Advisors } from './advice/polygon/advisors.ts'
 import { createRuleReader } from './advice/quantities/compute.ts'
+import { createRegionStatistics } from './advice/region-statistics.ts'
+import { addAdviceSchemas } from './advice/schemas.ts'
 import { admin } from './catalog/areas.ts'
 import { listCountryNames } from './catalog/reference-queries.ts'
 import { publishesSynthetic } from './catalog/release-queries.ts'
@@ -204,7 +206,7 @@ async function collectAdditions(app: App, lookup: Lookup, extensions: readonly E
 }
 
 function createCore(guarded: App, lookup: Lookup, steps: LoginSteps): Omit<Core, 'releaseLinks'> {
-  const advisors = createAdvisors(guarded, lookup)
+  const advisors = new Advisors(guarded, lookup)
   return {
     schemas: addAdviceSchemas(guarded),
     lookup,

@@ -262,6 +262,27 @@ export function databaseUnavailable(): ApiError {
   return new ApiError('DATABASE_UNAVAILABLE')
 }
 
+export function overloaded(): ApiError {
+  return new ApiError('OVERLOADED')
+}
+
+/** A release or its tiles were deleted or replaced during a read, which begins anew. */
+export class ReplacedMeanwhile extends Error {
+  override name = 'ReplacedMeanwhile'
+  override message = 'what was being read has been replaced'
+}
+
+export const isReplaced = (error: unknown) => error instanceof ReplacedMeanwhile
+
+/** @throws {ApiError} OVERLOADED where the release or the boundaries are being replaced */
+export async function refuseIfReplaced<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isReplaced(error) ? overloaded() : error
+  }
+}
+
 /** A failure for the operator, such as a bad manifest. The command line prints the message without a stack. */
 export class OperatorError extends Error {
   override name = 'OperatorError'

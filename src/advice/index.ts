@@ -1,7 +1,3 @@
-import { defineAllProductsSchemas, definePointSchemas, listPointComponents } from '#schemas/advisory.ts'
-import { defineBatchFormats, defineBatchSchemas, listBatchComponents } from '#schemas/batch.ts'
-import { definePolygonSchemas, listPolygonComponents } from '#schemas/polygon.ts'
-import { definePolygonsFormats, definePolygonsSchemas, listPolygonsComponents } from '#schemas/polygons.ts'
 import { listStores, requireStore } from '#src/data/tiles/stores.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
@@ -14,10 +10,10 @@ import { placeRoutes } from './places/routes.ts'
 import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
 import { computeAreas } from './polygon/background.ts'
-import { POLYGON_FORMATS } from './polygon/formats.ts'
 import { polygonRoutes } from './polygon/routes.ts'
 import { manyRoutes } from './polygons/routes.ts'
 import type { ReadRules } from './quantities/compute.ts'
+import type { AdviceSchemas } from './schemas.ts'
 
 function observeLookup({ config, metrics }: App, { state }: Lookup): void {
   metrics.observe('agro_tile_cache_tiles', () => state().cache.tiles)
@@ -68,37 +64,6 @@ function byProductAndCountry(
   }
   return [...groups.values()].map(({ labels, releases }) => ({ labels, value: measure(releases) }))
 }
-
-/** Adds the schemas of advice to a scope: extensions answer with them, too. */
-export function addAdviceSchemas(app: App) {
-  const { placeSources } = app
-  const { list: products } = app.products
-  const points = products.map((product) => definePointSchemas(product, app.additions))
-  const polygons = definePolygonSchemas(
-    points,
-    placeSources.map(({ one }) => one),
-  )
-  const formats = POLYGON_FORMATS.map(({ name }) => name)
-  const ofMany = placeSources.map(({ many }) => many)
-  const many = {
-    schemas: definePolygonsSchemas(polygons, formats, ofMany),
-    forms: definePolygonsFormats(products),
-  }
-  const batch = { schemas: points.map(defineBatchSchemas), forms: defineBatchFormats(products) }
-  const allProducts = defineAllProductsSchemas(points, app.additions)
-  const components = [
-    ...listPointComponents(points, app.additions),
-    ...allProducts.components,
-    ...listBatchComponents(batch.schemas, batch.forms),
-    ...listPolygonComponents(polygons),
-    ...listPolygonsComponents(many.schemas, many.forms),
-  ]
-  for (const schema of components) app.addSchema(schema)
-  app.decorateRequest('ignored', null)
-  return { points, allProducts, batch, polygons, many }
-}
-
-export type AdviceSchemas = ReturnType<typeof addAdviceSchemas>
 
 interface AdvisoryOptions {
   schemas: AdviceSchemas

@@ -23,12 +23,11 @@ import {
 } from '#src/catalog/release-queries.ts'
 import type { Database } from '#src/data/client.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import { ApiError, OperatorError } from '#src/errors.ts'
+import { ApiError, OperatorError, ReplacedMeanwhile } from '#src/errors.ts'
 import { type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
 import { type Publishing, publishChecked } from '#src/ingest/publish.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { conditionMember } from '#src/lookup/conditions.ts'
-import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { changeText, formatNumber } from './table.ts'
 import { progressLine, say } from './terminal.ts'
 

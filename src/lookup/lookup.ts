@@ -1,9 +1,8 @@
 import { ofSeasonless } from '#schemas/product.ts'
 import type { Products, Series } from '#schemas/products/define.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
-import { ApiError, unknownCountry } from '#src/errors.ts'
+import { ApiError, isReplaced, overloaded, refuseIfReplaced, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { overloaded } from '#src/http/plugins/overload.ts'
 import { type ClientKey, createLimiter, EVERYBODY, type Limiter } from '#src/lib/limiter.ts'
 import { swapped } from '#src/lib/names.ts'
 import { fillMissing } from '#src/lib/promises.ts'
@@ -22,7 +21,7 @@ import { createAreaNames } from './gazetteer.ts'
 import { createPixelReader, type PixelReader } from './pixels.ts'
 import { type AreaFinder, createAreaFinder, createRequestLocator, listDistinctCountries } from './places.ts'
 import type { PointQuery, Position } from './queries.ts'
-import { isReplaced, type PublishedRelease, type RequestedSeries, refuseIfReplaced } from './releases.ts'
+import type { PublishedRelease, RequestedSeries } from './releases.ts'
 import {
   countryNamed,
   createPinnedReleases,

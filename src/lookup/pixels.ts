@@ -4,6 +4,7 @@ import { type FailureSources, findAlsoAtPrimary, isDatabaseUnavailable } from '#
 import type { Db } from '#src/data/tables.ts'
 import { createTileStores, mapStores, requireStore, type TileStores } from '#src/data/tiles/stores.ts'
 import type { TileAddress, TileStore } from '#src/data/tiles/tile-queries.ts'
+import { ReplacedMeanwhile } from '#src/errors.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import { Cache } from '#src/lib/cache.ts'
 import { findCell } from '#src/raster/grid.ts'
@@ -12,7 +13,7 @@ import { describeEntry, type EntryCertainty, figuresOfPoint } from './certainty.
 import { conditionError } from './conditions.ts'
 import { assembleValues, type StoredPixels } from './entries.ts'
 import { findCells, findPixels, findReleases, type PixelAddress, type Position } from './queries.ts'
-import { createNumbering, type NumberedCoverage, ReplacedMeanwhile } from './releases.ts'
+import { createNumbering, type NumberedCoverage } from './releases.ts'
 
 /** Measured memory of a tile beside its pixels. */
 export const ENTRY_BYTES = 500

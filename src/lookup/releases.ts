@@ -2,7 +2,6 @@ import { describeRelease } from '#schemas/advisory.ts'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import { isStale, type ProductDefinition, type Series } from '#schemas/products/define.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
-import { overloaded } from '#src/http/plugins/overload.ts'
 import { isoMonth, isoMonthNamed, monthAndYear } from '#src/lib/dates.ts'
 import { wordKey } from '#src/lib/names.ts'
 import { createReleaseWriter, type ReleaseWriter } from './answer-text.ts'
@@ -133,21 +132,4 @@ export function positionOf({ lat, lng }: Pick<PointRequest, 'lat' | 'lng'>): Pos
 /** ISO date of the first day of a month; the schema has checked the text. */
 export function firstDayOf(period: string): string {
   return `${isoMonthNamed(period) ?? period.trim()}-01`
-}
-
-/** A release or its tiles were deleted or replaced during a read, which begins anew. */
-export class ReplacedMeanwhile extends Error {
-  override name = 'ReplacedMeanwhile'
-  override message = 'what was being read has been replaced'
-}
-
-export const isReplaced = (error: unknown) => error instanceof ReplacedMeanwhile
-
-/** @throws {ApiError} OVERLOADED where the release or the boundaries are being replaced */
-export async function refuseIfReplaced<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work()
-  } catch (error) {
-    throw isReplaced(error) ? overloaded() : error
-  }
 }

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import { formatArray } from '#src/data/sql.ts'
 import type { Db } from '#src/data/tables.ts'
-import { overloaded } from '#src/http/plugins/overload.ts'
-import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
+import { overloaded, ReplacedMeanwhile } from '#src/errors.ts'
 import { RUN_LENGTH, SUMMARY_VERSION, SummaryRun } from '#src/raster/summary.ts'
 import type { Layer } from './published.ts'
 

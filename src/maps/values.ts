@@ -1,7 +1,7 @@
 import type { Db } from '#src/data/tables.ts'
 import { requireStore, type TileStores } from '#src/data/tiles/stores.ts'
+import { ReplacedMeanwhile } from '#src/errors.ts'
 import type { Pause } from '#src/lib/limiter.ts'
-import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'
 import {
   degreesOfPixel,

@@ -12,7 +12,6 @@ import { createMeasure, sameGrid } from '#src/raster/grid.ts'
 import { measureBounds, type Rings } from '#src/raster/rings.ts'
 import { emptySummary, type Summary } from '#src/raster/summary.ts'
 import type { DecodedTile } from '#src/raster/tiles.ts'
-import { type Computation, readBlocks, readingTiles, readPolygonTiles } from '../polygon/computing.ts'
 import {
   type LayerStatistics,
   listAreasInRelease,
@@ -22,6 +21,7 @@ import {
   type ZonalBand,
   type ZonalCoverage,
 } from '../polygon/queries.ts'
+import { type Computation, readBlocks, readPolygonTiles, readTiles } from '../polygon/tiles.ts'
 import { type WeighedRegion, weighPolygons } from '../polygon/weighing.ts'
 import { refuseMoved, zonalStatistics } from '../polygon/zonal-statistics.ts'
 
@@ -340,9 +340,10 @@ function coveringRectangle(coverages: ZonalCoverage[]): Rings {
 /** A computation for a command: without a queue, and without an end but the command's. */
 export async function computingAlone(database: Database): Promise<Computation> {
   const reads = readUntil(database, new AbortController().signal)
+  const stores = await createTileStores(database)
   return {
     ...reads,
-    readTiles: readingTiles(await createTileStores(database), reads),
+    readTiles: (coverage, tiles) => readTiles(stores, reads, coverage, tiles),
     wait: (something) => something(),
     pause: async () => {},
   }

@@ -10,19 +10,13 @@ import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
 import { makeReleaseMembers } from '#src/lookup/releases.ts'
 import { readMembers } from '../additions.ts'
 import { type Answer, answerFrom } from '../answer.ts'
-import { nameCells } from '../columns.ts'
+import { nameCells, regionColumns } from '../columns.ts'
 import { readNamed } from '../point/advise.ts'
 import { describeCountry, writeRow } from '../point/answer.ts'
 import { combineReasons, createReason, type ProductReason } from '../point/reasons.ts'
 import type { Advisors } from '../polygon/advisors.ts'
-import {
-  type Advice,
-  describeRegion,
-  listStatisticKeys,
-  makeRegionData,
-  readMeans,
-  regionColumns,
-} from '../polygon/answer.ts'
+import { type Advice, describeRegion, makeRegionData } from '../polygon/answer.ts'
+import { listStatisticKeys, readMeans } from '../polygon/figures.ts'
 import type { Outline } from '../polygon/geometry.ts'
 import { type QuantityRules, quantitiesAt, type ReadRules, withQuantities } from '../quantities/compute.ts'
 import { asksForQuantities, type FieldArea } from '../quantities/plan.ts'
@@ -76,9 +70,7 @@ export async function adviseOnRegion(
     const release = releaseOf(product)
     if (release instanceof ApiError) throw release
     const own = { ...asked, ...(release !== undefined && { release }) }
-    const advice = await advisors.adviseWithTimeout(exchange, (waiting) =>
-      advisors.adviseOn(where, { product, asked: own, wanted: null }, waiting),
-    )
+    const advice = await advisors.advise(exchange, where, { product, asked: own, distribution: null })
     Object.assign(asked, sourceMember(own))
     const data =
       isArea && rules ? withAmounts(product, advice, rules) : makeRegionData(product, advice, rules)

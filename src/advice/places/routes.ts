@@ -22,7 +22,7 @@ import { createPlaces, type Place, type Places } from '../location/place.ts'
 import type { PointAdvisor } from '../point/advise.ts'
 import type { PointSource } from '../point/answer.ts'
 import { documentErrors, documentTexts } from '../point/routes.ts'
-import { listStatisticKeys } from '../polygon/answer.ts'
+import { listStatisticKeys } from '../polygon/figures.ts'
 import { createOutline } from '../polygon/geometry.ts'
 import { adviseOnRegion, type RegionParts } from './advise.ts'
 

@@ -1,31 +1,8 @@
+import { isReplaced } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { tooSlow } from '#src/http/plugins/time-budget.ts'
-import { type ClientKey, sharedWork } from '#src/lib/limiter.ts'
-import { createDeadline } from '#src/lib/time-budget.ts'
-import { isReplaced } from '#src/lookup/releases.ts'
 import type { Advisors } from './advisors.ts'
-import { type Computation, computationUntil } from './computing.ts'
 import { type ClaimedArea, claimAreas, giveBackAreas } from './queries.ts'
-
-/** A computation in the background may take longer than one of a request. */
-const BACKGROUND_MS = 60_000
-
-/**
- * Computes without a request, and without a place in the queue of requests.
- *
- * @param closing ends the computation with its reason
- * @throws {ApiError} QUERY_TIMEOUT after a minute
- */
-export async function computeInBackground<Result>(
-  app: App,
-  clientKey: ClientKey,
-  closing: AbortSignal,
-  task: (computation: Computation) => Promise<Result>,
-): Promise<Result> {
-  const deadline = createDeadline(closing)
-  deadline.setDue(BACKGROUND_MS, () => tooSlow(BACKGROUND_MS))
-  return task(computationUntil(app, clientKey, deadline)).finally(deadline.end)
-}
+import { createBackgroundWork } from './work.ts'
 
 /** A piece takes a second or so, and all of them less than the lease of a claim. */
 const AREAS_A_PIECE = 10
@@ -41,21 +18,19 @@ export function computeAreas(app: App, advisors: Advisors): void {
   const { log } = app
   // The look through many releases may take longer than a statement of a request.
   const { writer, patientWriter } = app.database
-  const clientKey = sharedWork('areas')
   let settled: string | undefined
   let computed = 0
 
-  /** Computes in turn until a request comes, or an area is not stored. */
+  /** Computes one after the other until a request comes, or an area is not stored. */
   async function computeEach(
     areas: ClaimedArea[],
     signal: AbortSignal,
   ): Promise<{ next: boolean | number; failed?: ClaimedArea }> {
+    const work = createBackgroundWork(app, 'areas', signal)
     for (const area of areas) {
-      if (advisors.isBusy()) return { next: BUSY_MS }
+      if (advisors.isBusy) return { next: BUSY_MS }
       try {
-        await computeInBackground(app, clientKey, signal, (task) =>
-          advisors.store(task, area.releaseId, area),
-        )
+        await advisors.store(work, area.releaseId, area)
         computed++
       } catch (error) {
         if (signal.aborted || isReplaced(error)) return { next: false }
@@ -73,7 +48,7 @@ export function computeAreas(app: App, advisors: Advisors): void {
   }
 
   async function computeSome(signal: AbortSignal): Promise<boolean | number> {
-    if (advisors.isBusy()) return BUSY_MS
+    if (advisors.isBusy) return BUSY_MS
     const claim = await claimAreas(patientWriter, AREAS_A_PIECE, settled)
     if (!claim) return BUSY_MS
     const { areas, state, alone } = claim

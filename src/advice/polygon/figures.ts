@@ -1,4 +1,5 @@
-import { round } from '#src/lib/round.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
+import { round, roundAmount } from '#src/lib/round.ts'
 import type { Figures } from '#src/lookup/certainty.ts'
 import {
   ALL_LAYERS,
@@ -8,8 +9,9 @@ import {
   narrow,
 } from '#src/lookup/conditions.ts'
 import type { ReleaseLabels } from '#src/lookup/entries.ts'
-import type { Companion } from '#src/lookup/queries.ts'
-import type { LayerStatistics, ZonalStatistics } from './queries.ts'
+import type { Companion, LayerLabel } from '#src/lookup/queries.ts'
+import type { DistributionOptions, Quantile } from '#src/raster/distribution.ts'
+import type { LayerDistribution, LayerStatistics, ZonalStatistics } from './queries.ts'
 
 /** The numbers of a release in a region, and the condition of the region that answers. */
 
@@ -95,5 +97,78 @@ export function chooseStatistics(
     ...statistics,
     layers: narrow(release, choice, statistics.layers, null),
     chosen: { ...choice, read: figuresOfRegion(release, statistics).read },
+  }
+}
+
+/** The means of a release's layers, then of its companions, as answers have them; null for none. Codes have no mean. */
+export function readMeans(
+  release: ReleaseLabels,
+  { statistics }: { statistics: ChosenStatistics },
+): (number | null)[] {
+  const { read, least, most } = figuresOfRegion(release, statistics)
+  return [...release.layers, ...release.companions].map((band, at) => {
+    const isMixed = 'role' in band && band.role === 'landscape' && least(at) !== most(at)
+    return isMixed || Number.isNaN(read(at)) ? null : read(at)
+  })
+}
+
+/** The keys of the numbers of a layer in an answer, in their order: quantiles and their errors come last. */
+export function listStatisticKeys(
+  { value, total }: ProductDefinition,
+  wanted: DistributionOptions | null = null,
+): string[] {
+  return [
+    ...[value.key, 'min', 'max', 'stddev', 'covered_percent'],
+    ...(total ? [total.key] : []),
+    ...(wanted?.quantiles ?? []).flatMap((part) => [`quantile_${part}`, `quantile_${part}_error`]),
+  ]
+}
+
+/** The numbers of a layer in the order of their keys. Totals come from the unrounded mean. */
+export function computeFigures(
+  { total }: ProductDefinition,
+  layer: LayerLabel,
+  { mean, minimum, maximum, deviation, covered, distribution }: LayerStatistics,
+  areaHa: number,
+): number[] {
+  return [
+    ...[mean, minimum, maximum, deviation].map((number) => round(number, layer.decimals)),
+    roundAmount(100 * covered),
+    ...(total ? [roundAmount(mean * areaHa * covered)] : []),
+    ...roundQuantiles(layer, distribution).flatMap(({ value, error }) => [value, error]),
+  ]
+}
+
+function roundQuantiles({ decimals }: LayerLabel, distribution: LayerDistribution | undefined): Quantile[] {
+  return (distribution?.quantiles ?? []).map(({ quantile, value, error }) => ({
+    quantile,
+    value: round(value, decimals),
+    error: roundUp(error, decimals),
+  }))
+}
+
+/** Decimals of the percentages of a histogram. */
+const PERCENT_DECIMALS = 4
+
+function roundBins({ decimals }: LayerLabel, distribution: LayerDistribution | undefined): object[] {
+  return (distribution?.histogram ?? []).map(({ from, to, share, error }) => ({
+    from: round(from, decimals),
+    to: round(to, decimals),
+    percent: round(100 * share, PERCENT_DECIMALS),
+    error: roundUp(100 * error, PERCENT_DECIMALS),
+  }))
+}
+
+/** Rounds the bound of an error, never down. */
+function roundUp(error: number, decimals: number): number {
+  return round(Math.ceil(error * 10 ** decimals) / 10 ** decimals, decimals)
+}
+
+/** The quantiles and the histogram of a layer, where they were asked for. */
+export function describeDistribution(layer: LayerLabel, distribution: LayerDistribution | undefined) {
+  const [quantiles, histogram] = [roundQuantiles(layer, distribution), roundBins(layer, distribution)]
+  return {
+    ...(quantiles.length > 0 && { quantiles }),
+    ...(histogram.length > 0 && { histogram }),
   }
 }

@@ -25,7 +25,7 @@ const SHOWN_CHARACTERS = 60
 
 export interface SentGeoJson {
   value: unknown
-  /** Its place in the body, as a dotted path; empty for the whole body. */
+  /** Its path in the body, with dots; empty for the whole body. */
   at: string
 }
 
@@ -39,7 +39,7 @@ export function createOutline(polygons: Rings[]): Outline {
   return { type: polygons.length === 1 ? 'Polygon' : 'MultiPolygon', polygons }
 }
 
-/** The only Feature of a FeatureCollection; any other value unchanged. @throws {ApiError} with the place in the body */
+/** The only Feature of a FeatureCollection; any other value unchanged. @throws {ApiError} with the path in the body */
 export function soleFeature(sent: SentGeoJson): SentGeoJson {
   const { value, at } = sent
   if (!isObject(value) || value.type !== 'FeatureCollection') return sent
@@ -53,7 +53,7 @@ export function soleFeature(sent: SentGeoJson): SentGeoJson {
   throw invalid(within(feature.at, 'type'), 'must be Feature')
 }
 
-/** The polygons of GeoJSON, without heights, and unrepaired. @throws {ApiError} with the place in the body */
+/** The polygons of GeoJSON, without heights, and unrepaired. @throws {ApiError} with the path in the body */
 export function readGeoJson({ value, at }: SentGeoJson): Outline {
   const feature = asObject(value, at)
   refuseCrs(feature, at)
@@ -185,19 +185,19 @@ function readRing(value: unknown, at: string, budget: { left: number }): Float64
   return ring
 }
 
-/** @param placeOf creates the place, which only an error needs */
-function readPosition(value: unknown, placeOf: () => string): [longitude: number, latitude: number] {
+/** @param pathOf creates the path, which only an error needs */
+function readPosition(value: unknown, pathOf: () => string): [longitude: number, latitude: number] {
   if (!Array.isArray(value) || value.length < 2 || value.length > LONGEST_POSITION) {
-    throw invalid(placeOf(), `must be [longitude, latitude], not ${shown(value)}`)
+    throw invalid(pathOf(), `must be [longitude, latitude], not ${shown(value)}`)
   }
   if (!value.every((number) => Number.isFinite(number))) {
-    throw invalid(placeOf(), `must be [longitude, latitude] in numbers, not ${shown(value)}`)
+    throw invalid(pathOf(), `must be [longitude, latitude] in numbers, not ${shown(value)}`)
   }
   const [longitude, latitude] = value as [number, number]
   if (Math.abs(longitude) > 180 || Math.abs(latitude) > 90) {
     const swapped = Math.abs(latitude) <= 180 && Math.abs(longitude) <= 90
     throw invalid(
-      placeOf(),
+      pathOf(),
       swapped
         ? `has the latitude ${latitude}: did you mean lng, lat? GeoJSON has the longitude first`
         : 'must have a longitude from -180 to 180 and a latitude from -90 to 90',
@@ -209,7 +209,7 @@ function readPosition(value: unknown, placeOf: () => string): [longitude: number
 /** The area of a triangle below this share of its extent squared is noise of rounding. */
 const FLAT = 2 ** -40
 
-/** Whether all positions lie on one line. The area alone does not tell: rings that cross themselves may have none. */
+/** Whether all positions lie on one line. The area alone does not show it: rings that cross themselves may have none. */
 function isFlat(ring: Float64Array): boolean {
   const x = ring[0] as number
   const y = ring[1] as number
@@ -316,7 +316,7 @@ function findCrossings(ring: Float64Array, latitude: number): number[] {
  * Refuses polygons that are invalid by OGC Simple Features (1.2.1, section 6.1.11). ST_IsValid compares all edges whose
  * boxes meet, takes seconds for a comb, and cannot be interrupted on the embedded database.
  *
- * @throws {ApiError} with one of the faults and its place
+ * @throws {ApiError} with one of the faults and its position
  */
 export async function refuseInvalid(polygons: Rings[], pause: Pause): Promise<void> {
   const fault = await findFault(polygons, pause)
@@ -330,11 +330,11 @@ async function findFault(
   pause: Pause,
 ): Promise<(Position & { rule: string }) | undefined> {
   const edges = new RingEdges(polygons)
-  const places = polygons.flatMap((rings, polygon) =>
-    rings.map((_, index): Place => ({ polygon, hole: index > 0 })),
+  const roles = polygons.flatMap((rings, polygon) =>
+    rings.map((_, index): RingRole => ({ polygon, hole: index > 0 })),
   )
   await pause()
-  const steps = new Sweep(edges, places.length).run()
+  const steps = new Sweep(edges, roles.length).run()
   let step = steps.next()
   for (; !step.done; step = steps.next()) await pause()
   const found = step.value
@@ -342,12 +342,12 @@ async function findFault(
     const { kind, longitude, latitude } = found
     return { rule: MEETING_RULES[kind], longitude, latitude }
   }
-  const misplaced = findMisplaced(places, found)
+  const misplaced = findMisplaced(roles, found)
   if (misplaced) {
     const [longitude, latitude] = polygons.flat()[misplaced.ring] as unknown as [number, number]
     return { rule: misplaced.rule, longitude, latitude }
   }
-  const cut = findCut(places, found)
+  const cut = findCut(roles, found)
   if (cut === undefined) return undefined
   return {
     rule: 'is cut into parts by its holes',
@@ -361,27 +361,28 @@ const MEETING_RULES = {
   'self-touch': 'has a ring that touches itself',
 }
 
-interface Place {
+/** What a ring is of which polygon. */
+interface RingRole {
   polygon: number
   hole: boolean
 }
 
 /** A misplaced ring, of rings that do not cross. */
 function findMisplaced(
-  places: Place[],
+  roles: RingRole[],
   { around }: RingRelations,
 ): { ring: number; rule: string } | undefined {
-  const holes = places.map((place, ring) => (place.hole ? findSurroundings(ring, place.polygon) : undefined))
-  const rules: [rule: string, isBroken: (place: Place, ring: number) => boolean][] = [
+  const holes = roles.map((role, ring) => (role.hole ? findSurroundings(ring, role.polygon) : undefined))
+  const rules: [rule: string, isBroken: (role: RingRole, ring: number) => boolean][] = [
     ['has a hole outside of its polygon', (_, ring) => holes[ring]?.inShell === false],
     ['has a hole within another hole', (_, ring) => holes[ring]?.inHole === true],
     [
       'has a polygon within another one',
-      ({ hole }, ring) => !hole && places[around[ring] ?? -1]?.hole === false,
+      ({ hole }, ring) => !hole && roles[around[ring] ?? -1]?.hole === false,
     ],
   ]
   for (const [rule, isBroken] of rules) {
-    const ring = places.findIndex(isBroken)
+    const ring = roles.findIndex(isBroken)
     if (ring !== -1) return { ring, rule }
   }
   return undefined
@@ -390,9 +391,9 @@ function findMisplaced(
   function findSurroundings(ring: number, polygon: number): { inShell: boolean; inHole: boolean } {
     let inHole = false
     for (let outer = around[ring]; outer !== undefined; outer = around[outer]) {
-      const place = places[outer] as Place
-      if (place.polygon !== polygon) continue
-      if (!place.hole) return { inShell: true, inHole }
+      const role = roles[outer] as RingRole
+      if (role.polygon !== polygon) continue
+      if (!role.hole) return { inShell: true, inHole }
       inHole = true
     }
     return { inShell: false, inHole }
@@ -400,8 +401,8 @@ function findMisplaced(
 }
 
 /** A vertex where rings touch that other touches already connect: together they enclose a part of the inside. */
-function findCut(places: Place[], { touches }: RingRelations): number | undefined {
-  const parents = places.map((_, ring) => ring)
+function findCut(roles: RingRole[], { touches }: RingRelations): number | undefined {
+  const parents = roles.map((_, ring) => ring)
   const rootOf = (ring: number): number => {
     let root = ring
     while (parents[root] !== root) {
@@ -414,7 +415,7 @@ function findCut(places: Place[], { touches }: RingRelations): number | undefine
   for (const { vertex, rings } of touches) {
     const first = new Map<number, number>()
     for (const ring of rings) {
-      const { polygon } = places[ring] as Place
+      const { polygon } = roles[ring] as RingRole
       const other = first.get(polygon)
       if (other === undefined) first.set(polygon, ring)
       else if (rootOf(other) === rootOf(ring)) return vertex

@@ -5,8 +5,8 @@ import type { Ask } from '#src/data/cancellable.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import type { Db } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
+import { ReplacedMeanwhile } from '#src/errors.ts'
 import type { LayerLabel, Position } from '#src/lookup/queries.ts'
-import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import type { BlockRun } from '#src/raster/blocks.ts'
 import type { HistogramBin, Quantile } from '#src/raster/distribution.ts'
 import type { LevelExtent, TiledGrid } from '#src/raster/grid.ts'
@@ -287,7 +287,7 @@ export interface ZonalBand extends LayerLabel {
   /** Of a band about layers; null for a layer. */
   role: CompanionRole | null
   unit: string
-  /** Place of the layer in the answers, from 0. */
+  /** Index of the layer in the answers, from 0. */
   index: number
   scale: number
   offset: number
@@ -405,8 +405,8 @@ function listBlocks({ level, row, start, end, column: runColumn, bands }: FoundR
   const first = runColumn * RUN_LENGTH
   const blocks: StoredSummary[] = []
   for (let column = Math.max(start, first); column < Math.min(end, first + RUN_LENGTH); column++) {
-    const place = column - first
-    if (run.has(place)) blocks.push({ level, row, column, summary: (band) => run.summary(place, band) })
+    const index = column - first
+    if (run.has(index)) blocks.push({ level, row, column, summary: (band) => run.summary(index, band) })
   }
   return blocks
 }

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { type TObject, Type } from 'typebox'
 import { HistoryHeader, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
@@ -37,6 +37,7 @@ import {
   refuseUnlessOne,
 } from '../bodies.ts'
 import type { ReadRules } from '../quantities/compute.ts'
+import { asksForQuantities } from '../quantities/plan.ts'
 import type { Advisors } from './advisors.ts'
 import { makeRegionAnswer } from './answer.ts'
 import {
@@ -49,29 +50,9 @@ import {
   toGeoJson,
 } from './geometry.ts'
 
-/** The parameters and the place of a request. The history would store all else that a body may hold. */
-function recordedRequest(
-  { geometry: _, admin, ...others }: PolygonRequest | PlainPolygonRequest,
-  outline: Outline | null,
-  { placeSources }: App,
-): object {
-  const parameters = Object.fromEntries(
-    Object.entries(others).filter(([name]) => !placeSources.some(({ one }) => one.member === name)),
-  )
-  return {
-    ...(outline && { geometry: toGeoJson(outline) }),
-    ...(admin && { admin: pickSelection(admin) }),
-    ...parameters,
-  }
-}
-
-function pickSelection({ country_code, code, level }: NonNullable<PolygonRequest['admin']>): object {
-  return { country_code, code, ...(typeof level === 'number' && { level }) }
-}
-
 type Body = PolygonRequest | PlainPolygonRequest
 
-type Call = FastifyRequest<{ Body: Body }>
+type PolygonCall = FastifyRequest<{ Body: Body }>
 
 type SentArea = NonNullable<PolygonRequest['admin']>
 
@@ -83,7 +64,7 @@ declare module 'fastify' {
 
 const RULES = `
 
-Send {places}. Other parameters stand in the body or in the query; the body wins. The polygon may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. \`name\` defaults to the Feature's \`properties.name\`.
+Send {regions}. Other parameters stand in the body or in the query; the body wins. The polygon may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. \`name\` defaults to the Feature's \`properties.name\`.
 
 Without \`country_code\` and \`release\`, the country of a point inside the polygon applies (\`country_source\`), and by default its crop. An \`admin\` area has the crop of its country by default.
 
@@ -97,8 +78,8 @@ const GEOMETRY = '`geometry` (a GeoJSON Polygon, MultiPolygon, or a Feature or F
 const ADMIN = '`admin` (an area of `GET /admin`)'
 
 function describeRules(others: readonly PolygonName[]): string {
-  const places = [GEOMETRY, ADMIN, ...others.map(({ documented }) => documented)]
-  return RULES.replace('{places}', joinNames(places, ' or'))
+  const regions = [GEOMETRY, ADMIN, ...others.map(({ documented }) => documented)]
+  return RULES.replace('{regions}', joinNames(regions, ' or'))
 }
 
 interface PolygonOptions {
@@ -124,10 +105,8 @@ function polygonRoute(
   { lookup, advisors, record, readRules }: PolygonOptions,
 ) {
   const { code, names, descriptions } = product
-  const read = polygonBodyReader(app, request)
   const polygon = ref(PolygonGeometry)
-  const { placeSources } = app
-  const sources = placeSources.map(({ one }) => one)
+  const sources = app.placeSources.map(({ one }) => one)
   return {
     method: 'POST',
     url: `/${code}`,
@@ -153,64 +132,87 @@ function polygonRoute(
           description: 'The statistics of the layers in the polygon.',
           headers: { 'Advisory-Release': ReleaseHeader, 'Advisory-History': HistoryHeader },
         },
-        ...documentErrors(product),
+        ...errorResponses(
+          'INVALID_PARAMETERS',
+          'INVALID_GEOMETRY',
+          ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
+          'UNKNOWN_AREA',
+          ...NO_VALUE_ERRORS,
+          'RELEASE_GONE',
+          'QUERY_TIMEOUT',
+        ),
       },
     },
-    preValidation: async (call: FastifyRequest) => {
-      call.polygon = read(call) ?? null
-    },
-    handler: (call: Call, reply: FastifyReply) =>
-      call.server.once(call.exchange, async () => {
-        const { body } = call
+    preValidation: readPolygonBody(app, request),
+    handler: (request: PolygonCall) =>
+      app.once(request.exchange, async () => {
+        const { exchange, body } = request
         refuseUnlessOne('geometry', body, sources)
-        const saved = await findNamed(call.exchange)
+        const saved = await findNamed(exchange)
         const sent: Body & LocatableRequest = { ...body, country_code: readCountryCode(body) }
-        const asked = await withReleaseNamed(lookup, [product], sent, call.exchange)
-        const where = saved ?? takeOutline(call) ?? areaIn(body.admin as SentArea)
-        const rules = await call.exchange.wait(() => readRules(body, [product], 'polygons'))
-        const question = { product, asked, wanted: readDistributionOptions(body) }
-        const advice = await advisors.adviseWithTimeout(call.exchange, (waiting) =>
-          advisors.adviseOn(where, question, waiting),
-        )
-        const series = readSeries(product, asked)
-        const { release } = advice
-        reply.header('advisory-release', release.code)
-        const members = await readMembers(body, product, advice, call.exchange)
-        const answered = { ...makeRegionAnswer(product, asked, advice, rules), ...members }
-        const entry = {
+        const asked = await withReleaseNamed(lookup, [product], sent, exchange)
+        const where = saved ?? takeOutline(request) ?? areaIn(body.admin as SentArea)
+        const readAll = () => readRules(body, [product], 'polygons')
+        const rules = asksForQuantities(body) ? await exchange.wait(readAll) : null
+        const distribution = readDistributionOptions(body)
+        const advice = await advisors.advise(exchange, where, { product, asked, distribution })
+        exchange.reply.header('advisory-release', advice.release.code)
+        const members = await readMembers(body, product, advice, exchange)
+        const answer = { ...makeRegionAnswer(product, asked, advice, rules), ...members }
+        const { countryCode, cropCode } = readSeries(product, asked)
+        const entry = () => ({
           kind: 'polygon' as const,
           product: code,
-          countryCode: series.countryCode,
-          cropCode: series.cropCode,
-          releases: [release.code],
-          request: recordedRequest(body, 'polygons' in where ? where : null, call.server),
-          answer: answered,
-        }
-        await call.exchange.nextSlice()
-        const kept = await keepAnswer(call.exchange, record, () => entry)
-        return { ...answered, ...kept, ...ignoredMember(call) }
+          countryCode,
+          cropCode,
+          releases: [advice.release.code],
+          request: recordedRequest(app, body, where),
+          answer,
+        })
+        await exchange.nextSlice()
+        return { ...answer, ...(await keepAnswer(exchange, record, entry)), ...ignoredMember(request) }
       }),
   } as const
 }
 
-/** Makes a hook that merges body and query, and returns the polygon. The name of the Feature is the default. */
-function polygonBodyReader(app: App, schema: TObject): (call: FastifyRequest) => SentGeoJson | undefined {
+/** Makes a hook that merges body and query, and finds the polygon. The name of the Feature is the default. */
+function readPolygonBody(app: App, schema: TObject) {
   const merge = queryMerger(schema)
   const note = polygonNoter(app, [...polygonParameters(app.additions), ...Object.keys(schema.properties)])
-  return (call) => {
-    refuseProvenance(call)
-    const whole = isPolygonItself(call)
-    if (whole) call.body = { geometry: withType(call.body as object) }
-    note(call)
-    merge(call)
-    const request = call.body as Record<string, unknown>
-    if (request.geometry === undefined) return undefined
-    const sent = soleFeature({ value: request.geometry, at: whole ? '' : 'geometry' })
-    request.geometry = sent.value
-    const name = request.name ?? readFeatureName(sent.value, call)
-    if (name !== undefined) request.name = name
-    return sent
+  return async (request: FastifyRequest): Promise<void> => {
+    refuseProvenance(request)
+    const whole = isPolygonItself(request)
+    if (whole) request.body = { geometry: withType(request.body as object) }
+    note(request)
+    merge(request)
+    const body = request.body as Record<string, unknown>
+    if (body.geometry === undefined) return
+    const sent = soleFeature({ value: body.geometry, at: whole ? '' : 'geometry' })
+    request.polygon = sent
+    body.geometry = sent.value
+    const name = body.name ?? readFeatureName(sent.value, request)
+    if (name !== undefined) body.name = name
   }
+}
+
+/** The parameters and the region of a request. The history would store all else that a body may hold. */
+function recordedRequest(
+  { placeSources }: App,
+  { geometry: _, admin, ...others }: Body,
+  where: Outline | AreaReference,
+): object {
+  const parameters = Object.entries(others).filter(
+    ([name]) => !placeSources.some(({ one }) => one.member === name),
+  )
+  return {
+    ...('polygons' in where && { geometry: toGeoJson(where) }),
+    ...(admin && { admin: pickSelection(admin) }),
+    ...Object.fromEntries(parameters),
+  }
+}
+
+function pickSelection({ country_code, code, level }: SentArea): object {
+  return { country_code, code, ...(typeof level === 'number' && { level }) }
 }
 
 function withType(body: object): object {
@@ -218,32 +220,19 @@ function withType(body: object): object {
   throw invalid('type', 'is required: it says what GeoJSON the body is')
 }
 
-function documentErrors(product: ProductDefinition) {
-  return errorResponses(
-    'INVALID_PARAMETERS',
-    'INVALID_GEOMETRY',
-    ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
-    'UNKNOWN_AREA',
-    ...NO_VALUE_ERRORS,
-    'RELEASE_GONE',
-    'QUERY_TIMEOUT',
-  )
-}
-
 /** Reads the polygon, and drops its GeoJSON: long lists of positions make the garbage collector stop all requests. */
-function takeOutline(call: Call): Outline | null {
-  const { polygon, body } = call
+function takeOutline(request: PolygonCall): Outline | null {
+  const { polygon, body } = request
   if (body.admin) return null
-  call.polygon = null
+  request.polygon = null
   body.geometry = undefined
   return readGeoJson(polygon as SentGeoJson)
 }
 
 /** The polygon that a request names, whose name is the default; undefined without such. @throws {ApiError} NOT_FOUND */
-async function findNamed(exchange: Exchange<Call>): Promise<Outline | undefined> {
-  const { request: call } = exchange
-  const body = call.body as Record<string, unknown>
-  const source = call.server.placeSources.find(({ one }) => body[one.member] !== undefined)
+async function findNamed(exchange: Exchange<PolygonCall>): Promise<Outline | undefined> {
+  const body = exchange.request.body as Record<string, unknown>
+  const source = exchange.app.placeSources.find(({ one }) => body[one.member] !== undefined)
   if (!source) return undefined
   const { name, polygons } = await source.one.find(exchange, body[source.one.member] as string)
   if (name !== null) body.name ??= name

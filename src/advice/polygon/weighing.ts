@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { Ask } from '#src/data/cancellable.ts'
 import { Cache } from '#src/lib/cache.ts'
+import type { Pause } from '#src/lib/limiter.ts'
 import type { Position } from '#src/lookup/queries.ts'
 import { createMeasure } from '#src/raster/grid.ts'
 import { clip, ellipsoidArea, planarArea, type Rings, ringLength, sumOfRings } from '#src/raster/rings.ts'
@@ -12,7 +12,6 @@ import {
   type PolygonWeights,
   scanWeights,
 } from '#src/raster/weights.ts'
-import type { Computation } from './computing.ts'
 import { findInteriorPoint, refuseInvalid } from './geometry.ts'
 import { type AreaInRelease, readAreaShape, transformPolygons, type ZonalCoverage } from './queries.ts'
 
@@ -21,7 +20,7 @@ interface Measures extends Position {
   areaHa: number
 }
 
-/** Polygons of a saved field, whose validity and place were checked before. Memory has no room for all of them. */
+/** Polygons of a saved field, whose validity and location were checked before. Memory has no room for all of them. */
 export interface MeasuredPolygons extends Measures {
   polygons: Rings[]
   /** Gives stored weights on a grid, or weighs and stores them. */
@@ -34,12 +33,8 @@ export type Region = Rings[] | MeasuredPolygons | AreaInRelease
 /** Polygons as they were sent, or saved ones. */
 export type Polygons = Rings[] | MeasuredPolygons
 
-export function isPolygons(region: Region): region is Polygons {
-  return Array.isArray(region) || 'polygons' in region
-}
-
 /** An area with the boundaries of a version. */
-type AreaVersion = Pick<AreaInRelease, 'id' | 'version'>
+export type AreaVersion = Pick<AreaInRelease, 'id' | 'version'>
 
 /** A region with all that statistics need of it. */
 export interface WeighedRegion extends Measures {
@@ -47,7 +42,10 @@ export interface WeighedRegion extends Measures {
   weightsOf(coverage: ZonalCoverage): Promise<PolygonWeights>
 }
 
-type Weighing = Pick<Computation, 'ask' | 'pause'>
+interface Weighing {
+  ask: Ask
+  pause: Pause
+}
 
 /** Weighs valid polygons on a grid. */
 async function weigh(
@@ -55,10 +53,10 @@ async function weigh(
   coverage: ZonalCoverage,
   polygons: Rings[],
 ): Promise<PolygonWeights> {
-  const placed = await projectOnCoverage(ask, coverage, polygons)
+  const projected = await projectOnCoverage(ask, coverage, polygons)
   await pause()
   const measure = createMeasure(coverage, coverage.geographic)
-  const rows = () => scanWeights(placed, coverage, measure)
+  const rows = () => scanWeights(projected, coverage, measure)
   const steps = encodeWeights(rows(), coverage, measure)
   let step = steps.next()
   for (; !step.done; step = steps.next()) await pause()
@@ -126,7 +124,7 @@ export function createRegions() {
   })
 
   /**
-   * @param key of {@link createRegionKey}
+   * @param key of the region
    * @throws {ApiError} for an invalid polygon, {ReplacedMeanwhile} for an area whose boundaries are replaced
    */
   return async (weighing: Weighing, region: Rings[] | AreaVersion, key: string): Promise<WeighedRegion> => {
@@ -165,18 +163,7 @@ async function readValidShape({ ask, pause }: Weighing, region: Rings[] | AreaVe
   return region
 }
 
-/** The key of polygons, to the last bit, or of an area with the boundaries of a version. */
-export function createRegionKey(region: Rings[] | AreaVersion): string {
-  if (!Array.isArray(region)) return `${region.id} ${region.version}`
-  const hash = createHash('sha256')
-  for (const rings of region) {
-    hash.update(Int32Array.from([rings.length, ...rings.map(({ length }) => length)]))
-    for (const ring of rings) hash.update(ring)
-  }
-  return hash.digest('base64')
-}
-
-/** Places polygons on a grid. Parts far beyond a projected grid are clipped, as they may have no image there. */
+/** Projects polygons on a grid. Parts far beyond a projected grid are clipped, as they may have no image there. */
 async function projectOnCoverage(
   ask: Ask,
   coverage: ZonalCoverage,
@@ -184,11 +171,11 @@ async function projectOnCoverage(
 ): Promise<ProjectedPolygon> {
   const { share, ...inGridCrs } =
     coverage.srid === 4326 ? { polygons, share: 1 } : await transform(ask, coverage, polygons)
-  const placed = projectOnGrid(coverage, coverage.geographic, inGridCrs.polygons)
-  if (share === 1) return placed
-  // Areas far beyond the grid have no place on it.
-  const area = share > 0 ? placed.area / share : ellipsoidArea(polygons)
-  return { ...placed, area, within: false }
+  const projected = projectOnGrid(coverage, coverage.geographic, inGridCrs.polygons)
+  if (share === 1) return projected
+  // Areas far beyond the grid have no image on it.
+  const area = share > 0 ? projected.area / share : ellipsoidArea(polygons)
+  return { ...projected, area, within: false }
 }
 
 /** Degrees beyond a projected grid: clipped parts count by their area on the ellipsoid, nearly the same. */

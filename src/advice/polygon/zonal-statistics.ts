@@ -1,8 +1,6 @@
 import type { Ask } from '#src/data/cancellable.ts'
-import type { Db } from '#src/data/tables.ts'
-import { Cache } from '#src/lib/cache.ts'
+import { ReplacedMeanwhile } from '#src/errors.ts'
 import type { Pause } from '#src/lib/limiter.ts'
-import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { type CoveredPixels, countTiles } from '#src/raster/blocks.ts'
 import {
   type BandPixels,
@@ -16,22 +14,19 @@ import {
 import { addSummary, emptySummary, type Summary, scaleSummary, summarizePixels } from '#src/raster/summary.ts'
 import type { DecodedTile, TileBand } from '#src/raster/tiles.ts'
 import type { PolygonWeights } from '#src/raster/weights.ts'
-import { type Computation, readBlocks, readPolygonTiles, TileReader } from './computing.ts'
 import {
   findStore,
   type LayerDistribution,
   type LayerStatistics,
   type LocatedStatistics,
-  listCoverages,
   type StoredSummary,
-  SummariesGone,
   type ZonalCoverage,
-  type ZonalStatistics,
 } from './queries.ts'
+import { type Computation, readBlocks, readPolygonTiles, TileReader } from './tiles.ts'
 import type { WeighedRegion } from './weighing.ts'
 
 /** Numbers of collected pixels of a polygon: 16 MB with four bytes a pixel. */
-const MOST_KEPT = 4_194_304
+const MOST_COLLECTED = 4_194_304
 
 /** Numbers of the area of a pixel, beside its values. */
 const NUMBERS_OF_AREA = 2
@@ -40,20 +35,20 @@ const NUMBERS_OF_AREA = 2
 const CELLS = 131_072
 const MOST_CELLS = 16_384
 const LEAST_CELLS = 1024
-const KEPT_CELLS = 4096
+const CELLS_BESIDE_VALUES = 4096
 
 /** Whether pixels fit into memory for two passes, which make the result exact. */
 function fitsMemory(pixels: number, bands: number): boolean {
-  return pixels * (bands + NUMBERS_OF_AREA) <= MOST_KEPT
+  return pixels * (bands + NUMBERS_OF_AREA) <= MOST_COLLECTED
 }
 
 /** The memory of a distribution. With collected values, cells only narrow the search. */
 function roomFor({ bands }: ZonalCoverage, keepsValues: boolean): DistributionMemory {
-  if (keepsValues) return ROUGH_AND_KEPT
+  if (keepsValues) return BESIDE_VALUES
   return { cells: Math.max(LEAST_CELLS, Math.min(MOST_CELLS, Math.floor(CELLS / bands.length))), keepsValues }
 }
 
-const ROUGH_AND_KEPT: DistributionMemory = { cells: KEPT_CELLS, keepsValues: true }
+const BESIDE_VALUES: DistributionMemory = { cells: CELLS_BESIDE_VALUES, keepsValues: true }
 
 /** The memory of a first pass. */
 const ROUGH: DistributionMemory = { cells: LEAST_CELLS, keepsValues: false }
@@ -124,7 +119,7 @@ async function distributionsIn(
   if (summaries.every(({ weight }) => weight === 0)) return summaries.map(() => null)
   const { pause } = computation
   const count = countTiles(inside)
-  const distributions = createDistributions(coverage, summaries, wanted, roomFor(coverage, isKept()))
+  const distributions = createDistributions(coverage, summaries, wanted, roomFor(coverage, allFitMemory()))
   const gatherer = new PixelGatherer((part) => distributions.addPixels(part))
   const addTile = (covered: CoveredPixels, tile?: DecodedTile) => gatherer.add(tile as DecodedTile, covered)
   if (pixels) await addPixels(pixels)
@@ -136,7 +131,7 @@ async function distributionsIn(
   gatherer.finish()
   return describeLayers(distributions, pause)
 
-  function isKept(): boolean {
+  function allFitMemory(): boolean {
     if (!pixels || count > MOST_TILES) return false
     const read = pixels.reduce((sum, part) => sum + part.count, 0)
     return fitsMemory(read + count * coverage.tileSize ** 2, coverage.bands.length)
@@ -282,9 +277,9 @@ function createCollector({ bands }: ZonalCoverage) {
 export async function zonalStatistics(
   computation: Computation,
   coverages: ZonalCoverage[],
-  { areaHa, weightsOf }: Pick<WeighedRegion, 'areaHa' | 'weightsOf'>,
+  { areaHa, longitude, latitude, weightsOf }: WeighedRegion,
   wanted: DistributionOptions | null,
-): Promise<ZonalStatistics> {
+): Promise<LocatedStatistics> {
   const layers: (LayerStatistics | null)[] = []
   await computation.pause()
   for (const coverage of coverages) {
@@ -299,7 +294,7 @@ export async function zonalStatistics(
           : { ...values, covered: Math.min(1, weight / total), ...(distribution && { distribution }) }
     })
   }
-  return { areaHa, layers }
+  return { areaHa, layers, longitude, latitude }
 }
 
 /** The summaries of a coverage's bands in a polygon, and the area of the polygon in the same measure. */
@@ -331,95 +326,8 @@ async function summarize(
   }
 }
 
-/** Grids of releases in memory; each is a kilobyte or two. */
-const CACHED_RELEASES = 500
-
-/** Layers of polygons in memory, of each some numbers: about 10 MB. */
-const CACHED_LAYERS = 50_000
-
-/** @throws {SummariesGone} */
-type ComputeStatistics = (
-  region: WeighedRegion,
-  distribution: DistributionOptions | null,
-) => Promise<LocatedStatistics>
-
-/** A release never changes, so cached statistics stay right as long as it exists. */
-export function createReleaseStatistics(db: Db) {
-  const grids = new Cache<number, ZonalCoverage[]>('coverages', {
-    max: CACHED_RELEASES,
-    // Summaries that are still being made are to be used as soon as they exist.
-    ttlMs: (coverages) => (coverages.every(({ summarised }) => summarised) ? Number.POSITIVE_INFINITY : 0),
-  })
-  const results = new Cache<string, LocatedStatistics>('statistics of polygons', {
-    maxSize: CACHED_LAYERS,
-    sizeOf: ({ layers }) => 1 + layers.reduce((sum, layer) => sum + countNumbers(layer), 0),
-  })
-
-  async function findGrids(releaseId: number): Promise<ZonalCoverage[]> {
-    const coverages = await listCoverages(db, releaseId)
-    if (coverages.length === 0) throw new ReplacedMeanwhile()
-    return coverages
-  }
-
-  async function computeIn<Found>(
-    computation: Computation,
-    releaseId: number,
-    work: (compute: ComputeStatistics) => Promise<Found>,
-  ): Promise<Found> {
-    const coverages = await computation.wait(() => grids.load(releaseId, () => findGrids(releaseId)))
-    // Tiles that a replica lacks look like tiles without a value, as do those of deleted and moved releases.
-    await refuseMoved(computation.ask, releaseId, coverages)
-    const found = await work(async (region, distribution) => {
-      const { longitude, latitude } = region
-      const statistics = await zonalStatistics(computation, coverages, region, distribution)
-      return { ...statistics, longitude, latitude }
-    })
-    await refuseMoved(computation.ask, releaseId, coverages)
-    return found
-  }
-
-  return {
-    /**
-     * @param work computes in the release; it may be called twice
-     * @throws {ReplacedMeanwhile} where the release was deleted or moved before its last tile was read
-     */
-    async compute<Found>(...question: Parameters<typeof computeIn<Found>>): Promise<Found> {
-      try {
-        return await computeIn(...question)
-      } catch (error) {
-        grids.delete(question[1])
-        if (error instanceof SummariesGone) return computeIn(...question)
-        throw error
-      }
-    },
-    peek: (key: string) => results.get(key),
-    /** @throws {ReplacedMeanwhile} where the release was deleted */
-    async findCached(ask: Ask, releaseId: number, key: string): Promise<LocatedStatistics | undefined> {
-      const cached = results.get(key)
-      if (cached && !(await findStore(ask, releaseId))) throw new ReplacedMeanwhile()
-      return cached
-    },
-    cache: (key: string, statistics: LocatedStatistics) => void results.set(key, statistics),
-  }
-}
-
 /** @throws {ReplacedMeanwhile} where the release has no tiles in the store of its coverages */
 export async function refuseMoved(ask: Ask, releaseId: number, coverages: ZonalCoverage[]): Promise<void> {
   const store = await findStore(ask, releaseId)
   if (!store || coverages.some((coverage) => coverage.store !== store)) throw new ReplacedMeanwhile()
-}
-
-/** Quantiles and bins take as much memory as a layer without them. */
-function countNumbers(layer: LayerStatistics | null): number {
-  const { quantiles = [], histogram = [] } = layer?.distribution ?? {}
-  return 1 + quantiles.length + histogram.length
-}
-
-/** The cache key of statistics. @param region key of the region */
-export function createKey(
-  releaseId: number,
-  region: string,
-  distribution: DistributionOptions | null,
-): string {
-  return JSON.stringify([releaseId, region, distribution])
 }

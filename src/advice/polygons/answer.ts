@@ -28,9 +28,10 @@ import {
   refuseUnlessOne,
 } from '../bodies.ts'
 import type { Advisors } from '../polygon/advisors.ts'
-import { createPolygonItems, type PolygonItem } from '../polygon/answer.ts'
-import { DATA_VALUE_SET, POLYGON_FORMATS, refuseQuantities } from '../polygon/formats.ts'
+import type { LongWork } from '../polygon/work.ts'
 import type { ReadRules } from '../quantities/compute.ts'
+import { DATA_VALUE_SET, POLYGON_FORMATS, refuseQuantities } from './formats.ts'
+import { createPolygonItems, type PolygonItem } from './items.ts'
 import {
   computeItems,
   createTasks,
@@ -42,7 +43,6 @@ import {
   refuseUnknownAreas,
   type SentPolygon,
 } from './sources.ts'
-import { createRequestWork } from './work.ts'
 
 /** The formats of answers about many polygons. */
 export function documentPolygons(forms: ManyOptions['forms'], json: TSchema) {
@@ -55,7 +55,7 @@ export function documentPolygons(forms: ManyOptions['forms'], json: TSchema) {
   })
 }
 
-export type Call = FastifyRequest<{ Body: PolygonsRequest | PlainPolygonsRequest }>
+export type ManyExchange = Exchange<FastifyRequest<{ Body: PolygonsRequest | PlainPolygonsRequest }>>
 
 export interface ManyOptions {
   lookup: Lookup
@@ -65,28 +65,66 @@ export interface ManyOptions {
   readRules: ReadRules
 }
 
+/** Answers for many polygons or areas, piece by piece. @param count is called with the number of items of each piece */
 export async function answerMany(
-  { lookup, advisors, readRules }: ManyOptions,
+  options: ManyOptions,
   product: ProductDefinition,
-  exchange: Exchange<Call>,
+  exchange: ManyExchange,
   count: (items: number) => void,
 ): Promise<FastifyReply> {
+  const { lookup, advisors } = options
   const { request, reply } = exchange
-  const { body, server } = request
-  const { reasons, places } = lookup
-  const db = server.database.reader
-  const work = createRequestWork(exchange, advisors)
-  const { wait, pause } = work
+  const db = exchange.app.database.reader
+  const work = advisors.workOf(exchange)
+  const question = await readQuestion(options, product, exchange, work)
+  const { format, series, selection, sent, openNamed, distribution } = question
+  // DHIS2 does not read the reason of a last item, and would take a part for the whole.
+  const ends = { hasShapes: format.hasShapes ?? false, cutAtFault: format === DATA_VALUE_SET }
+  const call = { work, reasons: lookup.reasons, advisors, distribution, ...ends }
+
+  const begin = async (snapshot: Snapshot, published: PublishedRelease | undefined) => {
+    if (selection) await work.waitForPermit(() => refuseUnknownAreas(db, snapshot, selection))
+    const all = createSources(product, question.asked, snapshot, published)
+    const reader = openNamed?.(exchange.app, lookup, { snapshot, sources: all, work })
+    const { polygons, ...found } = await (reader
+      ? reader.locate()
+      : locatePolygons(lookup, snapshot, all, sent, work))
+    if (format === DATA_VALUE_SET) refuseSeveral(found.sources)
+    const tasks = createTasks(call, snapshot)
+    const listed = selection
+      ? tasks.ofAreas(series, found.release, db, selection)
+      : reader
+        ? listTasks(tasks, reader.pages())
+        : tasks.ofPolygons(polygons)
+    const items = createPolygonItems({ ...question, ...found, members: ignoredMember(request) })
+    const pieces = writeItems(format.write(items), eachCounted(computeItems(call, listed), count), work)
+    return { releases: listReleaseCodes(found.sources), first: await pieces.next(), pieces }
+  }
+  const { releases, first, pieces } = await lookup.inRelease(series, begin, work.wait)
+  // No retry needs the polygons from here on, and each of the rest leaves memory with its task.
+  sent.length = 0
+  reply.header('advisory-release', releases.join(', ')).type(format.contentType)
+  attach(reply, format.mediaType, `${releases.length === 1 ? releases[0] : product.code}-polygons`)
+  return sendPieces(reply, [first], pieces)
+}
+
+/** @throws {ApiError} for a wrong request; the polygons have errors of their own */
+async function readQuestion(
+  { lookup, readRules }: ManyOptions,
+  product: ProductDefinition,
+  exchange: ManyExchange,
+  { wait, pause }: LongWork,
+) {
+  const { request } = exchange
+  const { body } = request
   const preferred = mediaTypeOfBody(request) === GEOJSON_TYPE ? GEOJSON_TYPE : JSON_TYPE
   const format = negotiateFormat(exchange, POLYGON_FORMATS, { named: body.format, preferred })
   const isDataValueSet = format === DATA_VALUE_SET
-  const members = server.placeSources.map(({ many }) => many)
+  const members = exchange.app.placeSources.map(({ many }) => many)
   refuseUnlessOne('polygons', body, members)
   const sentFor = { ...body, country_code: readCountryCode(body) }
-  const named = await withReleaseNamed(lookup, [product], sentFor, exchange)
-  if (body.admin) await wait(() => places.fillCrop(named))
-  const series = readSeries(product, named)
-  const selection = body.admin && readSelection(body.admin)
+  const asked = await withReleaseNamed(lookup, [product], sentFor, exchange)
+  if (body.admin) await wait(() => lookup.places.fillCrop(asked))
   const distribution = readDistributionOptions(body)
   if (distribution && distribution.bins > 0 && (format.extension || isDataValueSet)) throw tooDeep()
   const rules = await wait(() => readRules(body, [product], 'polygons'))
@@ -94,45 +132,19 @@ export async function answerMany(
   const sent = await takePolygons(request, pause)
   const values = body as Record<string, unknown>
   const source = members.find(({ member }) => values[member] !== undefined)
-  const openNamed = await source?.find(exchange, values[source.member] as string)
-  // DHIS2 does not read the reason of a last item, and would take a part for the whole.
-  const ends = { hasShapes: format.hasShapes ?? false, cutAtFault: isDataValueSet }
-  const call = { work, reasons, advisors, distribution, ...ends }
-
-  const begin = async (snapshot: Snapshot, published: PublishedRelease | undefined) => {
-    if (selection) await exchange.withDatabasePermit(() => refuseUnknownAreas(db, snapshot, selection))
-    const all = createSources(product, named, snapshot, published)
-    const reader = openNamed?.(server, lookup, { snapshot, sources: all, work })
-    const { sources, release, polygons } = await (reader
-      ? reader.locate()
-      : locatePolygons(lookup, snapshot, all, sent, wait, pause))
-    if (isDataValueSet) refuseSeveral(sources)
-    const [members, mapping] = [ignoredMember(request), body.dhis2]
-    const items = createPolygonItems({
-      product,
-      sources,
-      release,
-      distribution,
-      rules,
-      members,
-      mapping,
-      condition: series.condition,
-    })
-    const tasks = createTasks(call, snapshot)
-    const listed = selection
-      ? tasks.ofAreas(series, release, db, selection)
-      : reader
-        ? listTasks(tasks, reader.pages())
-        : tasks.ofPolygons(polygons)
-    const pieces = writeItems(format.write(items), eachCounted(computeItems(call, listed), count), { pause })
-    return { releases: listReleaseCodes(sources), first: await pieces.next(), pieces }
+  return {
+    product,
+    format,
+    asked,
+    series: readSeries(product, asked),
+    selection: body.admin && readSelection(body.admin),
+    condition: asked.condition,
+    distribution,
+    rules,
+    mapping: body.dhis2,
+    sent,
+    openNamed: await source?.find(exchange, values[source.member] as string),
   }
-  const { releases, first, pieces } = await lookup.inRelease(series, begin, wait)
-  // No retry needs the polygons from here on, and each of the rest leaves memory with its turn.
-  sent.length = 0
-  reply.header('advisory-release', releases.join(', ')).type(format.contentType)
-  attach(reply, format.mediaType, `${releases.length === 1 ? releases[0] : product.code}-polygons`)
-  return sendPieces(reply, [first], pieces)
 }
 
 function readSelection(admin: NonNullable<PolygonsRequest['admin']>): LevelSelection {
@@ -141,7 +153,7 @@ function readSelection(admin: NonNullable<PolygonsRequest['admin']>): LevelSelec
 }
 
 /** Reads the polygons of a request, and drops their GeoJSON. */
-async function takePolygons(request: Call, pause: Pause): Promise<SentPolygon[]> {
+async function takePolygons(request: ManyExchange['request'], pause: Pause): Promise<SentPolygon[]> {
   const { body } = request
   if (body.polygons === undefined) return []
   const features = listFeatures(body.polygons)

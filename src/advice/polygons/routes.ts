@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
@@ -25,7 +24,7 @@ import {
   readLongBodies,
   refuseProvenance,
 } from '../bodies.ts'
-import { answerMany, type Call, documentPolygons, type ManyOptions } from './answer.ts'
+import { answerMany, documentPolygons, type ManyExchange, type ManyOptions } from './answer.ts'
 
 /** Makes a scope read the bodies of many polygons. @returns the most bytes of a body */
 function readPolygonBodies(app: App): number {
@@ -42,7 +41,7 @@ function readPolygonBodies(app: App): number {
 }
 
 const RULES = `
-Send {places}. Polygons are answered in their order, areas in the order of their codes. Each has the answer of \`POST /advisory/{product}\`, or its own \`error\` and \`code\`, which do not affect the others.
+Send {regions}. Polygons are answered in their order, areas in the order of their codes. Each has the answer of \`POST /advisory/{product}\`, or its own \`error\` and \`code\`, which do not affect the others.
 
 Send one of {members}. Other parameters stand in the body or in the query; the body wins. The collection may also be the whole body, as \`application/geo+json\` or \`application/json\`, with the parameters in the query. Answers repeat the \`id\` of a Feature (or of its properties); \`properties.name\` names the place.
 
@@ -55,9 +54,9 @@ const ADMIN = '`admin`, all administrative areas of a level of a country, or of 
 
 function describeRules(product: string, others: readonly PolygonName[]): string {
   const members = ['polygons', 'admin', ...others.map(({ member }) => member)].map((name) => `\`${name}\``)
-  const places = [POLYGONS, ADMIN, ...others.map(({ documented }) => documented)]
+  const regions = [POLYGONS, ADMIN, ...others.map(({ documented }) => documented)]
   return RULES.trim()
-    .replace('{places}', joinNames(places, ', or'))
+    .replace('{regions}', joinNames(regions, ', or'))
     .replace('{members}', joinNames(members))
     .replaceAll('{product}', product)
 }
@@ -121,8 +120,8 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
         note(request)
         merge(request)
       },
-      handler: (request: Call, _reply: FastifyReply) =>
-        answerMany(options, product, request.exchange, (items) => {
+      handler: ({ exchange }: ManyExchange['request']) =>
+        answerMany(options, product, exchange, (items) => {
           answered += items
         }),
     })

@@ -1,25 +1,27 @@
 import type { FastifyRequest } from 'fastify'
 import type { ErrorBody } from '#schemas/common.ts'
+import type { PolygonName } from '#schemas/polygon.ts'
 import { MOST_POLYGONS, PolygonLabels } from '#schemas/polygons.ts'
 import type { Series } from '#schemas/products/define.ts'
 import { findAdminCountry, findOutlines, refuseWithoutAreas } from '#src/catalog/area-queries.ts'
 import type { Db } from '#src/data/tables.ts'
-import { ApiError, unknownCountry } from '#src/errors.ts'
+import { ApiError, ReplacedMeanwhile, unknownCountry } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { ID_RULE, isNumberId, validationError } from '#src/http/parameters.ts'
 import { databaseError } from '#src/http/plugins/error-handler.ts'
 import { isObject } from '#src/lib/json.ts'
-import { inOrder, type Pause } from '#src/lib/limiter.ts'
+import { inOrder } from '#src/lib/limiter.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { SourceRelease, SourceReleases } from '#src/lookup/places.ts'
-import { makeReleaseMembers, type PublishedRelease, ReplacedMeanwhile } from '#src/lookup/releases.ts'
+import { makeReleaseMembers, type PublishedRelease } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
-import { measureBounds } from '#src/raster/rings.ts'
+import { measureBounds, type Rings } from '#src/raster/rings.ts'
 import { readCollection, readFeatureName, type Validator } from '../bodies.ts'
 import type { Advisors } from '../polygon/advisors.ts'
-import { type Advice, hasValues, type PolygonItem } from '../polygon/answer.ts'
-import type { Waiting } from '../polygon/computing.ts'
+import { type Advice, hasValues } from '../polygon/answer.ts'
 import {
   findInteriorPoint,
   MAX_VERTICES,
@@ -29,7 +31,51 @@ import {
 } from '../polygon/geometry.ts'
 import { type AreaInRelease, listAreasInRelease } from '../polygon/queries.ts'
 import type { MeasuredPolygons, Polygons, Region } from '../polygon/weighing.ts'
-import type { PolygonWork } from './work.ts'
+import type { LongWork } from '../polygon/work.ts'
+import type { PolygonItem } from './items.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    placeSources: readonly PlaceSource[]
+  }
+}
+
+/** Polygons of a caller, which requests name. */
+export interface PlaceSource {
+  /** One of them, which may also be the `place` of a request. */
+  one: PolygonName & {
+    /** Whether a text may name one: names of areas may be written alike. */
+    isLike(text: string): boolean
+    /** @throws {ApiError} NOT_FOUND, or INSUFFICIENT_SCOPE */
+    find(exchange: Exchange, text: string): Promise<NamedPolygon>
+  }
+  many: PolygonName & {
+    /** @throws {ApiError} NOT_FOUND, or INSUFFICIENT_SCOPE */
+    find(exchange: Exchange, name: string): Promise<OpenPolygons>
+  }
+}
+
+interface NamedPolygon {
+  id: string
+  name: string | null
+  polygons: Rings[]
+}
+
+/** Opens the polygons for an answer. */
+export type OpenPolygons = (app: App, lookup: Lookup, reading: PolygonReading) => PolygonReader
+
+export interface PolygonReading {
+  snapshot: Snapshot
+  sources: SourceReleases
+  work: LongWork
+}
+
+export interface PolygonReader {
+  /** Finds the sources of all. @throws {ApiError} where none has a release */
+  locate(): ReturnType<typeof locatePolygons>
+  /** @throws {ApiError} NOT_FOUND where they were deleted meanwhile */
+  pages(): AsyncGenerator<LocatedPolygon[]>
+}
 
 /** The areas of a level, or those within another area. */
 export interface LevelSelection {
@@ -58,7 +104,7 @@ export function listFeatures(collection: unknown): unknown[] {
   )
 }
 
-/** Reads one of many polygons. Its error is its own, with the place in the Feature. */
+/** Reads one of many polygons. Its error is its own, with the path in the Feature. */
 export function readPolygon(request: FastifyRequest, feature: unknown): SentPolygon {
   const isLabels = request.compileValidationSchema(PolygonLabels) as Validator
   const { id = null, properties } = isObject(feature) ? feature : {}
@@ -93,7 +139,7 @@ export async function refuseUnknownAreas(
   await refuseWithoutAreas(db, country, level, { field: 'admin.parent', parent })
 }
 
-export interface PlacedPolygon extends SentPolygon {
+export interface LocatedPolygon extends SentPolygon {
   source: SourceRelease
   /** Of a saved field. */
   measured?: MeasuredPolygons
@@ -105,8 +151,7 @@ export async function locatePolygons(
   snapshot: Snapshot,
   sources: SourceReleases,
   sent: readonly SentPolygon[],
-  wait: Wait,
-  pause: Pause,
+  { wait, pause }: Pick<LongWork, 'wait' | 'pause'>,
 ) {
   async function findSource({ outline }: SentPolygon): Promise<SourceRelease> {
     if (!sources.byPlace || 'error' in outline) return sources.of(null)
@@ -116,7 +161,7 @@ export async function locatePolygons(
     return sources.of(country)
   }
 
-  const polygons: PlacedPolygon[] = []
+  const polygons: LocatedPolygon[] = []
   for (const polygon of sent) polygons.push({ ...polygon, source: await findSource(polygon) })
   const valid = polygons.filter(({ outline }) => !('error' in outline))
   return {
@@ -158,7 +203,7 @@ const SMALL_DEGREES = 0.005
 const AREAS_A_PAGE = 100
 
 interface ManyCall {
-  work: PolygonWork
+  work: LongWork
   reasons: Lookup['reasons']
   advisors: Advisors
   distribution: DistributionOptions | null
@@ -167,9 +212,17 @@ interface ManyCall {
   cutAtFault: boolean
 }
 
-/** Whether an error concerns one polygon: a failure of the service concerns all. The first may still be refused. */
-function isOwn({ code, status }: ApiError, isFirst: boolean): boolean {
-  return status < 500 || code === 'QUERY_TIMEOUT' || (code === 'OVERLOADED' && !isFirst)
+/** Gives an error that concerns one polygon: a failure of the service concerns all. The first may still be refused. */
+async function orOwnError<Found>(isFirst: boolean, advice: Promise<Found>): Promise<Found | ApiError> {
+  try {
+    return await advice
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { code, status } = error
+    const isOwn = status < 500 || code === 'QUERY_TIMEOUT' || (code === 'OVERLOADED' && !isFirst)
+    if (isOwn) return error
+    throw error
+  }
 }
 
 /** @param isFirst whether the answer has not begun, so that the call can still be refused */
@@ -178,8 +231,8 @@ type Task = (isFirst: boolean) => Promise<PolygonItem[]>
 type Outcome = Pick<PolygonItem, 'advice' | 'reason'>
 
 /** How many of the next polygons are one task: those of one release that are small together, or one. */
-function countSmall(sent: readonly PlacedPolygon[]): number {
-  const [first] = sent as [PlacedPolygon]
+function countSmall(sent: readonly LocatedPolygon[]): number {
+  const [first] = sent as [LocatedPolygon]
   let [degrees, vertices] = [SMALL_DEGREES, MAX_VERTICES]
   const end = sent.findIndex(({ source, outline }, index) => {
     if (source !== first.source || index === SMALL_AT_ONCE) return true
@@ -194,39 +247,28 @@ function countSmall(sent: readonly PlacedPolygon[]): number {
 }
 
 /** The polygons to compute: none of an invalid one. */
-function listValid({ outline, measured }: PlacedPolygon): Polygons[] {
+function listValid({ outline, measured }: LocatedPolygon): Polygons[] {
   return 'error' in outline ? [] : [measured ?? outline.polygons]
 }
 
 type AnsweringSource = Pick<SourceRelease, 'series'> & { release: PublishedRelease }
 
-/** Makes the lists of tasks of a call. Each polygon has a deadline of its own, which begins with its turn. */
+/** Makes the lists of tasks of a call. Each polygon has a deadline of its own, which begins with its computation. */
 export function createTasks(
   { work, reasons, advisors, distribution, hasShapes }: ManyCall,
   snapshot: Snapshot,
 ) {
   const { wait, pause } = work
 
-  /** An error of its own is the reason of a polygon; any other fails the call. */
-  async function findOutcome(
-    { series, release }: AnsweringSource,
-    region: Region,
-    isFirst: boolean,
-  ): Promise<Outcome> {
-    const advise = (waiting: Waiting) =>
-      advisors.adviseIn(release, region, distribution, waiting, series.condition)
-    try {
-      return await explain(series, await work.advise(advise))
-    } catch (error) {
-      if (error instanceof ApiError && isOwn(error, isFirst)) return { advice: null, reason: error.body }
-      throw error
-    }
+  function adviseIn({ series, release }: AnsweringSource, region: Region, isFirst: boolean) {
+    return orOwnError(isFirst, advisors.adviseIn(work, release, region, series.condition, distribution))
   }
 
-  async function explain(series: Series, advice: Advice): Promise<Outcome> {
-    if (hasValues(advice)) return { advice, reason: null }
-    const reason = await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon'))
-    return { advice, reason: reason.body }
+  async function explain(series: Series, found: Advice | ApiError): Promise<Outcome> {
+    if (found instanceof ApiError) return { advice: null, reason: found.body }
+    if (hasValues(found)) return { advice: found, reason: null }
+    const reason = await wait(() => reasons.noValue(snapshot, series, found.position, 'polygon'))
+    return { advice: found, reason: reason.body }
   }
 
   /** Where several are too slow together, each has a deadline of its own. */
@@ -235,35 +277,26 @@ export function createTasks(
       const reason = (await wait(() => reasons.noRelease(snapshot, series))).body
       return group.map((): Outcome => ({ advice: null, reason }))
     }
+    const adviseOnEach = () =>
+      orOwnError(isFirst, advisors.adviseOnEach(work, release, group, series.condition, distribution))
+    const together = group.length > 1 ? await adviseOnEach() : undefined
     const outcomes: Outcome[] = []
-    const found = group.length > 1 ? await findTogether({ series, release }, group, isFirst) : undefined
     for (const [index, polygons] of group.entries()) {
-      const one = found?.[index]
-      if (!one) outcomes.push(await findOutcome({ series, release }, polygons, isFirst && index === 0))
-      else if (one instanceof ApiError) outcomes.push({ advice: null, reason: one.body })
-      else outcomes.push(await explain(series, one))
+      const found = Array.isArray(together)
+        ? (together[index] as Advice | ApiError)
+        : await adviseIn({ series, release }, polygons, isFirst && index === 0)
+      outcomes.push(await explain(series, found))
       await pause()
     }
     return outcomes
   }
 
-  async function findTogether({ series, release }: AnsweringSource, group: Polygons[], isFirst: boolean) {
-    const advise = (waiting: Waiting) =>
-      advisors.adviseOnEach(release, group, distribution, waiting, series.condition)
-    try {
-      return await work.advise(advise)
-    } catch (error) {
-      if (error instanceof ApiError && isOwn(error, isFirst)) return undefined
-      throw error
-    }
-  }
-
   return {
-    /** In their order. @param sent loses each polygon with its turn */
-    *ofPolygons(sent: PlacedPolygon[]): Generator<Task> {
+    /** In their order. @param sent loses each polygon with its task */
+    *ofPolygons(sent: LocatedPolygon[]): Generator<Task> {
       while (sent.length > 0) {
         const group = sent.splice(0, countSmall(sent))
-        const [{ source }] = group as [PlacedPolygon]
+        const [{ source }] = group as [LocatedPolygon]
         yield async (isFirst) => {
           const outcomes = (await findOutcomes(source, group.flatMap(listValid), isFirst)).values()
           const items: PolygonItem[] = []
@@ -297,7 +330,10 @@ export function createTasks(
         const shapes = hasShapes && areas.length > 0 ? await waitForPermit(() => findOutlines(db, areas)) : []
         for (const [index, area] of areas.entries()) {
           const item = { id: area.code, name: undefined, members, geometry: shapes[index] ?? null }
-          yield async (isFirst) => [{ ...item, ...(await findOutcome({ series, release }, area, isFirst)) }]
+          yield async (isFirst) => {
+            const outcome = await explain(series, await adviseIn({ series, release }, area, isFirst))
+            return [{ ...item, ...outcome }]
+          }
         }
         if (areas.length < AREAS_A_PAGE) return
         last = areas.at(-1)
@@ -309,7 +345,7 @@ export function createTasks(
 /** The tasks of polygons that are read page by page. */
 export async function* listTasks(
   { ofPolygons }: ReturnType<typeof createTasks>,
-  pages: AsyncIterable<PlacedPolygon[]>,
+  pages: AsyncIterable<LocatedPolygon[]>,
 ): AsyncGenerator<Task> {
   for await (const page of pages) yield* ofPolygons(page)
 }

@@ -27,9 +27,9 @@ import { splitList } from '#src/lib/names.ts'
 import { figuresOfPoint, readOutlook } from '#src/lookup/certainty.ts'
 import { conditionMember } from '#src/lookup/conditions.ts'
 import type { LayerValues, ReleaseLabels } from '#src/lookup/entries.ts'
-import type { Lookup } from '#src/lookup/lookup.ts'
 import type { LayerLabel } from '#src/lookup/queries.ts'
 import { makePointData, type PublishedRelease, readSeries } from '#src/lookup/releases.ts'
+import type { Snapshots } from '#src/lookup/snapshot.ts'
 import {
   type AreasOf,
   type FieldArea,
@@ -118,7 +118,11 @@ export type ReadRules = (
   areasOf?: AreasOf,
 ) => Promise<QuantityRules | null>
 
-export function createRuleReader({ config, database, products }: App, lookup: Lookup): ReadRules {
+interface Releases extends Pick<Snapshots, 'known' | 'current'> {
+  namedRelease(code: string): Promise<{ release: PublishedRelease }>
+}
+
+export function createRuleReader({ config, database, products }: App, releases: Releases): ReadRules {
   const compositions = cacheValue(
     'compositions',
     () => listCompositions(database.reader),
@@ -128,10 +132,11 @@ export function createRuleReader({ config, database, products }: App, lookup: Lo
   return async (request, products, areasOf = 'request') => {
     const plan = products.some(hasQuantities) ? readPlan(request, areasOf) : null
     if (!plan) return null
-    const { published, releaseOf } = lookup.known() ?? (await lookup.current())
+    const { published, releaseOf } = releases.known() ?? (await releases.current())
     // A named release may have inputs and scenarios that no published one has.
     const named: PublishedRelease[] = []
-    for (const code of splitList(request.release ?? '')) named.push((await lookup.namedRelease(code)).release)
+    for (const code of splitList(request.release ?? ''))
+      named.push((await releases.namedRelease(code)).release)
     const all = [...published, ...named]
     refuseUnknownNames(
       plan,

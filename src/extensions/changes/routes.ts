@@ -8,9 +8,10 @@ import {
   compareReleases,
   DEFAULT_THRESHOLD,
 } from '#src/advice/comparison/compare.ts'
-import { type Computation, computationUntil } from '#src/advice/polygon/computing.ts'
+import type { Computation } from '#src/advice/polygon/tiles.ts'
+import { computationUntil } from '#src/advice/polygon/work.ts'
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
-import { ADMIN_ERRORS, ApiError } from '#src/errors.ts'
+import { ADMIN_ERRORS, ApiError, ReplacedMeanwhile } from '#src/errors.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
 import { clientKeyOf } from '#src/http/exchange.ts'
 import {
@@ -27,7 +28,6 @@ import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { createClientSignal, startDeadline, tooSlow } from '#src/http/plugins/time-budget.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
-import { ReplacedMeanwhile } from '#src/lookup/releases.ts'
 import { ChangesCsv, ChangesParams, ChangesQuery, changesComponents, ReleaseChanges } from './schemas.ts'
 import { CHANGE_WRITERS } from './writing.ts'
 

@@ -7,9 +7,9 @@ import { POLYGONS_PARAMETERS } from '#schemas/polygons.ts'
 import { productSchema } from '#schemas/product.ts'
 import { polygonNoter, type Validator } from '#src/advice/bodies.ts'
 import {
-  type Call as AnswerCall,
   answerMany,
   documentPolygons,
+  type ManyExchange,
   type ManyOptions,
 } from '#src/advice/polygons/answer.ts'
 import { ApiError } from '#src/errors.ts'
@@ -72,7 +72,7 @@ export function adviceRoute(app: App, options: ManyOptions): void {
       const validate = request.compileValidationSchema(found.request) as Validator
       if (!validate(body)) throw validationError(validate.errors ?? [], body)
       request.body = body
-      return answerMany(options, found.product, (request as AnswerCall).exchange, () => {})
+      return answerMany(options, found.product, request.exchange as ManyExchange, () => {})
     },
   })
 }

@@ -3,9 +3,10 @@ import { ref } from '#schemas/common.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { writeFeature } from '#src/advice/columns.ts'
-import { describeRegion, type PolygonItem } from '#src/advice/polygon/answer.ts'
+import { describeRegion } from '#src/advice/polygon/answer.ts'
 import type { ManyOptions } from '#src/advice/polygons/answer.ts'
-import { createRequestWork } from '#src/advice/polygons/work.ts'
+import type { PolygonItem } from '#src/advice/polygons/items.ts'
+import { refuseIfReplaced } from '#src/errors.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import {
@@ -22,7 +23,7 @@ import {
 import { readQuery } from '#src/http/parameters.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
-import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
+import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import { type ComparedRegion, compareAt } from './compare-at.ts'
 import { regionsOf } from './pages.ts'
@@ -86,7 +87,7 @@ async function answerChanges(
   const { input = null, scenario = null, threshold = 10, threshold_kind = 'relative' } = query
   const watch = { input, scenario, threshold: { kind: threshold_kind, value: threshold } }
   refuseUnknownLayer([...before.layers, ...after.layers], watch)
-  const work = createRequestWork(exchange, advisors)
+  const work = advisors.workOf(exchange)
   const compared = compareAt(
     regionsOf(collection),
     { before, after },

@@ -1,8 +1,7 @@
 import type { Advisors } from '#src/advice/polygon/advisors.ts'
-import type { PolygonItem } from '#src/advice/polygon/answer.ts'
-import type { OpenPolygons } from '#src/advice/polygons/place-source.ts'
-import { computeItems, createTasks } from '#src/advice/polygons/sources.ts'
-import type { PolygonWork } from '#src/advice/polygons/work.ts'
+import type { LongWork } from '#src/advice/polygon/work.ts'
+import type { PolygonItem } from '#src/advice/polygons/items.ts'
+import { computeItems, createTasks, type OpenPolygons } from '#src/advice/polygons/sources.ts'
 import type { ValueChange } from '#src/extensions/changes/schemas.ts'
 import type { App } from '#src/http/app.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
@@ -23,7 +22,7 @@ interface Comparing {
   lookup: Lookup
   advisors: Advisors
   snapshot: Snapshot
-  work: PolygonWork
+  work: LongWork
   watch: Watch
   hasShapes: boolean
 }

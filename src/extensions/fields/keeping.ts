@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { findLimit } from '#src/accounts/user-queries.ts'
 import { readFeatureName, type Validator } from '#src/advice/bodies.ts'
 import type { Advisors } from '#src/advice/polygon/advisors.ts'
@@ -35,9 +35,7 @@ const PAUSE_MS = 1000
 
 interface Keeping {
   request: FastifyRequest
-  reply: FastifyReply
-  /** Refuses a shape outside of all countries. */
-  refuseElsewhere: Advisors['refuseElsewhere']
+  advisors: Advisors
 }
 
 interface Kept {
@@ -159,7 +157,7 @@ type ReadField = { fieldId: string | undefined } & (
 )
 
 /** Makes the reader of single features: a wrong one is no error of the others. */
-function createReader({ request, refuseElsewhere }: Keeping, pause: Pause) {
+function createReader({ request, advisors }: Keeping, pause: Pause) {
   const isId = request.compileValidationSchema(FieldId) as Validator
 
   return async ({ value: feature, properties: text }: SentFeature): Promise<ReadField> => {
@@ -173,7 +171,7 @@ function createReader({ request, refuseElsewhere }: Keeping, pause: Pause) {
       if (geometry instanceof ApiError) throw geometry
       const { polygons } = readGeoJson({ value: feature, at: '' })
       await refuseInvalid(polygons, pause)
-      await refuseElsewhere(polygons, null, (work) => request.exchange.wait(work))
+      await advisors.refuseElsewhere((step) => request.exchange.wait(step), polygons, null)
       const name = readFeatureName(feature, request) ?? null
       return { fieldId, field: { id: fieldId, name, properties, ...measureOutline(polygons), polygons } }
     } catch (error) {

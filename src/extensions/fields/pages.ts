@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import { createOutline } from '#src/advice/polygon/geometry.ts'
 import type { ZonalCoverage } from '#src/advice/polygon/queries.ts'
 import { findGridKey, readWeights } from '#src/advice/polygon/weighing.ts'
-import type { OpenPolygons } from '#src/advice/polygons/place-source.ts'
-import { chooseRelease } from '#src/advice/polygons/sources.ts'
+import { chooseRelease, type OpenPolygons } from '#src/advice/polygons/sources.ts'
 import { ApiError } from '#src/errors.ts'
 import type { SourceRelease } from '#src/lookup/places.ts'
 import type { Position } from '#src/lookup/queries.ts'
@@ -57,7 +56,7 @@ export const regionsOf =
       return createPageWeights(stored, fields.length, (weights) => {
         work
           .note(() => insertWeights(db, collection.id, page, weights))
-          .catch((error) => logFailure(error, 'the weights of fields could not be kept'))
+          .catch((error) => logFailure(error, 'the weights of fields were not stored'))
       })
     }
 

@@ -7,7 +7,7 @@ import { GEOJSON_TYPE, JSON_TYPE, mediaTypeOfBody } from '#src/advice/bodies.ts'
 import { writeFeature } from '#src/advice/columns.ts'
 import { createOutline, type Outline, writeGeoJson, writeWkt } from '#src/advice/polygon/geometry.ts'
 import type { ManyOptions } from '#src/advice/polygons/answer.ts'
-import { ApiError, requireFound } from '#src/errors.ts'
+import { ApiError, overloaded, requireFound } from '#src/errors.ts'
 import { type App, answers, errorResponses, noContent } from '#src/http/app.ts'
 import { clientKeyOf } from '#src/http/exchange.ts'
 import {
@@ -26,7 +26,6 @@ import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { declaredCharset } from '#src/http/plugins/body-parser.ts'
-import { overloaded } from '#src/http/plugins/overload.ts'
 import { createClientSignal, startDeadline } from '#src/http/plugins/time-budget.ts'
 import { closedWith, openText } from '#src/lib/json.ts'
 import { createLimiter, type Pause } from '#src/lib/limiter.ts'
@@ -214,7 +213,7 @@ A field that is not valid, or has the id of one before it, is told with its reas
         const types = Object.keys(FEATURE_READERS).join(', ')
         throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the body as one of ${types}.`)
       }
-      const keeping = { request, reply, refuseElsewhere: advisors.refuseElsewhere }
+      const keeping = { request, advisors }
       const waiting = startDeadline(reply, SLOW_CLIENT_MS, overloaded)
       let leave = () => {}
       try {

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { PlaceSource } from '#src/advice/polygons/place-source.ts'
+import type { PlaceSource } from '#src/advice/polygons/sources.ts'
 import { requireFound } from '#src/errors.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { requireCaller, requireScopes } from '#src/http/plugins/authentication.ts'

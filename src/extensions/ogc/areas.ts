@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { RegionStatistics, RegionValues } from '#src/advice/polygon/advisors.ts'
+import type { RegionStatistics, RegionValues } from '#src/advice/region-statistics.ts'
 import {
   type AreaFilter,
   type AreaPage,
@@ -10,13 +10,12 @@ import {
   SHAPE_DECIMALS,
   type ShapeFormat,
 } from '#src/catalog/area-queries.ts'
-import { ApiError } from '#src/errors.ts'
+import { ApiError, overloaded, refuseIfReplaced } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
-import { overloaded } from '#src/http/plugins/overload.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import type { Pause } from '#src/lib/limiter.ts'
-import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
+import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 /** A request, and how it waits. */
 export interface RequestContext {

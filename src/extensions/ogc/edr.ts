@@ -1,12 +1,12 @@
 import type { Products } from '#schemas/products/define.ts'
-import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
-import { ApiError, BASE } from '#src/errors.ts'
+import type { RegionStatistics } from '#src/advice/region-statistics.ts'
+import { ApiError, BASE, refuseIfReplaced } from '#src/errors.ts'
 import { clientKeyOf } from '#src/http/exchange.ts'
 import { readWkt } from '#src/http/wkt.ts'
 import { ALL_LAYERS } from '#src/lookup/conditions.ts'
 import { nameColumn } from '#src/lookup/entries.ts'
 import type { Position } from '#src/lookup/queries.ts'
-import { type PublishedRelease, refuseIfReplaced } from '#src/lookup/releases.ts'
+import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
 import {
   boundReleases,

@@ -1,4 +1,4 @@
-import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
+import type { RegionStatistics } from '#src/advice/region-statistics.ts'
 import type { App } from '#src/http/app.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { addCollections, addDocument, addLanding, createApi } from './api.ts'

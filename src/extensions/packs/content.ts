@@ -11,18 +11,13 @@ import {
 } from '#src/catalog/area-queries.ts'
 import { requireStore } from '#src/data/tiles/stores.ts'
 import { copyWindow } from '#src/data/tiles/tiff.ts'
-import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
+import { ApiError, BASE, ReplacedMeanwhile, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { round } from '#src/lib/round.ts'
 import { isMixture } from '#src/lookup/conditions.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import {
-  type NumberedCoverage,
-  type PublishedRelease,
-  ReplacedMeanwhile,
-  readSeries,
-} from '#src/lookup/releases.ts'
+import { type NumberedCoverage, type PublishedRelease, readSeries } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import { type Layer, listLayers } from '#src/maps/published.ts'
 import type { Window } from '#src/raster/grid.ts'

@@ -1,5 +1,5 @@
 import type { Advisors } from '#src/advice/polygon/advisors.ts'
-import { createBackgroundWork } from '#src/advice/polygons/work.ts'
+import { createBackgroundWork } from '#src/advice/polygon/work.ts'
 import { ApiError } from '#src/errors.ts'
 import { compareAt } from '#src/extensions/fields/compare-at.ts'
 import { regionsOf } from '#src/extensions/fields/pages.ts'

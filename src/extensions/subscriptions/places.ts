@@ -1,12 +1,11 @@
 import type { Series } from '#schemas/products/define.ts'
 import type { Advisors } from '#src/advice/polygon/advisors.ts'
 import { readGeoJson } from '#src/advice/polygon/geometry.ts'
-import { createBackgroundWork, type PolygonWork } from '#src/advice/polygons/work.ts'
+import { createBackgroundWork, type Work } from '#src/advice/polygon/work.ts'
 import { ApiError } from '#src/errors.ts'
 import { listMeans, listValues } from '#src/extensions/fields/values.ts'
 import type { App } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
-import { clientKeyOf } from '#src/http/exchange.ts'
 import { type ClientKey, EVERYBODY } from '#src/lib/limiter.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { WatchedValue } from '../changes/schemas.ts'
@@ -33,7 +32,7 @@ export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors) 
   async function readAt(
     { series, place }: PlaceQuestion,
     clientKey: ClientKey,
-    compute: PolygonWork['advise'],
+    asker: Exchange | Work,
   ): Promise<PlaceReading> {
     if (place.type === 'point') {
       const outcome = await lookup.advise(series, { longitude: place.lng, latitude: place.lat }, clientKey)
@@ -45,16 +44,14 @@ export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors) 
       place.type === 'area'
         ? { ...place, countryCode: series.countryCode }
         : readGeoJson({ value: place.geometry, at: 'geometry' })
-    const advice = await compute((waiting) => advisors.advise(series, where, null, waiting))
+    const advice = await advisors.adviseInSeries(asker, series, where, null)
     return { release: advice.release.code, values: listMeans(advice) }
   }
 
   return {
     /** @throws {ApiError} with the reason for no value */
     readForRequest(question: PlaceQuestion, exchange: Exchange) {
-      const { request } = exchange
-      const compute: PolygonWork['advise'] = (advise) => advisors.adviseWithTimeout(exchange, advise)
-      const read = () => readAt(question, clientKeyOf(request), compute)
+      const read = () => readAt(question, exchange.clientKey, exchange)
       return question.place.type === 'point' ? exchange.wait(read) : read()
     },
     /** Reads the answering release; undefined where this process does not see it yet. */
@@ -67,8 +64,8 @@ export function createPlaceReader(app: App, lookup: Lookup, advisors: Advisors) 
       const answering = await lookup.inRelease(question.series, async (_, published) => published?.code)
       if (answering !== release) return undefined
       try {
-        const { advise } = createBackgroundWork(app, 'subscriptions', signal)
-        const reading = await readAt(question, EVERYBODY, advise)
+        const work = createBackgroundWork(app, 'subscriptions', signal)
+        const reading = await readAt(question, EVERYBODY, work)
         return reading.release === release ? reading.values : undefined
       } catch (error) {
         if (error instanceof ApiError && NO_VALUE.has(error.code)) return []

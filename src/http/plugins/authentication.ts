@@ -8,7 +8,7 @@ import type {
 import fp from 'fastify-plugin'
 import type { Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
-import { ApiError, BASE, notAllowed } from '#src/errors.ts'
+import { ApiError, BASE, notAllowed, overloaded } from '#src/errors.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { Cache } from '#src/lib/cache.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
@@ -17,7 +17,6 @@ import type { App } from '../app.ts'
 import { clientKeyOf, SHARE_OF_EXTRAS } from '../exchange.ts'
 import { observeQueue } from '../metrics/metrics.ts'
 import { CHALLENGE, toApiError } from './error-handler.ts'
-import { overloaded } from './overload.ts'
 import { createClientSignal } from './time-budget.ts'
 
 /** Each cached token takes less than a kilobyte. */

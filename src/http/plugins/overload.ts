@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
-import { ApiError } from '#src/errors.ts'
+import { overloaded } from '#src/errors.ts'
 import { createLimiter, type Limiter, type LimiterLimits } from '#src/lib/limiter.ts'
 import type { App } from '../app.ts'
 import type { Exchange } from '../exchange.ts'
@@ -135,8 +135,4 @@ function createLimits({ config, database }: App): LimiterLimits {
       ? EMBEDDED_PERMITS
       : Math.max(1, Math.floor(config.DATABASE_POOL_SIZE * PERMITS_A_CONNECTION))
   return { running, runningEach: Math.ceil(running / 2), waiting: config.DATABASE_QUEUE_LIMIT }
-}
-
-export function overloaded(): ApiError {
-  return new ApiError('OVERLOADED')
 }

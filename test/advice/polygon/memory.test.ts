@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ZonalCoverage } from '#src/advice/polygon/queries.ts'
-import { createRegionKey, createRegions } from '#src/advice/polygon/weighing.ts'
+import { createRegionKey } from '#src/advice/polygon/statistics.ts'
+import { createRegions } from '#src/advice/polygon/weighing.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { rectangle } from '#test/setup/square.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { readingTiles } from '#src/advice/polygon/computing.ts'
 import { listCoverages, type ZonalCoverage, type ZonalStatistics } from '#src/advice/polygon/queries.ts'
+import { type Computation, readTiles } from '#src/advice/polygon/tiles.ts'
 import { weighPolygons } from '#src/advice/polygon/weighing.ts'
 import { zonalStatistics } from '#src/advice/polygon/zonal-statistics.ts'
 import { readUntil } from '#src/data/cancellable.ts'
@@ -127,8 +127,12 @@ function zonal(polygons: Polygons, of: ZonalCoverage[]): Promise<ZonalStatistics
   const rings = polygons.map((polygon) => polygon.map((ring) => Float64Array.from(ring.flat())))
   const wait: Wait = (something) => something()
   const reads = readUntil(service.database, signal)
-  const readTiles = readingTiles(service.app.tiles, reads)
-  const computation = { ask: reads.ask, readTiles, wait, pause: async () => {} }
+  const computation: Computation = {
+    ask: reads.ask,
+    readTiles: (coverage, tiles) => readTiles(service.app.tiles, reads, coverage, tiles),
+    wait,
+    pause: async () => {},
+  }
   const region = weighPolygons(computation, rings)
   return zonalStatistics(computation, of, region, { quantiles: QUANTILES, bins: 0 })
 }

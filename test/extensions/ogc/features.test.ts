@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import { describe, expect, test, vi } from 'vitest'
-import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
+import type { RegionStatistics } from '#src/advice/region-statistics.ts'
 import { createAreas, type RequestContext } from '#src/extensions/ogc/areas.ts'
 import { ringOf } from '#test/advice/polygon/shapes.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'

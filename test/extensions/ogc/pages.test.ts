@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RegionStatistics } from '#src/advice/polygon/advisors.ts'
+import type { RegionStatistics } from '#src/advice/region-statistics.ts'
 import type { AreaRow } from '#src/catalog/area-queries.ts'
 import { ApiError } from '#src/errors.ts'
 import { createAreas, type RequestContext } from '#src/extensions/ogc/areas.ts'

@@ -6,8 +6,9 @@ import { FORMATS, type Format, type Writer } from '#src/http/formats.ts'
 import { monthOfCalendar } from '#src/lib/dates.ts'
 import type { ReleaseLabels } from '#src/lookup/entries.ts'
 import { makeReleaseMembers } from '#src/lookup/releases.ts'
+import { statisticColumns } from '../columns.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
-import { type PolygonItem, type PolygonItems, statisticColumns } from './answer.ts'
+import type { PolygonItem, PolygonItems } from './items.ts'
 
 /** The formats of answers on many polygons: those of lists, and data value sets of DHIS2. */
 
@@ -25,7 +26,7 @@ export const DATA_VALUE_SET: PolygonFormat = {
 
 export const POLYGON_FORMATS: readonly PolygonFormat[] = [...FORMATS, DATA_VALUE_SET]
 
-/** The error for quantities, which data value sets have no place for. */
+/** The error for quantities, which data value sets have no room for. */
 export function refuseQuantities(request: QuantityRequest): ApiError {
   const fields = Object.keys(QuantityFields) as (keyof QuantityRequest)[]
   const field = fields.find((name) => asksForQuantities({ [name]: request[name] }))

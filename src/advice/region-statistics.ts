@@ -1,0 +1,64 @@
+import type { App } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
+import { ALL_LAYERS, EVERY_CONDITION } from '#src/lookup/conditions.ts'
+import type { PublishedRelease } from '#src/lookup/releases.ts'
+import { alternativeColumns, statisticColumns } from './columns.ts'
+import type { Advisors } from './polygon/advisors.ts'
+import { type Advice, makeAdvice } from './polygon/answer.ts'
+import { chooseStatistics, figuresOfRegion, listStatisticKeys, readMeans } from './polygon/figures.ts'
+import { readGeoJson, type SentGeoJson } from './polygon/geometry.ts'
+import { listAreasInRelease } from './polygon/queries.ts'
+
+/** The statistics of a release in a region; null where a layer has no value. */
+export interface RegionValues {
+  /** In the order of the columns: of the condition that answers, then the means under each. */
+  statistics: readonly (number | null)[]
+  /** Of the layers of all conditions, then of the companions. */
+  means: readonly (number | null)[]
+}
+
+/** The statistics of releases in areas and polygons, for tables and maps. */
+export function createRegionStatistics({ database, products }: App, advisors: Advisors) {
+  function listFigures(release: PublishedRelease, advice: Pick<Advice, 'statistics'>): RegionValues {
+    const product = products.of(release.product)
+    const statistics = chooseStatistics(release, advice.statistics, undefined)
+    const ofConditions = alternativeColumns(product, release, EVERY_CONDITION)
+    return {
+      statistics: [
+        ...statisticColumns(product, release, listStatisticKeys(product)).cellsOf(statistics),
+        ...ofConditions.cellsOf(figuresOfRegion(release, statistics)),
+      ],
+      means: readMeans(release, advice),
+    }
+  }
+
+  return {
+    columnsOf(release: PublishedRelease) {
+      const product = products.of(release.product)
+      const ofConditions = alternativeColumns(product, release, EVERY_CONDITION)
+      return [...statisticColumns(product, release, listStatisticKeys(product)).names, ...ofConditions.names]
+    },
+    /** Reads stored statistics in areas of its country, in the order of their codes; the caller has a connection. */
+    async find(release: PublishedRelease, level: number, codes: readonly string[]) {
+      const { countryCode } = release
+      const areas = await listAreasInRelease(database.reader, { countryCode, level, codes }, release.id)
+      return areas.map((area) => ({
+        /** The version of the boundaries of its level. */
+        version: area.version,
+        /** Null where nothing is stored. */
+        stored: () =>
+          area.statistics && listFigures(release, makeAdvice(release, area.statistics, ALL_LAYERS)),
+        /** Computes and stores. @throws {ReplacedMeanwhile} where the release or the area was deleted */
+        compute: async (exchange: Exchange) =>
+          listFigures(release, await advisors.adviseIn(exchange, release, area, ALL_LAYERS)),
+      }))
+    },
+    /** @throws {ApiError} for a wrong polygon, {ReplacedMeanwhile} where the release was deleted */
+    async inPolygon(release: PublishedRelease, polygon: SentGeoJson, exchange: Exchange) {
+      const { polygons } = readGeoJson(polygon)
+      return listFigures(release, await advisors.adviseIn(exchange, release, polygons, ALL_LAYERS))
+    },
+  }
+}
+
+export type RegionStatistics = ReturnType<typeof createRegionStatistics>
