@@ -51,13 +51,19 @@ export function createReleaseWriter(
   }
 }
 
-/** The texts of a release's layers before their numbers: the same in all entries. */
-export function listLabelTexts(product: ProductDefinition, { layers }: ReleaseLabels): string[] {
-  return layers.map((layer) =>
+const labelTexts = new WeakMap<ReleaseLabels, string[]>()
+
+/** The texts of a release's layers before their numbers: the same in all its answers. */
+export function listLabelTexts(product: ProductDefinition, release: ReleaseLabels): string[] {
+  const listed = labelTexts.get(release)
+  if (listed) return listed
+  const texts = release.layers.map((layer) =>
     memberTexts(makeLabels(product, layer))
       .map((label) => `${label},`)
       .join(''),
   )
+  labelTexts.set(release, texts)
+  return texts
 }
 
 /**

@@ -1,13 +1,13 @@
 import type { AdvisedArea } from '#schemas/areas.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { quotient, times, toDecimal } from '#src/lib/decimal.ts'
-import { memberTexts } from '#src/lib/json.ts'
 import { roundAmount, roundDegrees } from '#src/lib/round.ts'
+import { listLabelTexts, writeBehind, writeEntries } from '#src/lookup/answer-text.ts'
 import { describeEntry, readOutlook } from '#src/lookup/certainty.ts'
 import type { ConditionWish } from '#src/lookup/conditions.ts'
 import { makeLabels, makeOutlookMembers, type ReleaseLabels } from '#src/lookup/entries.ts'
 import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
-import type { Position } from '#src/lookup/queries.ts'
+import type { LayerLabel, Position } from '#src/lookup/queries.ts'
 import { makeReleaseMembers } from '#src/lookup/releases.ts'
 import {
   computeQuantities,
@@ -86,21 +86,6 @@ export function makeRegionEntries(
   })
 }
 
-/** JSON before each figure of each layer of a release: the same in all items. */
-const figureStarts = new WeakMap<ReleaseLabels, string[][]>()
-
-function listFigureStarts(product: ProductDefinition, release: ReleaseLabels): string[][] {
-  const known = figureStarts.get(release)
-  if (known) return known
-  const keys = listStatisticKeys(product)
-  const starts = release.layers.map((layer) => {
-    const labels = memberTexts(makeLabels(product, layer)).map((label) => `${label},`)
-    return keys.map((key, at) => `${at === 0 ? `{${labels.join('')}` : ','}${JSON.stringify(key)}:`)
-  })
-  figureStarts.set(release, starts)
-  return starts
-}
-
 /** The JSON of {@link makeRegionEntries}: objects took half of the time of many small fields. */
 export function writeRegionEntries(
   product: ProductDefinition,
@@ -108,25 +93,16 @@ export function writeRegionEntries(
   statistics: ChosenStatistics,
 ): string {
   const { areaHa, layers } = statistics
-  const { certainty } = release
-  const figuresHere = certainty && figuresOfRegion(release, statistics)
-  const starts = listFigureStarts(product, release)
-  let text = '['
-  for (const [index, layer] of release.layers.entries()) {
+  const keys = listStatisticKeys(product)
+  const figures = release.certainty && figuresOfRegion(release, statistics)
+  return writeEntries(listLabelTexts(product, release), release, figures, (index) => {
     const found = layers[index]
-    if (!found) continue
-    const figures = computeFigures(product, layer, found, areaHa)
-    if (text.length > 1) text += ','
-    for (const [at, start] of (starts[index] as string[]).entries()) text += start + figures[at]
-    if (found.distribution) {
-      for (const member of memberTexts(describeDistribution(layer, found.distribution))) text += `,${member}`
-    }
-    if (figuresHere) {
-      for (const member of memberTexts(describeEntry(certainty, index, figuresHere))) text += `,${member}`
-    }
-    text += '}'
-  }
-  return `${text}]`
+    if (!found) return undefined
+    const layer = release.layers[index] as LayerLabel
+    const numbers = computeFigures(product, layer, found, areaHa)
+    const text = keys.map((key, at) => `"${key}":${numbers[at]}`).join()
+    return found.distribution ? text + writeBehind(describeDistribution(layer, found.distribution)) : text
+  })
 }
 
 /** Decimals of an area in another unit. */
