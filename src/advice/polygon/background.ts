@@ -34,7 +34,7 @@ export function computeAreas(app: App, advisors: Advisors): void {
         computed++
       } catch (error) {
         if (signal.aborted || isReplaced(error)) return { next: false }
-        app.logFailure(error, `the result of ${area.code} in ${area.release} could not be computed yet`)
+        app.logFailure(error, `the statistics of ${area.code} in ${area.release} were not computed`)
         return { next: false, failed: area }
       }
     }
@@ -64,5 +64,5 @@ export function computeAreas(app: App, advisors: Advisors): void {
     return next
   }
 
-  app.jobs.add('compute-areas', { failure: 'results of areas could not be looked for yet' }, computeSome)
+  app.jobs.add('compute-areas', { failure: 'areas without statistics were not listed' }, computeSome)
 }

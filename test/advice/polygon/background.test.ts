@@ -299,7 +299,7 @@ testOnServer('an area that fails is told of once, holds up no other, and is trie
     create trigger refused before insert on area_result
     for each row execute function refuse_result()`.execute(writer)
   wake(app)
-  const message = `the result of ET-00 in ${code} could not be computed yet`
+  const message = `the statistics of ET-00 in ${code} were not computed`
   await vi
     .waitFor(() => expect(warningsIn(log)).toEqual([expect.objectContaining({ msg: message })]), PATIENCE)
     .then(() => compute(app, code, CODES.slice(1)))
