@@ -206,7 +206,7 @@ describe('once it is kept', () => {
     }
   })
 
-  test('all doors to a place tell it, each product for itself; tables refuse it, and texts leave it out', async () => {
+  test('all channels to a place tell it, each product for itself; tables refuse it, and texts leave it out', async () => {
     const skill = await skillAt('ETH-09')
     const { lat, lng } = PLACES['ETH-09']
     const payload = { lat, lng, skill: true }
