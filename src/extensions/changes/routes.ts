@@ -48,7 +48,10 @@ The changes from release \`a\` to release \`b\`, area by area: means, coverage, 
 
 Means and cover are exact, as in advice for polygons. Gains, losses and changes are exact on the borders of areas. Inside they come from the summaries of tiles, with bounds; \`exact\` compares every pixel. A process makes one comparison at a time; after a minute the answer is 503 \`QUERY_TIMEOUT\`.`
 
-type Call = FastifyRequest<{ Params: Static<typeof ChangesParams>; Querystring: Static<typeof ChangesQuery> }>
+type ComparisonRequest = FastifyRequest<{
+  Params: Static<typeof ChangesParams>
+  Querystring: Static<typeof ChangesQuery>
+}>
 
 export async function comparison(app: App): Promise<void> {
   for (const schema of changesComponents) app.addSchema(schema)
@@ -85,7 +88,7 @@ export async function comparison(app: App): Promise<void> {
       },
       preValidation: readQuery(ChangesQuery),
     },
-    async (request: Call, reply: FastifyReply) => {
+    async (request: ComparisonRequest, reply: FastifyReply) => {
       const { name, mediaType } = negotiateFormat(request.exchange, FORMATS, { named: request.query.format })
       const [clientKey, deadline] = [clientKeyOf(request), startDeadline(reply, TIMEOUT_MS, late)]
       const begin = () => compare(app, request, computationUntil(app, clientKey, deadline))
@@ -108,7 +111,7 @@ async function* listSlices({ layers, rows }: Comparison): AsyncGenerator<ChangeR
 /** @throws {ApiError} where releases are missing or of different kinds, or no areas of the level are loaded */
 async function compare(
   { database: { reader } }: App,
-  { params: { a, b }, query }: Call,
+  { params: { a, b }, query }: ComparisonRequest,
   computation: Computation,
 ): Promise<Comparison> {
   const { wait } = computation
