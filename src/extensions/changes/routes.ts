@@ -16,8 +16,7 @@ import { clientKeyOf } from '#src/http/exchange.ts'
 import {
   attach,
   CSV,
-  DISPOSITION,
-  documentFormats,
+  documentFile,
   JSON_FORMAT,
   negotiateFormat,
   sendPieces,
@@ -71,11 +70,7 @@ export async function comparison(app: App): Promise<void> {
         params: ChangesParams,
         querystring: toQuerySchema(ChangesQuery),
         response: {
-          200: {
-            description: 'The changes.',
-            headers: { 'Content-Disposition': DISPOSITION },
-            content: documentFormats(FORMATS, { json: ref(ReleaseChanges), csv: ref(ChangesCsv) }),
-          },
+          200: documentFile('The changes.', FORMATS, { json: ref(ReleaseChanges), csv: ref(ChangesCsv) }),
           ...errorResponses(
             ...ADMIN_ERRORS,
             'INVALID_PARAMETERS',
