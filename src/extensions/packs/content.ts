@@ -324,9 +324,9 @@ async function readWindow(
       const tile = decodeTile(wkb)
       if (bands.length === 0) bands = createBands(tile, window.width * window.height).slice(0, count)
       const { row, column } = chunk[index] as (typeof chunk)[number]
-      const place = { ...tile, row: row * tileSize, column: column * tileSize }
+      const source = { ...tile, row: row * tileSize, column: column * tileSize }
       for (const [band, { pixels }] of bands.entries())
-        copyWindow((tile.bands[band] as DecodedTile['bands'][number]).pixels, place, pixels, window)
+        copyWindow((tile.bands[band] as DecodedTile['bands'][number]).pixels, source, pixels, window)
     }
   }
   return bands
