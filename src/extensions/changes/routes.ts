@@ -12,7 +12,6 @@ import { type Computation, computationUntil } from '#src/advice/polygon/computin
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import { ADMIN_ERRORS, ApiError } from '#src/errors.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
-import { clientKeyOf } from '#src/http/exchange.ts'
 import {
   attach,
   CSV,
@@ -85,7 +84,7 @@ export async function comparison(app: App): Promise<void> {
     },
     async (request: ComparisonRequest, reply: FastifyReply) => {
       const { name, mediaType } = negotiateFormat(request.exchange, FORMATS, { named: request.query.format })
-      const [clientKey, deadline] = [clientKeyOf(request), startDeadline(reply, TIMEOUT_MS, late)]
+      const [clientKey, deadline] = [request.exchange.clientKey, startDeadline(reply, TIMEOUT_MS, late)]
       const begin = () => compare(app, request, computationUntil(app, clientKey, deadline))
       const comparison = await queue.run(clientKey, begin, deadline.signal).finally(deadline.end)
       attach(reply, mediaType, 'changes')

@@ -9,7 +9,6 @@ import { createOutline, type Outline, writeGeoJson, writeWkt } from '#src/advice
 import type { ManyOptions } from '#src/advice/polygons/answer.ts'
 import { ApiError, requireFound } from '#src/errors.ts'
 import { type App, answers, errorResponses, noContent } from '#src/http/app.ts'
-import { clientKeyOf } from '#src/http/exchange.ts'
 import {
   attach,
   CSV,
@@ -208,7 +207,7 @@ A field that is not valid, or has the id of one before it, is told with its reas
       const waiting = startDeadline(reply, SLOW_CLIENT_MS, overloaded)
       let leave = () => {}
       try {
-        leave = await limiter.enter(clientKeyOf(request), waiting.signal).finally(waiting.end)
+        leave = await limiter.enter(request.exchange.clientKey, waiting.signal).finally(waiting.end)
         const body = request.body as AsyncIterable<Buffer>
         const features = read(decodeTexts(body, FIELD_QUOTA.bytes, declaredCharset(request)))
         const { row, ...refused } = await keepFields(keeping, request.params.collection, features)

@@ -28,11 +28,11 @@ export const HTML_TYPE = 'text/html'
 
 /** The type of the API document in `Accept`, and in links and the answer: clients find the document by the latter. */
 const DOCUMENT_TYPE = 'application/vnd.oai.openapi+json'
-export const WHOLE_DOCUMENT_TYPE = `${DOCUMENT_TYPE};version=3.0`
+const WHOLE_DOCUMENT_TYPE = `${DOCUMENT_TYPE};version=3.0`
 
 /** The formats of operations, by how `f` names them; the first is preferred. */
-export const JSON_AND_PAGE = { json: JSON_TYPE, html: HTML_TYPE }
-export const DOCUMENT_AND_PAGE = { json: DOCUMENT_TYPE, html: HTML_TYPE }
+const JSON_AND_PAGE = { json: JSON_TYPE, html: HTML_TYPE }
+const DOCUMENT_AND_PAGE = { json: DOCUMENT_TYPE, html: HTML_TYPE }
 export const GEOJSON_ONLY = { json: GEOJSON_TYPE }
 export const GEOJSON_AND_PAGE = { ...GEOJSON_ONLY, html: HTML_TYPE }
 

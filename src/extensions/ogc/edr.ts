@@ -51,7 +51,7 @@ import {
 } from './parameters.ts'
 
 /** The paths of EDR begin with it, below those of the OGC API. */
-export const EDR_PATH = '/edr'
+const EDR_PATH = '/edr'
 
 /** CRS84 as well-known text (OGC 01-009), with the longitude first. */
 const CRS84_WKT =
@@ -79,7 +79,7 @@ function readTime({ forecastPeriod }: PublishedRelease): string | null {
 }
 
 /** @throws {ApiError} NOT_FOUND for a code that is not published */
-export function findCollectionRelease(snapshot: Snapshot, code: string): PublishedRelease {
+function findCollectionRelease(snapshot: Snapshot, code: string): PublishedRelease {
   const list = `\`GET ${BASE}${OGC_PATH}${EDR_PATH}/collections\` lists those that there are`
   return selectPublished(snapshot, code, `There is no collection ${code}; ${list}.`)
 }

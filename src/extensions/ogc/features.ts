@@ -173,7 +173,7 @@ export async function readProperties(
 }
 
 /** Features that are written without letting others go on: a tenth of a millisecond. */
-export const FEATURES_A_SLICE = 20
+const FEATURES_A_SLICE = 20
 
 /** How long a page waits for computing; then it ends, and the next one goes on. */
 const COMPUTING_MS = 5000

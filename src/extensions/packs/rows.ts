@@ -137,7 +137,7 @@ interface CoveredRow {
   row: number
   /** Border pixels, ascending. */
   columns: number[]
-  /** Whole pixels: first column and the one after the last, by turns. */
+  /** Whole pixels: first column and the one after the last, alternately. */
   runs: number[]
 }
 

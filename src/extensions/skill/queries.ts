@@ -12,7 +12,7 @@ export const SKILL_LEVEL = 1
 /** Of fewer observations nothing is said: chance alone would explain it. */
 const LEAST_OBSERVATIONS = 30
 
-export interface SkillRow extends SkillSums {
+interface SkillRow extends SkillSums {
   level: number
   area_code: string
   observers: number

@@ -98,7 +98,7 @@ async function warnIfClosed(folder: string, log: Log): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await access(folder, constants.W_OK | constants.X_OK)
   } catch (error) {
-    log.warn({ reason: formatError(error) }, 'nothing is kept in TILE_DISK_CACHE_DIR: it cannot be written')
+    log.warn({ reason: formatError(error) }, 'nothing is stored in TILE_DISK_CACHE_DIR: it cannot be written')
   }
 }
 

@@ -164,6 +164,6 @@ test('a cache that cannot be written is named at the start', async () => {
   })
   expect(await warned).toEqual([
     { reason: expect.stringContaining('ENOTDIR') },
-    'nothing is kept in TILE_DISK_CACHE_DIR: it cannot be written',
+    'nothing is stored in TILE_DISK_CACHE_DIR: it cannot be written',
   ])
 })
