@@ -116,9 +116,11 @@ export const fieldMembers = uploadsOf('field-members', 'uploads 50 fields with 4
 const SLOW_ADDRESS = '127.67.0.1'
 /** More than were read at a time, once. */
 const SLOW_UPLOADS = 40
-/** Together 1.5 kB/s, a little more than the slowest pace that is served. */
+/** A little more than the slowest pace that is served. */
+const SLOW_BYTES_PER_SECOND = 1500
 const TICK_MS = 200
-const TICK_BYTES = 300
+/** Its body lasts five minutes at that pace. */
+const SLOW_FIELDS = 2000
 /** The longest that somebody else's upload of one field may take. */
 const LONGEST_MS = 2000
 
@@ -128,11 +130,10 @@ export const slowUploads: Scenario = {
   victims: ['kept point'],
   async begin({ port, newcomer }) {
     const other = await newcomer()
-    const slow = await Promise.all(
-      Array.from({ length: SLOW_UPLOADS }, async () =>
-        uploadSlowly(await join({ port, address: SLOW_ADDRESS })),
-      ),
-    )
+    // Whatever takes this process long comes before the first upload, which would stop meanwhile.
+    const sent = upload(smallFields(SLOW_FIELDS))
+    const owners = Array.from({ length: SLOW_UPLOADS }, () => join({ port, address: SLOW_ADDRESS }))
+    const slow = await Promise.all((await Promise.all(owners)).map((owner) => uploadSlowly(owner, sent)))
     let [answered, longest, since] = [0, 0, performance.now()]
     const loop = keepAsking(1, async () => {
       since = performance.now()
@@ -156,14 +157,16 @@ export const slowUploads: Scenario = {
   },
 }
 
-async function uploadSlowly(client: Client) {
-  const { body, ...request } = upload(smallFields(100_000))
-  const head = written(client, request, (body as string).length)
-  const socket = await open(client, head, true)
+/** By the clock: on a busy machine, ticks come late. */
+async function uploadSlowly(client: Client, { body, ...request }: Sent) {
+  const text = body as string
+  const socket = await open(client, written(client, request, text.length), true)
+  const began = performance.now()
   let sent = 0
   const timer = setInterval(() => {
-    socket.write((body as string).slice(sent, sent + TICK_BYTES))
-    sent += TICK_BYTES
+    const due = Math.floor(((performance.now() - began) / 1000) * SLOW_BYTES_PER_SECOND)
+    socket.write(text.slice(sent, due))
+    sent = due
   }, TICK_MS)
   return {
     socket,

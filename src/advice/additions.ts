@@ -1,28 +1,10 @@
-import type { FastifyReply } from 'fastify'
-import type { Asked, MemberSchemas, PointRequest, TextFormat } from '#schemas/point-request.ts'
+import type { Asked, MemberSchemas, PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import type { ReleaseLabels } from '#src/lookup/entries.ts'
 import type { PointAdvice } from '#src/lookup/lookup.ts'
 import type { Position } from '#src/lookup/queries.ts'
-
-export interface TextWish {
-  products: readonly ProductDefinition[]
-  asked: Omit<PointRequest, 'lat' | 'lng'>
-  /** Whether the text says which place answers: the request has named an area, perhaps with an error. */
-  keepsName?: boolean
-  /** Whether caches may store the answer, once it is made. */
-  isShared: () => boolean
-}
-
-export interface AnswerFormat extends TextFormat {
-  /** Sends the text of a body, or of the reason for none. */
-  reply(
-    exchange: Exchange,
-    wish: TextWish,
-    createBody: () => Promise<Record<string, unknown>>,
-  ): Promise<FastifyReply>
-}
+import type { AnswerText } from './answer.ts'
 
 /** Of a point, as the rasters have it. */
 interface PixelMember extends MemberSchemas {
@@ -55,7 +37,7 @@ interface FormerMember {
 /** What is added to answers for a place. */
 export interface Additions {
   members: readonly AnswerMember[]
-  formats: readonly AnswerFormat[]
+  formats: readonly AnswerText[]
   former: readonly FormerMember[]
 }
 

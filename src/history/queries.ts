@@ -6,7 +6,6 @@ import type { Db, Trx } from '#src/data/tables.ts'
 import { requireFound } from '#src/errors.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import { isUuid, uuidAt } from '#src/lib/uuid.ts'
-import type { TemplatedAnswer } from '#src/lookup/template.ts'
 
 /** Of `feedback`, a row of advisory_feedback. */
 const feedbackJson = sql<Feedback>`json_build_object(
@@ -74,7 +73,7 @@ export interface AdvisoryRecord {
   releases: string[]
   request: object
   /** The body or its text, without the `history_id`. */
-  answer: object | string | TemplatedAnswer
+  answer: object | string
 }
 
 /** An account, or all accounts together, may store nothing more. */

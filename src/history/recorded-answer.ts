@@ -1,8 +1,7 @@
-import type { FastifyReply } from 'fastify'
 import type { HistoryItem } from '#schemas/history.ts'
 import type { PolygonRequest } from '#schemas/polygon.ts'
 import { isoMonthNamed } from '#src/lib/dates.ts'
-import type { FullHistory, HistoryRow } from './queries.ts'
+import type { HistoryRow } from './queries.ts'
 
 /** The members of an answer, or of the section of a product, about its release. Older answers lack some. */
 export interface ReleaseSection {
@@ -51,11 +50,4 @@ export function readRecordedArea({ request, answer }: HistoryRow): RecordedArea 
       name: name === undefined ? location.name : null,
     }
   )
-}
-
-const FULL = { account: 'full', service: 'service-full' } as const
-
-/** Names the full history in an answer that is not stored. */
-export function sayHistoryFull(reply: FastifyReply, { full }: FullHistory): void {
-  reply.header('advisory-history', FULL[full])
 }

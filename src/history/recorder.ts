@@ -8,26 +8,24 @@ import { Cache } from '#src/lib/cache.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import { retry } from '#src/lib/retry.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
-import { TemplatedAnswer } from '#src/lookup/template.ts'
 import { type AdvisoryRecord, createMonths, type FullHistory, type RecordAdvisory } from './queries.ts'
 import {
   findAccounts,
-  findTemplate,
+  findSource,
   type HistoryEntry,
   type HistoryQuota,
+  type ItemSource,
   insertAdvisories,
-  type StoredTemplate,
   sumHistories,
   type Written,
 } from './recording-queries.ts'
 
 /** More than there are releases and series. */
-const MOST_TEMPLATES = 10_000
+const MOST_SOURCES = 10_000
 
-/** Answers with the same key have the same stored template. */
-function templateKey({ answer, product, kind, countryCode, releases }: AdvisoryRecord): string | number {
-  if (answer instanceof TemplatedAnswer) return answer.template.id
-  return JSON.stringify([product, kind, countryCode, releases])
+/** Items with the same key have the same source. */
+function sourceKey({ product, kind, countryCode, releases }: AdvisoryRecord): string {
+  return [product, kind, countryCode, ...releases].join('\n')
 }
 
 /** Between two readings, other processes and deletions go unnoticed. */
@@ -91,7 +89,7 @@ export function createHistoryRecorder(
   total?: ReturnType<typeof createHistoryTotal>,
   newId: () => string = createUuidMaker(),
 ): { record: RecordAdvisory; state(): BatcherState; outcomes: Readonly<Outcomes> } {
-  const templates = new Cache<string | number, StoredTemplate>('history templates', { max: MOST_TEMPLATES })
+  const sources = new Cache<string, ItemSource>('history sources', { max: MOST_SOURCES })
   const outcomes: Outcomes = { kept: 0, full: 0, lost: 0 }
   const insert = createInserter(db, quota, shorten, outcomes, total)
 
@@ -101,24 +99,23 @@ export function createHistoryRecorder(
     throw error
   }
 
-  const findStored = (record: AdvisoryRecord) =>
-    templates.load(templateKey(record), () => findTemplate(db, record))
+  const findStored = (record: AdvisoryRecord) => sources.load(sourceKey(record), () => findSource(db, record))
 
-  function keep(record: AdvisoryRecord, stored: StoredTemplate, id: string) {
+  function keep(record: AdvisoryRecord, stored: ItemSource, id: string) {
     const entry = createEntry(record, stored, id)
     return insert(entry).catch((error) => tryAgain(error, record, stored, entry).catch(countLost))
   }
 
-  /** Inserts once more where the account was locked, or a restored database has lost the template. */
+  /** Inserts once more where the account was locked, or a restored database has lost the source. */
   async function tryAgain(
     error: unknown,
     record: AdvisoryRecord,
-    stored: StoredTemplate,
+    stored: ItemSource,
     first: HistoryEntry,
   ): Promise<string | FullHistory> {
     let entry = first
     if (readErrorCode(error) === FOREIGN_KEY_VIOLATION) {
-      if (templates.peek(templateKey(record)) === stored) templates.delete(templateKey(record))
+      if (sources.peek(sourceKey(record)) === stored) sources.delete(sourceKey(record))
       entry = { ...entry, ...(await findStored(record)) }
     } else if (!(error instanceof AccountLocked)) throw error
     return retry(
@@ -132,7 +129,7 @@ export function createHistoryRecorder(
   const record: RecordAdvisory = (record) => {
     // Ids are in the order in which was asked, whatever has to be waited for.
     const id = newId()
-    const stored = templates.get(templateKey(record))
+    const stored = sources.get(sourceKey(record))
     if (stored) return keep(record, stored, id)
     return findStored(record).then((found) => keep(record, found, id), countLost)
   }
@@ -198,23 +195,14 @@ class AccountLocked extends ApiError {
 
 function createEntry(
   record: AdvisoryRecord,
-  { templateId, subjectId }: StoredTemplate,
+  { templateId, subjectId }: ItemSource,
   id: string,
 ): HistoryEntry {
-  const { userId, cropCode, answer } = record
+  const { userId, cropCode } = record
   const request = JSON.stringify(record.request)
-  const isTemplated = answer instanceof TemplatedAnswer
-  const kept = isTemplated ? answer.filling : typeof answer === 'string' ? answer : JSON.stringify(answer)
-  return {
-    templateId,
-    subjectId,
-    id,
-    userId,
-    cropCode: isTemplated ? null : cropCode,
-    request,
-    answer: kept,
-    bytes: Buffer.byteLength(request) + (isTemplated ? answer.bytes : Buffer.byteLength(kept)),
-  }
+  const answer = typeof record.answer === 'string' ? record.answer : JSON.stringify(record.answer)
+  const bytes = Buffer.byteLength(request) + Buffer.byteLength(answer)
+  return { templateId, subjectId, id, userId, cropCode, request, answer, bytes }
 }
 
 const MEGABYTE = 1_000_000

@@ -1,6 +1,5 @@
 import { CompiledQuery, sql } from 'kysely'
 import type { Db } from '#src/data/tables.ts'
-import { TemplatedAnswer } from '#src/lookup/template.ts'
 import type { AdvisoryRecord } from './queries.ts'
 
 /** Of an account; requests and answers count by their length. */
@@ -10,33 +9,31 @@ export interface HistoryQuota {
   full: 'oldest' | 'refuse'
 }
 
-export interface StoredTemplate {
+/** What items of one subject and of the same releases share. */
+export interface ItemSource {
   /** As text: no number of ours is as exact. */
   templateId: string
   subjectId: number
 }
 
-export async function findTemplate(db: Db, record: AdvisoryRecord): Promise<StoredTemplate> {
-  const { product, kind, countryCode, cropCode, releases, answer } = record
-  const pieces = answer instanceof TemplatedAnswer ? answer.template.pieces : null
-  // An answer without template may have an unknown crop, which its item stores.
-  const crop = pieces === null ? null : cropCode
-  const { rows } = await sql<StoredTemplate>`
+/** Stores the source of an item where it is new. Items of version 1 have templates with texts, which the view fills in. */
+export async function findSource(
+  db: Db,
+  { product, kind, countryCode, releases }: AdvisoryRecord,
+): Promise<ItemSource> {
+  const { rows } = await sql<ItemSource>`
     select template_id::text as "templateId", subject_id as "subjectId"
-    from answer_template_of(
-      ${product}, ${kind}, ${countryCode}, ${crop}, ${releases}::text[], ${pieces}::text[]
-    )`.execute(db)
-  return rows[0] as StoredTemplate
+    from answer_template_of(${product}, ${kind}, ${countryCode}, null, ${releases}::text[], null)`.execute(db)
+  return rows[0] as ItemSource
 }
 
-export interface HistoryEntry extends StoredTemplate {
+export interface HistoryEntry extends ItemSource {
   id: string
   userId: string
-  /** Null where the template has it. */
   cropCode: string | null
   /** JSON. */
   request: string
-  /** JSON, or the filling of its template. */
+  /** JSON. */
   answer: string
   /** Of request and answer. */
   bytes: number

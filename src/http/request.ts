@@ -71,13 +71,6 @@ export function isApplied(reply: FastifyReply, preference: Preference): boolean 
     .includes(preference)
 }
 
-/** Whether `Prefer: history=none` keeps a call out of the history; the answer says so. */
-export function isOffTheRecord({ request, reply }: Exchange): boolean {
-  const isPreferred = prefers(request, 'history=none')
-  if (isPreferred) setApplied(reply, 'history=none')
-  return isPreferred
-}
-
 /** Parameters of media ranges other than q: no format has several kinds. */
 const PARAMETERS = /;\s*(?!q\s*=)[^\s=;,"]+\s*=\s*("(?:[^"\\]|\\.)*"|[^;,]*)/gi
 

@@ -78,6 +78,10 @@ export interface SourceFile<Layer> {
     band?: number
     /** Of the raster in its archive. */
     path?: string
+    /** Pixels with it have no value; null for none. A mask has neither. */
+    nodata?: number | null
+    /** Whether pixels with 0 in its masks have no value. */
+    masked?: boolean
   }[]
 }
 

@@ -1,25 +1,14 @@
 import { describeRelease } from '#schemas/advisory.ts'
-import type { BatchPoint } from '#schemas/batch.ts'
-import type { ErrorBody } from '#schemas/common.ts'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import { isStale, type ProductDefinition, type Series } from '#schemas/products/define.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { isoMonth, isoMonthNamed, monthAndYear } from '#src/lib/dates.ts'
-import { memberTexts } from '#src/lib/json.ts'
 import { wordKey } from '#src/lib/names.ts'
-import { numberText } from '#src/lib/round.ts'
-import { describeEntry, type EntryCertainty, figuresOfPoint, prepareCertainty } from './certainty.ts'
-import {
-  type InCoverage,
-  type LayerValues,
-  makeLabels,
-  makeOutlookMembers,
-  makeValueMembers,
-  type ReleaseLabels,
-} from './entries.ts'
+import { createReleaseWriter, type ReleaseWriter } from './answer-text.ts'
+import { prepareCertainty } from './certainty.ts'
+import { type InCoverage, type LayerValues, makeValueMembers, type ReleaseLabels } from './entries.ts'
 import type { Band, Companion, Coverage, Layer, Position, Release } from './queries.ts'
-import { AnswerTemplate, TemplatedAnswer } from './template.ts'
 
 export type ReleaseMembers = Record<string, string | boolean | null>
 
@@ -43,143 +32,6 @@ export function makePointData(
 
 export function describeLocation({ lat, lng, name = POINT_DEFAULTS.name }: PointRequest) {
   return { name, lat, lng, type: 'point' }
-}
-
-/** Writes the answers of a release as JSON. */
-export interface ReleaseWriter {
-  answered(point: BatchPoint, values: LayerValues): string
-  without(point: BatchPoint, reason: ErrorBody): string
-  /** The answer in the form of the history; undefined without a template. */
-  templated(point: BatchPoint, values: LayerValues): TemplatedAnswer | undefined
-  section(values: LayerValues): string
-}
-
-/** Begin of an answer without an id and a name. */
-const PLAIN_LOCATION = `"location":{"name":${JSON.stringify(POINT_DEFAULTS.name)},"lat":`
-const PLAIN_START = `{${PLAIN_LOCATION}`
-
-/**
- * Items are answers of a point, behind their id. In a section the release is behind the entries: it may be absent.
- *
- * @param release null for one that does not answer
- */
-export function itemWriter(
-  product: ProductDefinition,
-  release: ReleaseLabels | null,
-  releaseMembers: ReleaseMembers,
-): ReleaseWriter {
-  const { entries, value } = product
-  const { layers = [], certainty } = release ?? {}
-  // The text of an entry before its value: one of fewer pieces is faster.
-  const first = layers.map((layer) =>
-    JSON.stringify({ ...makeLabels(product, layer), [value.key]: 0 }).slice(0, -2),
-  )
-  const further = first.map((fragment) => `},${fragment}`)
-  const members = memberTexts(releaseMembers)
-  const afterLng = `,"type":"point"},${members.map((member) => `${member},`).join('')}"${entries}":`
-  const afterLngWithValues = `${afterLng}[`
-  const sectionStart = `{"${entries}":[`
-  const sectionMembers = members.join()
-  const start = ({ id, name, lat, lng }: BatchPoint, after: string) =>
-    `${id === undefined && name === undefined ? PLAIN_START : namedStart(id, name)}${numberText(lat)},"lng":${numberText(lng)}${after}`
-  const findTemplate = createTemplates()
-  /** Entries and the members behind them, without the closing bracket. */
-  function withEntries(before: string, values: LayerValues): string {
-    let text = before
-    let fragments = first
-    const figures = certainty && figuresOfPoint(values)
-    for (let index = 0; index < layers.length; index++) {
-      const found = values[index] as number
-      if (Number.isNaN(found)) continue
-      text += `${fragments[index]}${numberText(found)}`
-      if (figures) text += entryText(describeEntry(certainty, index, figures))
-      fragments = further
-    }
-    text += '}]'
-    if (!figures) return text
-    const outlook = makeOutlookMembers(product, release as ReleaseLabels, figures)
-    for (const member of memberTexts(outlook)) text += `,${member}`
-    return text
-  }
-  const open = (point: BatchPoint, values: LayerValues) =>
-    withEntries(start(point, afterLngWithValues), values)
-  return {
-    answered: (point, values) => `${open(point, values)}}`,
-    section: (values) => `${withEntries(sectionStart, values)},${sectionMembers}}`,
-    templated(point, values) {
-      const { name = POINT_DEFAULTS.name, lat, lng } = point
-      let filling = `${JSON.stringify(name)}\n${numberText(lat)}\n${numberText(lng)}`
-      if (certainty) {
-        const text = `${withEntries(afterLngWithValues, values)}}`
-        const pieces = text.split(NUMBERS)
-        const template = findTemplate(pieces.join('\n'), () => pieces)
-        if (!template) return undefined
-        filling = [filling, ...(text.match(NUMBERS) ?? [])].join('\n')
-        return new TemplatedAnswer(open(point, values), template, filling)
-      }
-      // Most often all layers have a value.
-      const key = values.includes(Number.NaN)
-        ? values.map((value) => (Number.isNaN(value) ? '-' : '+')).join('')
-        : ''
-      const template = findTemplate(key, () => {
-        const known = values.flatMap((value, layer) => (Number.isNaN(value) ? [] : [layer]))
-        const starts = known.map((layer, place) =>
-          place === 0 ? afterLngWithValues + first[layer] : further[layer],
-        )
-        return [...(starts as string[]), '}]}']
-      })
-      if (!template) return undefined
-      for (const value of values) if (!Number.isNaN(value)) filling += `\n${numberText(value)}`
-      return new TemplatedAnswer(open(point, values), template, filling)
-    },
-    without: (point, reason) => `${start(point, afterLng)}null,${JSON.stringify(reason).slice(1)}`,
-  }
-}
-
-/** The JSON of the members of an entry behind its value. */
-function entryText({ probability, range, scenario_of }: EntryCertainty): string {
-  let text = ''
-  if (probability !== undefined) text += `,"probability":${numberText(probability)}`
-  if (range) {
-    const { low, high, level } = range
-    text += `,"range":{"low":${numberText(low)},"high":${numberText(high)},"level":${level}}`
-  }
-  if (scenario_of !== undefined) text += `,"scenario_of":${JSON.stringify(scenario_of)}`
-  return text
-}
-
-export function locationStart({ name, lat, lng }: Pick<BatchPoint, 'name' | 'lat' | 'lng'>): string {
-  return `${name === undefined ? PLAIN_START : namedStart(undefined, name)}${numberText(lat)},"lng":${numberText(lng)},"type":"point"}`
-}
-
-/** Each template has a row in the database; beyond this number answers are stored whole. */
-const MOST_TEMPLATES = 100
-
-const TEMPLATE_START = ['{"location":{"name":', ',"lat":', ',"lng":']
-
-/** The numbers of an answer as JSON. A label may have such a text, too: it is put together again. */
-const NUMBERS = /(?<=":)-?\d[^,}\]]*/g
-
-/** The templates of a release: one for each set of layers with values, or by the texts around the numbers. */
-function createTemplates() {
-  const templates = new Map<string, AnswerTemplate>()
-  return (key: string, makePieces: () => string[]): AnswerTemplate | undefined => {
-    const stored = templates.get(key)
-    if (stored || templates.size >= MOST_TEMPLATES) return stored
-    const template = new AnswerTemplate([...TEMPLATE_START, ...makePieces()])
-    templates.set(key, template)
-    return template
-  }
-}
-
-function namedStart(id: string | number | undefined, name: string | undefined): string {
-  const location = name === undefined ? PLAIN_LOCATION : `"location":{"name":${JSON.stringify(name)},"lat":`
-  return `{${idMember(id)}${location}`
-}
-
-export function idMember(id: string | number | undefined): string {
-  if (id === undefined) return ''
-  return `"id":${typeof id === 'number' ? id : JSON.stringify(id)},`
 }
 
 export interface NumberedCoverage extends Coverage {
@@ -221,7 +73,10 @@ export function createNumbering(): (release: Release, product: ProductDefinition
       layers: release.layers.map(inCoverage),
       companions: release.companions.map(inCoverage),
     }
-    return withAge({ ...known, writer: itemWriter(product, known, makeReleaseMembers(known)) }, product)
+    return withAge(
+      { ...known, writer: createReleaseWriter(product, known, makeReleaseMembers(known)) },
+      product,
+    )
   }
 }
 
@@ -240,7 +95,7 @@ export function withAge(
   const { stale: before = false, ...timeless } = release
   if (stale === before) return release
   const aged = { ...timeless, ...(stale && { stale }) }
-  return { ...aged, writer: itemWriter(product, aged, makeReleaseMembers(aged)) }
+  return { ...aged, writer: createReleaseWriter(product, aged, makeReleaseMembers(aged)) }
 }
 
 /** Version of the answers of a release: it never changes, but its season ends. */

@@ -4,8 +4,9 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { AdvisoryRecord } from '#src/history/queries.ts'
-import { itemWriter, makeReleaseMembers } from '#src/lookup/releases.ts'
-import { TemplatedAnswer } from '#src/lookup/template.ts'
+import { createUuidMaker } from '#src/lib/uuid.ts'
+import { createReleaseWriter } from '#src/lookup/answer-text.ts'
+import { makeReleaseMembers } from '#src/lookup/releases.ts'
 import { createTestApp } from '#test/setup/app.ts'
 import { describeOnServer, testOnServer } from '#test/setup/on-server.ts'
 import { openService } from '#test/setup/open-service.ts'
@@ -213,10 +214,10 @@ describeOnServer('while the history does not answer', () => {
   })
 })
 
-/** Of templates that nobody else has. */
+/** Of sources that no other test has. */
 const COUNTRY = 'xyz'
 
-/** Loses the templates of a country, and gives the number of their subject to another one, if any. */
+/** Loses the sources of a country, and gives the number of their subject to another one, if any. */
 async function lose(replacement?: string): Promise<void> {
   const db = service.database.writer
   const { rows } = await sql<{ id: number }>`
@@ -231,7 +232,7 @@ async function lose(replacement?: string): Promise<void> {
 }
 
 test.each([
-  ['has lost a template, it is stored again', undefined],
+  ['has lost a source, it is stored again', undefined],
   ['has given the number of its subject to another one, it is not mistaken for that', 'zyx'],
 ])('where the database %s', async (_name, replacement) => {
   const person = await newPerson(service.app)
@@ -247,21 +248,45 @@ test.each([
   for (const item of items) expect(item.releases).toEqual(record.releases)
 })
 
-test('the id of a template follows from what is in it', async () => {
+test('the number of a source follows from what is in it', async () => {
   const db = service.database.writer
-  const idOf = async (pieces: string) =>
-    (
-      await sql<{ id: string }>`
-        select template_id::text as id
-        from answer_template_of('yield', 'point', 'eth', 'wheat', '{a-release}', ${[pieces, '}']}::text[])`.execute(
-        db,
-      )
-    ).rows[0]?.id
-  const first = await idOf('{"a":')
-  const other = await idOf('{"b":')
+  const numberOf = async (release: string) => {
+    const { rows } = await sql<{ id: string }>`
+      select template_id::text as id
+      from answer_template_of('yield', 'point', 'eth', null, ${[release]}::text[], null)`.execute(db)
+    return rows[0]?.id
+  }
+  const first = await numberOf('a-release')
+  const other = await numberOf('another')
   expect(other).not.toBe(first)
-  await sql`delete from answer_template where releases = '{a-release}'`.execute(db)
-  expect([await idOf('{"b":'), await idOf('{"a":')]).toEqual([other, first])
+  await sql`delete from answer_template where releases in ('{a-release}', '{another}')`.execute(db)
+  expect([await numberOf('another'), await numberOf('a-release')]).toEqual([other, first])
+})
+
+/** An answer of version 1.2.0, cut where it was filled: a label and a name have what a cut could be mistaken for. */
+const PIECES = [
+  '{"location":{"name":',
+  ',"lat":',
+  ',"lng":',
+  ',"type":"point"},"yield_data":[{"scenario":"a\\n\u2028","yield_kg_ha":',
+  '}]}',
+]
+const FILLING = ['"Feld\\n, \\"north\\""', '-1e-7', '38.5', '2464']
+
+test('an item of version 1.2.0, which stored the filling of a template, reads byte for byte as it was sent', async () => {
+  const person = await newPerson(service.app)
+  const db = service.database.writer
+  const id = createUuidMaker()()
+  await sql`
+    insert into history_item (id, user_id, template_id, bytes, subject_id, crop_code, request, answer)
+    select ${id}, ${person.user.id}, template_id, 150, subject_id, null, '{"lat": -1e-7,"lng":38.5}', ${FILLING.join('\n')}
+    from answer_template_of('yield', 'point', 'eth', 'wheat', '{of-before}', ${PIECES}::text[])`.execute(db)
+  const { rows } = await sql<{ answer: string }>`
+    select answer::text as answer from advisory_history where id = ${id}`.execute(db)
+  const sent = PIECES.map((piece, at) => piece + (FILLING[at] ?? '')).join('')
+  expect(rows).toEqual([{ answer: sent }])
+  const item = (await history(service, person, id)).json()
+  expect(item).toMatchObject({ crop: 'wheat', releases: ['of-before'], answer: JSON.parse(sent) })
 })
 
 let reader: Person
@@ -323,11 +348,11 @@ const answered = fc.record({
 test('what is kept of an answer reads byte for byte as it was sent: any product, release, place, name and value', async () => {
   const keep = recorderOn(service.database.writer)
   const property = fc.asyncProperty(answered, async ({ product, release, points }) => {
-    const writer = itemWriter(product, release, makeReleaseMembers(release))
-    const sent = points.flatMap(({ values, ...point }) => {
+    const writer = createReleaseWriter(product, release, makeReleaseMembers(release))
+    const sent = points.map(({ values, ...point }) => {
       const known = values.slice(0, release.layers.length)
       if (known.every(Number.isNaN)) known[0] = 7
-      return { point, expected: writer.answered(point, known), answer: writer.templated(point, known) }
+      return { point, answer: writer.writePoint(point, known) }
     })
     const ids = await Promise.all(
       sent.map(({ point, answer }) => {
@@ -336,15 +361,12 @@ test('what is kept of an answer reads byte for byte as it was sent: any product,
           request: point,
           releases: [release.code.replaceAll('\u0000', '')],
         }
-        return keep(recordOf(reader, { ...changes, answer: answer as TemplatedAnswer }))
+        return keep(recordOf(reader, { ...changes, answer }))
       }),
     )
     const kept = await textsOf(ids)
-    for (const [index, { point, expected, answer }] of sent.entries()) {
-      expect(answer).toBeInstanceOf(TemplatedAnswer)
-      expect(`${answer?.open}}`).toBe(expected)
-      expect(answer?.bytes).toBe(Buffer.byteLength(expected))
-      expect(kept.get(ids[index] as string)).toEqual({ request: JSON.stringify(point), answer: expected })
+    for (const [index, { point, answer }] of sent.entries()) {
+      expect(kept.get(ids[index] as string)).toEqual({ request: JSON.stringify(point), answer })
     }
   })
   await fc.assert(property, { numRuns: runsOf(30) })

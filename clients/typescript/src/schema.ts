@@ -1515,7 +1515,7 @@ export interface components {
       sha256: string;
       /** @description Its length. */
       bytes: number;
-      /** @description Which layers have pixels of it. */
+      /** @description The layers of it. Masks and older statements are without `nodata` and `masked`. */
       layers: {
         /** @description The number of the layer. */
         layer: number;
@@ -1523,6 +1523,10 @@ export interface components {
         band?: number;
         /** @description Of the raster in an archive. */
         path?: string;
+        /** @description Pixels of this number have no value; null for none. */
+        nodata?: number | null;
+        /** @description Whether pixels of mask or alpha 0 have no value. */
+        masked?: boolean;
       }[];
     };
     /** @description An administrative area by its name. */
@@ -2664,8 +2668,8 @@ export interface components {
     };
     /** @description All that a release was loaded as: its members, grids and layers, too. Its bytes, in the canonical form of RFC 8785, never change. */
     ReleaseStatement: {
-      /** @enum {string} */
-      format: "agro release 1";
+      /** @description The first has no `nodata` and `masked`. */
+      format: "agro release 1" | "agro release 2";
       release: string;
       /** @description Those of its pixels. */
       files: components["schemas"]["ReleaseFile"][];

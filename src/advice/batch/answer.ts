@@ -8,19 +8,12 @@ import { readNumber } from '#src/http/parameters.ts'
 import { closedWith, openText } from '#src/lib/json.ts'
 import type { ClientKey, Pause } from '#src/lib/limiter.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
+import { createReleaseWriter, idMember, type ReleaseWriter } from '#src/lookup/answer-text.ts'
 import { conditionError } from '#src/lookup/conditions.ts'
 import type { LayerValues, ReleaseLabels } from '#src/lookup/entries.ts'
 import type { ConditionedPosition, Lookup, Reasons, WorkInRelease } from '#src/lookup/lookup.ts'
 import { createSources, makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
-import {
-  describeLocation,
-  idMember,
-  itemWriter,
-  type PublishedRelease,
-  positionOf,
-  type ReleaseWriter,
-  readSeries,
-} from '#src/lookup/releases.ts'
+import { describeLocation, type PublishedRelease, positionOf, readSeries } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import { joinColumns, quantityColumns, valueColumns, writeFeature } from '../columns.ts'
 import { dataWithQuantities, type QuantityRules, quantitiesAt } from '../quantities/compute.ts'
@@ -134,7 +127,7 @@ function createObjectWriter(
   formatPassed: (passed: Passed) => string,
 ): Items<PointItem>['object'] {
   const writers = new Map(
-    sources.map((source) => [source, itemWriter(product, source.release ?? null, source.members)]),
+    sources.map((source) => [source, createReleaseWriter(product, source.release ?? null, source.members)]),
   )
 
   function writeAnswer({ point, source, values, reason, area }: PointItem): string {
@@ -144,8 +137,8 @@ function createObjectWriter(
     }
     const { release, members } = source as SourceRelease
     const writer = writers.get(source as SourceRelease) as ReleaseWriter
-    if (!values) return writer.without(point, reason as ErrorBody)
-    if (!rules) return writer.answered(point, values)
+    if (!values) return writer.writeReason(point, reason as ErrorBody)
+    if (!rules) return writer.writePoint(point, values)
     const data = dataWithQuantities(rules, product, release as ReleaseLabels, values, area as FieldArea)
     const answer = { location: describeLocation(point), ...members, ...data }
     return `{${idMember(point.id)}${JSON.stringify(answer).slice(1)}`
@@ -214,27 +207,28 @@ interface Slice {
   values: (LayerValues | null)[]
 }
 
-interface BatchAdvice {
+export interface BatchAdvice {
   snapshot: Snapshot
   /** The sources that answer: one, if all points lie in one country. */
   sources: SourceRelease[]
   slices: Slice[]
 }
 
-interface BatchQuestion {
+export interface BatchQuestion {
   product: ProductDefinition
   request: BatchParameters
   count: number
   sliceLength: number
   pointAt: (index: number) => ReadPoint
+  /** Lets other requests proceed. */
+  pause: Pause
 }
 
 /** Looks up all points before the answer begins, so that an error still fails the whole call. */
 export function adviseBatch(
   lookup: Lookup,
-  { product, request, count, sliceLength, pointAt }: BatchQuestion,
+  { product, request, count, sliceLength, pointAt, pause }: BatchQuestion,
   clientKey: ClientKey,
-  pause: Pause,
   wait: Wait,
 ): Promise<BatchAdvice> {
   const series = readSeries(product, request)

@@ -18,12 +18,12 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BASE, databaseUnavailable } from '#src/errors.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
-import { clientKeyOf } from '#src/http/exchange.ts'
 import {
   attach,
   DISPOSITION,
   documentFormats,
   FORMATS,
+  type Format,
   negotiateFormat,
   writeItems,
 } from '#src/http/formats.ts'
@@ -31,15 +31,17 @@ import { ignoredMember, ignoredNoter, queryMerger, recordIgnored, sayIgnored } f
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { withDecimalPoint } from '#src/lib/csv.ts'
-import { type Wait, waitInSteps } from '#src/lib/time-budget.ts'
-import type { Lookup } from '#src/lookup/lookup.ts'
+import { waitInSteps } from '#src/lib/time-budget.ts'
+import type { Lookup, Reasons } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { listReleaseCodes } from '#src/lookup/places.ts'
 import { mediaTypeOfBody, readLongBodies, refuseFormer, refuseProvenance, type Validator } from '../bodies.ts'
-import type { ReadRules } from '../quantities/compute.ts'
+import type { QuantityRules, ReadRules } from '../quantities/compute.ts'
 import { type FieldArea, numberIn, type QuantityPlan, readFieldArea } from '../quantities/plan.ts'
 import {
   adviseBatch,
+  type BatchAdvice,
+  type BatchQuestion,
   createPassReader,
   createPointItems,
   listItems,
@@ -201,8 +203,8 @@ export async function batchRoutes(app: App, options: BatchOptions): Promise<void
         refuseProvenance(request)
         merge(request)
       },
-      handler: (request: Call, _reply: FastifyReply) =>
-        answerBatch(options, product, request.exchange, (points) => {
+      handler: ({ exchange }: Call) =>
+        answerPoints(options, product, exchange, (points) => {
           answered += points
         }),
     })
@@ -211,28 +213,56 @@ export async function batchRoutes(app: App, options: BatchOptions): Promise<void
 
 type Call = FastifyRequest<{ Body: BatchParameters }>
 
-async function answerBatch(
+/** A question about many points, and the parts of its answer beside theirs. */
+interface PointsQuestion extends BatchQuestion {
+  /** Names of values that the answer repeats. */
+  pass: readonly string[]
+  /** Null without quantities. */
+  rules: QuantityRules | null
+}
+
+/** The way of a point, for many: the reasons for none are parts of the answer. */
+async function answerPoints(
   { lookup, readRules }: BatchOptions,
   product: ProductDefinition,
   exchange: Exchange<Call>,
   count: (points: number) => void,
 ): Promise<FastifyReply> {
   const { request, reply } = exchange
-  const { server, body } = request
+  const preferred = mediaTypeOfBody(request)
+  const format = negotiateFormat(exchange, FORMATS, { preferred })
+  const asked = await withReleaseNamed(lookup, [product], request.body, exchange)
+  const gone = createClientSignal(reply)
+  const pause = () => exchange.nextSlice(gone)
+  const question = await readQuestion({ product, request: asked, pause }, readRules, exchange)
+  const advice = await waitInSteps(
+    exchange.app.config.STATEMENT_TIMEOUT_MS,
+    (wait) => adviseBatch(lookup, question, exchange.clientKey, wait),
+    databaseUnavailable,
+  )
+  count(question.count)
+  sayIgnored(exchange)
+  return sendPoints(exchange, format, question, lookup.reasons, advice)
+}
+
+/** Reads the points of a call as they are asked for, with what each of them passes and the area of its field. */
+async function readQuestion(
+  asked: Pick<BatchQuestion, 'product' | 'request' | 'pause'>,
+  readRules: ReadRules,
+  exchange: Exchange<Call>,
+): Promise<PointsQuestion> {
+  const { request } = exchange
   const { points } = request.batch as SentBatch
-  const format = negotiateFormat(exchange, FORMATS, { preferred: mediaTypeOfBody(request) })
-  const named = await withReleaseNamed(lookup, [product], body, exchange)
-  const { pass = [] } = body
-  const [clientKey, gone] = [clientKeyOf(request), createClientSignal(reply)]
-  const pause = () => server.slices.next(clientKey, gone)
-  const readPassed = pass.length > 0 ? await createPassReader(points, pass, pause) : null
-  const rules = await exchange.wait(() => readRules(body, [product], 'points'))
+  const { pass = [] } = request.body
+  const readPassed = pass.length > 0 ? await createPassReader(points, pass, asked.pause) : null
+  const rules = await exchange.wait(() => readRules(request.body, [asked.product], 'points'))
   const readArea = rules && createAreaReader(points, rules.plan)
   const noteNames = createNameNoter(request, points, [...pass, rules?.plan.areasFrom ?? []].flat())
   const validate = request.compileValidationSchema(BatchPoint) as Validator
-  const question = {
-    product,
-    request: named,
+  return {
+    ...asked,
+    pass,
+    rules,
     count: points.count,
     sliceLength: rules ? SLICE.withQuantities : SLICE.plain,
     pointAt(index: number): ReadPoint {
@@ -243,30 +273,27 @@ async function answerBatch(
       return { point, passed, area: area instanceof ApiError ? null : area }
     },
   }
-  const advice = await waitInSteps(
-    server.config.STATEMENT_TIMEOUT_MS,
-    (wait) => adviseBatch(lookup, question, clientKey, pause, wait),
-    databaseUnavailable,
-  )
-  count(points.count)
-  sayIgnored(exchange)
+}
+
+/** Sends the answers slice by slice, each of which leaves memory then. */
+async function sendPoints(
+  exchange: Exchange<Call>,
+  format: Format,
+  { product, pass, rules, pause, request: { condition } }: PointsQuestion,
+  reasons: Reasons,
+  advice: BatchAdvice,
+): Promise<FastifyReply> {
+  const { request, reply } = exchange
   const { sources, slices } = advice
-  const items = createPointItems({
-    product,
-    sources,
-    passNames: pass,
-    rules,
-    condition: question.request.condition,
-    members: ignoredMember(request),
-  })
+  const members = ignoredMember(request)
+  const items = createPointItems({ product, sources, passNames: pass, rules, condition, members })
   const releases = listReleaseCodes(sources)
   reply.header('advisory-release', releases.join(', ')).type(format.contentType)
   attach(reply, format.mediaType, `${releases.length === 1 ? releases[0] : product.code}-points`)
   const isShort = slices.length <= 1
   // The slices have all that the answer still needs.
   Object.assign(request, { batch: null, body: undefined })
-  const wait: Wait = (work) => exchange.wait(work)
-  const slicesOfItems = listItems(lookup.reasons, advice, wait)
+  const slicesOfItems = listItems(reasons, advice, (work) => exchange.wait(work))
   // A short answer is one piece.
   const pieceLength = isShort ? Number.POSITIVE_INFINITY : 1
   const pieces = writeItems(format.write(items), slicesOfItems, { pause, pieceLength })

@@ -9,8 +9,10 @@ import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
 import { makeReleaseMembers } from '#src/lookup/releases.ts'
 import { readMembers } from '../additions.ts'
+import { type Answer, answerFrom } from '../answer.ts'
 import { nameCells } from '../columns.ts'
-import { describeCountry, readNamed, writeRow } from '../point/answer.ts'
+import { readNamed } from '../point/advise.ts'
+import { describeCountry, writeRow } from '../point/answer.ts'
 import { combineReasons, createReason, type ProductReason } from '../point/reasons.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import {
@@ -47,12 +49,9 @@ interface RegionOutcome {
 }
 
 interface RegionAnswer {
-  body: Record<string, unknown>
-  releases: string[]
+  answer: Answer
   /** The products that have values. */
   products: ProductDefinition[]
-  /** A header and a row, for an answer without sections. */
-  table(): string
 }
 
 /**
@@ -110,14 +109,12 @@ export async function adviseOnRegion(
   ])
   const inOrder = products.map(({ code }) => [code, sections.get(code)])
   const labels = found.map(({ advice }) => advice.release)
-  return {
-    body: hasSections
-      ? { location, ...describeCountry(labels, asked), ...Object.fromEntries(inOrder) }
-      : { location, ...sections.get(first.product.code) },
-    releases: labels.map(({ code }) => code),
-    products: found.map(({ product }) => product),
-    table: () => writeTable(first, location, isArea ? rules : null, asked.condition),
-  }
+  const body = hasSections
+    ? { location, ...describeCountry(labels, asked), ...Object.fromEntries(inOrder) }
+    : { location, ...sections.get(first.product.code) }
+  const writeTable = () => writeRegion(first, location, isArea ? rules : null, asked.condition)
+  const codes = labels.map(({ code }) => code)
+  return { answer: answerFrom(body, codes, writeTable), products: found.map(({ product }) => product) }
 }
 
 /** The means of an area on a field of a size: of the field nothing else is known. */
@@ -136,7 +133,7 @@ function listMeans(advice: Advice): number[] {
   return readMeans(advice.release, advice).map((mean) => mean ?? Number.NaN)
 }
 
-function writeTable(
+function writeRegion(
   { product, advice }: RegionOutcome,
   { type: _, admin: __, ...place }: ReturnType<typeof describeRegion>,
   rules: QuantityRules | null,

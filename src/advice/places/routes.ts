@@ -11,19 +11,16 @@ import {
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BASE, type ErrorCode, NO_VALUE_ERRORS } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { entityTag } from '#src/http/entity-tags.ts'
 import type { Exchange } from '#src/http/exchange.ts'
-import { CSV } from '#src/http/formats.ts'
 import { ignoredMember, ignoredNoter, readQuery } from '#src/http/parameters.ts'
-import { allowCaching, mayBeShared } from '#src/http/plugins/caching.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
-import { varyBy } from '#src/http/request.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
 import { positionOf } from '#src/lookup/releases.ts'
+import { type Answer, answerFrom, readFormat, sendAnswer } from '../answer.ts'
 import { refuseProvenance } from '../bodies.ts'
 import { createPlaces, type Place, type Places } from '../location/place.ts'
+import type { PointAdvisor } from '../point/advise.ts'
 import type { PointSource } from '../point/answer.ts'
-import { type PointHandlers, readFormat, refuseFurther } from '../point/handlers.ts'
 import { documentErrors, documentTexts } from '../point/routes.ts'
 import { listStatisticKeys } from '../polygon/answer.ts'
 import { createOutline } from '../polygon/geometry.ts'
@@ -33,7 +30,7 @@ const DESCRIPTION =
   'The mean of an area or a saved field, or the values at a position. The tag `advisory` has the rules.'
 
 interface PlaceOptions extends RegionParts {
-  points: PointHandlers
+  points: PointAdvisor
 }
 
 type Asked = Omit<PointRequest, 'lat' | 'lng'> & {
@@ -120,8 +117,9 @@ function placeRoute(
       refusePosition(call, path)
       note(call)
     }),
-    handler: (call: Call, reply: FastifyReply) => {
-      respond({ source, places, options }, call.exchange).catch((error) => reply.send(error))
+    handler: async ({ exchange }: Call, reply: FastifyReply) => {
+      await answerPlace({ source, places, options }, exchange)
+      return reply
     },
   } as const
 }
@@ -153,73 +151,60 @@ interface Parts {
   options: PlaceOptions
 }
 
-async function respond(parts: Parts, exchange: Exchange<Call>): Promise<void> {
-  const { request: call, reply } = exchange
+/** Finds the place of a text, and answers for it as for a point or for a region. */
+async function answerPlace(parts: Parts, exchange: Exchange<Call>): Promise<void> {
   const { source, places, options } = parts
-  const { format: named, place: text, level, ...asked } = call.query
-  const format = readFormat(call, asked, named)
-  const { country_code } = asked
-  refuseFurther(call, format, asked)
-  const find = () => places.findPlace(text, { country_code, level }, exchange)
-  const isShared = () => mayBeShared(exchange)
+  const { request } = exchange
+  const { format: named, place: text, level, ...asked } = request.query
+  const format = readFormat(request, asked, named)
+  const wish = { products: source.products, asked, keepsName: true }
+  try {
+    const place = await places.findPlace(text, { country_code: asked.country_code, level }, exchange)
+    const described = describePlace(text, place)
+    if (place.kind === 'position') {
+      const point = { ...asked, lat: place.lat, lng: place.lng }
+      await fillPlace(point, parts, exchange)
+      options.points.answer(exchange, { source, point, format, place: described })
+    } else {
+      const answer = await adviseOnPlace(parts, place, asked, exchange)
+      const members = { place: described, ...ignoredMember(request) }
+      sendAnswer(exchange, format, wish, answer.withMembers(members))
+    }
+  } catch (error) {
+    sendAnswer(exchange, format, wish, error as Error)
+  }
+}
 
-  const contextOf = async (place: Extract<Place, { kind: 'position' }>) => {
-    const point = { ...asked, lat: place.lat, lng: place.lng }
-    await fillPlace(point, parts, exchange)
-    return { source, point, format, place: describePlace(text, place), request: call, reply }
-  }
-  const adviseOn = async (place: Exclude<Place, { kind: 'position' }>) => {
-    refuseProvenance(call)
-    const where = place.kind === 'area' ? place.area : createOutline(place.polygons)
-    const name = asked.name ?? (place.kind === 'field' ? place.name : undefined)
-    const country = place.kind === 'area' ? { country_code: place.area.countryCode } : {}
-    const question = { ...source, where, asked: { ...asked, ...(name && { name }), ...country } }
-    const answer = await adviseOnRegion(options, question, exchange)
-    reply.header('advisory-release', answer.releases.join(', '))
-    return answer
-  }
-
-  if (typeof format === 'object') {
-    const wish = { products: source.products, asked, keepsName: true, isShared }
-    await format.reply(exchange, wish, async () => {
-      const place = await find()
-      if (place.kind === 'position') return options.points.bodyAt(await contextOf(place))
-      return (await adviseOn(place)).body
-    })
-    return
-  }
-  varyBy(reply, 'Accept')
-  const place = await find()
-  if (place.kind === 'position') {
-    options.points.answerAt(await contextOf(place))
-    return
-  }
-  const { body, table } = await adviseOn(place)
-  const answer = source.hasSections ? inFormOfPoint(body, source.products) : body
-  const written =
-    format === 'csv'
-      ? table()
-      : JSON.stringify({ ...answer, place: describePlace(text, place), ...ignoredMember(call) })
-  if (isShared() && allowCaching(exchange, entityTag(written))) {
-    reply.code(304).send()
-    return
-  }
-  reply.type(format === 'csv' ? CSV.contentType : 'application/json; charset=utf-8').send(written)
+async function adviseOnPlace(
+  { source, options }: Parts,
+  place: Exclude<Place, { kind: 'position' }>,
+  asked: Omit<PointRequest, 'lat' | 'lng'>,
+  exchange: Exchange,
+): Promise<Answer> {
+  refuseProvenance(exchange.request)
+  const where = place.kind === 'area' ? place.area : createOutline(place.polygons)
+  const name = asked.name ?? (place.kind === 'field' ? place.name : undefined)
+  const country = place.kind === 'area' ? { country_code: place.area.countryCode } : {}
+  const question = { ...source, where, asked: { ...asked, ...(name && { name }), ...country } }
+  const { answer } = await adviseOnRegion(options, question, exchange)
+  return source.hasSections ? inFormOfPoint(answer, source.products) : answer
 }
 
 /** An answer for all products has the form of that at a point: the location and the values alone. */
-function inFormOfPoint(body: Record<string, unknown>, products: readonly ProductDefinition[]): object {
+function inFormOfPoint(answer: Answer, products: readonly ProductDefinition[]): Answer {
+  const body = answer.describe()
   const { name, lat, lng, type } = body.location as Record<string, unknown>
   const sections = products.map((product) => {
     const { code, entries, value } = product
     const section = body[code] as Record<string, object[] | null>
     const statistics = new Set(listStatisticKeys(product).filter((key) => key !== value.key))
-    const plain = section[entries]?.map((entry) =>
+    const means = section[entries]?.map((entry) =>
       Object.fromEntries(Object.entries(entry).filter(([key]) => !statistics.has(key))),
     )
-    return [code, { ...section, [entries]: plain ?? null }]
+    return [code, { ...section, [entries]: means ?? null }]
   })
-  return { ...body, location: { name, lat, lng, type }, ...Object.fromEntries(sections) }
+  const plain = { ...body, location: { name, lat, lng, type }, ...Object.fromEntries(sections) }
+  return answerFrom(plain, answer.releases)
 }
 
 /** Fills in the country of a position without one, and its crop where a product has crops. */

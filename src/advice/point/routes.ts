@@ -20,8 +20,8 @@ import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { isObject } from '#src/lib/json.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { ReadRules } from '../quantities/compute.ts'
+import { createPointAdvisor, type PointAdvisor } from './advise.ts'
 import type { PointSource } from './answer.ts'
-import { createPointHandlers, type PointHandlers } from './handlers.ts'
 
 interface PointEndpoint extends PointSource {
   path: string
@@ -41,8 +41,8 @@ export function pointRoutes(
   schemas: readonly PointSchemas<ProductDefinition>[],
   allProductsResponse: TObject,
   { lookup, record, readRules }: { lookup: Lookup; record: RecordAdvisory; readRules: ReadRules },
-): PointHandlers {
-  const handlers = createPointHandlers(lookup, record)
+): PointAdvisor {
+  const advisor = createPointAdvisor(lookup, record)
   const products = schemas.map(({ product }) => product)
   const { additions } = app
   const endpoints = [
@@ -50,10 +50,10 @@ export function pointRoutes(
     allProductsEndpoint(products, additions, allProductsResponse, readRules),
   ]
   for (const endpoint of endpoints) {
-    app.route({ ...postRoute(endpoint, additions), handler: handlers.post(endpoint) })
-    app.route({ ...getRoute(endpoint, additions), handler: handlers.get(endpoint) })
+    app.route({ ...postRoute(endpoint, additions), handler: advisor.post(endpoint) })
+    app.route({ ...getRoute(endpoint, additions), handler: advisor.get(endpoint) })
   }
-  return handlers
+  return advisor
 }
 
 function productEndpoint(

@@ -15,14 +15,12 @@ import { joinNames } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { NO_VALUE_ERRORS } from '#src/errors.ts'
+import { keepAnswer } from '#src/history/keep-answer.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
-import { sayHistoryFull } from '#src/history/recorded-answer.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { ignoredMember, queryMerger } from '#src/http/parameters.ts'
-import { permits, requireCaller } from '#src/http/plugins/authentication.ts'
 import { jsonReader } from '#src/http/plugins/body-parser.ts'
-import { isOffTheRecord } from '#src/http/request.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
@@ -179,12 +177,7 @@ function polygonRoute(
         reply.header('advisory-release', release.code)
         const members = await readMembers(body, product, advice, call.exchange)
         const answered = { ...makeRegionAnswer(product, asked, advice, rules), ...members }
-        const ignored = ignoredMember(call)
-        const caller = requireCaller(call)
-        if (!permits(caller, 'history') || isOffTheRecord(call.exchange)) return { ...answered, ...ignored }
-        await call.exchange.nextSlice()
         const entry = {
-          userId: caller.id,
           kind: 'polygon' as const,
           product: code,
           countryCode: series.countryCode,
@@ -193,10 +186,9 @@ function polygonRoute(
           request: recordedRequest(body, 'polygons' in where ? where : null, call.server),
           answer: answered,
         }
-        const kept = await call.exchange.wait(() => record(entry))
-        if (typeof kept === 'string') return { ...answered, history_id: kept, ...ignored }
-        sayHistoryFull(reply, kept)
-        return { ...answered, ...ignored }
+        await call.exchange.nextSlice()
+        const kept = await keepAnswer(call.exchange, record, () => entry)
+        return { ...answered, ...kept, ...ignoredMember(call) }
       }),
   } as const
 }

@@ -151,13 +151,14 @@ export function formatFailure(error: unknown, args: object, { request, reply }: 
   const details = (failure.details ?? []).filter((detail) => detail.message !== message)
   const mend = findRemedy(code, args)
   const { did_you_mean } = failure.body
+  const here = (text: string) => text.replaceAll(BASE, request.basePath ?? '')
   const draft: Draft = (room) => ({
-    error: room.sentence(message.replaceAll(BASE, request.basePath ?? '')),
+    error: room.sentence(here(message)),
     code,
     ...(details.length > 0 && {
       details: details.slice(0, room.most).map(({ field, message, allowed, code }) => ({
         field: room.text(field),
-        message: room.sentence(message),
+        message: room.sentence(here(message)),
         ...(allowed && { allowed: allowed.slice(0, room.most).map((value) => room.text(value)) }),
         ...(code && { code }),
       })),

@@ -5,11 +5,10 @@ import { createPlaces } from '#src/advice/location/place.ts'
 import { listBoundarySources } from '#src/advice/location/queries.ts'
 import { createLocationValidator } from '#src/advice/location/validation.ts'
 import { adviseOnRegion, type RegionParts } from '#src/advice/places/advise.ts'
-import { answerPoint } from '#src/advice/point/answer.ts'
+import { answerPoint } from '#src/advice/point/advise.ts'
 import { readGeoJson, soleFeature } from '#src/advice/polygon/geometry.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { clientKeyOf } from '#src/http/exchange.ts'
 import { cacheLastValue } from '#src/lib/cache.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { AdviceBody, Source, ToolCall } from './answer.ts'
@@ -38,15 +37,13 @@ export function createOperations(app: App, core: RegionParts) {
     warn: (error) => app.logFailure(error, 'the sources of boundaries may be old'),
   })
 
-  return (call: ToolCall) => {
-    const { request } = call
-
-    const readSnapshot = async () => lookup.known() ?? request.exchange.wait(lookup.current)
+  return ({ request: { exchange } }: ToolCall) => {
+    const readSnapshot = async () => lookup.known() ?? exchange.wait(lookup.current)
 
     /** As `/validate_location`. */
     const validateLocation = async (location: LocationRequest): Promise<LocationValidation> =>
       locations.fromMemory(location) ??
-      request.exchange.wait(() => locations.fromDatabase(location, clientKeyOf(request)))
+      exchange.wait(() => locations.fromDatabase(location, exchange.clientKey))
 
     async function findRegion({ area, level, polygon, country_code }: Input<'advise_area'>) {
       if ((area === undefined) === (polygon === undefined)) {
@@ -57,7 +54,7 @@ export function createOperations(app: App, core: RegionParts) {
         )
       }
       if (area === undefined) return readGeoJson(soleFeature({ value: polygon, at: 'polygon' }))
-      const place = await places.findPlace(area, { country_code, level }, request.exchange, 'area')
+      const place = await places.findPlace(area, { country_code, level }, exchange, 'area')
       if (place.kind === 'area') return place.area
       const { kind } = place
       const rule =
@@ -75,8 +72,11 @@ export function createOperations(app: App, core: RegionParts) {
       async advisePoint(product: ProductDefinition | null, point: PointRequest): Promise<SourcedAnswer> {
         const products = product ? [product] : app.products.list
         const source = { products, hasSections: !product, readRules }
-        const { body, advice } = await answerPoint(lookup, source, point, request.exchange)
-        return { body, sources: advice.map(({ release }) => releaseSource(release)) }
+        const answer = await answerPoint(lookup, source, point, exchange)
+        return {
+          body: answer.describe(),
+          sources: answer.advice.map(({ release }) => releaseSource(release)),
+        }
       },
 
       /** As `/advisory/{product}`. @throws {ApiError} INVALID_PARAMETERS, UNKNOWN_AREA */
@@ -86,14 +86,15 @@ export function createOperations(app: App, core: RegionParts) {
         const { crop, forecast_period, condition } = input
         const asked = { country_code, crop, forecast_period, condition }
         const question = { products: [product], hasSections: false, where, asked }
-        const { body, releases } = await adviseOnRegion(core, question, request.exchange)
+        const { answer } = await adviseOnRegion(core, question, exchange)
         const { published } = await readSnapshot()
-        return { body, sources: published.filter(({ code }) => releases.includes(code)).map(releaseSource) }
+        const found = published.filter(({ code }) => answer.releases.includes(code))
+        return { body: answer.describe(), sources: found.map(releaseSource) }
       },
 
       /** As `/places`. */
       searchAreas: (name: string, country_code: string | undefined) =>
-        places.searchAreas(name, { country_code }, request.exchange),
+        places.searchAreas(name, { country_code }, exchange),
 
       /** The sources of countries' boundaries; without a database those last read. */
       async findBoundarySources(countryCodes: readonly (string | null)[]): Promise<Source[]> {

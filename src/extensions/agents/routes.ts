@@ -92,6 +92,8 @@ function validateInput(tool: string, schema: TObject, input: unknown, { request 
   const sent = Object.entries(isObject(input) ? input : {}).filter(([, value]) => (value ?? null) !== null)
   const unknown = sent.flatMap(([field]) => {
     if (names.includes(field)) return []
+    const former = request.server.additions.former.find(({ name }) => name === field)
+    if (former) return [{ field, message: `${field} ${former.rule}` }]
     const meant = findSimilarName(field, names)
     const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`
     return [{ field, message: `${field} is not an argument of ${tool}${hint}`, allowed: names }]

@@ -1,6 +1,6 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { adviseOnRegion, type RegionParts } from '#src/advice/places/advise.ts'
-import { answerPoint } from '#src/advice/point/answer.ts'
+import { answerPoint } from '#src/advice/point/advise.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
@@ -29,7 +29,7 @@ export interface Advised {
   products: ProductDefinition[]
   /** An answer for all products, with the section of each. */
   body: Record<string, unknown>
-  releases: string[]
+  releases: readonly string[]
 }
 
 /**
@@ -48,19 +48,21 @@ export async function advise(
   const source = { products, hasSections: true, readRules }
   const asked = { ...(crop && { crop }), ...(size && { area: size }), ...(condition && { condition }) }
 
-  async function adviseAtPoint(): Promise<Advised> {
+  async function adviseAtPoint() {
     const point = { lat: place.lat, lng: place.lng, ...asked }
     const position = positionOf(point)
     if (!lookup.places.fillFromMemory(point, position)) {
       await exchange.wait(() => lookup.places.fill(point, position))
     }
-    const { body, releases } = await answerPoint(lookup, source, point, exchange)
-    return { products, body, releases }
+    return { products, answer: await answerPoint(lookup, source, point, exchange) }
   }
 
   const { area: where } = place
   const question = where && { ...source, where, asked: { country_code: where.countryCode, ...asked } }
-  const advised = await (question ? adviseOnRegion(parts, question, exchange) : adviseAtPoint())
+  const { products: answered, answer } = await (question
+    ? adviseOnRegion(parts, question, exchange)
+    : adviseAtPoint())
+  const advised = { products: answered, body: answer.describe(), releases: answer.releases }
   return input === undefined ? advised : withInput(advised, input)
 }
 

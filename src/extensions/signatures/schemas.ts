@@ -13,8 +13,10 @@ export const ReleaseFile = t.component('ReleaseFile', 'A file that a release was
       layer: t.integer('The number of the layer.', 1),
       band: Type.Optional(t.integer('That the layer is read from; a mask has none.', 1)),
       path: Type.Optional(t.string('Of the raster in an archive.', 'urea/normal.tif')),
+      nodata: Type.Optional(t.numberOrNull('Pixels of this number have no value; null for none.', -9999)),
+      masked: Type.Optional(t.boolean('Whether pixels of mask or alpha 0 have no value.')),
     }),
-    { description: 'Which layers have pixels of it.' },
+    { description: 'The layers of it. Masks and older statements are without `nodata` and `masked`.' },
   ),
 })
 export type ReleaseFile = Static<typeof ReleaseFile>
@@ -25,15 +27,17 @@ export const FILES = t.orNull(
   'The files that it was loaded from; none of the demo. Null where an older version loaded it, which kept no hashes.',
 )
 
-export const SIGNATURE = t.orNull(
-  Type.String(),
+export const SIGNATURE = t.stringOrNull(
   'By the key of the operator, of `GET /releases/{release}/statement`: a detached JWS with an unencoded payload (RFC 7797). Null without a statement or a key.',
   null,
 )
 
+/** A change of the form gets another name. */
+export const FORMAT = 'agro release 2'
+
 export const Statement = Type.Object(
   {
-    format: Type.Literal('agro release 1'),
+    format: t.oneOf(['agro release 1', FORMAT], 'The first has no `nodata` and `masked`.'),
     release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
     files: t.array(ReleaseFile, 'Those of its pixels.'),
   },
@@ -55,6 +59,4 @@ const PublicKey = Type.Object({
   retired_at: Type.Optional({ ...t.Time, description: 'Since when it signs no more.' }),
 })
 
-export const KeySet = t.component('KeySet', 'Public keys (RFC 7517).', {
-  keys: Type.Array(PublicKey),
-})
+export const KeySet = t.component('KeySet', 'Public keys (RFC 7517).', { keys: Type.Array(PublicKey) })

@@ -4,10 +4,7 @@ import { ADDED_SRIDS } from '#src/data/crs.ts'
 import type { Db, Trx } from '#src/data/tables.ts'
 import type { LoadedFile } from '#src/ingest/observers.ts'
 import { canonicalize } from './canonical.ts'
-import { FILES, SIGNATURE } from './schemas.ts'
-
-/** A change of the form gets another name. */
-const FORMAT = 'agro release 1'
+import { FILES, FORMAT, SIGNATURE } from './schemas.ts'
 
 /** SQL for what `release` was loaded as. The number of a CRS without a code is that of one database: such a grid has its text. */
 const STATEMENT = sql<object>`json_build_object(

@@ -25,13 +25,11 @@ export function compareFiles(files: ReleaseFile[], given: Digest[]): Verdict[] {
     const differs = files.some(({ name }) => name === file.name)
     return { ...file, state: differs ? 'differs' : 'not of the release' }
   })
-  const isGiven = ({ name, sha256 }: Digest) =>
-    verdicts.some((one) => one.sha256 === sha256 || (one.state === 'differs' && one.name === name))
-  const missing = files.filter((file) => !isGiven(file))
-  return [
-    ...verdicts,
-    ...missing.map(({ name, sha256, bytes }): Verdict => ({ name, sha256, bytes, state: 'missing' })),
-  ]
+  const missing = files.flatMap(({ name, sha256, bytes }): Verdict[] => {
+    const isThere = (one: Verdict) => one.sha256 === sha256 || (one.state === 'differs' && one.name === name)
+    return verdicts.some(isThere) ? [] : [{ name, sha256, bytes, state: 'missing' }]
+  })
+  return [...verdicts, ...missing]
 }
 
 async function digestNamed(file: string): Promise<Digest> {

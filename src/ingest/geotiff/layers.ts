@@ -333,12 +333,8 @@ async function findSrid(db: Db, file: RasterFile, entry: ManifestLayer, notes: S
 function parseEntryCrs({ srid, srs }: ManifestLayer): FileCrs | undefined {
   if (srid !== undefined) return { kind: 'epsg', code: srid }
   if (srs === undefined) return undefined
-  return (
-    parseCrs(srs) ?? {
-      kind: 'unknown',
-      reason: 'the srs of the manifest is neither a code nor PROJ nor WKT',
-    }
-  )
+  const reason = 'the srs of the manifest is neither a code nor PROJ nor WKT'
+  return parseCrs(srs) ?? { kind: 'unknown', reason }
 }
 
 async function findCheckedSrid(db: Db, { wkt, proj }: CrsText, path: string): Promise<number> {

@@ -34,6 +34,7 @@ export async function openGeoTiffs(db: Db, manifest: Manifest) {
       layers.push(await openLayer(db, ofLayer, entry, { notes, notHonoured }))
     }
     refuseOtherGrids(layers)
+    layers.sort((a, b) => compareLayers(a.layer, b.layer))
     const { digest, refuseChanges } = createDigester()
     return {
       description: {
@@ -120,7 +121,7 @@ function refuseOtherGrids(layers: FileLayer[]): void {
 
 function groupByGrid(layers: FileLayer[]): FileLayer[][] {
   const groups: FileLayer[][] = []
-  for (const layer of layers.toSorted((a, b) => compareLayers(a.layer, b.layer))) {
+  for (const layer of layers) {
     const group = groups.find(([first]) => first && sameGrid(first.grid, layer.grid))
     if (group) group.push(layer)
     else groups.push([layer])
@@ -169,9 +170,7 @@ async function computeChecksum(
     for (const path of paths) contents.push((await digest(path)).sha256)
     return contents
   }
-  for (const { layer, grid, files, pieces, bands, fileNodata, masked } of layers.toSorted((a, b) =>
-    compareLayers(a.layer, b.layer),
-  )) {
+  for (const { layer, grid, files, pieces, bands, fileNodata, masked } of layers) {
     const { origin: _, about: __, ...meaning } = layer
     const contents = await all(files.map(({ path }) => path))
     const [content, band] = contents.length === 1 ? [contents[0], bands[0]] : [[contents, pieces], bands]
@@ -185,26 +184,30 @@ async function computeChecksum(
 }
 
 /** The file of each layer, and masks beside it. What other files say, such as a world file, is in the grid. */
-async function listFiles(
-  layers: FileLayer[],
-  open: OpenFiles,
-  digest: typeof digestFile,
-): Promise<SourceFile<LayerSource>[]> {
+async function listFiles(layers: FileLayer[], open: OpenFiles, digest: typeof digestFile) {
   const found = new Map<string, SourceFile<LayerSource>>()
   const add = async (path: string, name: string, part: SourceFile<LayerSource>['layers'][number]) => {
     const file = found.get(path) ?? { name, ...(await digest(path)), layers: [] }
     found.set(path, file)
     file.layers.push(part)
   }
-  for (const { layer, files, bands, masked } of layers.toSorted((a, b) => compareLayers(a.layer, b.layer))) {
+  for (const { layer, files, bands, fileNodata, masked } of layers) {
+    const nodata = statedNodata(layer, fileNodata)
     for (const [index, file] of files.entries()) {
       const { path, name, inside } = open.sourceOf(file)
-      await add(path, name, { layer, band: bands[index] as number, ...(inside && { path: inside }) })
+      const part = { layer, band: bands[index] as number, ...(inside && { path: inside }) }
+      await add(path, name, { ...part, nodata, masked: masked && file.masks.length > 0 })
       if (!masked || inside) continue
       for (const mask of file.maskPaths) await add(mask, basename(mask), { layer })
     }
   }
   return [...found.values()]
+}
+
+/** As tools print such a pixel. Infinities never are values. */
+function statedNodata({ pixelType }: LayerSource, fileNodata = Number.NaN): number | null {
+  const nodata = pixelType === '32BF' ? Math.fround(fileNodata) : fileNodata
+  return Number.isFinite(nodata) ? nodata : null
 }
 
 /** Reads each file once, and knows whether it was written to since. */
@@ -320,10 +323,8 @@ async function readLayers(layers: FileLayer[], window: Window): Promise<Pixels[]
 async function readPiece(layers: FileLayer[], { file: number, from, width, height }: Piece) {
   const file = (layers[0] as FileLayer).files[number] as FileLayer['files'][number]
   const window = { ...from, width, height }
-  const found = await file.read(
-    window,
-    layers.map(({ bands }) => bands[number] as number),
-  )
+  const bandsOf = (some: FileLayer[]) => some.map(({ bands }) => bands[number] as number)
+  const found = await file.read(window, bandsOf(layers))
   const pixels = found.map((band, index) => {
     const { layer, fileNodata } = layers[index] as FileLayer
     const stored = withType(band, layer.pixelType)
@@ -333,16 +334,10 @@ async function readPiece(layers: FileLayer[], { file: number, from, width, heigh
   const masked = layers.filter((layer) => layer.masked)
   if (masked.length === 0) return pixels
   for (const mask of file.masks) {
-    const masks = await mask.read(
-      window,
-      masked.map(({ bands }) => bands[number] as number),
-    )
+    const masks = await mask.read(window, bandsOf(masked))
     masked.forEach((layer, index) => {
-      markMasked(
-        pixels[layers.indexOf(layer)] as Pixels,
-        masks[index] as Pixels,
-        layer.layer.nodata as number,
-      )
+      const ofLayer = pixels[layers.indexOf(layer)] as Pixels
+      markMasked(ofLayer, masks[index] as Pixels, layer.layer.nodata as number)
     })
   }
   return pixels

@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { canonicalize } from '#src/extensions/signatures/canonical.ts'
 import { loadRelease } from '#src/ingest/load.ts'
+import { kindFixture, type LayerText, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { call } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { openService } from '#test/setup/open-service.ts'
@@ -27,12 +28,12 @@ const get = async (path: string) => (await call(service.app, `GET ${path}`)).bod
 const getText = async (path: string) => (await service.app.inject(path)).payload
 const sum = (file: string) => execFileSync('sha256sum', [file], { encoding: 'utf8' }).slice(0, 64)
 
-test('a release has its files as sha256sum prints them, with their layers and bands', async () => {
+test('a release has its files as sha256sum prints them, with their layers, bands and pixels without a value', async () => {
   const { files } = await get(`/releases/${code}`)
   expect(files).toEqual(
     ['urea-normal.tif', 'urea-below-normal.tif'].map((name, at) => ({
       ...{ name, sha256: sum(`examples/rwanda/${name}`), bytes: 53_652 },
-      layers: [{ layer: at + 1, band: 1 }],
+      layers: [{ layer: at + 1, band: 1, nodata: -9999, masked: false }],
     })),
   )
 })
@@ -53,7 +54,7 @@ test('the statement says all that the release was loaded as, in its canonical fo
   }
   expect(statement).toEqual({
     ...{
-      format: 'agro release 1',
+      format: 'agro release 2',
       release: code,
       product: 'fertilizer',
       country_code: 'rwa',
@@ -68,8 +69,8 @@ test('the statement says all that the release was loaded as, in its canonical fo
   })
 })
 
-async function verifies(statement: string): Promise<boolean> {
-  const { signature } = await get(`/releases/${code}`)
+async function verifies(statement: string, release = code): Promise<boolean> {
+  const { signature } = await get(`/releases/${release}`)
   const [head, , signed] = signature.split('.')
   const { kid } = JSON.parse(String(Buffer.from(head, 'base64url')))
   const { keys } = await get('/.well-known/jwks.json')
@@ -107,6 +108,61 @@ test('an archive, and a file that is packed alone, are hashed as they are', asyn
     { name: 'below.tif.gz', sha256: sum(join(folder, 'below.tif.gz')), layers: [{ layer: 2, band: 1 }] },
   ])
   expect(files[1].layers[0]).not.toHaveProperty('path')
+})
+
+test('which pixels count as no value is stated as the load has it, of the manifest, of files beside and of masks', async () => {
+  const cases: [LayerText, object][] = [
+    [{ file: 'mask-and-nodata.tif' }, { nodata: 150, masked: true }],
+    [
+      { file: 'mask-and-nodata.tif', nodata: 7 },
+      { nodata: 7, masked: true },
+    ],
+    [
+      { file: 'mask-and-nodata.tif', nodata: 'none', mask: 'none' },
+      { nodata: null, masked: false },
+    ],
+    [{ file: 'mask-beside-float32.tif' }, { nodata: null, masked: true }],
+    // As gdallocationinfo prints such a pixel.
+    [
+      { file: 'mask-beside-float32.tif', nodata: 0.1 },
+      { nodata: 0.10000000149011612, masked: true },
+    ],
+    [{ file: 'alpha-uint8.tif' }, { nodata: null, masked: true }],
+    [
+      { file: 'alpha-uint8.tif', mask: 'none' },
+      { nodata: null, masked: false },
+    ],
+    // What its .aux.xml says.
+    [{ file: 'beside-nodata.tif' }, { nodata: 150, masked: false }],
+  ]
+  const layers = cases.map(([{ file, ...layer }], at) => ({
+    ...{ file: kindFixture(file as string), band: 1, input: `input ${at}`, ...layer },
+  }))
+  const settings = { product: 'fertilizer', forecast_period: '2030-01' }
+  const manifest = await writeManifest(await newFolder(), manifestText(layers, settings))
+  const loaded = await loadFiles(service.database, manifest)
+  const { files } = JSON.parse(await getText(`/releases/${loaded.code}/statement`))
+  const parts = files.flatMap((file: { layers: { layer: number; band?: number }[] }) => file.layers)
+  const ofLayers = parts.filter(({ band }: { band?: number }) => band !== undefined)
+  ofLayers.sort((a: { layer: number }, b: { layer: number }) => a.layer - b.layer)
+  expect(ofLayers).toEqual(cases.map(([, none], at) => ({ layer: at + 1, band: 1, ...none })))
+  const masks = parts.filter(({ band }: { band?: number }) => band === undefined)
+  expect(masks).toEqual([{ layer: 4 }, { layer: 5 }])
+})
+
+test('a statement of before has no such members, and keeps its bytes and its signature', async () => {
+  const loaded = await loadRelease(
+    service.database,
+    onePixelRelease({ Urea: 4 }, { forecastPeriod: '2031-01-01' }),
+  )
+  const files = [{ name: 'a.tif', sha256: '0'.repeat(64), bytes: 1, layers: [{ layer: 1, band: 1 }] }]
+  const before = canonicalize({ format: 'agro release 1', release: loaded.code, files })
+  await service.database.pool.query(
+    `update release_statement set statement = '${before}' where release_id = (select id from release where code = '${loaded.code}')`,
+  )
+  expect((await get(`/releases/${loaded.code}`)).files).toEqual(files)
+  expect(await getText(`/releases/${loaded.code}/statement`)).toBe(before)
+  expect(await verifies(before, loaded.code)).toBe(true)
 })
 
 test('a file that is written to while it is loaded is refused, for its hash may be of other bytes', async () => {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { recorderOn, recordOf } from '#test/history/advisories.ts'
+import { connectAgent } from '#test/setup/agents.ts'
 import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 
@@ -25,4 +26,20 @@ test('a proof of version 1.2.0 stays in the history, and out of how a cited answ
   const { headers, body: payload } = verify
   const again = await call(app, 'POST /advisory/fertilizer/point', { headers, payload })
   expect([again.status, createHash('sha256').update(again.text).digest('hex')]).toEqual([200, verify.sha256])
+})
+
+test('a tool refuses a wish for proofs with the sentence of HTTP, which says where to look', async () => {
+  const agent = await connectAgent(await service.app.listen({ host: '127.0.0.1', port: 0 }), 2026)
+  const point = { lat: 9.5, lng: 38.5, proof: true }
+  const { body } = await call(service.app, 'POST /advisory/point', { payload: point })
+  const { error, code, details } = body
+  expect(error).toMatch(/^proof must be left out: .* as \/docs\/proof says\.$/)
+  for (const tool of ['advise_point', 'explain_no_data']) {
+    const { text, isError } = await agent.call(tool, point)
+    expect([tool, isError, JSON.parse(text)]).toMatchObject([tool, true, { error, code, details }])
+  }
+  // With another mistake, both are told.
+  const { text } = await agent.call('advise_point', { ...point, croop: 'teff' })
+  expect(JSON.parse(text).details).toMatchObject([...details, { field: 'croop' }])
+  await agent.close()
 })

@@ -1,0 +1,150 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { PointRequest, TextFormat } from '#schemas/point-request.ts'
+import type { ProductDefinition } from '#schemas/products/define.ts'
+import { ApiError } from '#src/errors.ts'
+import { entityTag } from '#src/http/entity-tags.ts'
+import type { Exchange } from '#src/http/exchange.ts'
+import { CSV } from '#src/http/formats.ts'
+import { allowCaching, mayBeShared } from '#src/http/plugins/caching.ts'
+import { prefersText, varyBy } from '#src/http/request.ts'
+
+export type Members = Record<string, unknown>
+
+/** The answer for one place, before it is written. It never changes: members that are added make another one. */
+export interface Answer {
+  /** Codes of the releases that answer. */
+  readonly releases: readonly string[]
+  withMembers(members: Members): Answer
+  describe(): Members
+  writeJson(): string
+  /** A header and a row of CSV. Answers for several products have none. */
+  writeTable(): string
+}
+
+/** The answer of an object. */
+export function answerFrom(
+  body: Members,
+  releases: readonly string[] = [],
+  writeTable: Answer['writeTable'] = () => '',
+): Answer {
+  return {
+    releases,
+    withMembers: (members) => answerFrom({ ...body, ...members }, releases, writeTable),
+    describe: () => body,
+    writeJson: () => JSON.stringify(body),
+    writeTable,
+  }
+}
+
+/** What a format needs to know of a question. */
+export interface AnswerWish {
+  products: readonly ProductDefinition[]
+  asked: Omit<PointRequest, 'lat' | 'lng'>
+  /** Whether a text says which place answers: the request has named an area, perhaps with an error. */
+  keepsName?: boolean
+  /** Header of an answer with a body. */
+  link?: string | undefined
+}
+
+export interface WrittenAnswer {
+  text: string
+  contentType: string
+  /** Its entity tag; by default that of the text. */
+  tag?: string
+  /** Of a text for people. */
+  language?: string
+}
+
+/** A format of answers for one place. */
+export interface AnswerFormat {
+  /** In `format`. */
+  name: string
+  /** What becomes of the members that a request asks for. */
+  members: 'written' | 'left out' | 'refused'
+  /** Writes an answer, or the reason for none; undefined for an error that stays JSON. */
+  write(answer: Answer | Error, wish: AnswerWish, exchange: Exchange): WrittenAnswer | undefined
+}
+
+/** A format of an extension. */
+export interface AnswerText extends AnswerFormat, TextFormat {
+  name: string
+}
+
+const JSON_ANSWER: AnswerFormat = {
+  name: 'json',
+  members: 'written',
+  write: (answer) =>
+    answer instanceof Error ? undefined : { text: answer.writeJson(), contentType: JSON_TYPE },
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+const CSV_ANSWER: AnswerFormat = {
+  name: 'csv',
+  members: 'refused',
+  write: (answer) =>
+    answer instanceof Error ? undefined : { text: answer.writeTable(), contentType: CSV.contentType },
+}
+
+/** The format that `Accept` prefers. */
+export function preferredFormat(request: FastifyRequest): AnswerFormat {
+  for (const format of request.server.additions.formats) {
+    if (prefersText(request, format.mediaType)) return format
+  }
+  return JSON_ANSWER
+}
+
+/**
+ * The format of an answer to `GET`, whose own parameters leave the query.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS for a member that the format has no columns for
+ */
+export function readFormat(
+  request: FastifyRequest,
+  query: Partial<PointRequest>,
+  named: string | undefined,
+): AnswerFormat {
+  const { formats, members } = request.server.additions
+  for (const { parameters } of formats) {
+    for (const name in parameters) if (name in query) delete (query as Members)[name]
+  }
+  const found = [JSON_ANSWER, CSV_ANSWER, ...formats].find(({ name }) => name === named)
+  const format = found ?? preferredFormat(request)
+  const refused = format.members === 'refused' && members.find(({ name }) => query[name])
+  if (refused) throw ApiError.invalid(refused.name, 'must be left out for CSV, which has no columns for it')
+  return format
+}
+
+/** Sends an answer or the reason for none in its format, and 304 to a client that has it. */
+export function sendAnswer(
+  exchange: Exchange,
+  format: AnswerFormat,
+  wish: AnswerWish,
+  answer: Answer | Error,
+): FastifyReply {
+  const { request, reply } = exchange
+  const written = format.write(answer, wish, exchange)
+  nameVaried(exchange, written)
+  if (answer instanceof Error) {
+    if (!written) return reply.send(answer)
+    const { code, status } = answer as ApiError
+    request.errorCode = code
+    return sendText(reply.code(status), written)
+  }
+  const { text, tag } = written as WrittenAnswer
+  const { releases } = answer
+  if (releases.length > 0) reply.header('advisory-release', releases.join(', '))
+  if (mayBeShared(exchange) && allowCaching(exchange, tag ?? entityTag(text))) return reply.code(304).send()
+  if (wish.link) reply.header('link', wish.link)
+  return sendText(reply, written as WrittenAnswer)
+}
+
+function nameVaried({ request, reply }: Exchange, written: WrittenAnswer | undefined): void {
+  if (written?.language) varyBy(varyBy(reply, 'Accept'), 'Accept-Language')
+  else if (request.method !== 'POST') varyBy(reply, 'Accept')
+}
+
+function sendText(reply: FastifyReply, { text, contentType, language }: WrittenAnswer): FastifyReply {
+  if (language) reply.header('content-language', language)
+  return reply.header('content-type', contentType).send(text)
+}

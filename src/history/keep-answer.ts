@@ -1,0 +1,34 @@
+import type { Exchange } from '#src/http/exchange.ts'
+import { permits } from '#src/http/plugins/authentication.ts'
+import { prefers, setApplied } from '#src/http/request.ts'
+import type { AdvisoryRecord, RecordAdvisory } from './queries.ts'
+
+const FULL = { account: 'full', service: 'service-full' } as const
+
+/**
+ * Keeps an answer in the history of its caller: not without a token or the scope `history`, nor with
+ * `Prefer: history=none`, which the answer repeats.
+ *
+ * @param describe makes the record, only where it is kept
+ * @param share of the time left
+ * @returns the member with its id; undefined where it is not kept, which a header says of a full history
+ * @throws {ApiError} as {@link RecordAdvisory}
+ */
+export async function keepAnswer(
+  exchange: Exchange,
+  record: RecordAdvisory,
+  describe: () => Omit<AdvisoryRecord, 'userId'>,
+  share?: number,
+): Promise<{ history_id: string } | undefined> {
+  const { request, reply } = exchange
+  const { user, method } = request
+  if (user === null || method === 'HEAD' || !permits(user, 'history')) return undefined
+  if (prefers(request, 'history=none')) {
+    setApplied(reply, 'history=none')
+    return undefined
+  }
+  const kept = await exchange.wait(() => record({ userId: user.id, ...describe() }), share)
+  if (typeof kept === 'string') return { history_id: kept }
+  reply.header('advisory-history', FULL[kept.full])
+  return undefined
+}
