@@ -1,5 +1,5 @@
 /**
- * Starts the service with its doors for messages and Kannel in front of it, with fresh secrets, on this machine alone. A line
+ * Starts the service with its channels of messages and Kannel in front of it, with fresh secrets, on this machine alone. A line
  * that is typed is a message of a phone, and what comes back is printed. Ctrl-C stops all of it. DATABASE_URL names a
  * database; without it, one is made for the run, with demo data.
  */

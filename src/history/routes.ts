@@ -17,6 +17,7 @@ import { type App, errorResponses, noContent } from '#src/http/app.ts'
 import {
   attach,
   DISPOSITION,
+  documentFile,
   documentFormats,
   FORMATS,
   type Format,
@@ -227,15 +228,11 @@ function itemRoute({ database, products }: App, { item }: HistorySchemas) {
       tags: ['history'],
       params: ItemParams,
       response: {
-        200: {
-          description: 'The item.',
-          headers: { 'Content-Disposition': DISPOSITION },
-          content: documentFormats(HISTORY_FORMATS, {
-            json: ref(item),
-            csv: ref(HistoryCsv),
-            geojson: ref(HistoryFeature),
-          }),
-        },
+        200: documentFile('The item.', HISTORY_FORMATS, {
+          json: ref(item),
+          csv: ref(HistoryCsv),
+          geojson: ref(HistoryFeature),
+        }),
         ...errorResponses('NOT_FOUND', 'NOT_ACCEPTABLE'),
       },
     },

@@ -203,6 +203,12 @@ export function documentFormats(
 /** The documented header of answers that clients save as files. */
 export const DISPOSITION = { type: 'string', description: 'The name of a file, for CSV and GeoJSON.' }
 
+/** An answer in several formats, documented as {@link documentFormats} has them. */
+export function documentFile(description: string, ...formats: Parameters<typeof documentFormats>) {
+  const headers = { 'Content-Disposition': DISPOSITION }
+  return { description, headers, content: documentFormats(...formats) }
+}
+
 /** @param name letters, digits and dashes, without an ending */
 export function attach(reply: FastifyReply, mediaType: string, name: string): void {
   const extension = FORMATS.find((format) => format.mediaType === mediaType)?.extension

@@ -4,8 +4,8 @@ import { call } from './calls.ts'
 
 const SECRET = 'a-secret-of-a-gateway-with-32-characters'
 
-/** The settings that open all doors. */
-export const DOORS = {
+/** The settings of all channels. */
+export const CHANNELS = {
   SENDER_KEY: 'a key of 32 bytes at least, of tests alone',
   SMS_SECRET: SECRET,
   USSD_SECRET: SECRET,

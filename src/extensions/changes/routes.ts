@@ -13,12 +13,10 @@ import { computationUntil } from '#src/advice/polygon/work.ts'
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import { ADMIN_ERRORS, ApiError, ReplacedMeanwhile } from '#src/errors.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
-import { clientKeyOf } from '#src/http/exchange.ts'
 import {
   attach,
   CSV,
-  DISPOSITION,
-  documentFormats,
+  documentFile,
   JSON_FORMAT,
   negotiateFormat,
   sendPieces,
@@ -48,7 +46,10 @@ The changes from release \`a\` to release \`b\`, area by area: means, coverage, 
 
 Means and cover are exact, as in advice for polygons. Gains, losses and changes are exact on the borders of areas. Inside they come from the summaries of tiles, with bounds; \`exact\` compares every pixel. A process makes one comparison at a time; after a minute the answer is 503 \`QUERY_TIMEOUT\`.`
 
-type Call = FastifyRequest<{ Params: Static<typeof ChangesParams>; Querystring: Static<typeof ChangesQuery> }>
+type ComparisonRequest = FastifyRequest<{
+  Params: Static<typeof ChangesParams>
+  Querystring: Static<typeof ChangesQuery>
+}>
 
 export async function comparison(app: App): Promise<void> {
   for (const schema of changesComponents) app.addSchema(schema)
@@ -68,11 +69,7 @@ export async function comparison(app: App): Promise<void> {
         params: ChangesParams,
         querystring: toQuerySchema(ChangesQuery),
         response: {
-          200: {
-            description: 'The changes.',
-            headers: { 'Content-Disposition': DISPOSITION },
-            content: documentFormats(FORMATS, { json: ref(ReleaseChanges), csv: ref(ChangesCsv) }),
-          },
+          200: documentFile('The changes.', FORMATS, { json: ref(ReleaseChanges), csv: ref(ChangesCsv) }),
           ...errorResponses(
             ...ADMIN_ERRORS,
             'INVALID_PARAMETERS',
@@ -85,9 +82,9 @@ export async function comparison(app: App): Promise<void> {
       },
       preValidation: readQuery(ChangesQuery),
     },
-    async (request: Call, reply: FastifyReply) => {
+    async (request: ComparisonRequest, reply: FastifyReply) => {
       const { name, mediaType } = negotiateFormat(request.exchange, FORMATS, { named: request.query.format })
-      const [clientKey, deadline] = [clientKeyOf(request), startDeadline(reply, TIMEOUT_MS, late)]
+      const [clientKey, deadline] = [request.exchange.clientKey, startDeadline(reply, TIMEOUT_MS, late)]
       const begin = () => compare(app, request, computationUntil(app, clientKey, deadline))
       const comparison = await queue.run(clientKey, begin, deadline.signal).finally(deadline.end)
       attach(reply, mediaType, 'changes')
@@ -108,7 +105,7 @@ async function* listSlices({ layers, rows }: Comparison): AsyncGenerator<ChangeR
 /** @throws {ApiError} where releases are missing or of different kinds, or no areas of the level are loaded */
 async function compare(
   { database: { reader } }: App,
-  { params: { a, b }, query }: Call,
+  { params: { a, b }, query }: ComparisonRequest,
   computation: Computation,
 ): Promise<Comparison> {
   const { wait } = computation

@@ -67,14 +67,13 @@ function quote(text: string): string {
 }
 
 function makeVerification(
-  { kind, product, codes, request: stored, answer: kept }: SharedItem,
+  { kind, product, codes, ...item }: SharedItem,
   root: string,
   { products: { list }, additions }: App,
 ) {
   const ofAll = product === ALL_PRODUCTS
   const former = additions.former.map(({ name }) => name)
-  const request = without(former, stored)
-  const answer = without(former, kept)
+  const [request, answer] = [without(former, item.request), without(former, item.answer)]
   // Compositions of inputs are those of today.
   if (request.nutrients === true || request.nutrients === 'true') return null
   const path = ofAll ? 'point' : kind === 'point' ? `${product}/point` : product

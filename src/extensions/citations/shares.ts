@@ -47,7 +47,7 @@ export async function shares(app: App): Promise<void> {
       ...described,
       response: { 200: success, ...errorResponses(limit.code, 'NOT_FOUND') },
     },
-    handler: async (request: ItemRequest, _reply: FastifyReply) => {
+    handler: async (request: ItemRequest) => {
       const token = randomBytes(TOKEN_BYTES).toString('base64url')
       const { id } = requireCaller(request)
       const share = await inTransaction(db, (trx) =>
@@ -67,7 +67,7 @@ export async function shares(app: App): Promise<void> {
       ...described,
       response: { 200: success, ...errorResponses('NOT_FOUND') },
     },
-    handler: async (request: ItemRequest, _reply: FastifyReply) => {
+    handler: async (request: ItemRequest) => {
       const share = await findShare(db, requireCaller(request).id, request.params.id)
       return describeShare(requireFound(share, NOT_SHARED), request.exchange)
     },

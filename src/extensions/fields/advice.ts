@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
@@ -16,12 +15,10 @@ import { ApiError } from '#src/errors.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
 import { DISPOSITION } from '#src/http/formats.ts'
 import { queryMerger, validationError } from '#src/http/parameters.ts'
-import { ADVICE_ON_FIELDS } from './saved.ts'
+import { ADVICE_ON_FIELDS, type CollectionRequest } from './saved.ts'
 import { CollectionParams } from './schemas.ts'
 
-type Call = FastifyRequest<{ Params: CollectionParams }>
-
-/** A collection in the place of the polygons of a call, with all parameters in the query. */
+/** A collection takes the place of the polygons of a request; all parameters are in the query. */
 export function adviceRoute(app: App, options: ManyOptions): void {
   const { list: products } = app.products
   const { schemas, forms } = options
@@ -60,7 +57,7 @@ export function adviceRoute(app: App, options: ManyOptions): void {
         ),
       },
     },
-    handler: async (request: Call) => {
+    handler: async (request: CollectionRequest) => {
       const { product: code, ...query } = request.query as Record<string, unknown>
       const found = schemas.find(({ product }) => product.code === code)
       if (!found) throw ApiError.invalid('product', `must be one of ${codes.join(', ')}`, codes)

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { ref } from '#schemas/common.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
@@ -12,8 +12,7 @@ import type { Exchange } from '#src/http/exchange.ts'
 import {
   attach,
   csvRow,
-  DISPOSITION,
-  documentFormats,
+  documentFile,
   FORMATS,
   type Items,
   negotiateFormat,
@@ -27,7 +26,7 @@ import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import { type ComparedRegion, compareAt } from './compare-at.ts'
 import { regionsOf } from './pages.ts'
-import { ADVICE_ON_FIELDS, requireCollection } from './saved.ts'
+import { ADVICE_ON_FIELDS, type CollectionRequest, requireCollection } from './saved.ts'
 import {
   CollectionParams,
   FieldChangeLines,
@@ -38,7 +37,7 @@ import {
 } from './schemas.ts'
 import { refuseUnknownLayer } from './values.ts'
 
-type Call = FastifyRequest<{ Params: CollectionParams; Querystring: FieldChangesQuery }>
+type ChangesRequest = CollectionRequest<FieldChangesQuery>
 
 export function changesRoute(app: App, options: Pick<ManyOptions, 'lookup' | 'advisors'>): void {
   app.route({
@@ -54,27 +53,23 @@ export function changesRoute(app: App, options: Pick<ManyOptions, 'lookup' | 'ad
       params: CollectionParams,
       querystring: toQuerySchema(FieldChangesQuery),
       response: {
-        200: {
-          description: 'The changed fields.',
-          headers: { 'Content-Disposition': DISPOSITION },
-          content: documentFormats(FORMATS, {
-            json: ref(FieldChanges),
-            ndjson: ref(FieldChangeLines),
-            csv: ref(FieldChangeTable),
-            geojson: ref(FieldFeatures),
-          }),
-        },
+        200: documentFile('The changed fields.', FORMATS, {
+          json: ref(FieldChanges),
+          ndjson: ref(FieldChangeLines),
+          csv: ref(FieldChangeTable),
+          geojson: ref(FieldFeatures),
+        }),
         ...errorResponses('INVALID_PARAMETERS', 'NOT_FOUND', 'NO_RELEASE', 'RELEASE_GONE', 'NOT_ACCEPTABLE'),
       },
     },
     preValidation: readQuery(FieldChangesQuery),
-    handler: (request: Call, _reply: FastifyReply) => answerChanges(options, request.exchange),
+    handler: ({ exchange }: ChangesRequest) => answerChanges(options, exchange),
   })
 }
 
 async function answerChanges(
   { lookup, advisors }: Pick<ManyOptions, 'lookup' | 'advisors'>,
-  exchange: Exchange<Call>,
+  exchange: Exchange<ChangesRequest>,
 ): Promise<FastifyReply> {
   const { request, reply } = exchange
   const { server, params, query } = request
@@ -114,7 +109,7 @@ async function laterRelease(
   lookup: Lookup,
   snapshot: Snapshot,
   before: PublishedRelease,
-  exchange: Exchange<Call>,
+  exchange: Exchange<ChangesRequest>,
 ): Promise<PublishedRelease> {
   const { request } = exchange
   const { product, countryCode, cropCode } = before

@@ -28,7 +28,7 @@ interface Comparing {
 }
 
 /** Of one product, country and crop. */
-export interface ReleasePair {
+interface ReleasePair {
   before: PublishedRelease
   after: PublishedRelease
 }

@@ -21,7 +21,8 @@ declare module '#src/data/tables.ts' {
   }
 }
 
-const IN_KEPT = "collection_id in (select id from field_collection where user_id = :user and state = 'kept')"
+const IN_COLLECTIONS =
+  "collection_id in (select id from field_collection where user_id = :user and state = 'kept')"
 
 /** Collections of fields that accounts keep. */
 export const fields: Extension = {
@@ -41,14 +42,18 @@ export const fields: Extension = {
   pages: [{ path: '/account/fields', script: 'fields/main.bundle.js' }],
   sql: new URL('sql/', import.meta.url),
   accounts: {
-    rows: { field_collection: "user_id = :user and state = 'kept'", field: IN_KEPT, field_weights: IN_KEPT },
+    rows: {
+      field_collection: "user_id = :user and state = 'kept'",
+      field: IN_COLLECTIONS,
+      field_weights: IN_COLLECTIONS,
+    },
     removePiece: async (db) => (await import('./queries.ts')).removeFieldPiece(db),
     leftIn: 'field_collection',
   },
   deletions: {
     'remove-fields': {
       atOnce: true,
-      failure: 'fields of deleted collections could not be removed yet',
+      failure: 'fields of deleted collections were not deleted',
       piece: async (db) => (await import('./queries.ts')).removeFieldPiece(db),
     },
   },

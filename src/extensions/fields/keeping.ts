@@ -38,7 +38,7 @@ interface Keeping {
   advisors: Advisors
 }
 
-interface Kept {
+interface StoredUpload {
   row: CollectionRow
   refused: number
   /** The first of the refused fields. */
@@ -46,8 +46,8 @@ interface Kept {
 }
 
 /**
- * Keeps the fields of an upload as a collection, in the place of the one of this name. The new one is not seen before it
- * is whole; an upload that fails, or is cut off, changes nothing.
+ * Stores the fields of an upload as a collection, which replaces the one of this name once it is whole. An upload that
+ * fails, or is cut off, changes nothing.
  *
  * @throws {ApiError} TOO_MANY_FIELDS over the limit of a call or of the account; OVERLOADED where what it has replaced is
  * not removed yet; REQUEST_TIMEOUT after an hour without a field; the error of the upload
@@ -56,7 +56,7 @@ export async function keepFields(
   keeping: Keeping,
   collection: string,
   features: AsyncIterable<SentFeature>,
-): Promise<Kept> {
+): Promise<StoredUpload> {
   const { request } = keeping
   const { database, jobs } = request.server
   const db = database.writer
@@ -89,7 +89,7 @@ async function addFields(
   const pause = () => request.exchange.nextSlice(signal)
   const read = createReader(keeping, pause)
   const refusals: RefusedField[] = []
-  let [rows, refused, kept] = [0, 0, 0]
+  let [rows, refused, stored] = [0, 0, 0]
   let [piece, pieceBytes]: [{ row: number; field: NewField }[], number] = [[], 0]
 
   function refuse(row: number, fieldId: string | undefined, { body }: ApiError): void {
@@ -116,7 +116,7 @@ async function addFields(
   async function store(): Promise<void> {
     if (piece.length === 0) return
     const added = await insert()
-    kept += added.size
+    stored += added.size
     for (const { row, field } of piece) {
       if (added.delete(field.id)) continue
       const rule = 'must be another one than those of the fields before it'
@@ -140,7 +140,7 @@ async function addFields(
   }
   await store()
   if (rows === 0) throw ApiError.invalid('features', 'must not be empty')
-  if (kept === 0) {
+  if (stored === 0) {
     // A file of another kind empties no collection.
     throw ApiError.invalid(
       'features',

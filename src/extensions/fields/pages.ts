@@ -9,7 +9,7 @@ import type { Position } from '#src/lookup/queries.ts'
 import type { PolygonWeights } from '#src/raster/weights.ts'
 import {
   type CollectionRow,
-  type FieldPlace,
+  type FieldCursor,
   insertWeights,
   listFields,
   listPositions,
@@ -24,7 +24,7 @@ const POSITIONS_A_PAGE = 10_000
 /** Reads a collection page by page. @throws {ApiError} NOT_FOUND where it was deleted meanwhile */
 export async function* readWhole(
   { fields }: CollectionRow,
-  read: (last: FieldPlace, limit: number) => Promise<StoredField[]>,
+  read: (last: FieldCursor, limit: number) => Promise<StoredField[]>,
 ): AsyncGenerator<StoredField[]> {
   let left = fields
   for await (const page of readPages(read)) {
@@ -64,7 +64,7 @@ export const regionsOf =
       async locate() {
         const used = new Set<SourceRelease>()
         if (sources.byPlace) {
-          const read = (last: FieldPlace, limit: number) =>
+          const read = (last: FieldCursor, limit: number) =>
             goOnWithPermit(() => listPositions(db, collection.id, last, limit))
           for await (const page of readPages(read, POSITIONS_A_PAGE)) {
             for (const source of await findSources(page)) used.add(source)
@@ -73,7 +73,7 @@ export const regionsOf =
         return { polygons: [], ...(await chooseRelease(used, sources, snapshot, reasons, wait)) }
       },
       async *pages() {
-        const read = (last: FieldPlace, limit: number) =>
+        const read = (last: FieldCursor, limit: number) =>
           goOnWithPermit(() => listFields(db, collection.id, last, limit))
         let number = 0
         for await (const page of readWhole(collection, read)) {

@@ -23,12 +23,12 @@ const COLUMNS = [
   isoTime('changed_at').as('changed_at'),
 ] as const
 
-const selectKept = (db: Db, userId: string) =>
+const selectCollections = (db: Db, userId: string) =>
   db.selectFrom('field_collection').select(COLUMNS).where('user_id', '=', userId).where('state', '=', 'kept')
 
 /** The collections of an account, by name. */
 export async function listCollections(db: Db, userId: string): Promise<CollectionRow[]> {
-  return selectKept(db, userId).orderBy('name').execute()
+  return selectCollections(db, userId).orderBy('name').execute()
 }
 
 export async function findCollection(
@@ -36,7 +36,7 @@ export async function findCollection(
   userId: string,
   name: string,
 ): Promise<CollectionRow | undefined> {
-  return selectKept(db, userId).where('name', '=', name).executeTakeFirst()
+  return selectCollections(db, userId).where('name', '=', name).executeTakeFirst()
 }
 
 /** Begins a collection that is not seen yet; its id. */
@@ -63,16 +63,16 @@ export interface NewField extends Field {
 }
 
 /** Bits of each coordinate: together they fit into a double, and a step is 60 cm. */
-const PLACE_BITS = 26
+const ORDER_BITS = 26
 
-/** The order of answers: bits of longitude and latitude by turns (Morton, 1966), so that neighbours are mostly near. */
-function computePlace({ longitude, latitude }: Position): number {
-  const steps = 2 ** PLACE_BITS - 1
+/** The order of answers: bits of longitude and latitude, one after the other (Morton, 1966), so that neighbours are mostly near. */
+function computeOrder({ longitude, latitude }: Position): number {
+  const steps = 2 ** ORDER_BITS - 1
   const x = Math.floor(((longitude + 180) / 360) * steps)
   const y = Math.floor(((latitude + 90) / 180) * steps)
-  let place = 0
-  for (let bit = PLACE_BITS - 1; bit >= 0; bit--) place = place * 4 + ((x >> bit) & 1) * 2 + ((y >> bit) & 1)
-  return place
+  let order = 0
+  for (let bit = ORDER_BITS - 1; bit >= 0; bit--) order = order * 4 + ((x >> bit) & 1) * 2 + ((y >> bit) & 1)
+  return order
 }
 
 const POSITION_BYTES = 16
@@ -98,7 +98,7 @@ interface Draft {
 /** Why a draft cannot grow: over the quota, gone with its account, or for now, over what the disk has for the account. */
 type Refusal = 'full' | 'gone' | 'busy'
 
-/** An account has so many times its quota on the disk: what it keeps, and as much that is arriving, replaced or deleted. */
+/** An account has so many times its quota on the disk: what it has, and as much that is arriving, replaced or deleted. */
 const SHARE_OF_DISK = 2
 
 /** A draft that has not grown for so long has lost its upload, unless that is slower than 1.5 kB/s. */
@@ -160,7 +160,7 @@ export async function insertFields(
       select ${draft.id}, sent.*
       from unnest(
         ${list(({ id }) => id)}::text[],
-        ${list(computePlace)}::bigint[],
+        ${list(computeOrder)}::bigint[],
         ${list(({ name }) => name)}::text[],
         ${list(({ properties }) => properties)}::text[],
         ${list(({ longitude }) => longitude)}::float8[],
@@ -181,7 +181,7 @@ export async function insertFields(
   })
 }
 
-/** Puts a draft in the place of the collection of its name. */
+/** Replaces the collection of its name by a draft. */
 export async function keepDraft(db: Db, draft: Draft, quota: FieldQuota): Promise<CollectionRow | Refusal> {
   return withRoom(db, draft, { fields: 0, bytes: 0 }, quota, async (trx) => {
     await sql`
@@ -245,11 +245,11 @@ export async function removeFieldPiece(db: Db): Promise<boolean> {
       limit 1`.execute(trx)
     const [collection] = rows
     if (!collection) return false
-    // A draft that pauses for too long is not kept later, and pages without all of their fields have no weights.
+    // A draft that pauses for too long cannot grow later, and pages without all of their fields have no weights.
     const { id } = collection
     await sql`update field_collection set state = 'gone' where id = ${id} and state = 'draft'`.execute(trx)
     await trx.deleteFrom('field_weights').where('collection_id', '=', id).execute()
-    // By their places in the table: a plan by ids looks at each of them for each row, where statistics are old.
+    // By their positions in the table: a plan by ids looks at each of them for each row, where statistics are old.
     const { numAffectedRows = 0n } = await sql`
       delete from field
       where ctid = any (array(select ctid from field where collection_id = ${id} limit ${PIECE}))`.execute(
@@ -264,12 +264,12 @@ export async function removeFieldPiece(db: Db): Promise<boolean> {
 }
 
 /** Where a page of fields begins, in the order of answers. */
-export interface FieldPlace {
+export interface FieldCursor {
   place: number
   id: string
 }
 
-const FIRST_PLACE: FieldPlace = { place: -1, id: '' }
+const FIRST: FieldCursor = { place: -1, id: '' }
 
 const PAGE = 1000
 
@@ -277,11 +277,11 @@ const PAGE = 1000
 const PAGE_BYTES = 256_000
 
 /** Reads a collection page by page, in the order of answers. */
-export async function* readPages<Row extends FieldPlace>(
-  read: (last: FieldPlace, limit: number) => Promise<Row[]>,
+export async function* readPages<Row extends FieldCursor>(
+  read: (last: FieldCursor, limit: number) => Promise<Row[]>,
   limit = PAGE,
 ): AsyncGenerator<Row[]> {
-  let last = FIRST_PLACE
+  let last = FIRST
   for (;;) {
     const page = await read(last, limit)
     if (page.length === 0) return
@@ -290,7 +290,7 @@ export async function* readPages<Row extends FieldPlace>(
   }
 }
 
-export type StoredField = NewField & FieldPlace
+export type StoredField = NewField & FieldCursor
 
 type Encoded<Row> = Omit<Row, 'polygons'> & { shape: Buffer }
 
@@ -302,7 +302,7 @@ function decode<Row>({ shape, ...field }: Row & { shape: Buffer }) {
 export async function listFields(
   db: Db,
   collectionId: number,
-  { place, id }: FieldPlace,
+  { place, id }: FieldCursor,
   limit: number,
 ): Promise<StoredField[]> {
   const { rows } = await sql<Encoded<StoredField>>`
@@ -366,7 +366,7 @@ export async function listWeights(
     .execute()
 }
 
-/** Keeps the weights of a page, unless its collection is gone. */
+/** Stores the weights of a page, unless its collection is gone. */
 export async function insertWeights(
   db: Db,
   collectionId: number,
@@ -386,10 +386,10 @@ export async function insertWeights(
 export async function listPositions(
   db: Db,
   collectionId: number,
-  { place, id }: FieldPlace,
+  { place, id }: FieldCursor,
   limit: number,
-): Promise<(FieldPlace & Position)[]> {
-  const { rows } = await sql<FieldPlace & Position>`
+): Promise<(FieldCursor & Position)[]> {
+  const { rows } = await sql<FieldCursor & Position>`
     select id, place, longitude, latitude
     from field
     where collection_id = ${collectionId} and (place, id) > (${place}::bigint, ${id})

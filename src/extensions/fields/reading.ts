@@ -64,7 +64,7 @@ export async function* decodeTexts(
     yield reader.write(Buffer.concat(chunks))
     chunks = []
     length = 0
-    // Chunks that have arrived give no turn to other requests.
+    // Other requests would wait for all chunks that have arrived.
     await setImmediate()
   }
   yield reader.write(Buffer.concat(chunks))
@@ -263,7 +263,7 @@ function createFeature(id = '', { value, properties }: SentFeature, shape = ''):
     value: { type: 'Feature', id, properties: value, geometry },
     properties,
   })
-  // Its id is told with the error.
+  // The refusal names its id.
   if (value instanceof ApiError) return feature(value)
   try {
     return feature(readShape(shape))
@@ -283,8 +283,8 @@ export function toPropertiesCell(properties: string | null): string {
 
 function readOwnRecord([id = '', , , , , shape, properties = 'null']: string[]): SentFeature {
   const { value } = parseFeature(properties)
-  const kept = value instanceof ApiError ? undefined : withoutSpace(properties)
-  return createFeature(withoutGuard(id), { value, properties: kept }, shape)
+  const sent = value instanceof ApiError ? undefined : withoutSpace(properties)
+  return createFeature(withoutGuard(id), { value, properties: sent }, shape)
 }
 
 /** PostGIS writes the number of the system before the text. */

@@ -9,13 +9,11 @@ import { createOutline, type Outline, writeGeoJson, writeWkt } from '#src/advice
 import type { ManyOptions } from '#src/advice/polygons/answer.ts'
 import { ApiError, overloaded, requireFound } from '#src/errors.ts'
 import { type App, answers, errorResponses, noContent } from '#src/http/app.ts'
-import { clientKeyOf } from '#src/http/exchange.ts'
 import {
   attach,
   CSV,
   csvRow,
-  DISPOSITION,
-  documentFormats,
+  documentFile,
   FORMATS,
   type Items,
   negotiateFormat,
@@ -38,16 +36,16 @@ import { readWhole } from './pages.ts'
 import {
   type CollectionRow,
   deleteCollection,
-  type FieldPlace,
+  type FieldCursor,
   listCollections,
   listFields,
   type StoredField,
 } from './queries.ts'
 import { decodeTexts, FEATURE_READERS, TABLE_COLUMNS, toPropertiesCell } from './reading.ts'
-import { OWN_FIELDS, requireCollection } from './saved.ts'
+import { type CollectionRequest, OWN_FIELDS, requireCollection } from './saved.ts'
 import {
   CollectionOfFields,
-  type CollectionParams,
+  CollectionParams,
   FIELD_QUOTA,
   FieldCollections,
   FieldFeatures,
@@ -58,18 +56,13 @@ import {
   KeptFieldLines,
   KeptFields,
   MOST_FIELDS,
-  CollectionParams as Params,
 } from './schemas.ts'
 
-type Call = FastifyRequest<{ Params: CollectionParams }>
-
-type FieldsCall = FastifyRequest<{ Params: CollectionParams; Querystring: FieldsQuery }>
-
-const described = { tags: ['fields'], params: Params }
+const described = { tags: ['fields'], params: CollectionParams }
 
 /**
- * Uploads that are read at a time: each holds up to 3 MB, a piece of its fields and a part of the next one. What they
- * store takes turns at the database, piece by piece, so that a slow one keeps no other waiting.
+ * Uploads that are read at a time: each holds up to 3 MB, a piece of its fields and a part of the next one. Each piece
+ * waits for a permit of the database, so that a slow upload delays no other.
  */
 const UPLOADS = { running: 128, runningEach: 1, runningEachNetwork: 64, waiting: 128 }
 
@@ -117,27 +110,23 @@ export async function fieldRoutes(app: App, core: Core): Promise<void> {
       ...described,
       querystring: toQuerySchema(FieldsQuery),
       response: {
-        200: {
-          description: 'The fields.',
-          headers: { 'Content-Disposition': DISPOSITION },
-          content: documentFormats(FORMATS, {
-            json: ref(CollectionOfFields),
-            ndjson: ref(KeptFieldLines),
-            csv: ref(FieldTable),
-            geojson: ref(FieldFeatures),
-          }),
-        },
+        200: documentFile('The fields.', FORMATS, {
+          json: ref(CollectionOfFields),
+          ndjson: ref(KeptFieldLines),
+          csv: ref(FieldTable),
+          geojson: ref(FieldFeatures),
+        }),
         ...errorResponses('INVALID_PARAMETERS', 'NOT_FOUND', 'NOT_ACCEPTABLE'),
       },
     },
     preValidation: readQuery(FieldsQuery),
-    handler: async (request: FieldsCall, reply: FastifyReply) => {
+    handler: async (request: CollectionRequest<FieldsQuery>, reply: FastifyReply) => {
       const format = negotiateFormat(request.exchange, FORMATS, { named: request.query.format })
       const { collection: name } = request.params
       const row = await requireCollection(request.exchange, name)
       const gone = createClientSignal(reply)
       const pause = () => request.exchange.nextSlice(gone)
-      const read = (last: FieldPlace, limit: number) =>
+      const read = (last: FieldCursor, limit: number) =>
         request.server.goOnWithPermit(request.exchange, () => listFields(db, row.id, last, limit))
       const write = format === CSV ? writeWkt : format.hasShapes ? writeGeoJson : undefined
       const written = writeShapes(readWhole(row, read), write, pause)
@@ -159,7 +148,7 @@ export async function fieldRoutes(app: App, core: Core): Promise<void> {
       ...described,
       response: noContent('The collection is deleted.', 'INVALID_PARAMETERS', 'NOT_FOUND'),
     },
-    handler: async (request: Call, reply: FastifyReply) => {
+    handler: async (request: CollectionRequest, reply: FastifyReply) => {
       const isDeleted = await deleteCollection(db, requireCaller(request).id, request.params.collection)
       requireFound(isDeleted, 'You have no collection of fields with this name.')
       app.jobs.wake('remove-fields')
@@ -207,7 +196,7 @@ A field that is not valid, or has the id of one before it, is told with its reas
         'UNSUPPORTED_MEDIA_TYPE',
       ),
     },
-    handler: async (request: Call, reply: FastifyReply) => {
+    handler: async (request: CollectionRequest, reply: FastifyReply) => {
       const read = FEATURE_READERS[mediaTypeOfBody(request)]
       if (!read) {
         const types = Object.keys(FEATURE_READERS).join(', ')
@@ -217,7 +206,7 @@ A field that is not valid, or has the id of one before it, is told with its reas
       const waiting = startDeadline(reply, SLOW_CLIENT_MS, overloaded)
       let leave = () => {}
       try {
-        leave = await limiter.enter(clientKeyOf(request), waiting.signal).finally(waiting.end)
+        leave = await limiter.enter(request.exchange.clientKey, waiting.signal).finally(waiting.end)
         const body = request.body as AsyncIterable<Buffer>
         const features = read(decodeTexts(body, FIELD_QUOTA.bytes, declaredCharset(request)))
         const { row, ...refused } = await keepFields(keeping, request.params.collection, features)

@@ -6,7 +6,13 @@ import { requireCaller, requireScopes } from '#src/http/plugins/authentication.t
 import type { Rings } from '#src/raster/rings.ts'
 import { regionsOf } from './pages.ts'
 import { type CollectionRow, type Field, findCollection, findField } from './queries.ts'
-import { SavedField, SavedFields } from './schemas.ts'
+import { type CollectionParams, SavedField, SavedFields } from './schemas.ts'
+
+/** A request that names a collection in its path. */
+export type CollectionRequest<Query = unknown> = FastifyRequest<{
+  Params: CollectionParams
+  Querystring: Query
+}>
 
 /** A key sees fields as it sees the history. */
 export const OWN_FIELDS = { scope: 'history', caching: 'never' } as const
@@ -44,7 +50,7 @@ async function requireField(exchange: Exchange, field: string): Promise<Field & 
 /** A collection, a slash, and the id of a field. */
 const FIELD = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}\/\S/
 
-/** Fields as places of requests. */
+/** Fields that requests name in place of a shape. */
 export const savedFields: PlaceSource = {
   one: {
     member: 'field',

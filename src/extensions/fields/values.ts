@@ -14,7 +14,7 @@ export interface WatchedLayers {
   scenario: string | null
 }
 
-/** The layers of a region that are compared, and by how much they change before that is told. */
+/** The layers of a region that are compared, and by how much they change before that counts. */
 export interface Watch extends WatchedLayers {
   threshold: Threshold
 }

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ProductDefinition } from '#schemas/products/define.ts'
 import { createPlaces } from '#src/advice/location/place.ts'
 import { ApiError } from '#src/errors.ts'
 import { LANGUAGES, type Texts, textsIn } from '#src/extensions/texts/languages.ts'
@@ -11,7 +12,7 @@ import { splitList } from '#src/lib/names.ts'
 import { decodeText } from '#src/lib/text.ts'
 import type { Core } from '../extension.ts'
 import type { Style } from './conversation.ts'
-import { createReceiver, type Door, type Incoming, type Receiver } from './receiver.ts'
+import { type Channel, createReceiver, type Incoming, type Receiver } from './receiver.ts'
 
 /** A text of ten segments in the four bytes of an emoji each, as a form writes it. */
 const BODY_LIMIT_BYTES = 16_384
@@ -35,7 +36,7 @@ const COMMON = {
   bodyLimit: BODY_LIMIT_BYTES,
 } as const
 
-/** Doors for text messages. Each is off until its secret is set; the document leaves them out, as a gateway is set up by hand. */
+/** Channels of text messages. Each is off until its secret is set; the document leaves them out, as a gateway is set up by hand. */
 export async function messages(app: App, core: Core): Promise<void> {
   const { SMS_SECRET, USSD_SECRET, TELEGRAM_SECRET } = app.config
   if (!SMS_SECRET && !USSD_SECRET && !TELEGRAM_SECRET) return
@@ -126,8 +127,11 @@ function requireSecret(sent: unknown, secret: string): void {
   throw new ApiError('UNAUTHORIZED', 'The secret of the gateway is missing or wrong.')
 }
 
-function readFields({ url, body, log }: FastifyRequest): Fields {
-  return { ...readForm(url.split('?')[1] ?? '', log), ...(isObject(body) ? body : {}) }
+/** @throws {ApiError} UNAUTHORIZED for another secret */
+function readFields({ url, body, log }: FastifyRequest, secret: string): Fields {
+  const fields = { ...readForm(url.split('?')[1] ?? '', log), ...(isObject(body) ? body : {}) }
+  requireSecret(fields.secret, secret)
+  return fields
 }
 
 /** A text of a field; a repeated one counts once. @throws {ApiError} INVALID_PARAMETERS */
@@ -157,16 +161,16 @@ function readCommon({ lang, country_code: country }: Fields): Pick<Incoming, 'te
   }
 }
 
-const smsStyle = ({ doors }: Texts): Style => ({
+const smsStyle = ({ replies }: Texts): Style => ({
   before: '',
-  more: ` ${doors.more}`,
-  orWrite: doors.or_write,
+  more: ` ${replies.more}`,
+  orWrite: replies.or_write,
   isLong: false,
 })
 
-const SMS: Door = { name: 'sms', isAsked: false, style: smsStyle, write: ({ text }) => text }
+const SMS: Channel = { name: 'sms', alwaysAnswers: false, style: smsStyle, write: ({ text }) => text }
 
-/** Gateways call the fields as they like: SMS_PARAMETERS names those of the sender, the text and the id. */
+/** Each gateway has its own names of fields: SMS_PARAMETERS has those of the sender, the text and the id. */
 function addSms(app: App, receive: Receiver, secret: string): void {
   const [from, text, id] = splitList(app.config.SMS_PARAMETERS) as [string, string, string]
   app.route({
@@ -175,8 +179,7 @@ function addSms(app: App, receive: Receiver, secret: string): void {
     exposeHeadRoute: false,
     ...COMMON,
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      const fields = readFields(request)
-      requireSecret(fields.secret, secret)
+      const fields = readFields(request, secret)
       const sent = [fields[id]].flat()[0]
       const incoming: Incoming = {
         ...readCommon(fields),
@@ -195,13 +198,13 @@ function addSms(app: App, receive: Receiver, secret: string): void {
 
 const CONTINUE = 'CON '
 
-const USSD: Door = {
+const USSD: Channel = {
   name: 'ussd',
-  isAsked: true,
-  style: ({ doors }) => ({
+  alwaysAnswers: true,
+  style: ({ replies }) => ({
     before: CONTINUE,
-    more: `\n${doors.more_key}`,
-    orWrite: doors.or_write,
+    more: `\n${replies.more_key}`,
+    orWrite: replies.or_write,
     isLong: false,
   }),
   write: ({ text, isOpen }) => (isOpen ? CONTINUE : 'END ') + text,
@@ -215,48 +218,49 @@ const MORE_KEY = '0'
  * a product, then for a place; whatever is written there or later is read as a message.
  */
 function addUssd(app: App, receive: Receiver, secret: string): void {
-  const { list: products } = app.products
   app.route({
     method: 'POST',
     url: '/messages/ussd',
     ...COMMON,
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      const fields = readFields(request)
-      requireSecret(fields.secret, secret)
+      const fields = readFields(request, secret)
       const common = readCommon(fields)
-      const { doors, words, products: names } = common.texts
       const session = readText(fields, 'sessionId', 200)
       const sender = readNumber(fields, 'phoneNumber')
-      const text = fields.text === undefined ? '' : readText(fields, 'text', LONGEST_TEXT)
-      const inputs = text === '' ? [] : text.split('*')
-      // A number that the menu does not have shows the menu again.
-      while (/^\s*\d+\s*$/.test(inputs[0] ?? '') && !products[Number(inputs[0]) - 1]) inputs.shift()
-      const chosen = products[Number(inputs[0]) - 1]
+      const sent = fields.text === undefined ? '' : readText(fields, 'text', LONGEST_TEXT)
+      const { menu, text = '' } = readInputs(sent, app.products.list, common.texts)
       reply.type('text/plain; charset=utf-8')
-      if (inputs.length === 0) {
-        const list = products.map(({ code, names: own }, at) => `${at + 1} ${names[code] ?? own.subject}`)
-        return reply.send(USSD.write({ text: [doors.menu, ...list].join('\n'), isOpen: true }))
-      }
-      if (inputs.length === 1 && chosen)
-        return reply.send(USSD.write({ text: doors.menu_place, isOpen: true }))
-      const last = (inputs.at(-1) as string).trim()
-      const isMore = last === MORE_KEY && inputs.length > 1
-      const named = inputs.length === 2 && chosen ? `${chosen.code} ${last}` : last
-      const incoming: Incoming = {
-        ...common,
-        senders: 'phone',
-        sender,
-        id: JSON.stringify([session, text]),
-        text: isMore ? (words.more[0] as string) : named,
-      }
+      if (menu !== undefined) return reply.send(USSD.write({ text: menu, isOpen: true }))
+      const id = JSON.stringify([session, sent])
+      const incoming: Incoming = { ...common, senders: 'phone', sender, id, text }
       return reply.send(await receive(incoming, USSD, request.exchange))
     },
   })
 }
 
-const TELEGRAM: Door = {
+/** The part of the menu that comes next; after it, the text of the message. */
+function readInputs(
+  sent: string,
+  products: readonly ProductDefinition[],
+  { replies, words, products: names }: Texts,
+): { menu?: string; text?: string } {
+  const inputs = sent === '' ? [] : sent.split('*')
+  // A number that the menu does not have shows the menu again.
+  while (/^\s*\d+\s*$/.test(inputs[0] ?? '') && !products[Number(inputs[0]) - 1]) inputs.shift()
+  const chosen = products[Number(inputs[0]) - 1]
+  const last = inputs.at(-1)?.trim()
+  if (last === undefined) {
+    const list = products.map(({ code, names: own }, at) => `${at + 1} ${names[code] ?? own.subject}`)
+    return { menu: [replies.menu, ...list].join('\n') }
+  }
+  if (inputs.length === 1) return chosen ? { menu: replies.menu_place } : { text: last }
+  if (last === MORE_KEY) return { text: words.more[0] as string }
+  return { text: inputs.length === 2 && chosen ? `${chosen.code} ${last}` : last }
+}
+
+const TELEGRAM: Channel = {
   name: 'telegram',
-  isAsked: false,
+  alwaysAnswers: false,
   style: (texts) => ({ ...smsStyle(texts), isLong: true }),
   write: ({ text }) => text,
 }
@@ -287,7 +291,7 @@ function addTelegram(app: App, receive: Receiver, secret: string): void {
   })
 }
 
-/** What people send in place of a text: the help answers it. Members that join or pins are no message to the bot. */
+/** What people send without a text: the help answers it. Members that join or pins are no message to the bot. */
 const WORDLESS = [
   ...['photo', 'voice', 'audio', 'video', 'video_note', 'animation', 'document', 'sticker', 'paid_media'],
   ...['contact', 'poll', 'dice', 'game', 'story', 'checklist'],

@@ -24,10 +24,10 @@ export interface Reply {
   isOpen: boolean
   offer: Offer | null
   /** An answer that feedback may name. */
-  kept: { code: string; releases: readonly string[]; answer: object } | null
+  record?: { code: string; releases: readonly string[]; answer: object }
 }
 
-/** How a door writes. */
+/** How a channel writes. */
 export interface Style {
   /** Stands before each text; empty for nothing. */
   before: string
@@ -50,7 +50,7 @@ export interface Services {
   findPlace(text: string): Promise<{ place: AskedPlace } | { candidates: readonly NamedArea[] }>
   advise(question: Question): Promise<Advised>
   findAnswer(code: string): Promise<{ id: Buffer; answer: Record<string, unknown> } | undefined>
-  tell(id: Buffer, feedback: { rating?: number; observed?: Record<string, number> }): Promise<void>
+  storeFeedback(id: Buffer, feedback: { rating?: number; observed?: Record<string, number> }): Promise<void>
   stop(): Promise<void>
   start(): Promise<void>
 }
@@ -63,16 +63,16 @@ export async function converse(
   services: Services,
 ): Promise<Reply> {
   const { texts, example } = services
-  const say = (text: string, isOpen = false): Reply => ({ text, isOpen, offer, kept: null })
+  const say = (text: string, isOpen = false): Reply => ({ text, isOpen, offer })
   switch (parsed.kind) {
     case 'start':
       await services.start()
-      return say(fill(texts.doors.help, { example }), true)
+      return say(fill(texts.replies.help, { example }), true)
     case 'help':
-      return say(fill(texts.doors.help, { example }), true)
+      return say(fill(texts.replies.help, { example }), true)
     case 'stop':
       await services.stop()
-      return { text: texts.doors.stopped, isOpen: false, offer: null, kept: null }
+      return { text: texts.replies.stopped, isOpen: false, offer: null }
     case 'more':
       return turnPage(offer, services)
     case 'choice': {
@@ -81,8 +81,8 @@ export async function converse(
       const chosen = number !== 'YES' ? choices[number - 1] : choices.length === 1 ? choices[0] : undefined
       if (chosen) return answer(chosen, lastCode, services)
       if (!offer?.choices && lastCode !== null && !(Number(number) > MOST_STARS))
-        return say(fill(texts.doors.feedback_rule, { code: lastCode }), true)
-      return say(fill(texts.doors.no_choice, { number }), true)
+        return say(fill(texts.replies.feedback_rule, { code: lastCode }), true)
+      return say(fill(texts.replies.no_choice, { number }), true)
     }
     case 'feedback':
       return say(await takeFeedback(parsed, services))
@@ -93,10 +93,10 @@ export async function converse(
 
 function turnPage(offer: Offer | null, { texts, style }: Services): Reply {
   const [page, ...rest] = offer?.rest ?? []
-  if (page === undefined) return { text: texts.doors.no_more, isOpen: false, offer, kept: null }
+  if (page === undefined) return { text: texts.replies.no_more, isOpen: false, offer }
   const isLast = rest.length === 0
   const isOpen = !isLast || offer?.choices !== undefined
-  return { text: isLast ? page : page + style.more, isOpen, offer: { ...offer, rest }, kept: null }
+  return { text: isLast ? page : page + style.more, isOpen, offer: { ...offer, rest } }
 }
 
 type Sent = Extract<Parsed, { kind: 'question' }>
@@ -109,10 +109,10 @@ async function answerQuestion(
   services: Services,
 ): Promise<Reply> {
   const found = await findPart(sent, offer, services)
-  if ('kept' in found) return found
+  if ('isOpen' in found) return found
   if ('text' in found) {
     const { text, subject } = found
-    return { text, isOpen: true, offer: subject ? { ...offer, subject } : offer, kept: null }
+    return { text, isOpen: true, offer: subject ? { ...offer, subject } : offer }
   }
   const { subject, area } = found
   if ('candidates' in found) {
@@ -126,9 +126,9 @@ async function answerQuestion(
 /** Asks for one of some places; of a single one, whether it is meant. */
 function askWhich(names: readonly string[], questions: Question[], { texts, style }: Services): Reply {
   const [name = '', ...others] = names
-  if (others.length > 0) return choose(texts.doors.which_place, names, questions, style)
-  const text = fill(texts.doors.is_it_place, { place: shorten(name) })
-  return { text, isOpen: true, offer: { choices: questions }, kept: null }
+  if (others.length > 0) return choose(texts.replies.which_place, names, questions, style)
+  const text = fill(texts.replies.is_it_place, { place: shorten(name) })
+  return { text, isOpen: true, offer: { choices: questions } }
 }
 
 type Part = { subject: Subject; area: string | null } & (
@@ -147,7 +147,7 @@ async function findPart(
   const fallback = offer?.subject ?? everything
   if (place === '') {
     if (offer?.place && (subject || area)) return { subject: subject ?? fallback, place: offer.place, area }
-    return { text: fill(texts.doors[subject ? 'where' : 'help'], { example }), subject }
+    return { text: fill(texts.replies[subject ? 'where' : 'help'], { example }), subject }
   }
   const found = await findUnless(place, services)
   if (found) return { subject: subject ?? fallback, area, ...found }
@@ -155,10 +155,10 @@ async function findPart(
   if (guess?.subject) return findPart({ kind: 'question', area, guess: null, ...guess }, offer, services)
   if (subject === null) {
     return (
-      (await askForSubject(place, area, services)) ?? { text: fill(texts.doors.help, { example }), subject }
+      (await askForSubject(place, area, services)) ?? { text: fill(texts.replies.help, { example }), subject }
     )
   }
-  return { text: texts.doors.no_place, subject }
+  return { text: texts.replies.no_place, subject }
 }
 
 /** Asks for a product where a place stands beside a word that is not known, such as a crop that is not there. */
@@ -174,10 +174,10 @@ async function askForSubject(text: string, area: string | null, services: Servic
       area,
     }))
     const names = products.map(({ code, names }) => texts.products[code] ?? names.subject)
-    // Words of people are not kept, and replies are.
+    // Replies are stored, and words of people are not.
     const { name, lat, lng } = found.place
     const place = name === null ? `${lat} ${lng}` : shorten(name)
-    return choose(fill(texts.doors.no_word, { place }), names, questions, style)
+    return choose(fill(texts.replies.no_word, { place }), names, questions, style)
   }
   return undefined
 }
@@ -204,31 +204,31 @@ async function answer(question: Question, lastCode: string | null, services: Ser
     if (!(error instanceof ApiError) || error.status >= 500) throw error
     const reasons: Readonly<Record<string, string>> = texts.reasons
     const isOfSize = error.details?.[0]?.field.startsWith('area') ?? false
-    const text = isOfSize ? texts.doors.no_size : (reasons[error.code] ?? texts.doors.no_answer)
-    return { text, isOpen: isOfSize, offer, kept: null }
+    const text = isOfSize ? texts.replies.no_size : (reasons[error.code] ?? texts.replies.no_answer)
+    return { text, isOpen: isOfSize, offer }
   }
   const { products, body, releases } = advised
   const asked = findQuestion(products, body)
   const choices = asked?.conditions.map((condition) => ({ ...question, condition })) ?? []
   const code = nextCode(lastCode)
-  const told = fill(texts.doors.code, { code })
+  const mark = fill(texts.replies.code, { code })
   const compose = (...behind: string[]) => {
     const reserve = [style.before, ...behind].join(' ').trim()
     return composePages(products, body, texts, { label: question.place.name ?? '', reserve })
   }
-  let pages = compose(told)
-  if (pages.length + Math.sign(choices.length) > 1) pages = compose(told, style.more.trim())
+  let pages = compose(mark)
+  if (pages.length + Math.sign(choices.length) > 1) pages = compose(mark, style.more.trim())
   if (asked) pages.splice(1, 0, ask(asked, choices, pages.length > 1 ? style.more : '', style))
   // A question alone has nothing to be judged.
-  const kept = asked && pages.length === 1 ? null : { code, releases, answer: pickObservable(advised) }
+  const isAnswer = !asked || pages.length > 1
   const [first = texts.too_long, ...others] = pages
   const rest = style.isLong ? [] : others
   const text = style.isLong ? pages.join('\n') : first
   return {
-    text: `${text}${kept ? ` ${told}` : ''}${rest.length > 0 ? style.more : ''}`,
+    text: `${text}${isAnswer ? ` ${mark}` : ''}${rest.length > 0 ? style.more : ''}`,
     isOpen: rest.length > 0 || choices.length > 0,
     offer: { ...offer, ...(choices.length > 0 && { choices }), ...(rest.length > 0 && { rest }) },
-    kept,
+    ...(isAnswer && { record: { code, releases, answer: pickObservable(advised) } }),
   }
 }
 
@@ -255,10 +255,10 @@ function choose(
       const shown = [...list.slice(0, most), ...(most < list.length ? [orWrite] : [])]
       const text = `${start}${shown.join('; ')}.`
       if (countSegments(before + text) > 1) continue
-      return { text, isOpen: true, offer: { choices: choices.slice(0, most) }, kept: null }
+      return { text, isOpen: true, offer: { choices: choices.slice(0, most) } }
     }
   }
-  return { text: question, isOpen: true, offer: null, kept: null }
+  return { text: question, isOpen: true, offer: null }
 }
 
 /** Letters of a name in a list or in a sentence. */
@@ -270,12 +270,12 @@ export function shorten(name: string, most = LONGEST_NAME): string {
   return isLong ? `${characters.slice(0, most - 3).join('')}...` : characters.join('')
 }
 
-/** An area as a conversation keeps it. */
+/** An area as a conversation has it. */
 export function toPlace(area: NamedArea): AskedPlace {
   return pickPlace({ ...area, area })
 }
 
-/** A place without members that a conversation does not need: it is kept. */
+/** A place with the members alone that a conversation needs: it is stored. */
 function pickPlace({ name, lat, lng, area }: AskedPlace): AskedPlace {
   return {
     name,
@@ -321,23 +321,23 @@ const MOST_STARS = 5
 /** A number from 1 to 5 rates an answer, a larger one is the harvest; a later number replaces an earlier one. */
 async function takeFeedback(
   { code, number, unit }: Extract<Parsed, { kind: 'feedback' }>,
-  { texts: { doors }, products, findAnswer, tell }: Services,
+  { texts: { replies }, products, findAnswer, storeFeedback }: Services,
 ): Promise<string> {
   const found = await findAnswer(code)
-  if (!found) return fill(doors.no_code, { code })
-  if (Number.isNaN(number)) return fill(doors.feedback_rule, { code })
+  if (!found) return fill(replies.no_code, { code })
+  if (Number.isNaN(number)) return fill(replies.feedback_rule, { code })
   if (unit === null && Number.isInteger(number) && number >= 1 && number <= MOST_STARS) {
-    await tell(found.id, { rating: number })
-    return fill(doors.thanks, { code })
+    await storeFeedback(found.id, { rating: number })
+    return fill(replies.thanks, { code })
   }
   const { area_ha = 0 } = found.answer.location as { area_ha?: number }
   const harvested = products.find(({ code }) => code in found.answer)
-  if (!harvested?.observed || area_ha > MOST_HECTARES) return fill(doors.no_harvest, { code })
+  if (!harvested?.observed || area_ha > MOST_HECTARES) return fill(replies.no_harvest, { code })
   const kilograms = number * KILOGRAMS[unit ?? 'kg']
   const value = harvested.unit.startsWith('t/') ? kilograms / KILOGRAMS.t : kilograms
   if (kilograms < LEAST_KILOGRAMS || value > harvested.observed.maximum) {
-    return fill(doors.feedback_rule, { code })
+    return fill(replies.feedback_rule, { code })
   }
-  await tell(found.id, { observed: { [harvested.observed.key]: value } })
-  return fill(doors.thanks, { code })
+  await storeFeedback(found.id, { observed: { [harvested.observed.key]: value } })
+  return fill(replies.thanks, { code })
 }

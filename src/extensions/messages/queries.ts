@@ -45,19 +45,19 @@ export async function claimMessage(
   return rows[0] as Arrival
 }
 
-/** Keeps the reply of a message, which a repetition gets too. */
+/** Stores the reply of a message, which a repetition gets too. */
 export async function storeReply(
   db: Db,
   { id }: Received,
   reply: string,
-  { offer, kept }: Pick<Reply, 'offer' | 'kept'>,
+  { offer, record }: Pick<Reply, 'offer' | 'record'>,
 ): Promise<void> {
   await db
     .updateTable('message')
     .set({
       reply,
       offer: offer && sql<object>`${JSON.stringify(offer)}::jsonb`,
-      ...(kept && { ...kept, answer: sql<object>`${JSON.stringify(kept.answer)}::json` }),
+      ...(record && { ...record, answer: sql<object>`${JSON.stringify(record.answer)}::json` }),
     })
     .where('id', '=', id)
     .where('reply', 'is', null)
@@ -104,7 +104,7 @@ export async function findAnswer(
   return rows[0]
 }
 
-/** Stores feedback with an answer, in the place of earlier feedback of its kind. */
+/** Stores feedback with an answer; it replaces earlier feedback of its kind. */
 export async function storeFeedback(
   db: Db,
   id: Buffer,
@@ -122,8 +122,8 @@ export async function storeFeedback(
 }
 
 /** Harvests come months after the advice. */
-const ANSWERS_KEPT = sql.lit('13 months')
-const OTHERS_KEPT = sql.lit('2 days')
+const LIFE_OF_ANSWERS = sql.lit('13 months')
+const LIFE_OF_OTHERS = sql.lit('2 days')
 
 /** Ends old conversations and deletes old messages, up to a number of each; returns the sum. The STOP of a user stays. */
 export async function deleteOldMessages(db: Db, most: number): Promise<number> {
@@ -139,13 +139,13 @@ export async function deleteOldMessages(db: Db, most: number): Promise<number> {
     where id in (
       (
         select id from message
-        where code is null and (not stopped or of_stranger) and arrived_at < now() - interval ${OTHERS_KEPT}
+        where code is null and (not stopped or of_stranger) and arrived_at < now() - interval ${LIFE_OF_OTHERS}
         limit ${most}::integer
       )
       union all
       (
         select id from message
-        where code is not null and arrived_at < now() - interval ${ANSWERS_KEPT}
+        where code is not null and arrived_at < now() - interval ${LIFE_OF_ANSWERS}
         limit ${most}::integer
       )
     )`.execute(db)

@@ -26,9 +26,9 @@ import {
   storeReply,
 } from './queries.ts'
 
-/** A message that a door has received. */
+/** A message that a channel has received. */
 export interface Incoming {
-  /** Senders of a door and of another one with the same kind are the same people. */
+  /** The senders of channels of one kind are the same people. */
   senders: 'phone' | 'telegram'
   sender: string
   /** Of the gateway, which asks again with it; undefined where it has none. */
@@ -39,10 +39,10 @@ export interface Incoming {
   country: string | undefined
 }
 
-export interface Door {
+export interface Channel {
   name: string
-  /** Whether each message is a wish for an answer, also after a STOP: a call is no accident. */
-  isAsked: boolean
+  /** Whether it answers each message, also after a STOP and beyond a limit: a caller waits for the end of a session. */
+  alwaysAnswers: boolean
   style(texts: Texts): Style
   /** The text to send, which a repetition gets too. */
   write(reply: Pick<Reply, 'text' | 'isOpen'>): string
@@ -57,13 +57,13 @@ const ANSWER_MS = 2600
 const LOOK_EVERY_MS = 100
 
 /**
- * Messages of a door in a process, a third of what a machine of two cores answers: gateways send the rest again. At a time
+ * Messages of a channel in a process, a third of what a machine of two cores answers: gateways send the rest again. At a time
  * a process answers fewer, or a slow machine would be late for all. Senders beyond their limit have some kilobytes each,
  * and a look at the database a minute is enough for one.
  */
 const MESSAGES = { rate: { max: 250, timeWindow: 5000 }, atOnce: 32, known: { max: 1000, ttlMs: 60_000 } }
 
-/** STOPs count beyond the limit of a day, so they have places of their own: others do not wait for a flood of them. */
+/** STOPs count beyond the limit of a day, so they have limits of their own: others do not wait for a flood of them. */
 const STOPS = { rate: { max: 50, timeWindow: 5000 }, atOnce: 8, known: { max: 1000, ttlMs: 5000 } }
 
 /** A refusal comes so late: who does not wait for it could ask for the next one over and over. */
@@ -81,11 +81,15 @@ interface MessageParts extends RegionParts {
 interface MessageContext {
   incoming: Incoming
   received: Received
-  parsed: Parsed
   snapshot: Snapshot
-  door: Door
+  vocabulary: Vocabulary
+  channel: Channel
   exchange: Exchange
-  /** Waits for a turn: to read a message or to write its reply takes milliseconds. */
+}
+
+interface ParsedMessage extends MessageContext {
+  parsed: Parsed
+  /** Waits for a slice of the event loop: to read a message or to write its reply takes milliseconds. */
   pause: Pause
 }
 
@@ -99,10 +103,10 @@ export function createReceiver(parts: MessageParts) {
   const stops = createGate(app, STOPS)
   const hash = (...names: string[]) => createHmac('sha256', SENDER_KEY).update(JSON.stringify(names)).digest()
 
-  async function answer(incoming: Incoming, door: Door, exchange: Exchange) {
+  async function answer(incoming: Incoming, channel: Channel, exchange: Exchange) {
     const { request } = exchange
     const { senders, sender: number, id = randomUUID(), text, texts, country } = incoming
-    const received = { sender: hash(senders, number), id: hash(door.name, number, id, text) }
+    const received = { sender: hash(senders, number), id: hash(channel.name, number, id, text) }
     request.sender = received.sender.toString('base64')
     const snapshot = lookup.known() ?? (await exchange.wait(lookup.current))
     normalizeCountry(snapshot, country)
@@ -113,35 +117,26 @@ export function createReceiver(parts: MessageParts) {
       // Another process may have had a START since: no STOP is lost.
       if (gate === stops) throw new BeyondLimit(STOPS.known.ttlMs / 1000)
       await sleep(HELD_MS, undefined, { ref: false })
-      return refuse(app, incoming, door)
+      return refuse(app, incoming, channel)
     }
-    const call = { snapshot, vocabulary, door, exchange }
-    return gate.pass(request, () => answerAdmitted(incoming, received, call, gate))
+    const context = { incoming, received, snapshot, vocabulary, channel, exchange }
+    return gate.pass(request, () => answerAdmitted(context, gate))
   }
 
-  async function answerAdmitted(
-    incoming: Incoming,
-    received: Received,
-    {
-      vocabulary,
-      ...call
-    }: Pick<MessageContext, 'snapshot' | 'door' | 'exchange'> & { vocabulary: Vocabulary },
-    { beyond }: Gate,
-  ): Promise<string> {
-    const { door, exchange } = call
+  async function answerAdmitted(context: MessageContext, { beyond }: Gate): Promise<string> {
+    const { incoming, received, channel, exchange } = context
     const pause = () => exchange.nextSlice(createClientSignal(exchange.reply))
     await pause()
-    const parsed = parseMessage(incoming.text, vocabulary)
-    const context = { ...call, incoming, received, parsed, pause }
-    const arrival = await claim(app, context)
+    const message = { ...context, pause, parsed: parseMessage(incoming.text, context.vocabulary) }
+    const arrival = await claim(app, message)
     const sender = received.sender.toString('base64')
-    if (parsed.kind === 'start') stops.beyond.delete(sender)
+    if (message.parsed.kind === 'start') stops.beyond.delete(sender)
     if (!arrival.claimed) {
       if (arrival.latest) beyond.set(sender, new Set(arrival.latest.map((id) => id.toString('base64'))))
-      return arrival.reply ?? refuse(app, incoming, door)
+      return arrival.reply ?? refuse(app, incoming, channel)
     }
     try {
-      return await answerClaimed(parts, context, arrival)
+      return await answerClaimed(parts, message, arrival)
     } catch (error) {
       app.noteWithPermit(exchange.request, () => abandonMessage(writer, received)).catch(() => {})
       throw error
@@ -149,18 +144,18 @@ export function createReceiver(parts: MessageParts) {
   }
 
   /** The reply to a message within three seconds: that of the first time, where the gateway asks again. */
-  return async (incoming: Incoming, door: Door, exchange: Exchange) => {
-    const again = () => door.write({ text: incoming.texts.doors.again, isOpen: false })
-    const answering = answer(incoming, door, exchange).catch(async (error) => {
+  return async (incoming: Incoming, channel: Channel, exchange: Exchange) => {
+    const again = () => channel.write({ text: incoming.texts.replies.again, isOpen: false })
+    const answering = answer(incoming, channel, exchange).catch(async (error) => {
       // The address of the gateway has a mistake.
       if (error instanceof ApiError && error.code === 'INVALID_PARAMETERS') throw error
       if (error instanceof BeyondLimit) {
         await sleep(HELD_MS, undefined, { ref: false })
         // The gateway tries again; a caller cannot.
-        if (!door.isAsked) throw error
+        if (!channel.alwaysAnswers) throw error
       }
       if (!(error instanceof ApiError))
-        app.logFailure(error, 'a message could not be answered', exchange.request.log)
+        app.logFailure(error, 'a text message was not answered', exchange.request.log)
       return again()
     })
     const timer = new AbortController()
@@ -170,7 +165,7 @@ export function createReceiver(parts: MessageParts) {
   }
 }
 
-/** A door has more messages than it takes: the gateway keeps this one, and sends it again. */
+/** A channel has more messages than it takes: the gateway sends this one again. */
 class BeyondLimit extends ApiError {
   constructor(seconds: number) {
     super('OVERLOADED')
@@ -180,7 +175,7 @@ class BeyondLimit extends ApiError {
 
 type Gate = ReturnType<typeof createGate>
 
-/** What a process takes of the messages of a kind: so many in a time by door, and at once of all doors. */
+/** What a process takes of the messages of a kind: so many in a time by channel, and at once of all channels. */
 function createGate(app: App, { rate, atOnce, known }: typeof MESSAGES) {
   const keyGenerator = ({ routeOptions }: FastifyRequest) => routeOptions.url ?? ''
   const count = app.createRateLimit({ ...rate, keyGenerator })
@@ -204,9 +199,11 @@ function createGate(app: App, { rate, atOnce, known }: typeof MESSAGES) {
 }
 
 /** Beyond the limit of a day nothing is sent, but a session has an end. */
-function refuse({ config }: App, { texts }: Incoming, door: Door): string {
+function refuse({ config }: App, { texts }: Incoming, channel: Channel): string {
   const count = config.MESSAGES_A_DAY
-  return door.isAsked ? door.write({ text: fill(texts.doors.too_many, { count }), isOpen: false }) : SILENCE
+  return channel.alwaysAnswers
+    ? channel.write({ text: fill(texts.replies.too_many, { count }), isOpen: false })
+    : SILENCE
 }
 
 /** The words of a snapshot in a language, made once. */
@@ -221,9 +218,9 @@ function createVocabularies({ products }: App) {
 }
 
 /** Claims a message, once no other request is answering it. */
-async function claim(app: App, { parsed, received, door, exchange }: MessageContext): Promise<Arrival> {
+async function claim(app: App, { parsed, received, channel, exchange }: ParsedMessage): Promise<Arrival> {
   const { MESSAGES_A_DAY: mostADay } = app.config
-  const wakes = door.isAsked || parsed.kind === 'start'
+  const wakes = channel.alwaysAnswers || parsed.kind === 'start'
   const rules = { mostADay, isStop: parsed.kind === 'stop', wakes }
   for (;;) {
     const arrival = await exchange.withDatabasePermit(() =>
@@ -235,22 +232,18 @@ async function claim(app: App, { parsed, received, door, exchange }: MessageCont
   }
 }
 
-async function answerClaimed(
-  parts: MessageParts,
-  context: MessageContext,
-  arrival: Arrival,
-): Promise<string> {
+async function answerClaimed(parts: MessageParts, message: ParsedMessage, arrival: Arrival): Promise<string> {
   const { app } = parts
-  const { incoming, parsed, door } = context
+  const { incoming, parsed, channel } = message
   const { texts } = incoming
   const { MESSAGES_A_DAY: most } = app.config
   if (arrival.today >= most && parsed.kind !== 'stop') {
-    const tooMany = fill(texts.doors.too_many, { count: most })
-    return store(app, context, { text: tooMany, isOpen: false, offer: null, kept: null })
+    const tooMany = fill(texts.replies.too_many, { count: most })
+    return store(app, message, { text: tooMany, isOpen: false, offer: null })
   }
-  const example = await makeExample(parts, context)
-  const services = createServices(parts, context, door.style(texts), example)
-  return store(app, context, await converse(parsed, arrival.offer, arrival.lastCode, services))
+  const example = await makeExample(parts, message)
+  const services = createServices(parts, message, channel.style(texts), example)
+  return store(app, message, await converse(parsed, arrival.offer, arrival.lastCode, services))
 }
 
 /** Letters of the example in the help, which is one segment. */
@@ -269,10 +262,10 @@ async function makeExample(
 
 async function store(
   app: App,
-  { received, door, exchange }: MessageContext,
+  { received, channel, exchange }: MessageContext,
   answered: Reply,
 ): Promise<string> {
-  const written = door.write(answered)
+  const written = channel.write(answered)
   await exchange.wait(() =>
     app.noteWithPermit(exchange.request, () => storeReply(app.database.writer, received, written, answered)),
   )
@@ -281,7 +274,7 @@ async function store(
 
 function createServices(
   parts: MessageParts,
-  { incoming: { texts, country }, received, exchange, pause }: MessageContext,
+  { incoming: { texts, country }, received, exchange, pause }: ParsedMessage,
   style: Style,
   example: string,
 ): Services {
@@ -311,7 +304,7 @@ function createServices(
       return advised
     },
     findAnswer: (code) => withPermit(() => findAnswer(writer, received.sender, code)),
-    tell: (id, feedback) => withPermit(() => storeFeedback(writer, id, feedback)),
+    storeFeedback: (id, feedback) => withPermit(() => storeFeedback(writer, id, feedback)),
     stop: () => withPermit(() => stopSender(writer, received)),
     start: () => withPermit(() => startSender(writer, received.sender)),
   }

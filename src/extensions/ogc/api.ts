@@ -19,7 +19,7 @@ import { Cache } from '#src/lib/cache.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { layersAddress, versionOfAll } from '#src/maps/published.ts'
-import { createContext, type RequestContext } from './areas.ts'
+import { createContext, type ReadContext } from './areas.ts'
 import { PARAMETERS, type ParameterKey, type Query, readParameters } from './parameters.ts'
 
 const JSON_TYPE = 'application/json'
@@ -28,11 +28,11 @@ export const HTML_TYPE = 'text/html'
 
 /** The type of the API document in `Accept`, and in links and the answer: clients find the document by the latter. */
 const DOCUMENT_TYPE = 'application/vnd.oai.openapi+json'
-export const WHOLE_DOCUMENT_TYPE = `${DOCUMENT_TYPE};version=3.0`
+const WHOLE_DOCUMENT_TYPE = `${DOCUMENT_TYPE};version=3.0`
 
 /** The formats of operations, by how `f` names them; the first is preferred. */
-export const JSON_AND_PAGE = { json: JSON_TYPE, html: HTML_TYPE }
-export const DOCUMENT_AND_PAGE = { json: DOCUMENT_TYPE, html: HTML_TYPE }
+const JSON_AND_PAGE = { json: JSON_TYPE, html: HTML_TYPE }
+const DOCUMENT_AND_PAGE = { json: DOCUMENT_TYPE, html: HTML_TYPE }
 export const GEOJSON_ONLY = { json: GEOJSON_TYPE }
 export const GEOJSON_AND_PAGE = { ...GEOJSON_ONLY, html: HTML_TYPE }
 
@@ -77,7 +77,7 @@ export interface Link extends PlainLink {
   templated?: true
 }
 
-export interface Call extends RequestContext {
+export interface OgcRequest extends ReadContext {
   query: Query
   /** The media type of the answer, without its parameters. */
   type: string
@@ -118,7 +118,7 @@ const ROUTE_PARTS: Record<string, string> = {
   locationId: 'location',
 }
 
-/** Routes of everybody, from memory or in turns. Their document is at `/ogc/api`. */
+/** Routes of everybody. Their document is at `/ogc/api`. */
 const ROUTE = {
   config: { public: true, caching: 'shared', takesOwnPermit: true, onlyReads: true },
   schema: { hide: true },
@@ -129,27 +129,34 @@ const ROUTE = {
 export function addOperation(
   { app, lookup, operations, answers }: Api,
   operation: Operation,
-  make: (call: Call) => OgcAnswer | Promise<OgcAnswer>,
+  make: (request: OgcRequest) => OgcAnswer | Promise<OgcAnswer>,
 ): void {
   const { path, parameters, formats, schema, isFixed } = operation
   operations.push(operation)
 
-  async function handle(request: FastifyRequest, reply: FastifyReply) {
-    const query = readParameters(parameters, request.query)
-    const type = chooseType(request.exchange, query.f, formats)
+  async function readRequest(exchange: Exchange): Promise<OgcRequest> {
+    const { query: sent, params, rootUrl } = exchange.request
+    const query = readParameters(parameters, sent)
+    const type = chooseType(exchange, query.f, formats)
     // A fixed answer reads none.
-    const snapshot = isFixed ? (undefined as never) : await request.exchange.wait(lookup.current)
-    const params = request.params as Record<string, string>
-    const root = request.rootUrl + OGC_PATH
-    const call: Call = {
-      ...createContext(request.exchange, snapshot),
+    const snapshot = isFixed ? (undefined as never) : await exchange.wait(lookup.current)
+    const root = rootUrl + OGC_PATH
+    const part = (name: string) => (params as Record<string, string>)[name] as string
+    const address = root + fillPath(path, (name) => encodeURIComponent(part(name)))
+    return {
+      ...createContext(exchange, snapshot),
       query,
       type,
       root,
       isHtml: type === HTML_TYPE,
-      address: root + fillPath(path, (part) => encodeURIComponent(params[part] as string)),
-      part: (name) => params[name] as string,
+      address,
+      part,
     }
+  }
+
+  async function handle(request: FastifyRequest, reply: FastifyReply) {
+    const asked = await readRequest(request.exchange)
+    const { type, snapshot } = asked
     const tag = entityTag(VERSION, isFixed ? '' : versionOfAll(snapshot), type, request.rootUrl, request.url)
     const isCurrent = allowCaching(request.exchange, tag)
     // Weak: pages of features have the time of their making.
@@ -157,10 +164,10 @@ export function addOperation(
     // `*` is current only where there is an answer.
     if (isCurrent && !request.headers['if-none-match']?.includes('*')) return reply.code(304).send()
     const stored = answers.get(tag)
-    const answer = stored ?? writeAnswer(call, formats, await make(call))
+    const answer = stored ?? writeAnswer(asked, formats, await make(asked))
     if (!stored && reply.hasHeader('etag')) answers.set(tag, answer)
     if (isCurrent) return reply.code(304).send()
-    if (call.isHtml) return sendPageText(reply, answer.body as string)
+    if (asked.isHtml) return sendPageText(reply, answer.body as string)
     return reply
       .headers(answer.headers)
       .type(type === DOCUMENT_TYPE ? WHOLE_DOCUMENT_TYPE : type)
@@ -170,14 +177,14 @@ export function addOperation(
   for (const one of schema === 'landingPage' ? [route, `${route}/`] : [route]) app.get(one, ROUTE, handle)
 }
 
-function writeAnswer(call: Call, formats: Operation['formats'], answer: OgcAnswer): WrittenAnswer {
+function writeAnswer(request: OgcRequest, formats: Operation['formats'], answer: OgcAnswer): WrittenAnswer {
   const { links = [], headers = {}, json, page } = answer
-  const all = [...linksToSelf(call, formats), ...links]
-  if (!call.isHtml || !page) return { headers, body: json?.(all) ?? '' }
+  const all = [...linksToSelf(request, formats), ...links]
+  if (!request.isHtml || !page) return { headers, body: json?.(all) ?? '' }
   const { title, text, columns = [], rows = [] } = page
   const body = pageText({
     title,
-    above: page.above.map(([path, name]) => ({ href: pageOf(call.root + path), rel: 'up', title: name })),
+    above: page.above.map(([path, name]) => ({ href: pageOf(request.root + path), rel: 'up', title: name })),
     parts: [
       ...(text === undefined ? [] : [paragraph(text)]),
       ...(columns.length > 0 ? [renderCells(columns, rows)] : []),
@@ -206,7 +213,7 @@ function chooseType(exchange: Exchange, f: string | undefined, formats: Operatio
 }
 
 /** The links of an answer to itself and to its other format. */
-function linksToSelf({ address, query, isHtml }: Call, formats: Operation['formats']): Link[] {
+function linksToSelf({ address, query, isHtml }: OgcRequest, formats: Operation['formats']): Link[] {
   const { f: _, ...rest } = query
   const link = (rel: string, f: 'json' | 'html'): Link => ({
     href: withQuery(address, { ...rest, f }),
@@ -247,12 +254,12 @@ export interface CollectionApi<Entry> {
   idParameter: ParameterKey
   /** Links of the landing page beside those that all kinds have. */
   related(root: string): readonly Link[]
-  list(call: Call): Promise<Iterable<Entry>>
+  list(request: OgcRequest): Promise<Iterable<Entry>>
   /** Members of the list beside its links and collections. */
   members?: object
   /** @throws {ApiError} NOT_FOUND for another id */
-  one(call: Call, id: string): Promise<Entry>
-  describe(call: Call, entry: Entry): { id: string; title: string; description: string }
+  one(request: OgcRequest, id: string): Promise<Entry>
+  describe(request: OgcRequest, entry: Entry): { id: string; title: string; description: string }
   /** Rows of the page of a collection. */
   facts(entry: Entry): Record<string, Cell>
   /** Links of a collection beside those to itself. */
@@ -393,13 +400,13 @@ export function addCollections<Entry>(api: Api, kind: CollectionApi<Entry>): voi
   const above = [base, name] as const
   const addressOf = (root: string, id: string) => `${root}${path}/${id}`
 
-  addOperation(api, declareOperation(kind, 'list', path, 'collections'), async (call) => {
-    const { root, isHtml, pause } = call
+  addOperation(api, declareOperation(kind, 'list', path, 'collections'), async (request) => {
+    const { root, isHtml, pause } = request
     const rows: Cell[][] = []
     const texts: string[] = []
-    for (const entry of await kind.list(call)) {
+    for (const entry of await kind.list(request)) {
       if ((rows.length + texts.length) % COLLECTIONS_A_SLICE === 0) await pause()
-      const described = kind.describe(call, entry)
+      const described = kind.describe(request, entry)
       const { id, title } = described
       if (isHtml) rows.push([anchor(pageOf(addressOf(root, id)), id), title])
       else {
@@ -417,11 +424,11 @@ export function addCollections<Entry>(api: Api, kind: CollectionApi<Entry>): voi
   })
 
   const one = declareOperation(kind, 'one', `${path}/{${kind.idParameter}}`, 'collection')
-  addOperation(api, one, async (call) => {
-    const entry = await kind.one(call, call.part('collection'))
-    const described = kind.describe(call, entry)
+  addOperation(api, one, async (request) => {
+    const entry = await kind.one(request, request.part('collection'))
+    const described = kind.describe(request, entry)
     return {
-      links: kind.links(call.root, entry),
+      links: kind.links(request.root, entry),
       json: (links) => JSON.stringify({ ...described, links }),
       page: {
         title: described.title,

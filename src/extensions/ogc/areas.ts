@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RegionStatistics, RegionValues } from '#src/advice/region-statistics.ts'
 import {
   type AreaFilter,
@@ -17,36 +16,29 @@ import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
-/** A request, and how it waits. */
-export interface RequestContext {
+
+/** What reads areas for a request. */
+export interface ReadContext {
   exchange: Exchange
-  request: FastifyRequest
-  reply: FastifyReply
   snapshot: Snapshot
-  /** Waits for a connection of the database. */
-  withPermit<Result>(read: () => Promise<Result>): Promise<Result>
   /** Lets others go on. */
   pause: Pause
 }
 
-export function createContext(exchange: Exchange, snapshot: Snapshot): RequestContext {
-  const { request, reply } = exchange
+export function createContext(exchange: Exchange, snapshot: Snapshot): ReadContext {
   let gone: AbortSignal | undefined
   return {
     exchange,
-    request,
-    reply,
     snapshot,
-    withPermit: (read) => exchange.withDatabasePermit(read),
     pause() {
-      gone ??= createClientSignal(reply)
+      gone ??= createClientSignal(exchange.reply)
       return exchange.nextSlice(gone)
     },
   }
 }
 
 /** Takes back the caching of an answer: the next one will be another. */
-export function forbidKeeping({ reply }: Pick<RequestContext, 'reply'>): void {
+export function forbidCaching({ exchange: { reply } }: ReadContext): void {
   reply.removeHeader('etag').header('cache-control', 'no-store')
 }
 
@@ -64,28 +56,28 @@ export function createAreas(app: App, figures: RegionStatistics) {
   let latest: { boundaries: string; loaded: readonly LoadedLevel[] } | undefined
 
   /** The tag of an answer names the boundaries of the snapshot: others were loaded meanwhile, or are not at a replica yet. */
-  function keepIfCurrent({ boundaries }: { boundaries: string }, context: RequestContext): void {
-    if (boundaries !== context.snapshot.boundaries) forbidKeeping(context)
+  function cacheIfCurrent({ boundaries }: { boundaries: string }, context: ReadContext): void {
+    if (boundaries !== context.snapshot.boundaries) forbidCaching(context)
   }
 
   return {
     columnsOf: figures.columnsOf,
     /** The loaded levels, country by country. */
-    async loaded(context: RequestContext): Promise<readonly LoadedLevel[]> {
+    async loaded(context: ReadContext): Promise<readonly LoadedLevel[]> {
       if (latest?.boundaries !== context.snapshot.boundaries) {
-        latest = await context.withPermit(() => listLoadedLevels(db))
+        latest = await context.exchange.withDatabasePermit(() => listLoadedLevels(db))
       }
-      keepIfCurrent(latest, context)
+      cacheIfCurrent(latest, context)
       return latest.loaded
     },
-    async page(filter: AreaFilter, context: RequestContext): Promise<AreaPage> {
-      const page = await context.withPermit(() => listAreas(db, filter))
-      keepIfCurrent(page, context)
+    async page(filter: AreaFilter, context: ReadContext): Promise<AreaPage> {
+      const page = await context.exchange.withDatabasePermit(() => listAreas(db, filter))
+      cacheIfCurrent(page, context)
       return page
     },
     /**
      * The statistics of a release in areas of a country and level. Of the first of them where computing takes long: the
-     * answer then is not kept.
+     * answer then is not cached.
      *
      * @param until when computing ends, on the clock of `performance.now()`
      * @throws {ApiError} OVERLOADED while the release or the boundaries are being replaced
@@ -93,12 +85,13 @@ export function createAreas(app: App, figures: RegionStatistics) {
     async statistics(
       release: PublishedRelease,
       areas: readonly AreaRow[],
-      context: RequestContext,
+      context: ReadContext,
       until: number,
     ): Promise<RegionValues[]> {
       const [{ level } = { level: 0 }] = areas
       const codes = areas.map(({ code }) => code)
-      const stored = await context.withPermit(() => figures.find(release, level, codes))
+      const { exchange } = context
+      const stored = await exchange.withDatabasePermit(() => figures.find(release, level, codes))
       const isSame = stored.every((area, at) => area.version === areas[at]?.version)
       if (stored.length !== areas.length || !isSame) throw overloaded()
       const found: RegionValues[] = []
@@ -107,12 +100,12 @@ export function createAreas(app: App, figures: RegionStatistics) {
           if (found.length % AREAS_A_SLICE === 0) await context.pause()
           const values = area.stored()
           if (!values && found.length > 0 && performance.now() > until) break
-          found.push(values ?? (await refuseIfReplaced(() => area.compute(context.exchange))))
+          found.push(values ?? (await refuseIfReplaced(() => area.compute(exchange))))
         }
       } catch (error) {
         if (found.length === 0 || !(error instanceof ApiError && LATE.includes(error.code))) throw error
       }
-      if (found.length < areas.length) forbidKeeping(context)
+      if (found.length < areas.length) forbidCaching(context)
       return found
     },
   }

@@ -3,7 +3,7 @@ import { DEFAULT_CRS } from './parameters.ts'
 /** A layer of a release, or a band about layers, as EDR has it. */
 export interface ReleaseParameter {
   id: string
-  /** The place of its band among the layers and companions of the release. */
+  /** The index of its band among the layers and companions of the release. */
   layer: number
   title: string
   description: string

@@ -19,7 +19,7 @@ import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
 import { type PublishedRelease, versionOf } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import { versionOfAll } from '#src/maps/published.ts'
-import { type Areas, createContext, forbidKeeping, type RequestContext } from './areas.ts'
+import { type Areas, createContext, forbidCaching, type ReadContext } from './areas.ts'
 import {
   COVERAGE_DEFAULTS,
   type CoverageEntry,
@@ -147,7 +147,7 @@ const WRITERS: Record<'application/json' | 'text/csv', WriteArea> = {
 }
 
 /** @property until when computing ends, on the clock of `performance.now()` */
-type PageContext = RequestContext & { until: number }
+type PageContext = ReadContext & { until: number }
 
 interface PageRequest {
   filter: CoverageFilter
@@ -228,7 +228,7 @@ function createPages({ products }: App, areas: Areas) {
         last = { countryCode, code }
         if (written.length < found.length) return { texts, last }
         if (performance.now() > readingEnd && texts.length < limit) {
-          forbidKeeping(context)
+          forbidCaching(context)
           return { texts, last }
         }
       }
@@ -278,7 +278,7 @@ The share of each administrative area with values, by product and release, or th
 
 Coverage is computed once for each release. A page with much to compute ends early; \`next_cursor\` continues it.`
 
-type Call = FastifyRequest<{ Querystring: CoverageQuery }>
+type CoverageRequest = FastifyRequest<{ Querystring: CoverageQuery }>
 
 function documentRoute(query: TObject, list: TObject, table: TSchema) {
   return {
@@ -313,7 +313,7 @@ function documentRoute(query: TObject, list: TObject, table: TSchema) {
   } as const
 }
 
-function readFilter({ query }: Call, { cropNamed }: Snapshot): CoverageFilter {
+function readFilter({ query }: CoverageRequest, { cropNamed }: Snapshot): CoverageFilter {
   const { level = COVERAGE_DEFAULTS.level, country_code, area, product = null, crop } = query
   return {
     level,
@@ -340,7 +340,7 @@ function narrowFilter(release: PublishedRelease, filter: CoverageFilter): Covera
 }
 
 /** The URL of the page after the requested one. */
-function nextPage({ url, basePath, server }: Call, cursor: string): string {
+function nextPage({ url, basePath, server }: CoverageRequest, cursor: string): string {
   const [path, query] = url.split('?') as [string, string?]
   const parameters = new URLSearchParams(query)
   parameters.set('cursor', cursor)
@@ -361,7 +361,7 @@ export async function coverage(app: App, { lookup, areas }: { lookup: Lookup; ar
       schema: documentRoute(query, list, table),
       preValidation: readQuery(query),
     },
-    async (request: Call, reply: FastifyReply) => {
+    async (request: CoverageRequest, reply: FastifyReply) => {
       const format = negotiate(request.exchange, ['application/json', 'text/csv'])
       const { release: code, cursor, limit = COVERAGE_DEFAULTS.limit } = request.query
       const snapshot = await request.exchange.wait(lookup.current)

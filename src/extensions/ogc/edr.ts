@@ -1,7 +1,6 @@
 import type { Products } from '#schemas/products/define.ts'
 import type { RegionStatistics } from '#src/advice/region-statistics.ts'
 import { ApiError, BASE, refuseIfReplaced } from '#src/errors.ts'
-import { clientKeyOf } from '#src/http/exchange.ts'
 import { readWkt } from '#src/http/wkt.ts'
 import { ALL_LAYERS } from '#src/lookup/conditions.ts'
 import { nameColumn } from '#src/lookup/entries.ts'
@@ -20,7 +19,6 @@ import {
 import {
   type Api,
   addOperation,
-  type Call,
   type CollectionApi,
   GEOJSON_ONLY,
   GEOJSON_TYPE,
@@ -28,6 +26,7 @@ import {
   type Link,
   mapsLink,
   OGC_PATH,
+  type OgcRequest,
   type Operation,
 } from './api.ts'
 import { type Areas, chooseShapeFormat } from './areas.ts'
@@ -52,7 +51,7 @@ import {
 } from './parameters.ts'
 
 /** The paths of EDR begin with it, below those of the OGC API. */
-export const EDR_PATH = '/edr'
+const EDR_PATH = '/edr'
 
 /** CRS84 as well-known text (OGC 01-009), with the longitude first. */
 const CRS84_WKT =
@@ -80,7 +79,7 @@ function readTime({ forecastPeriod }: PublishedRelease): string | null {
 }
 
 /** @throws {ApiError} NOT_FOUND for a code that is not published */
-export function findCollectionRelease(snapshot: Snapshot, code: string): PublishedRelease {
+function findCollectionRelease(snapshot: Snapshot, code: string): PublishedRelease {
   const list = `\`GET ${BASE}${OGC_PATH}${EDR_PATH}/collections\` lists those that there are`
   return selectPublished(snapshot, code, `There is no collection ${code}; ${list}.`)
 }
@@ -221,7 +220,7 @@ const CRS_NAMES = ['CRS84', DEFAULT_CRS.uri]
 
 /** Values of all bands of a release, of all conditions, at places, and what names the places. */
 type FindValues = (
-  call: Call,
+  request: OgcRequest,
   release: PublishedRelease,
 ) => Promise<{ label: string; located: readonly Located[] }>
 
@@ -238,9 +237,9 @@ function addValues(api: Api, edr: Edr, name: keyof typeof QUERIES, find: FindVal
     parameters: ['releaseId', 'parameter-name', 'datetime', 'dataCrs', 'dataFormat', parameter],
   }
 
-  addOperation(api, operation, async (call) => {
-    const { crs, datetime, 'parameter-name': names } = call.query
-    const release = await edr.one(call, call.part('collection'))
+  addOperation(api, operation, async (request) => {
+    const { crs, datetime, 'parameter-name': names } = request.query
+    const release = await edr.one(request, request.part('collection'))
     if (crs !== undefined && !CRS_NAMES.includes(crs)) {
       throw ApiError.invalid('crs', `must be one of ${CRS_NAMES.join(', ')}`, CRS_NAMES)
     }
@@ -249,14 +248,14 @@ function addValues(api: Api, edr: Edr, name: keyof typeof QUERIES, find: FindVal
       throw ApiError.invalid('datetime', `must meet the month of ${release.code}, which begins at ${time}`)
     }
     const parameters = chooseParameters(listParameters(api.app.products, release), names)
-    const { label, located } = await find(call, release)
+    const { label, located } = await find(request, release)
     const chosen = located.map(({ place, values }) => ({
       place,
       values: parameters.map(({ layer }) => values[layer] ?? null),
     }))
-    const endpoint = `${call.root}${EDR_PATH}/collections/${release.code}/${name}`
+    const endpoint = `${request.root}${EDR_PATH}/collections/${release.code}/${name}`
     const body =
-      call.type === GEOJSON_TYPE
+      request.type === GEOJSON_TYPE
         ? writeGeoJson({ parameters, time }, chosen, { label, endpoint })
         : writeCoverageJson({ parameters, time }, chosen)
     // As a buffer: the type of CoverageJSON has no parameters.
@@ -287,11 +286,11 @@ const MOST_POLYGONS = 10
 function addPosition(api: Api, edr: Edr): void {
   const { lookup } = api
 
-  addValues(api, edr, 'position', async ({ request, pause, query }, { code, layers, companions }) => {
+  addValues(api, edr, 'position', async ({ exchange, pause, query }, { code, layers, companions }) => {
     const positions = readPositions(query.coords)
     const [{ longitude, latitude }] = positions as [Position]
-    const found = await request.exchange.wait(() =>
-      lookup.inSnapshotQueued(clientKeyOf(request), async (snapshot) => {
+    const found = await exchange.wait(() =>
+      lookup.inSnapshotQueued(exchange.clientKey, async (snapshot) => {
         const release = findCollectionRelease(snapshot, code)
         await pause()
         const places = positions.map((position) => ({ ...position, condition: ALL_LAYERS }) as const)
@@ -328,7 +327,7 @@ function readPositions(coords: string | undefined): Position[] {
 }
 
 function addArea(api: Api, edr: Edr, figures: RegionStatistics): void {
-  addValues(api, edr, 'area', async ({ request, query }, release) => {
+  addValues(api, edr, 'area', async ({ exchange, query }, release) => {
     const polygons = readWkt('coords', query.coords, 'POLYGON')
     if (polygons.length > MOST_POLYGONS) {
       throw ApiError.invalid('coords', `must have ${MOST_POLYGONS} polygons or fewer`)
@@ -337,7 +336,7 @@ function addArea(api: Api, edr: Edr, figures: RegionStatistics): void {
     for (const coordinates of polygons) {
       const place = { type: 'Polygon', coordinates } as const
       const sent = { value: place, at: 'coords' }
-      const found = await refuseIfReplaced(() => figures.inPolygon(release, sent, request.exchange))
+      const found = await refuseIfReplaced(() => figures.inPolygon(release, sent, exchange))
       located.push({ place, values: found.means })
     }
     return { label: 'Area', located }
@@ -365,14 +364,14 @@ interface LocationSource {
 function addLocations(api: Api, edr: Edr, { collections, areas }: LocationSource): void {
   const shape = chooseShapeFormat(DEFAULT_CRS.kind, OFFSET)
 
-  addOperation(api, LOCATIONS, async (call) => {
-    const { query, snapshot } = call
+  addOperation(api, LOCATIONS, async (request) => {
+    const { query, snapshot } = request
     const [limit, offset] = [readLimit(query.limit), readOffset(query.offset)]
     const rectangle = readBbox(query.bbox, DEFAULT_CRS)
-    const release = await edr.one(call, call.part('collection'))
+    const release = await edr.one(request, request.part('collection'))
     const { countryCode } = release
-    const levels = await collections.levels(call, release)
-    const page = await areas.page({ countryCode, levels, rectangle, offset, limit, shape }, call)
+    const levels = await collections.levels(request, release)
+    const page = await areas.page({ countryCode, levels, rectangle, offset, limit, shape }, request)
     const country = countryNamed(snapshot, countryCode) ?? countryCode
     const properties = page.areas.map((area) => describeArea(area, countryCode, country))
     // Named by its code; by level and code where an area of a level above has the same one.
@@ -380,10 +379,10 @@ function addLocations(api: Api, edr: Edr, { collections, areas }: LocationSource
       id: level === firstLevel ? code : `${level}:${code}`,
       shape,
     }))
-    const features = await writeFeatures(call, ids, properties)
+    const features = await writeFeatures(request, ids, properties)
     const returned = features.length
     return {
-      links: linksToPages(call, { offset, limit, returned, matched: page.matched }),
+      links: linksToPages(request, { offset, limit, returned, matched: page.matched }),
       json: (links) =>
         writeCollection({ numberMatched: page.matched, numberReturned: returned, links }, features),
     }
@@ -394,25 +393,25 @@ const LOCATION_ID = /^(\d+):(.*)$/s
 
 function addLocation(api: Api, edr: Edr, { collections, areas }: LocationSource): void {
   /** The area of the highest level with a code, or else that of a level and code. */
-  async function findLocation(call: Call, release: PublishedRelease, id: string) {
+  async function findLocation(request: OgcRequest, release: PublishedRelease, id: string) {
     const { countryCode } = release
-    const levels = await collections.levels(call, release)
+    const levels = await collections.levels(request, release)
     const find = async (among: number[], code: string) =>
-      (await areas.page({ countryCode, levels: among, code, limit: 1 }, call)).areas[0]
+      (await areas.page({ countryCode, levels: among, code, limit: 1 }, request)).areas[0]
     const [, level, code = ''] = LOCATION_ID.exec(id) ?? []
     const named = levels.filter((one) => String(one) === level)
     return (await find(levels, id)) ?? find(named, code)
   }
 
-  addValues(api, edr, 'locations', async (call, release) => {
-    const location = call.part('location')
-    const area = await findLocation(call, release, location)
+  addValues(api, edr, 'locations', async (request, release) => {
+    const location = request.part('location')
+    const area = await findLocation(request, release, location)
     if (!area) {
       const sentence = `There is no location ${location}: \`locations\` lists those that there are.`
       throw new ApiError('NOT_FOUND', sentence)
     }
     const { longitude, latitude, name } = area
-    const [found] = await areas.statistics(release, [area], call, 0)
+    const [found] = await areas.statistics(release, [area], request, 0)
     // Of the whole area, which may have several parts: a coverage of polygons would have a value for each.
     const place = { type: 'Point', coordinates: [longitude, latitude] } as const
     return { label: name, located: [{ place, values: found?.means ?? [] }] }

@@ -9,7 +9,6 @@ import { nameMonth, sortByCode } from '#src/maps/published.ts'
 import {
   type Api,
   addOperation,
-  type Call,
   type CollectionApi,
   GEOJSON_AND_PAGE,
   GEOJSON_TYPE,
@@ -19,6 +18,7 @@ import {
   mapsLink,
   OGC_PATH,
   type OgcAnswer,
+  type OgcRequest,
   type Operation,
   pageOf,
   withQuery,
@@ -95,12 +95,12 @@ export type FeatureCollections = ReturnType<typeof createFeatureCollections>
 
 /** The collections of features: the areas of each level, then each release in them. */
 export function createFeatureCollections({ app: { products } }: Api, areas: Areas) {
-  async function ofAreas(call: Call): Promise<Collection[]> {
-    const loaded = await areas.loaded(call)
+  async function ofAreas(request: OgcRequest): Promise<Collection[]> {
+    const loaded = await areas.loaded(request)
     return loaded
       .filter((level) => level.areas <= MOST_AREAS)
       .flatMap((level) => {
-        const name = countryNamed(call.snapshot, level.countryCode)
+        const name = countryNamed(request.snapshot, level.countryCode)
         return name === undefined ? [] : [describeAreas(level, name)]
       })
   }
@@ -113,24 +113,24 @@ export function createFeatureCollections({ app: { products } }: Api, areas: Area
 
   return {
     /** There may be thousands: each is described when it is taken. */
-    async list(call: Call): Promise<Iterable<Collection>> {
-      const all = await ofAreas(call)
-      const { published } = call.snapshot
+    async list(request: OgcRequest): Promise<Iterable<Collection>> {
+      const all = await ofAreas(request)
+      const { published } = request.snapshot
       return (function* () {
         yield* all
         for (const release of sortByCode(published)) yield* ofRelease(all, release)
       })()
     },
     /** The levels of the country of a release. */
-    async levels(call: Call, { countryCode }: PublishedRelease): Promise<number[]> {
-      const all = await ofAreas(call)
+    async levels(request: OgcRequest, { countryCode }: PublishedRelease): Promise<number[]> {
+      const all = await ofAreas(request)
       return all.flatMap(({ loaded }) => (loaded.countryCode === countryCode ? [loaded.level] : []))
     },
     /** @throws {ApiError} NOT_FOUND for another id */
-    async one(call: Call, id: string): Promise<Collection> {
-      const all = await ofAreas(call)
+    async one(request: OgcRequest, id: string): Promise<Collection> {
+      const all = await ofAreas(request)
       const [, code] = ADVICE_ID.exec(id) ?? []
-      const release = call.snapshot.published.find((one) => one.code === code)
+      const release = request.snapshot.published.find((one) => one.code === code)
       const found = (release ? ofRelease(all, release) : all).find((collection) => collection.id === id)
       if (found) return found
       const list = `\`GET ${BASE}${OGC_PATH}/collections\` lists those that there are`
@@ -156,16 +156,16 @@ export async function readProperties(
   areas: Areas,
   { loaded: { countryCode }, countryName, release }: Collection,
   found: readonly AreaRow[],
-  call: Call,
+  request: OgcRequest,
 ): Promise<Properties[]> {
   const ofAreas = found.map((area) => describeArea(area, countryCode, countryName))
   if (release === null) return ofAreas
   const members = makeReleaseMembers(release)
   const columns = areas.columnsOf(release)
-  const regions = await areas.statistics(release, found, call, performance.now() + COMPUTING_MS)
+  const regions = await areas.statistics(release, found, request, performance.now() + COMPUTING_MS)
   const properties: Properties[] = []
   for (const [at, { statistics: values }] of regions.entries()) {
-    if (at % FEATURES_A_SLICE === 0) await call.pause()
+    if (at % FEATURES_A_SLICE === 0) await request.pause()
     const ofRelease = Object.fromEntries(columns.map((column, index) => [column, values[index] ?? null]))
     properties.push({ ...ofAreas[at], ...members, ...ofRelease })
   }
@@ -173,7 +173,7 @@ export async function readProperties(
 }
 
 /** Features that are written without letting others go on: a tenth of a millisecond. */
-export const FEATURES_A_SLICE = 20
+const FEATURES_A_SLICE = 20
 
 /** How long a page waits for computing; then it ends, and the next one goes on. */
 const COMPUTING_MS = 5000
@@ -215,7 +215,7 @@ export function declareFeatures(collections: FeatureCollections): CollectionApi<
     list: collections.list,
     one: collections.one,
     members: { crs: CRS_URIS },
-    describe: (_call, { id, title, description, loaded: { source, licence, extent }, period }) => ({
+    describe: (_request, { id, title, description, loaded: { source, licence, extent }, period }) => ({
       id,
       title,
       description,
@@ -252,7 +252,7 @@ export function writeCollection(head: object, features: readonly string[]): Buff
 
 /** Features of the first areas, as many as there are properties. */
 export async function writeFeatures(
-  { pause }: Pick<Call, 'pause'>,
+  { pause }: Pick<OgcRequest, 'pause'>,
   areas: readonly (Pick<AreaRow, 'shape'> & { id: string })[],
   properties: readonly Properties[],
 ): Promise<string[]> {
@@ -321,7 +321,7 @@ const ABOVE = [
 ] as const
 
 /** Reads how a request wants shapes: pages have none. */
-function readShapeOptions({ query, isHtml }: Call) {
+function readShapeOptions({ query, isHtml }: OgcRequest) {
   const crs = readCrs('crs', query.crs)
   const format = chooseShapeFormat(crs.kind, readAllowableOffset(query['max-allowable-offset']))
   return { shape: isHtml ? null : format, headers: { 'content-crs': `<${crs.uri}>` } }
@@ -332,17 +332,17 @@ function linkToCollection(root: string, { id, title }: Collection): Link {
 }
 
 function addItem(api: Api, collections: FeatureCollections, areas: Areas): void {
-  addOperation(api, ITEM, async (call) => {
-    const { shape, headers } = readShapeOptions(call)
-    const code = call.part('feature')
-    const collection = await collections.one(call, call.part('collection'))
+  addOperation(api, ITEM, async (request) => {
+    const { shape, headers } = readShapeOptions(request)
+    const code = request.part('feature')
+    const collection = await collections.one(request, request.part('collection'))
     const filter = { ...selectLevel(collection), code, limit: 1, shape }
-    const [area] = (await areas.page(filter, call)).areas
+    const [area] = (await areas.page(filter, request)).areas
     if (!area) throw new ApiError('NOT_FOUND', `${collection.title}: there is no feature ${code}.`)
-    const [properties = {}] = await readProperties(areas, collection, [area], call)
+    const [properties = {}] = await readProperties(areas, collection, [area], request)
     const above = [`/collections/${collection.id}/items`, collection.title] as const
     return {
-      links: [linkToCollection(call.root, collection)],
+      links: [linkToCollection(request.root, collection)],
       headers,
       json: (links) => Buffer.from(writeFeature(code, area.shape, properties, { links })),
       page: {
@@ -362,19 +362,19 @@ function selectLevel({
 }
 
 function addItems(api: Api, collections: FeatureCollections, areas: Areas): void {
-  addOperation(api, ITEMS, async (call): Promise<OgcAnswer> => {
-    const { query, address } = call
+  addOperation(api, ITEMS, async (request): Promise<OgcAnswer> => {
+    const { query, address } = request
     const [limit, offset] = [readLimit(query.limit), readOffset(query.offset)]
     const period = readDatetime(query.datetime)
     const rectangle = readBbox(query.bbox, readCrs('bbox-crs', query['bbox-crs']))
-    const { shape, headers } = readShapeOptions(call)
-    const collection = await collections.one(call, call.part('collection'))
+    const { shape, headers } = readShapeOptions(request)
+    const collection = await collections.one(request, request.part('collection'))
     const isOfTime = !period || !collection.period || overlaps(collection.period, period)
     const filter = { ...selectLevel(collection), rectangle, offset, limit, shape }
-    const found = isOfTime ? await areas.page(filter, call) : { matched: 0, areas: [] }
-    const properties = await readProperties(areas, collection, found.areas, call)
+    const found = isOfTime ? await areas.page(filter, request) : { matched: 0, areas: [] }
+    const properties = await readProperties(areas, collection, found.areas, request)
     const ids = found.areas.map((area) => ({ id: area.code, shape: area.shape }))
-    const features = call.isHtml ? [] : await writeFeatures(call, ids, properties)
+    const features = request.isHtml ? [] : await writeFeatures(request, ids, properties)
     const head = {
       timeStamp: new Date().toISOString(),
       numberMatched: found.matched,
@@ -382,7 +382,7 @@ function addItems(api: Api, collections: FeatureCollections, areas: Areas): void
     }
     const shown = { offset, limit, returned: properties.length, matched: found.matched }
     return {
-      links: [...linksToPages(call, shown), linkToCollection(call.root, collection)],
+      links: [...linksToPages(request, shown), linkToCollection(request.root, collection)],
       headers,
       json: (links) => writeCollection({ ...head, links }, features),
       page: {
@@ -407,7 +407,7 @@ interface Shown {
 }
 
 export function linksToPages(
-  { address, query, isHtml }: Call,
+  { address, query, isHtml }: OgcRequest,
   { offset, limit, returned, matched }: Shown,
 ): Link[] {
   const page = (rel: string, title: string, from: number): Link => ({

@@ -22,7 +22,7 @@ export const CRS_URIS = CRSS.map(({ uri }) => uri)
 
 /** How many features a page has where the request does not say, and at most. */
 const DEFAULT_LIMIT = 100
-export const MOST_FEATURES = 1000
+const MOST_FEATURES = 1000
 
 /** Pages begin with no later feature. */
 const LARGEST_OFFSET = 1_000_000
@@ -186,7 +186,7 @@ function toDegrees({ kind }: Crs, [a, b, c, d]: Rectangle): Rectangle {
   return [longitude(a), latitude(b), longitude(c), latitude(d)]
 }
 
-/** The places of a rectangle among four and six numbers: a height is ignored. */
+/** The indices of a rectangle among four and six numbers: a height is ignored. */
 const AXES: Record<number, readonly [number, number, number, number]> = { 4: [0, 1, 2, 3], 6: [0, 1, 3, 4] }
 
 const BBOX_RULE =

@@ -107,20 +107,19 @@ export async function findPackArea(
     stored &&
     (await listAreas(db, { countryCode, code: stored.code, levels: [stored.level], limit: 1, shape }))
   const [area] = found?.areas ?? []
-  if (!area) {
+  if (!stored || !area) {
     const ofLevel = wanted.level === null ? '' : ` of level ${wanted.level}`
     const sentence = `${country.name} has no area${ofLevel} with the code ${wanted.code}; GET ${BASE}/places finds codes by names.`
     throw new ApiError('UNKNOWN_AREA', sentence)
   }
   const { code, name, level, parents, extent } = area
   const outline = JSON.parse(area.shape as string) as PackArea['outline']
-  const { boundaries } = stored as NonNullable<typeof stored>
   const centre = {
     longitude: round(area.longitude, CENTRE_DECIMALS),
     latitude: round(area.latitude, CENTRE_DECIMALS),
   }
   const place = { countryCode, country: country.name, level, code, name, parents, ...centre }
-  return { ...place, outline, bbox: extent, boundaries }
+  return { ...place, outline, bbox: extent, boundaries: stored.boundaries }
 }
 
 /**
@@ -319,9 +318,9 @@ async function readWindow(
       const tile = decodeTile(wkb)
       if (bands.length === 0) bands = createBands(tile, window.width * window.height).slice(0, count)
       const { row, column } = chunk[index] as (typeof chunk)[number]
-      const place = { ...tile, row: row * tileSize, column: column * tileSize }
+      const source = { ...tile, row: row * tileSize, column: column * tileSize }
       for (const [band, { pixels }] of bands.entries())
-        copyWindow((tile.bands[band] as DecodedTile['bands'][number]).pixels, place, pixels, window)
+        copyWindow((tile.bands[band] as DecodedTile['bands'][number]).pixels, source, pixels, window)
     }
   }
   return bands

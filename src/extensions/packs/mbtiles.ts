@@ -150,8 +150,8 @@ export async function writeMbtiles(
         const tile = tileAt(at)
         const picture = await maps.draw(wanted, tile)
         // Rows are counted from the south (Tile Map Service).
-        const place = [zoom, tile.column, 2 ** zoom - 1 - tile.row]
-        database.run('insert into tiles values (?, ?, ?, ?)', [...place, picture])
+        const address = [zoom, tile.column, 2 ** zoom - 1 - tile.row]
+        database.run('insert into tiles values (?, ?, ?, ?)', [...address, picture])
       }
     }
     return database.export()

@@ -98,17 +98,17 @@ function listSides([west, south, east, north]: Readonly<Bounds>): Position[] {
 
 /** The pixels of a grid that a rectangle of degrees covers, and some around it. */
 export function findWindow(grid: Omit<PlacedGrid, 'window'>, rectangle: Readonly<Bounds>): Window {
-  const places = listSides(rectangle).map((side) => placeOn(grid, side))
-  const columns = places.map(([x]) => Math.floor((x - grid.originX) / grid.pixelWidth))
-  const rows = places.map(([, y]) => Math.floor((y - grid.originY) / grid.pixelHeight))
+  const corners = listSides(rectangle).map((side) => placeOn(grid, side))
+  const columns = corners.map(([x]) => Math.floor((x - grid.originX) / grid.pixelWidth))
+  const rows = corners.map(([, y]) => Math.floor((y - grid.originY) / grid.pixelHeight))
   const across = clipSpan(columns, grid.width)
   const down = clipSpan(rows, grid.height)
   if (across.count === 0 || down.count === 0) return { column: 0, row: 0, width: 0, height: 0 }
   return { column: across.from, row: down.from, width: across.count, height: down.count }
 }
 
-function clipSpan(places: number[], size: number): { from: number; count: number } {
-  const from = Math.max(0, Math.min(...places) - MARGIN)
-  const to = Math.min(size - 1, Math.max(...places) + MARGIN)
+function clipSpan(positions: number[], size: number): { from: number; count: number } {
+  const from = Math.max(0, Math.min(...positions) - MARGIN)
+  const to = Math.min(size - 1, Math.max(...positions) + MARGIN)
   return { from, count: Math.max(0, to - from + 1) }
 }

@@ -210,7 +210,7 @@ interface Answered {
   outcome: Outcome
 }
 
-/** The most telling reason, with those of all products in the details. */
+/** The reason that says most, with those of all products in the details. */
 function refuseAll(outcomes: Answered[]): PackAnswer {
   const reasons = outcomes.flatMap(({ product, outcome }): ProductReason[] =>
     outcome instanceof ApiError ? [{ product, reason: outcome }] : [],

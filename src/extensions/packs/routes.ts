@@ -1,12 +1,12 @@
 import { pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import type { LayerName } from '#schemas/map.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
-import { clientKeyOf } from '#src/http/exchange.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { readPath, readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { allowedCodings } from '#src/http/request.ts'
@@ -20,7 +20,7 @@ import {
   writePieces,
 } from '#src/maps/downloads.ts'
 import type { Maps } from '#src/maps/maps.ts'
-import { describeFormat, preparePack } from './pack.ts'
+import { describeFormat, type PreparedPack, preparePack } from './pack.ts'
 import {
   type PackFormat,
   PackPage,
@@ -86,7 +86,7 @@ interface Query {
   layer?: LayerName
 }
 
-type Call = FastifyRequest<{ Params: Static<typeof PackParams>; Querystring: Query }>
+type PackRequest = FastifyRequest<{ Params: Static<typeof PackParams>; Querystring: Query }>
 
 interface PackOptions {
   lookup: Lookup
@@ -94,7 +94,7 @@ interface PackOptions {
   downloads: Downloads
 }
 
-/** Texts are compressed once and kept so: a table has 20 MB, which take a second. Ranges are of uncompressed bytes. */
+/** Texts are compressed once, and stored so: a table has 20 MB, which take a second. Ranges are of uncompressed bytes. */
 function acceptsGzip({ headers }: FastifyRequest, mediaType: string): boolean {
   const accept = headers['accept-encoding']
   if (!mediaType.startsWith('text/') || headers.range !== undefined || accept === undefined) return false
@@ -102,7 +102,7 @@ function acceptsGzip({ headers }: FastifyRequest, mediaType: string): boolean {
 }
 
 function gzipped(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  // Reading tells of its errors.
+  // Reading throws its errors.
   return pipeline(Readable.from(pieces), createGzip(), () => {})
 }
 
@@ -135,41 +135,46 @@ function packRoute(app: App, format: PackFormat, { lookup, maps, downloads }: Pa
       },
       preValidation: [readPath(PackParams), readQuery(query)],
     },
-    async (request: Call, reply: FastifyReply) => {
-      const { country, area, level = null, ...layer } = { ...request.params, ...request.query }
-      const snapshot = await request.exchange.wait(lookup.current)
+    async (request: PackRequest) => {
+      const { exchange, params, query } = request
+      const { country, area, level = null, ...layer } = { ...params, ...query }
+      const snapshot = await exchange.wait(lookup.current)
       const wish = { format, ...layer, area: { countryCode: country.trim(), code: area.trim(), level } }
-      const pack = await request.exchange.withDatabasePermit(() => preparePack(maker, snapshot, wish))
-      const { tag, isDated, fileName: name, type } = pack
-      const isGzipped = acceptsGzip(request, mediaType)
-      const hasOneForm = !isDated && !isGzipped
-      const isUnchanged = () => {
-        const isCurrent = allowCaching(request.exchange, tag)
-        if (!hasOneForm && reply.hasHeader('etag')) reply.header('etag', `W/${tag}`)
-        return isCurrent
-      }
-      const sent = { name, type, tag: hasOneForm ? tag : null }
-      const key = `pack ${tag}${isGzipped ? ' gzip' : ''}`
-      const known = downloads.known(key)
-      const isHead = request.method === 'HEAD'
-      if ((known || isHead) && isUnchanged()) return reply.code(304).send()
-      const encode = () => isGzipped && reply.header('content-encoding', 'gzip')
-      if (isHead) {
-        encode()
-        describeSent(reply, sent, known?.bytes)
-        return sendNothing(reply)
-      }
-      const file = await downloads.open(key, 'packs', clientKeyOf(request), (folder, pause) =>
-        writePieces(folder, isGzipped ? gzipped(pack.pieces(pause)) : pack.pieces(pause)),
-      )
-      if (isUnchanged()) {
-        file.close()
-        return reply.code(304).send()
-      }
-      encode()
-      return sendFile(request.exchange, file, sent)
+      const pack = await exchange.withDatabasePermit(() => preparePack(maker, snapshot, wish))
+      return sendPack(downloads, pack, acceptsGzip(request, mediaType), exchange)
     },
   )
+}
+
+/** Sends a pack, which the first request makes, or 304 where the client has it. HEAD makes none. */
+async function sendPack(
+  downloads: Downloads,
+  { tag, isDated, fileName: name, type, pieces }: PreparedPack,
+  isGzipped: boolean,
+  exchange: Exchange,
+) {
+  const { request, reply } = exchange
+  const key = `pack ${tag}${isGzipped ? ' gzip' : ''}`
+  const open = () =>
+    downloads.open(key, 'packs', exchange.clientKey, (folder, pause) =>
+      writePieces(folder, isGzipped ? gzipped(pieces(pause)) : pieces(pause)),
+    )
+  const known = downloads.known(key)
+  const isHead = request.method === 'HEAD'
+  // Made before the answer has a tag: errors of its making have none.
+  const made = known || isHead ? undefined : await open()
+  const isCurrent = allowCaching(exchange, tag)
+  const hasOneForm = !isDated && !isGzipped
+  if (!hasOneForm && reply.hasHeader('etag')) reply.header('etag', `W/${tag}`)
+  if (isCurrent) {
+    made?.close()
+    return reply.code(304).send()
+  }
+  if (isGzipped) reply.header('content-encoding', 'gzip')
+  const sent = { name, type, tag: hasOneForm ? tag : null }
+  if (!isHead) return sendFile(exchange, made ?? (await open()), sent)
+  describeSent(reply, sent, known?.bytes)
+  return sendNothing(reply)
 }
 
 /** Areas in one file each, for use without a network. */

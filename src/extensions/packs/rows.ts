@@ -99,11 +99,11 @@ function withoutValues({ name, code }: PackedArea): ApiError {
 interface CoveredPixel {
   column: number
   row: number
-  /** A place of the area in it, in columns and rows: its centre, where that is one. */
-  place: readonly [x: number, y: number]
+  /** A point of the area in it, in columns and rows: its centre, where that is one. */
+  point: readonly [x: number, y: number]
 }
 
-/** Degrees beyond a grid at which shapes are cut: far away they may have no place in its system. */
+/** Degrees beyond a grid at which shapes are cut: far away they may have no position in its system. */
 const BEYOND = 0.1
 
 /** Degrees of a straight edge: in another system it is a curve, which leaves it by less than a centimetre. */
@@ -130,14 +130,14 @@ async function placeArea(
   )
 }
 
-/** A smaller share of a pixel is passed over: rounded, the place would lie beside it. */
+/** A smaller share of a pixel is passed over: rounded, its point would lie beside it. */
 const LEAST_SHARE = 0.001
 
 interface CoveredRow {
   row: number
   /** Border pixels, ascending. */
   columns: number[]
-  /** Whole pixels: first column and the one after the last, by turns. */
+  /** Whole pixels: first column and the one after the last, alternately. */
   runs: number[]
 }
 
@@ -182,8 +182,8 @@ export async function findCoveredPixels(
 function placeRow({ rings }: ProjectedPolygon, { row, columns, runs }: CoveredRow): CoveredPixel[] {
   const [west, east] = [columns[0] ?? 0, (columns.at(-1) ?? 0) + 1]
   const near = columns.length > 0 ? clipAll(rings, { west, south: row, east, north: row + 1 }) : []
-  const border = columns.map((column) => ({ column, row, place: placeIn(near, column, row) }))
-  const whole = [...columnsIn(runs)].map((column) => ({ column, row, place: centreOf(column, row) }))
+  const border = columns.map((column) => ({ column, row, point: pointIn(near, column, row) }))
+  const whole = [...columnsIn(runs)].map((column) => ({ column, row, point: centreOf(column, row) }))
   return [...border, ...whole].sort((one, other) => one.column - other.column)
 }
 
@@ -193,8 +193,8 @@ function clipAll(rings: Rings, box: LevelExtent): Rings {
   return rings.map((ring) => clip(ring, box)).filter(({ length }) => length > 0)
 }
 
-/** A place of the polygon in a pixel that it covers in part. */
-function placeIn(rings: Rings, column: number, row: number): CoveredPixel['place'] {
+/** A point of the polygon in a pixel that it covers in part. */
+function pointIn(rings: Rings, column: number, row: number): CoveredPixel['point'] {
   const inside = clipAll(rings, { west: column, south: row, east: column + 1, north: row + 1 })
   // The largest is none of a hole.
   inside.sort((one, other) => Math.abs(planarArea(other)) - Math.abs(planarArea(one)))
@@ -205,7 +205,7 @@ function placeIn(rings: Rings, column: number, row: number): CoveredPixel['place
   return [longitude, latitude]
 }
 
-/** A pixel by its place in degrees. */
+/** A pixel by its position in degrees. */
 interface LocatedPixel extends CoveredPixel, Position {}
 
 /** As columns have them: 10 cm on the ground. */
@@ -216,14 +216,14 @@ async function locate(
   { srid, originX, originY, pixelWidth, pixelHeight }: NumberedCoverage,
   pixels: readonly CoveredPixel[],
 ): Promise<LocatedPixel[]> {
-  const xs = pixels.map(({ place: [x] }) => originX + x * pixelWidth)
-  const ys = pixels.map(({ place: [, y] }) => originY + y * pixelHeight)
-  const places =
+  const xs = pixels.map(({ point: [x] }) => originX + x * pixelWidth)
+  const ys = pixels.map(({ point: [, y] }) => originY + y * pixelHeight)
+  const positions =
     srid === WGS84
       ? xs.map((x, at) => ({ x, y: ys[at] as number }))
       : await transformPositions(app.database.reader, WGS84, xs, ys, srid)
   return pixels.map((pixel, at) => {
-    const { x, y } = places[at] as { x: number; y: number }
+    const { x, y } = positions[at] as { x: number; y: number }
     return { ...pixel, longitude: round(x, DECIMALS), latitude: round(y, DECIMALS) }
   })
 }

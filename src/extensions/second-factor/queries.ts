@@ -103,13 +103,13 @@ export async function deleteTwoFactor(db: Db, userId: string): Promise<boolean> 
 export function createSecretRows(db: Db): SealedRows {
   return {
     async list(after, most) {
-      let query = db
+      const found = await db
         .selectFrom('two_factor')
         .select(['user_id as userId', 'secret'])
+        .$if(after !== undefined, (query) => query.where('user_id', '>', after as string))
         .orderBy('user_id')
         .limit(most)
-      if (after !== undefined) query = query.where('user_id', '>', after)
-      const found = await query.execute()
+        .execute()
       return found.map(({ userId, secret }) => ({ id: userId, userId, sealed: [secret] }))
     },
     async replace(userId, sealed, replacement) {

@@ -17,9 +17,9 @@ import { formatDay } from '#src/lib/dates.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { valuesInRelease } from '#src/lookup/pixels.ts'
-import { addKept, listKept } from './queries.ts'
+import { addSkill, listSkill } from './queries.ts'
 import { SCORECARD_DEFAULTS, type Scorecard } from './schemas.ts'
-import { describeScorecard, gatherObservations, gatherToKeep } from './scorecard.ts'
+import { describeScorecard, gatherBatches, gatherObservations } from './scorecard.ts'
 import { type Observation, SMALLEST_GROUP } from './scorecard-queries.ts'
 import { readSeason, type Seen, TERCILES } from './scores.ts'
 
@@ -138,13 +138,13 @@ async function answerScorecard(
       ? { given: [], errors: [] }
       : await readFileObservations(database, release, product, file)
   const gathered = await gatherObservations(writer, release, product, level, given)
-  if (keep) await keepSkill(database, release, product, given)
-  const card = describeScorecard(release, product, level, gathered, await listKept(writer, release.id))
+  if (keep) await storeSkill(database, release, product, given)
+  const card = describeScorecard(release, product, level, gathered, await listSkill(writer, release.id))
   return [{ ...card, row_errors: errors }, cardText(card, errors)]
 }
 
-/** Adds what everybody may know of new observations to the kept sums, and records it. @throws {OperatorError} where that is nothing */
-async function keepSkill(
+/** Adds what everybody may know of new observations to the stored sums, and records it. @throws {OperatorError} where that is nothing */
+async function storeSkill(
   { writer }: Database,
   release: ReleaseRow,
   product: ProductDefinition,
@@ -153,7 +153,7 @@ async function keepSkill(
   await inTransaction(writer, async (trx) => {
     await lockReleases(trx)
     const { id, code } = await requireComplete(trx, release.code)
-    const batches = await gatherToKeep(trx, { ...release, id }, product, given)
+    const batches = await gatherBatches(trx, { ...release, id }, product, given)
     if (batches.length === 0) {
       const now = new Date()
       const next = formatDay(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1))
@@ -161,7 +161,7 @@ async function keepSkill(
         `Nothing of ${code} is kept: its new observations are of fewer than ${SMALLEST_GROUP} accounts, or most are of one. Feedback counts from the first day of the next month on, here ${next}, and accounts of a month or more.`,
       )
     }
-    for (const batch of batches) await addKept(trx, id, batch)
+    for (const batch of batches) await addSkill(trx, id, batch)
     const observations = new Set(batches.flatMap(({ keys }) => keys)).size
     const areas = new Set(batches.map(({ sums }) => sums.area_code)).size
     await recordOperation(trx, { kind: 'skill_kept', detail: { release: code, areas, observations } })

@@ -17,10 +17,10 @@ declare module '#src/data/audit-kinds.ts' {
   interface AuditKinds extends Kinds {}
 }
 
-/** Harvests against predictions: scorecards of releases, and what answers tell of them. */
+/** Harvests against predictions: scorecards of releases, and what answers say of them. */
 export const skill: Extension = {
   name: 'skill',
-  // Harvests are told by message, too.
+  // Harvests are reported by message, too.
   needs: ['messages'],
   auditKinds,
   sql: new URL('sql/', import.meta.url),

@@ -6,13 +6,13 @@ import type { Exchange } from '#src/http/exchange.ts'
 import type { Scorecard, Skill } from './schemas.ts'
 import { describeSkill, roundSkill, type SkillSums } from './scores.ts'
 
-/** Of the areas that skill is kept for, beside the country: finer ones have few observations. */
-export const KEPT_LEVEL = 1
+/** Of the areas that skill is stored for, beside the country: finer ones have few observations. */
+export const SKILL_LEVEL = 1
 
-/** Of fewer observations nothing is told: chance alone would explain it. */
+/** Of fewer observations nothing is said: chance alone would explain it. */
 const LEAST_OBSERVATIONS = 30
 
-export interface SkillRow extends SkillSums {
+interface SkillRow extends SkillSums {
   level: number
   area_code: string
   observers: number
@@ -34,7 +34,7 @@ export async function findCounted(db: Db, releaseId: number): Promise<Set<string
 }
 
 /** Adds a batch to the sums of the release. None of its keys is counted yet at its level. */
-export async function addKept(trx: Trx, releaseId: number, { sums, keys }: SkillBatch): Promise<void> {
+export async function addSkill(trx: Trx, releaseId: number, { sums, keys }: SkillBatch): Promise<void> {
   const { level, area_code: _, ...numbers } = sums
   const added = Object.keys(numbers).map((name) => [
     name,
@@ -55,7 +55,7 @@ export async function addKept(trx: Trx, releaseId: number, { sums, keys }: Skill
     from unnest(${keys}::text[]) as key`.execute(trx)
 }
 
-function findKept(db: Db, releaseId: number) {
+function findSums(db: Db, releaseId: number) {
   return db
     .selectFrom('skill')
     .selectAll()
@@ -66,9 +66,9 @@ function findKept(db: Db, releaseId: number) {
     .execute()
 }
 
-/** The kept sums of a release as figures: the country first. */
-export async function listKept(db: Db, releaseId: number): Promise<Scorecard['kept']> {
-  const rows = await findKept(db, releaseId)
+/** The stored sums of a release as figures: the country first. */
+export async function listSkill(db: Db, releaseId: number): Promise<Scorecard['kept']> {
+  const rows = await findSums(db, releaseId)
   return rows.map((row) => ({
     level: row.level,
     code: row.area_code,
@@ -106,7 +106,7 @@ export async function findSkill(
       sum(sum_rps_climatology) as sum_rps_climatology
     from skill
     join release on release.id = skill.release_id
-    -- The same harvests may be kept with several releases of a month: the last one counts.
+    -- The same harvests may be stored with several releases of a month: the last one counts.
     where not exists (
       select from release as later
       join skill as other on other.release_id = later.id
@@ -121,10 +121,10 @@ export async function findSkill(
       and (
         skill.level = 0
         or (
-          skill.level = ${KEPT_LEVEL}::integer and area_code in (
+          skill.level = ${SKILL_LEVEL}::integer and area_code in (
             select area.code
             from admin_areas_at(${longitude}::float8, ${latitude}::float8) as area
-            where area.country_code = ${countryCode} and area.level = ${KEPT_LEVEL}::integer
+            where area.country_code = ${countryCode} and area.level = ${SKILL_LEVEL}::integer
           )
         )
       )

@@ -4,7 +4,7 @@ import type { Db } from '#src/data/tables.ts'
 import type { Scorecard } from './schemas.ts'
 import type { Judgement, Prediction, Seen } from './scores.ts'
 
-/** Groups of fewer accounts are not shown: they would tell of single farmers, and are chance. */
+/** Groups of fewer accounts are not shown: they would give single farmers away, and are chance. */
 export const SMALLEST_GROUP = 5
 
 export interface District {
@@ -15,7 +15,7 @@ export interface District {
 export interface Observed {
   /** An account; each row of a file counts as one. */
   observer: string
-  /** Told by a text message: of its sender nothing is known, so it makes no group large. */
+  /** Reported by a text message: of its sender nothing is known, so it makes no group large. */
   byMessage?: boolean | undefined
   /** The areas that it lies in, by their levels from 0 on; undefined for none. */
   areas: readonly (District | undefined)[]
@@ -29,13 +29,13 @@ interface DistrictGroup<One extends Observed = Observed> {
   observed: One[]
 }
 
-/** Whether a group has accounts enough, none of which has told more than half of what accounts have told. */
+/** Whether a group has accounts enough, none of which has reported more than half of what accounts have. */
 export function isLarge(observed: readonly Observed[]): boolean {
   const { accounts, total } = countByAccount(observed)
   return accounts.size >= SMALLEST_GROUP && [...accounts.values()].every((count) => 2 * count <= total)
 }
 
-/** How many observations each account has told, and all of them. */
+/** How many observations each account has reported, and all of them. */
 export function countByAccount(observed: readonly Observed[]) {
   const accounts = new Map<string, number>()
   let total = 0
@@ -86,8 +86,8 @@ function dividePart<One extends Observed>(
     inPart.filter(({ district, observed }) => wholes.get(district.code)?.observed.length === observed.length),
     part,
   )
-  const told = new Set(shown.flatMap(({ observed }) => observed))
-  return { shown, rest: part.filter((one) => !told.has(one)) }
+  const inShown = new Set(shown.flatMap(({ observed }) => observed))
+  return { shown, rest: part.filter((one) => !inShown.has(one)) }
 }
 
 /** The large ones, less those of them, the smallest first, without which the others of a part would not be large. */
@@ -98,8 +98,8 @@ function shownAmong<One extends Observed>(
   const shown = groups
     .filter(({ observed }) => isLarge(observed))
     .sort((a, b) => countByAccount(a.observed).accounts.size - countByAccount(b.observed).accounts.size)
-  const told = new Set(shown.flatMap(({ observed }) => observed))
-  const hidden = part.filter((one) => !told.has(one))
+  const inShown = new Set(shown.flatMap(({ observed }) => observed))
+  const hidden = part.filter((one) => !inShown.has(one))
   while (hidden.length > 0 && !isLarge(hidden)) {
     const smallest = shown.shift()
     if (smallest === undefined) break
@@ -114,17 +114,17 @@ export interface Observation extends Seen {
   /** The account of the feedback, or the hash of a sender; undefined for observations from files. */
   observer?: string
   byMessage?: boolean
-  /** The same for all that is told of an answer, of a place by a sender, or by a row of a file: a hash in hexadecimal. */
+  /** The same for all reports on an answer, on a place by a sender, or by a row of a file: a hash in hexadecimal. */
   key: string
   predictions: Prediction[]
 }
 
-/** So many harvests are looked at, the newest of each account in turn: those of one keep out no others. */
+/** So many harvests are looked at, the newest of each account, then the second: those of one displace no others. */
 const MOST = sql.lit(50_000)
 
 /**
- * Public sums have what was told before a month (UTC) began, by accounts that were a month old then and have confirmed
- * their e-mail: so no new accounts, and no chosen moment, show what somebody else has told.
+ * Public sums have what was reported before a month (UTC) began, by accounts that were a month old then and have confirmed
+ * their e-mail: so no new accounts, and no chosen moment, show what somebody else has reported.
  */
 const MONTH_BEGAN = sql`date_trunc('month', now() at time zone 'UTC') at time zone 'UTC'`
 
@@ -132,9 +132,9 @@ const MONTH_BEGAN = sql`date_trunc('month', now() at time zone 'UTC') at time zo
 const MOST_OF_SENDER = sql.lit(5)
 
 /**
- * The harvests that were told about a release, the newest first: of accounts, and by message one of a sender and place.
+ * The harvests that were reported on a release, the newest first: of accounts, and by message one of a sender and place.
  *
- * @param releaseId for those alone that may be kept, and are not counted yet in the country or in their area
+ * @param releaseId for those alone that may be stored, and are not counted yet in the country or in their area
  */
 export async function listObserved(
   db: Db,
@@ -143,10 +143,10 @@ export async function listObserved(
   releaseId?: number,
 ): Promise<Observation[]> {
   if (observed === null) return []
-  const counted = sql`select count(*) from skill_counted where release_id = ${releaseId} and skill_counted.key = told.key`
+  const counted = sql`select count(*) from skill_counted where release_id = ${releaseId} and skill_counted.key = report.key`
   const isWanted = releaseId === undefined ? sql`true` : sql`is_settled and 2 > (${counted})`
   const { rows } = await sql<Observation>`
-    with told as (
+    with report as (
       select
         item.answer, feedback.user_id::text as observer, feedback.observed, feedback.created_at as told_at,
         false as by_message,
@@ -164,13 +164,13 @@ export async function listObserved(
           sender || concat_ws(' ', answer -> 'location' ->> 'lat', answer -> 'location' ->> 'lng')::bytea
         ),
         told_at < ${MONTH_BEGAN}
-      from ${toldByMessage(release, sql`observed ->> ${observed.key} is not null`)} as of_messages
+      from ${reportedByMessage(release, sql`observed ->> ${observed.key} is not null`)} as of_messages
     ),
-    in_turn as (
-      select *, row_number() over (partition by observer order by told_at desc) as turn
-      from told
+    ranked as (
+      select *, row_number() over (partition by observer order by told_at desc) as ordinal
+      from report
       where ${isWanted}
-      order by by_message, turn, told_at desc
+      order by by_message, ordinal, told_at desc
       limit ${MOST}
     )
     select
@@ -197,13 +197,13 @@ export async function listObserved(
         ) as entry
         where entry ->> ${value.key} is not null
       ) as predictions
-    from in_turn
+    from ranked
     order by told_at desc`.execute(db)
   return rows
 }
 
-/** What senders have told about a release: the newest of a sender and place, and some places of a sender. */
-function toldByMessage(release: string, isWanted: RawBuilder<unknown>): RawBuilder<unknown> {
+/** What senders have reported on a release: the newest of a sender and place, and some places of a sender. */
+function reportedByMessage(release: string, isWanted: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(
     select *
     from (
@@ -225,7 +225,7 @@ export async function rateByMessages(db: Db, release: string): Promise<Scorecard
     select
       count(*)::integer as count,
       case when count(distinct sender) >= ${SMALLEST_GROUP}::integer then avg(rating)::float8 end as mean
-    from ${toldByMessage(release, sql`rating is not null`)} as told`.execute(db)
+    from ${reportedByMessage(release, sql`rating is not null`)} as report`.execute(db)
   return rows[0] as Scorecard['message_ratings']
 }
 

@@ -7,7 +7,7 @@ import type { Db } from '#src/data/tables.ts'
 import { ADMIN_ERRORS, ApiError } from '#src/errors.ts'
 import { type App, answers } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
-import { findCounted, KEPT_LEVEL, listKept, type SkillBatch } from './queries.ts'
+import { findCounted, listSkill, SKILL_LEVEL, type SkillBatch } from './queries.ts'
 import {
   SCORECARD_DEFAULTS,
   Scorecard,
@@ -55,7 +55,7 @@ export interface Gathered {
 
 type OfRelease = Pick<ReleaseRow, 'code' | 'countryCode'>
 
-/** Finds the observations of feedback, and what the release had told. @param level of the finest areas to find */
+/** Finds the observations of feedback, and what the release had predicted. @param level of the finest areas to find */
 export async function gatherObservations(
   db: Db,
   release: OfRelease,
@@ -63,12 +63,12 @@ export async function gatherObservations(
   level: number,
   given: readonly Observation[] = [],
 ): Promise<Gathered> {
-  const told = await listObserved(db, release.code, product)
-  const all = [...told, ...given]
+  const reported = await listObserved(db, release.code, product)
+  const all = [...reported, ...given]
   const found = await judgeAll(db, release, level, all)
   const judged = boundMessages(found, level)
   const counts = {
-    from_feedback: told.filter(({ byMessage }) => !byMessage).length,
+    from_feedback: reported.filter(({ byMessage }) => !byMessage).length,
     from_messages: judged.filter(({ byMessage }) => byMessage).length,
     message_ratings: await rateByMessages(db, release.code),
     from_file: given.length,
@@ -100,12 +100,12 @@ async function judgeAll(
 
 /**
  * Adds up what everybody may know of observations that are in no sums yet, of the country and of its areas of the first
- * level. Each has a batch when enough accounts have told something there. Rows of a file and accounts make none together:
+ * level. Each has a batch when enough accounts have reported something there. Rows of a file and accounts make none together:
  * somebody may know the file.
  *
  * @returns one batch at most for an area, of accounts and of the file each
  */
-export async function gatherToKeep(
+export async function gatherBatches(
   db: Db,
   release: OfRelease & Pick<ReleaseRow, 'id'>,
   product: ProductDefinition,
@@ -115,10 +115,10 @@ export async function gatherToKeep(
   const country = release.countryCode.toUpperCase()
   const batches: SkillBatch[] = []
   for (const all of [await listObserved(db, release.code, product, release.id), given]) {
-    const judged = await judgeAll(db, release, KEPT_LEVEL, all)
-    for (const level of [0, KEPT_LEVEL]) {
+    const judged = await judgeAll(db, release, SKILL_LEVEL, all)
+    for (const level of [0, SKILL_LEVEL]) {
       const fresh = judged.filter(({ key }) => !counted.has(`${level} ${key}`))
-      const bounded = boundMessages(fresh, KEPT_LEVEL)
+      const bounded = boundMessages(fresh, SKILL_LEVEL)
       const groups = level === 0 ? new Map([[country, { observed: bounded }]]) : groupsAt(level, bounded)
       for (const [code, { observed }] of groups) {
         const batch = boundAccounts(observed)
@@ -132,7 +132,7 @@ export async function gatherToKeep(
   return batches
 }
 
-/** Who has told most counts as often as all others together, and does not keep them from counting. */
+/** The account that has reported most counts as often as all others together. */
 function boundAccounts(judged: readonly Judged[]): Judged[] {
   const { accounts, total } = countByAccount(judged)
   const rooms = new Map([...accounts].map(([account, count]) => [account, total - count]))
@@ -166,7 +166,7 @@ function boundMessages(judged: readonly Judged[], level: number): Judged[] {
   })
 }
 
-/** @param level of the districts @param kept the skill that is kept with the release */
+/** @param level of the districts @param kept the skill that is stored with the release */
 export function describeScorecard(
   { code }: Pick<ReleaseRow, 'code'>,
   product: ProductDefinition,
@@ -220,10 +220,14 @@ function describeOdds(judged: readonly Judged[]): Scorecard['odds'] {
     })
     const shown = new Set(shownAt(0, inBins).map(({ district }) => Number(district.code)))
     const { term, bins } = computeReliability(seasons, index)
-    const told = bins.map((bin, at) => (shown.has(at) ? bin : { ...bin, forecast: null, observed: null }))
-    return { scenario, term, bins: told }
+    const stated = bins.map((bin, at) => (shown.has(at) ? bin : { ...bin, forecast: null, observed: null }))
+    return { scenario, term, bins: stated }
   })
-  return { ...scoreOdds(seasons), told: scored.filter(({ told }) => told).length, reliability }
+  return {
+    ...scoreOdds(seasons),
+    told: scored.filter(({ isSeasonNamed }) => isSeasonNamed).length,
+    reliability,
+  }
 }
 
 /** The figures of the areas that may be shown. Ranges and odds count where those that have them may be shown by themselves. */
@@ -286,7 +290,7 @@ export async function scorecard(app: App): Promise<void> {
       }
       const product = app.products.of(release.product)
       const gathered = await gatherObservations(db, release, product, level)
-      const kept = await listKept(db, release.id)
+      const kept = await listSkill(db, release.id)
       return describeScorecard(release, product, level, gathered, kept)
     },
   )

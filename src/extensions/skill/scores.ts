@@ -199,10 +199,10 @@ export interface Judgement {
   pair: Pair
   /** Whether the observation lies in the range of that value, ends included; null without one. */
   within: boolean | null
-  /** Null without odds, and where nothing tells what the season was. */
+  /** Null without odds, and where nothing says what the season was. */
   season: Season | null
-  /** Whether the season was told, not found by the nearest value. */
-  told: boolean
+  /** Whether the season was named, not found by the nearest value. */
+  isSeasonNamed: boolean
 }
 
 /** @param predictions one at least, of one condition */
@@ -216,7 +216,7 @@ export function judge(predictions: readonly Prediction[], { observed, season }: 
     pair: { predicted, observed },
     within: range ? range.low <= observed && observed <= range.high : null,
     season: odds && typeof outcome === 'number' ? { odds, outcome } : null,
-    told: season !== undefined,
+    isSeasonNamed: season !== undefined,
   }
 }
 
@@ -247,13 +247,13 @@ export function readSeason(text: string): number | undefined {
   return index < 0 ? undefined : index
 }
 
-/** The index of the season that was told, or of the one whose value is nearest; undefined where two are as near. */
+/** The index of the season that was named, or of the one whose value is nearest; undefined where two are as near. */
 function findOutcome(
   terciles: readonly (Prediction | undefined)[],
   observed: number,
-  told: string | undefined,
+  season: string | undefined,
 ): number | undefined {
-  if (told !== undefined) return readSeason(told)
+  if (season !== undefined) return readSeason(season)
   const distances = terciles.flatMap((one) => (one ? [Math.abs(one.predicted - observed)] : []))
   const least = Math.min(...distances)
   const nearest = distances.flatMap((distance, index) => (distance === least ? [index] : []))
@@ -266,7 +266,7 @@ export type SkillSums = Omit<
   'release_id' | 'level' | 'area_code' | 'observers' | 'kept_at'
 >
 
-/** @param counted whether ranges and odds may be told, too */
+/** @param counted whether ranges and odds may be shown, too */
 export function sumSkill(
   all: readonly Judgement[],
   counted: { range: boolean; odds: boolean } = { range: true, odds: true },
@@ -296,16 +296,16 @@ export function laplace(share: number): number {
 /** Of the system's secure source: it does not follow from other draws. */
 const drawNoise = () => laplace((randomInt(2 ** 47) + 0.5) / 2 ** 47)
 
-/** Noisy sums are whole multiples of such a part of their noise: the last bits of a float would tell what was added. */
+/** Noisy sums are whole multiples of such a part of their noise: the last bits of a float would show what was added. */
 const GRID = 1024
 
 /** Of the noise of scores, and of how many lay in the range: a score is 2 at most. */
 const NOISE_OF_SCORES = 2
 
 /**
- * Sums that may be kept, each with noise of the size of an observation, which stays in them. Differences
+ * Sums that may be stored, each with noise of the size of an observation, which stays in them. Differences
  * above 0 and those below have noise of their own, so that an observation changes one of the two. The score of a third
- * each needs none: it is told as a part of one that has noise.
+ * each needs none: it is shown as a part of one that has noise.
  *
  * @param all one at least; harvests count up to the largest prediction beyond their own
  */

@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReleaseLink } from '#schemas/catalog.ts'
 import { ref } from '#schemas/common.ts'
 import { rectangle } from '#schemas/geojson.ts'
@@ -9,6 +8,7 @@ import { chooseSampleType } from '#src/data/tiles/tiff.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
@@ -256,8 +256,9 @@ function describeBand(layer: Layer, name: string): StacBand {
 /** Everybody may read it; caches ask each time whether it has changed. */
 const CONFIG = { public: true, caching: 'own', onlyReads: true } as const
 
-function send(request: FastifyRequest, reply: FastifyReply, type: string, body: object) {
-  if (allowCaching(request.exchange, entityTag(JSON.stringify(body)))) return reply.code(304).send()
+function send(exchange: Exchange, type: string, body: object) {
+  const { reply } = exchange
+  if (allowCaching(exchange, entityTag(JSON.stringify(body)))) return reply.code(304).send()
   return reply.type(`${type}; charset=utf-8`).send(body)
 }
 
@@ -288,11 +289,11 @@ function addCatalog(app: App, lookup: Lookup): void {
       ...errorResponses(),
     },
   }
-  app.get('/stac', { config: CONFIG, schema }, async (request, reply) => {
+  app.get('/stac', { config: CONFIG, schema }, async ({ exchange, rootUrl }) => {
     const snapshot = await lookup.current()
     const ids = [...new Set(snapshot.published.map(nameSeries))].sort()
     const series = ids.flatMap((id) => findSeries(app, snapshot, id) ?? [])
-    return send(request, reply, JSON_TYPE, writeCatalog(request.rootUrl, series))
+    return send(exchange, JSON_TYPE, writeCatalog(rootUrl, series))
   })
 }
 
@@ -309,14 +310,14 @@ function addCollection(app: App, lookup: Lookup, links: readonly ReleaseLink[]):
       ...errorResponses('NOT_FOUND'),
     },
   }
-  app.get('/stac/collections/:collection', { config: CONFIG, schema }, async (request, reply) => {
-    const { collection: id } = request.params
+  app.get('/stac/collections/:collection', { config: CONFIG, schema }, async (request) => {
+    const { exchange, rootUrl, params } = request
+    const { collection: id } = params
     const series = findSeries(app, await lookup.current(), id)
-    const { rootUrl } = request
     const [release] = series?.releases ?? []
     if (series && release) {
       const templates = describeAddresses(app, links, rootUrl, release.countryCode)
-      return send(request, reply, JSON_TYPE, writeCollection(rootUrl, series, templates))
+      return send(exchange, JSON_TYPE, writeCollection(rootUrl, series, templates))
     }
     const message = `There is no collection ${id}; \`GET ${BASE}/stac\` links those that there are.`
     throw new ApiError('NOT_FOUND', message)
@@ -340,18 +341,18 @@ function addItem(app: App, lookup: Lookup): void {
       ...errorResponses('NOT_FOUND'),
     },
   }
-  app.get('/stac/collections/:collection/items/:item', { config: CONFIG, schema }, async (request, reply) => {
-    const { collection: id, item: code } = request.params
+  app.get('/stac/collections/:collection/items/:item', { config: CONFIG, schema }, async (request) => {
+    const { exchange, rootUrl, params } = request
+    const { collection: id, item: code } = params
     const snapshot = await lookup.current()
     const message = `There is no item ${code} in the collection ${id}.`
     const release = selectPublished(snapshot, code, message)
     if (nameSeries(release) !== id) throw new ApiError('NOT_FOUND', message)
-    const { rootUrl } = request
     const layers = listLayers(release)
     const assets = layers.flatMap((layer) => describeAssets(app, rootUrl, release, layer))
     if (findSeasonOdds(layers)) assets.push(describeMap(rootUrl, code, MOST_LIKELY, 'Most likely season'))
     const title = nameRelease(app.products.of(release.product).names.title, release, snapshot)
-    return send(request, reply, GEOJSON_TYPE, writeItem(rootUrl, { id, title }, release, assets))
+    return send(exchange, GEOJSON_TYPE, writeItem(rootUrl, { id, title }, release, assets))
   })
 }
 

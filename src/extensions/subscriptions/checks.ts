@@ -14,10 +14,10 @@ export const checks: Checks<CheckedDatabase> = {
         const sentence = 'WEBHOOK_ALLOW_PRIVATE lets every account send requests to hosts of this network.'
         return warning(sentence, 'Leave it out wherever others have accounts.')
       }
-      const told = `${active} ${active === 1 ? 'subscription is' : 'subscriptions are'} told of changes`
-      if (disabled + failing === 0) return ok(`${told}.`)
+      const begin = `${active} ${active === 1 ? 'subscription is' : 'subscriptions are'} told of changes`
+      if (disabled + failing === 0) return ok(`${begin}.`)
       return note(
-        `${told}, of which ${failing} cannot be reached at the moment; ${disabled} are disabled.`,
+        `${begin}, of which ${failing} cannot be reached at the moment; ${disabled} are disabled.`,
         'Their owners see it, and can enable them again; where it is all of them, see whether this machine may connect to others.',
       )
     },

@@ -2,6 +2,8 @@ import type { App } from '#src/http/app.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
 import { type Pauses, pauseAfter } from '#src/lib/retry.ts'
 import { waitInSteps } from '#src/lib/time-budget.ts'
+import type { Delivery } from './delivery-queries.ts'
+import type { DisabledReason } from './schemas.ts'
 
 /** Between attempts: 24 hours in all, and no attempt after the last. */
 const PAUSES_MS: Pauses = [5, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800, 29_845].map((s) => s * 1000)
@@ -20,36 +22,27 @@ export function nextAttemptIn(attempts: number, failingMs: number, random: numbe
   return left <= 0 ? undefined : Math.max(SHORTEST_MS, Math.min(pauseMs, left))
 }
 
-interface Delivery {
-  /** Those so far, the present one included. */
-  attempts: number
-  /** The seconds since the first failure; 0 after a success. */
-  failing: number
-}
-
-type Ending<Failure extends string> = 'gone' | 'failing' | Failure
-
-/** Deliveries that all processes take from the database: the queries of one table. */
-interface DeliveryQueue<Item extends Delivery, Failure extends string> {
+/** Deliveries that all processes take from the database. */
+interface DeliveryQueue {
   /**
-   * Leases due items; undefined while another process claims some.
+   * Leases due deliveries; undefined while another process claims some.
    *
    * @param shared how many of them may be of owners that have one under way
    */
-  claim(most: number, shared: number): Promise<Item[] | undefined>
-  /** The milliseconds until the next item is due; undefined without one. */
+  claim(most: number, shared: number): Promise<Delivery[] | undefined>
+  /** The milliseconds until the next one is due; undefined without one. */
   findTimeToNext(): Promise<number | undefined>
   /** Tries once; `gone` ends the attempts. */
-  attempt(item: Item, signal: AbortSignal): Promise<'arrived' | Ending<Failure>>
-  keepDelivered(item: Item): Promise<void>
-  keepFailed(item: Item, seconds: number): Promise<void>
-  giveUp(item: Item, failure: Ending<Failure>): Promise<void>
-  giveBack(item: Item): Promise<void>
+  attempt(delivery: Delivery, signal: AbortSignal): Promise<'arrived' | DisabledReason>
+  recordDelivered(delivery: Delivery): Promise<void>
+  recordFailed(delivery: Delivery, seconds: number): Promise<void>
+  giveUp(delivery: Delivery, reason: DisabledReason): Promise<void>
+  giveBack(delivery: Delivery): Promise<void>
 }
 
 /** Attempts of one process in their first second, as many as its database should note at once. */
 const QUICK = 8
-/** After so long an attempt has its place beside these: others do not wait for slow receivers. */
+/** After so long an attempt counts no more among these: others do not wait for slow receivers. */
 const QUICK_MS = 1000
 /** All attempts of one process: in ten seconds as many as can become slow. */
 const RUNNING = 80
@@ -68,41 +61,42 @@ interface DeliveryState {
   failed: number
 }
 
-/** Delivers the due items of a queue, as a job; gives the state of this process. */
-export function deliverFrom<Item extends Delivery, Failure extends string>(
-  app: App,
-  job: string,
-  queue: DeliveryQueue<Item, Failure>,
-): () => DeliveryState {
+const JOB = 'deliver-changes'
+
+/** Delivers what is due in a queue, as a job; gives the state of this process. */
+export function deliverFrom(app: App, queue: DeliveryQueue): () => DeliveryState {
   const running = new Set<Promise<void>>()
   const quick = new Set<Promise<void>>()
   const counts = { delivered: 0, failed: 0 }
 
-  function attemptInTime(item: Item, signal: AbortSignal): Promise<'arrived' | Ending<Failure>> {
-    const late = () => new Error(`${job}: an attempt took longer than ${LONGEST_MS / 1000} seconds`)
-    return waitInSteps(LONGEST_MS, (wait) => wait(() => queue.attempt(item, signal)), late).catch((error) => {
-      app.logFailure(error, 'an attempt at a delivery did not end in order')
+  function attemptInTime(delivery: Delivery, signal: AbortSignal): Promise<'arrived' | DisabledReason> {
+    const late = () => new Error(`It took longer than ${LONGEST_MS / 1000} seconds.`)
+    const attempt = () => queue.attempt(delivery, signal)
+    return waitInSteps(LONGEST_MS, (wait) => wait(attempt), late).catch((error) => {
+      app.logFailure(error, 'an attempt at a delivery failed')
       return 'failing'
     })
   }
 
-  async function deliver(item: Item, signal: AbortSignal): Promise<void> {
-    const outcome = await attemptInTime(item, signal)
+  async function deliver(delivery: Delivery, signal: AbortSignal): Promise<void> {
+    const outcome = await attemptInTime(delivery, signal)
     if (outcome === 'arrived') {
       counts.delivered++
-      return queue.keepDelivered(item)
+      return queue.recordDelivered(delivery)
     }
-    if (signal.aborted) return queue.giveBack(item)
+    if (signal.aborted) return queue.giveBack(delivery)
     counts.failed++
-    const nextMs =
-      outcome === 'gone' ? undefined : nextAttemptIn(item.attempts, item.failing * 1000, Math.random())
-    return nextMs === undefined ? queue.giveUp(item, outcome) : queue.keepFailed(item, nextMs / 1000)
+    const { attempts, failing } = delivery
+    const nextMs = outcome === 'gone' ? undefined : nextAttemptIn(attempts, failing * 1000, Math.random())
+    return nextMs === undefined
+      ? queue.giveUp(delivery, outcome)
+      : queue.recordFailed(delivery, nextMs / 1000)
   }
 
-  function begin(item: Item, signal: AbortSignal): void {
-    const delivering = deliver(item, signal)
+  function begin(delivery: Delivery, signal: AbortSignal): void {
+    const delivering = deliver(delivery, signal)
       // An outcome that was not stored leads to another delivery with the same id.
-      .catch((error) => app.logFailure(error, 'what has come of a delivery could not be noted'))
+      .catch((error) => app.logFailure(error, 'the outcome of a delivery was not stored'))
       .finally(() => {
         clearTimeout(timer)
         running.delete(delivering)
@@ -110,7 +104,7 @@ export function deliverFrom<Item extends Delivery, Failure extends string>(
       })
     const leaveQuick = () => {
       quick.delete(delivering)
-      app.jobs.wake(job)
+      app.jobs.wake(JOB)
     }
     const timer = setTimeout(leaveQuick, QUICK_MS).unref()
     running.add(delivering)
@@ -122,16 +116,16 @@ export function deliverFrom<Item extends Delivery, Failure extends string>(
     if (free <= 0 || signal.aborted) return false
     const claimed = await queue.claim(free, SHARED - running.size)
     if (claimed === undefined) return SOON_MS
-    for (const item of claimed) {
-      if (signal.aborted) await queue.giveBack(item)
-      else begin(item, signal)
+    for (const delivery of claimed) {
+      if (signal.aborted) await queue.giveBack(delivery)
+      else begin(delivery, signal)
     }
     if (claimed.length > 0) return true
     const nextMs = await queue.findTimeToNext()
     return nextMs === undefined || nextMs > 0 ? nextMs : SOON_MS
   }
 
-  const schedule = { atOnce: true, failure: `${job}: nothing could be delivered yet` }
-  app.jobs.add(job, schedule, deliverSome, async () => void (await Promise.all(running)))
+  const schedule = { atOnce: true, failure: 'changes were not delivered' }
+  app.jobs.add(JOB, schedule, deliverSome, async () => void (await Promise.all(running)))
   return () => ({ running: running.size, ...counts })
 }

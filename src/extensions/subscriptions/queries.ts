@@ -174,13 +174,13 @@ export async function renewSecret(db: Db, userId: string, id: string, secret: Bu
 export function createSecretRows(db: Db): SealedRows {
   return {
     async list(after, most) {
-      let query = db
+      const found = await db
         .selectFrom('subscription')
         .select(['id', 'user_id as userId', 'secret', 'previous_secret as previousSecret'])
+        .$if(after !== undefined, (query) => query.where('id', '>', after as string))
         .orderBy('id')
         .limit(most)
-      if (after !== undefined) query = query.where('id', '>', after)
-      const found = await query.execute()
+        .execute()
       return found.map(({ id, userId, secret, previousSecret }) => ({
         id,
         userId,

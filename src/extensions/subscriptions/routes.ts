@@ -66,7 +66,7 @@ function existing<Found>(found: Found | undefined | false): Found {
 }
 
 /** @throws {ApiError} NOT_FOUND for an id that no subscription has */
-function readCall(request: SubscriptionById) {
+function readIds(request: SubscriptionById) {
   const { id } = request.params
   return { id: existing(isUuid(id) && id), userId: requireCaller(request).id }
 }
@@ -80,7 +80,7 @@ async function change<Found>(
   kind: AuditKind,
   work: (trx: Trx, userId: string, id: string) => Promise<Found | undefined | false>,
 ): Promise<Found> {
-  const { id, userId } = readCall(request)
+  const { id, userId } = readIds(request)
   return inTransaction(database.writer, async (trx) => {
     const changed = existing(await work(trx, userId, id))
     await request.audit(trx, { kind, detail: { subscription: id } })
@@ -104,7 +104,7 @@ function oneRoutes(app: App, { schemas }: SubscriptionService): void {
       response: answers(schemas.subscription, 'The subscription.', 'NOT_FOUND'),
     },
     handler: async (request: SubscriptionById) => {
-      const { id, userId } = readCall(request)
+      const { id, userId } = readIds(request)
       return addUnit(app, existing(await findSubscription(app.database.writer, userId, id)))
     },
   })
@@ -161,7 +161,7 @@ function renewRoute(app: App, { seal }: SubscriptionService): void {
       params: SubscriptionParams,
       response: answers(NewSecret, 'The secret.', 'NOT_FOUND'),
     },
-    handler: (request: SubscriptionById, _reply: FastifyReply) =>
+    handler: (request: SubscriptionById) =>
       app.once(request.exchange, async () => {
         const secret = newSecret()
         await change(app, request, 'subscription_secret_renewed', (trx, userId, id) =>
@@ -210,7 +210,7 @@ function testRoute(app: App, { rules, seal, throttle }: SubscriptionService): vo
       response: answers(WebhookTest, 'The result.', 'NOT_FOUND', 'TOO_MANY_REQUESTS'),
     },
     handler: async (request: SubscriptionById, reply: FastifyReply) => {
-      const { id: subscription, userId } = readCall(request)
+      const { id: subscription, userId } = readIds(request)
       const { secret, previousSecret, ...row } = await request.exchange.withDatabasePermit(async () => {
         const target = existing(await findTarget(app.database.writer, userId, subscription))
         await throttle.admit([testsOfAccount(userId), testsAtHost(new URL(target.url).host)])
@@ -223,12 +223,12 @@ function testRoute(app: App, { rules, seal, throttle }: SubscriptionService): vo
   })
 }
 
-type SubscriptionCall = FastifyRequest<{ Body: SubscriptionRequest }>
+type NewSubscriptionRequest = FastifyRequest<{ Body: SubscriptionRequest }>
 
 /** @throws {ApiError} where the request has no place or two, or the place can have no value */
 async function readSubscription(
   app: App,
-  exchange: Exchange<SubscriptionCall>,
+  exchange: Exchange<NewSubscriptionRequest>,
   { lookup, reader, rules }: SubscriptionService,
 ): Promise<Omit<NewSubscription, 'userId' | 'secret'>> {
   const { request } = exchange
@@ -265,7 +265,7 @@ interface Reading {
 
 /** A collection of the caller, whose fields are read with the first new release. @throws {ApiError} NOT_FOUND, or the reason for no release */
 async function readCollection(
-  exchange: Exchange<SubscriptionCall>,
+  exchange: Exchange<NewSubscriptionRequest>,
   lookup: Lookup,
   { series, name }: { series: Series; name: string },
 ): Promise<Reading> {
@@ -377,7 +377,7 @@ function createRoute(app: App, service: SubscriptionService): void {
         ),
       },
     },
-    handler: (request: SubscriptionCall, reply: FastifyReply) =>
+    handler: (request: NewSubscriptionRequest, reply: FastifyReply) =>
       app.once(request.exchange, async () => {
         const { id: userId } = requireCaller(request)
         const subscription = await readSubscription(app, request.exchange, service)

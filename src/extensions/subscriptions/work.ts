@@ -127,20 +127,20 @@ export function workOnSubscriptions(app: App, { reader, compare, rules, seal }: 
   const { writer } = app.database
   app.jobs.add(
     'compare-subscriptions',
-    { atOnce: true, failure: 'subscriptions could not be compared yet' },
+    { atOnce: true, failure: 'subscriptions were not compared' },
     comparePlaces(app, reader),
   )
   app.jobs.add(
     'compare-collections',
-    { atOnce: true, failure: 'subscribed collections of fields could not be compared yet' },
+    { atOnce: true, failure: 'subscribed collections of fields were not compared' },
     compareCollections(app, compare),
   )
-  const state = deliverFrom<Delivery, DisabledReason>(app, 'deliver-changes', {
+  const state = deliverFrom(app, {
     claim: (most, shared) => claimDeliveries(writer, most, shared),
     findTimeToNext: () => findTimeToNext(writer),
     attempt: (delivery, signal) => attempt(delivery, { seal, rules, signal }),
-    keepDelivered: (delivery) => recordDelivered(writer, delivery),
-    keepFailed: (delivery, seconds) => recordFailed(writer, delivery, seconds),
+    recordDelivered: (delivery) => recordDelivered(writer, delivery),
+    recordFailed: (delivery, seconds) => recordFailed(writer, delivery, seconds),
     giveBack: (delivery) => releaseClaim(writer, delivery),
     async giveUp({ subscriptionId }, reason) {
       await disableSubscription(writer, subscriptionId, reason)
@@ -161,7 +161,7 @@ const NOT_YET_SECONDS = 3
 /** The pause after a failure: polygons that always take too long leave the service to others. */
 const FAILED_SECONDS = 900
 
-/** The news of a subscription, and the values that count as told with them; null without news. */
+/** The news of a subscription, and the values that count as sent with them; null without news. */
 type Comparison = { news: News; notified: readonly WatchedValue[] } | null
 
 /** @returns undefined where this process does not see the release yet */
@@ -204,7 +204,7 @@ function createComparing(
         // A release or a collection was replaced or deleted meanwhile: the next comparison sees that.
         const isOvertaken = isReplaced(error) || (error instanceof ApiError && error.code === 'NOT_FOUND')
         const seconds = signal.aborted ? 0 : isOvertaken ? NOT_YET_SECONDS : FAILED_SECONDS
-        if (seconds === FAILED_SECONDS) app.logFailure(error, 'a subscription could not be compared yet')
+        if (seconds === FAILED_SECONDS) app.logFailure(error, 'a subscription was not compared')
         await postpone(writer, changed.id, seconds)
       }
     }
@@ -229,7 +229,7 @@ function comparePlaces(app: App, reader: PlaceReader) {
   })
 }
 
-/** The pause between two collections, each of which has taken turns with requests. */
+/** The pause between two collections, each of which has shared the event loop with requests. */
 const COLLECTIONS_PAUSE_MS = 1000
 
 const RENEWED_AFTER_MS = 10_000

@@ -74,11 +74,11 @@ export function composeText(
   const { name, type } = body.location as { name: string; type?: string }
   // Where the request gives no name, places have that of their kind.
   const label = name.toLowerCase() === type ? '' : inOneLine(name)
-  for (const { named, kept, isShortened, detail = 'text' } of listShortenings(parts, keepsName)) {
+  for (const { named, written, isShortened, detail = 'text' } of listShortenings(parts, keepsName)) {
     const text = [
       ...(named && label !== '' ? [`${label}.`] : []),
       ...warnings,
-      ...kept.map((part) => `${writeHead(part)} ${writeContent(part, detail)}`),
+      ...written.map((part) => `${writeHead(part)} ${writeContent(part, detail)}`),
       ...(isShortened ? ['...'] : []),
     ].join(' ')
     if (countSegments(text) <= maxSegments) return text
@@ -110,7 +110,7 @@ function listWarnings(found: FoundSection[], { warnings }: Texts): string[] {
 
 interface Shortening {
   named: boolean
-  kept: Part[]
+  written: Part[]
   isShortened: boolean
   detail?: Detail
 }
@@ -122,27 +122,31 @@ function* listShortenings(parts: Part[], keepsName: boolean): Generator<Shorteni
 
 /** The shortenings of a text, the longest first. */
 function* shortenings(parts: Part[], keepsName: boolean): Generator<Shortening> {
-  yield { named: true, kept: parts, isShortened: false, detail: 'withRange' }
-  yield { named: true, kept: parts, isShortened: false, detail: 'withOdds' }
-  yield { named: keepsName, kept: parts, isShortened: false, detail: 'withOdds' }
-  yield { named: keepsName, kept: parts, isShortened: false }
-  let kept = parts
+  yield { named: true, written: parts, isShortened: false, detail: 'withRange' }
+  yield { named: true, written: parts, isShortened: false, detail: 'withOdds' }
+  yield { named: keepsName, written: parts, isShortened: false, detail: 'withOdds' }
+  yield { named: keepsName, written: parts, isShortened: false }
+  let written = parts
   const scenarios = scenariosIn(parts)
   for (let left = scenarios.length - 1; left >= 1; left--) {
     const shown = scenarios.slice(0, left)
     const isShown = ({ scenario }: TextPart) => scenario === null || shown.includes(scenario)
-    kept = parts
+    written = parts
       .map((part) => ({ ...part, entries: part.entries.filter(isShown) }))
       .filter(({ entries, question }) => entries.length > 0 || question !== undefined)
-    yield { named: keepsName, kept, isShortened: true }
+    yield { named: keepsName, written, isShortened: true }
   }
-  while (kept.length > 1) {
-    kept = kept.slice(0, -1)
-    yield { named: keepsName, kept, isShortened: true }
+  while (written.length > 1) {
+    written = written.slice(0, -1)
+    yield { named: keepsName, written, isShortened: true }
   }
-  const [only] = kept
+  const [only] = written
   for (let left = (only?.entries.length ?? 0) - 1; only && left >= 1; left--) {
-    yield { named: keepsName, kept: [{ ...only, entries: only.entries.slice(0, left) }], isShortened: true }
+    yield {
+      named: keepsName,
+      written: [{ ...only, entries: only.entries.slice(0, left) }],
+      isShortened: true,
+    }
   }
 }
 

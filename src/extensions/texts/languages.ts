@@ -22,8 +22,8 @@ function section<const Key extends string>(...keys: Key[]) {
   return Type.Object(lines, STRICT)
 }
 
-/** The keys of what the doors for messages say. */
-const DOORS = [
+/** The keys of replies to messages, as in the section `doors` of a file: speakers have files of their own. */
+const REPLIES = [
   'help',
   'where',
   'which_place',
@@ -63,7 +63,7 @@ const Sentences = Type.Object(
     range: Line,
     area: Line,
     bags: section('one', 'many'),
-    doors: section(...DOORS),
+    doors: section(...REPLIES),
     words: Type.Object(
       {
         help: Words,
@@ -92,7 +92,8 @@ const LanguageFile = Type.Object(
 type LanguageFile = Static<typeof LanguageFile>
 
 /** What messages say in a language. */
-export interface Texts extends Static<typeof Sentences> {
+export interface Texts extends Omit<Static<typeof Sentences>, 'doors'> {
+  replies: Static<typeof Sentences>['doors']
   /** ISO 639: `en`. */
   language: string
   /** Its own name: "English". */
@@ -145,8 +146,8 @@ export function readLanguages(folder: URL, today = new Date().toISOString().slic
   return { served, refused }
 }
 
-function createTexts({ language, name, texts }: LanguageFile): Texts {
-  return { language, name, ...texts }
+function createTexts({ language, name, texts: { doors: replies, ...others } }: LanguageFile): Texts {
+  return { language, name, replies, ...others }
 }
 
 /** The rest of a sentence that begins with the file; undefined for none. */
@@ -163,10 +164,10 @@ function findUnserved(file: LanguageFile, today: string): string | undefined {
   const { checked_by, checked_on } = file
   if (checked_by === undefined || checked_on === undefined) return 'lacks checked_by or checked_on'
   if (!isDay(checked_on) || checked_on > today) return 'was checked on no day until today'
-  return findMistakeOfDoors(file)
+  return findMistakeOfMessages(file)
 }
 
-/** The longest values of the sentences of doors. */
+/** The longest values in replies. */
 const LONGEST_VALUES = {
   example: 'X'.repeat(22),
   place: 'X'.repeat(30),
@@ -178,9 +179,9 @@ const LONGEST_VALUES = {
 /** USSD has it before each text. */
 const BEFORE = 'CON '
 
-/** The first mistake in the sentences and words of doors: each sentence is one segment, and a word one command. */
-function findMistakeOfDoors({ texts: { doors, words } }: LanguageFile): string | undefined {
-  const long = Object.entries(doors).find(
+/** The first mistake in the replies and the words of messages: each reply is one segment, and a word one command. */
+function findMistakeOfMessages({ texts: { doors: replies, words } }: LanguageFile): string | undefined {
+  const long = Object.entries(replies).find(
     ([, line]) => countSegments(BEFORE + fill(line, LONGEST_VALUES)) > 1,
   )
   if (long) return `must be shorter in doors.${long[0]}: a message has one segment`

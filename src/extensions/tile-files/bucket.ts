@@ -23,19 +23,19 @@ interface ListPage {
 }
 
 /** Reads a page of ListObjectsV2. A page that may lack a file is an error: a sweep relies on it. */
-function readPage(place: string, text: string, below: string): ListPage {
+function readPage(address: string, text: string, below: string): ListPage {
   const root = rootOf(text)
-  if (root?.name !== 'ListBucketResult') throw notUnderstood(place)
+  if (root?.name !== 'ListBucketResult') throw notUnderstood(address)
   const files = childrenOf(root, 'Contents').flatMap((entry) => {
     const file = fileAt(textOf(entry, 'Key').slice(below.length))
     if (!file) return []
     const bytes = Number.parseInt(textOf(entry, 'Size'), 10)
     const writtenAt = new Date(textOf(entry, 'LastModified'))
-    if (Number.isNaN(bytes) || Number.isNaN(writtenAt.getTime())) throw notUnderstood(place)
+    if (Number.isNaN(bytes) || Number.isNaN(writtenAt.getTime())) throw notUnderstood(address)
     return [{ ...file, bytes, writtenAt }]
   })
   const next = textOf(root, 'NextContinuationToken') || undefined
-  if (textOf(root, 'IsTruncated') === 'true' && next === undefined) throw notUnderstood(place)
+  if (textOf(root, 'IsTruncated') === 'true' && next === undefined) throw notUnderstood(address)
   return { files, next }
 }
 
@@ -47,8 +47,8 @@ function rootOf(text: string): XmlElement | null {
   }
 }
 
-function notUnderstood(place: string): StorageUnavailable {
-  return new StorageUnavailable(`${place} answers with something else than a list of its files`, {
+function notUnderstood(address: string): StorageUnavailable {
+  return new StorageUnavailable(`${address} answers with something else than a list of its files`, {
     hasAnswered: true,
   })
 }
@@ -90,7 +90,7 @@ export function openBucket(
   { endpoint, bucket, prefix, credentials }: Bucket,
   { timeoutMs, pausesMs = PAUSES_MS }: BucketLimits,
 ): FileStore {
-  const place = `s3://${[bucket, prefix].filter(Boolean).join('/')}`
+  const address = `s3://${[bucket, prefix].filter(Boolean).join('/')}`
   const root = `${endpoint.replace(/\/$/, '')}/${bucket}`
   const below = prefix === '' ? '' : `${prefix}/`
 
@@ -107,7 +107,7 @@ export function openBucket(
   /** For an operator; it signs each attempt. */
   function ask(request: () => Promise<FileRequest>, expected: Omit<Expected, 'signal'>, waitMs = timeoutMs) {
     return retry(
-      async () => askServer(place, await request(), { ...expected, signal: AbortSignal.timeout(waitMs) }),
+      async () => askServer(address, await request(), { ...expected, signal: AbortSignal.timeout(waitMs) }),
       pausesMs,
       (error) => error instanceof StorageUnavailable && !error.hasAnswered,
     )
@@ -120,14 +120,14 @@ export function openBucket(
     if (token) url.searchParams.set('continuation-token', token)
     const request = () => signed({ method: 'GET', url, headers: {} }, credentials)
     const { body } = await ask(request, { statuses: [200], mostBytes: MOST_LIST_BYTES })
-    return readPage(place, body.toString(), below)
+    return readPage(address, body.toString(), below)
   }
 
   return {
-    place,
+    address,
     async read(name, offset, length, signal = AbortSignal.timeout(timeoutMs)) {
       const request = await requestFor('GET', name, { headers: rangeHeader(offset, length) })
-      return readRange(place, request, length, signal)
+      return readRange(address, request, length, signal)
     },
     async write(name, bytes) {
       const expected = { statuses: [200, 201, 204], mostBytes: MOST_ERROR_BYTES }
@@ -138,7 +138,7 @@ export function openBucket(
       do {
         const { files, next } = await page(token)
         yield* files
-        if (next && next === token) throw new StorageUnavailable(`${place} lists the same again and again`)
+        if (next && next === token) throw new StorageUnavailable(`${address} lists the same again and again`)
         token = next
       } while (token)
     },

@@ -18,7 +18,7 @@ export const checks: Checks<CheckedDatabase> = {
     }
     const [granule] = releases > 0 ? await ask((trx) => listSomeGranules(trx, 1)) : []
     const failure = await findFailure(files, granule)
-    if (failure === undefined) return ok(`The files in ${files.place} can be read.`)
+    if (failure === undefined) return ok(`The files in ${files.address} can be read.`)
     return releases === 0
       ? note(
           `${failure}; no release has files there.`,

@@ -19,7 +19,8 @@ export const moveCommand = command({
     'agro releases move yield-eth-wheat-2026-08-v2 --to postgis',
   ],
   async change(database, { to }: Output & { to: TileStoreName }, code: string) {
-    const moved = await moveRelease(database, code, to, { progress: progressLine('moving'), tell })
+    const onWait = () => tell('Another release is being moved, or files are being swept: waiting for that.')
+    const moved = await moveRelease(database, code, to, { progress: progressLine('moving'), onWait })
     const text = moved
       ? `The tiles of ${code} are in ${placeOf(to)} now.`
       : `They are in ${placeOf(to)} already.`

@@ -31,7 +31,7 @@ const UNSEEN = 1 / 8
 /** Age of a file that was cut off before a sweep removes it. */
 const UNFINISHED_MS = 3_600_000
 
-interface KeptFile {
+interface StoredFile {
   path: string
   bytes: number
   usedAt: number
@@ -47,7 +47,7 @@ function createDiskRoom(folder: string, { mostBytes, processes }: DiskRoomLimits
 
   /** Gives the bytes that stay in a group. */
   async function sweep(group: number): Promise<number> {
-    const files: KeptFile[] = []
+    const files: StoredFile[] = []
     for (let at = group; at < FOLDERS; at += groups) {
       await addFilesOf(join(folder, at.toString(16).padStart(FOLDER_DIGITS, '0')), files)
     }
@@ -83,7 +83,7 @@ function createDiskRoom(folder: string, { mostBytes, processes }: DiskRoomLimits
 /** A part of a file, or the rest of one that was cut off. Other files are not ours. */
 const OWN_NAME = /^[0-9a-f]{64}\.tif\.\d+-\d+(?<rest>\.[0-9a-f]{12})?$/
 
-async function addFilesOf(folder: string, files: KeptFile[]): Promise<void> {
+async function addFilesOf(folder: string, files: StoredFile[]): Promise<void> {
   const entries = await opendir(folder).catch(unlessGone)
   if (!entries) return
   for await (const { name } of entries) {
@@ -195,7 +195,7 @@ function readsIn(
   return async (range) => {
     const path = pathIn(folder, range)
     try {
-      const bytes = await guard.run(() => readKept(path, range.length))
+      const bytes = await guard.run(() => readFileAt(path, range.length))
       if (range.isWhole(bytes)) return bytes
       await rm(path, { force: true }).catch(() => {})
       failed()
@@ -217,7 +217,7 @@ function pathIn(folder: string, range: Range): string {
 }
 
 /** Reads a file, and marks it as used; rejects a file that was cut off. */
-async function readKept(path: string, length: number): Promise<Buffer> {
+async function readFileAt(path: string, length: number): Promise<Buffer> {
   const file = await open(path)
   try {
     const { size, mtimeMs } = await file.stat()

@@ -29,24 +29,24 @@ function createFileTiles(source: FailureSources<Db>, files: RangeReader): TileSt
     signal?: AbortSignal,
   ): Promise<(Buffer | Error | null)[]> {
     const results = found.map((granule) => (granule === null ? null : EMPTY)) as (Buffer | Error | null)[]
-    const blocks = new Map<string, { granule: GranuleFile; places: number[] }>()
-    for (const [place, granule] of found.entries()) {
+    const blocks = new Map<string, { granule: GranuleFile; indices: number[] }>()
+    for (const [index, granule] of found.entries()) {
       if (!granule) continue
-      const { row, column } = tiles[place] as TileAddress
+      const { row, column } = tiles[index] as TileAddress
       const key = `${granule.name} ${blockOf(row)} ${blockOf(column)}`
-      const block = blocks.get(key) ?? { granule, places: [] }
-      block.places.push(place)
+      const block = blocks.get(key) ?? { granule, indices: [] }
+      block.indices.push(index)
       blocks.set(key, block)
     }
-    await eachOf([...blocks.values()], async ({ granule, places }) => {
+    await eachOf([...blocks.values()], async ({ granule, indices }) => {
       try {
         // A read without a waiting caller is left out.
         signal?.throwIfAborted()
-        const wanted = places.map((place) => tiles[place] as TileAddress)
+        const wanted = indices.map((index) => tiles[index] as TileAddress)
         const cut = await tilesIn(granules, granule, wanted)
-        for (const [index, place] of places.entries()) results[place] = cut[index] as Buffer
+        for (const [at, index] of indices.entries()) results[index] = cut[at] as Buffer
       } catch (error) {
-        for (const place of places) results[place] = error as Error
+        for (const index of indices) results[index] = error as Error
       }
     })
     return results
@@ -117,13 +117,13 @@ async function* windowsOf(db: Db, granules: GranuleReader, coverageId: number): 
     const rows = new Set(headers.flatMap(({ window }) => listBlockWindows(window).map(({ row }) => row)))
     for (const row of rows) {
       for (const [index, { window, bands }] of headers.entries()) {
-        for (const place of listBlockWindows(window)) {
-          if (place.row !== row) continue
-          const block = await granules.block(files[index] as GranuleFile, place)
-          if (block === null) continue
-          const { width, height } = block.window
-          const stored = bands.map(({ nodata }, band) => ({ pixels: block.pixels[band] as Pixels, nodata }))
-          yield { window: block.window, width, height, bands: stored }
+        for (const block of listBlockWindows(window)) {
+          if (block.row !== row) continue
+          const stored = await granules.block(files[index] as GranuleFile, block)
+          if (stored === null) continue
+          const { width, height } = stored.window
+          const all = bands.map(({ nodata }, band) => ({ pixels: stored.pixels[band] as Pixels, nodata }))
+          yield { window: stored.window, width, height, bands: all }
         }
       }
     }

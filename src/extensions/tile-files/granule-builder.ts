@@ -86,9 +86,9 @@ export class GranuleBuilder {
     return { window, pixels, missing }
   }
 
-  #whole({ blocks, ...place }: OpenGranule): CompressedBlock[] {
+  #whole({ blocks, ...address }: OpenGranule): CompressedBlock[] {
     const { grid, bands } = this.#coverage
-    const windows = listBlockWindows(makeGranuleWindow(grid, place))
+    const windows = listBlockWindows(makeGranuleWindow(grid, address))
     return windows.map(
       (window, index) => blocks[index] ?? compressBlock(this.#zstd, bands, this.#emptyBlock(window)),
     )
@@ -97,13 +97,13 @@ export class GranuleBuilder {
   /** Moves a block into its granule. */
   #close({ window, pixels }: OpenBlock): void {
     this.#blocks.delete(`${window.row} ${window.column}`)
-    const place = {
+    const address = {
       row: Math.floor(window.row / GRANULE_SIZE),
       column: Math.floor(window.column / GRANULE_SIZE),
     }
-    const key = `${place.row} ${place.column}`
-    const windows = listBlockWindows(makeGranuleWindow(this.#coverage.grid, place))
-    const granule = this.#granules.get(key) ?? { ...place, blocks: windows.map(() => null) }
+    const key = `${address.row} ${address.column}`
+    const windows = listBlockWindows(makeGranuleWindow(this.#coverage.grid, address))
+    const granule = this.#granules.get(key) ?? { ...address, blocks: windows.map(() => null) }
     this.#granules.set(key, granule)
     const index = windows.findIndex(({ row, column }) => row === window.row && column === window.column)
     granule.blocks[index] = compressBlock(this.#zstd, this.#coverage.bands, { window, pixels })

@@ -17,7 +17,7 @@ import { loadZstd } from './zstd.ts'
 /** Headers in memory, of some kilobytes each. */
 const MOST_HEADERS = 4096
 
-/** Requests for neighbouring places come one after another. */
+/** Requests for neighbouring tiles come one after another. */
 const MOST_BLOCK_BYTES = 32 * 2 ** 20
 
 export type GranuleReader = ReturnType<typeof createGranuleReader>

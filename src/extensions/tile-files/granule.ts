@@ -42,7 +42,7 @@ export interface GranuleIndex {
 }
 
 /** The bytes of a block, which has none without any value. */
-interface BlockPlace {
+interface BlockExtent {
   offset: number
   /** Of each band, one behind the other. */
   lengths: number[]
@@ -52,7 +52,7 @@ interface BlockPlace {
 export interface Granule extends Omit<GranuleCoverage, 'geographic'> {
   window: Window
   /** Row by row. */
-  blocks: BlockPlace[]
+  blocks: BlockExtent[]
 }
 
 /** Pixels of all bands. */
@@ -160,21 +160,21 @@ function commonNodata([first, ...others]: StoredBand[]): number | undefined {
 
 /**
  * Encodes a granule as a cloud-optimised GeoTIFF: the directory, then the blocks, each with its bands side by side, so that
- * one range of bytes has all layers of a place.
+ * one range of bytes has all layers of a block.
  *
  * @param blocks row by row
  */
 export function encodeGranule(
   coverage: GranuleCoverage,
-  place: GranuleIndex,
+  index: GranuleIndex,
   blocks: CompressedBlock[],
 ): EncodedGranule {
   const sums = blocks.map((bands) => (bands ? sumOf(bands) : ''))
-  const header = (first: number) => fieldsOf(coverage, place, blocks, sums, first)
+  const header = (first: number) => fieldsOf(coverage, index, blocks, sums, first)
   const headerBytes = countHeaderBytes(header(0))
   const encoded = encodeHeader(header(headerBytes))
   return {
-    ...place,
+    ...index,
     name: createHash('sha256').update(encoded).digest('hex'),
     headerBytes,
     bytes: Buffer.concat([encoded, ...blocks.flatMap((bands) => bands ?? [])]),
@@ -184,12 +184,12 @@ export function encodeGranule(
 /** @param first offset of the first block */
 function fieldsOf(
   { grid, geographic, bands }: GranuleCoverage,
-  place: GranuleIndex,
+  index: GranuleIndex,
   blocks: CompressedBlock[],
   sums: string[],
   first: number,
 ): Field[] {
-  const window = makeGranuleWindow(grid, place)
+  const window = makeGranuleWindow(grid, index)
   const type = chooseSampleType(bands)
   const nodata = commonNodata(bands)
   const description: Description = {
@@ -199,7 +199,7 @@ function fieldsOf(
     bands: bands.map(({ pixelType, nodata }) => ({ pixelType, ...(nodata !== undefined && { nodata }) })),
     sums,
   }
-  const { offsets, lengths } = placesOf(blocks, bands.length, first)
+  const { offsets, lengths } = segmentsOf(blocks, bands.length, first)
   const ofEach = (value: number) => bands.map(() => value)
   const fields: Field[] = [
     { tag: TAGS.imageWidth, type: 'long', values: [window.width] },
@@ -224,7 +224,7 @@ function fieldsOf(
 }
 
 /** The offsets and lengths of the tiles as TIFF has them: all of the first band, then all of the next. */
-function placesOf(blocks: CompressedBlock[], bands: number, first: number) {
+function segmentsOf(blocks: CompressedBlock[], bands: number, first: number) {
   const offsets = new Array<number>(blocks.length * bands).fill(0)
   const lengths = new Array<number>(blocks.length * bands).fill(0)
   let at = first
@@ -275,7 +275,7 @@ export function findBlockIndex({ window }: Granule, { row, column }: Pick<Window
 
 /** Null for a block without any value. */
 export function findBlockRange({ blocks }: Granule, index: number): Omit<Range, 'name'> | null {
-  const { offset, lengths, sum } = blocks[index] as BlockPlace
+  const { offset, lengths, sum } = blocks[index] as BlockExtent
   if (sum === '') return null
   const length = lengths.reduce((total, length) => total + length, 0)
   return { offset, length, isWhole: (bytes) => sumOf([bytes]) === sum }
@@ -288,7 +288,7 @@ export function decodeBlock(
   index: number,
   bytes: Buffer,
 ): WindowPixels {
-  const { lengths } = blocks[index] as BlockPlace
+  const { lengths } = blocks[index] as BlockExtent
   const window = listBlockWindows(all)[index] as Window
   const type = chooseSampleType(bands)
   let at = 0

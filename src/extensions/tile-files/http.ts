@@ -23,16 +23,16 @@ interface Answer {
 }
 
 /** @throws {StorageUnavailable} for an unexpected answer, or none in time */
-export async function askServer(place: string, request: FileRequest, expected: Expected): Promise<Answer> {
+export async function askServer(address: string, request: FileRequest, expected: Expected): Promise<Answer> {
   try {
     return await ask(request, expected).catch((error) => {
-      // A server may end a connection that was kept open in the moment in which it is used again.
+      // A server may end a connection that was left open in the moment in which it is used again.
       if (!wasReset(error) || expected.signal.aborted) throw error
       return ask(request, expected)
     })
   } catch (error) {
     const { status } = error as Partial<UnexpectedAnswer>
-    throw new StorageUnavailable(`the files at ${place} cannot be reached: ${reasonOf(error)}`, {
+    throw new StorageUnavailable(`the files at ${address} cannot be reached: ${reasonOf(error)}`, {
       cause: error,
       hasAnswered: status !== undefined && status < 500 && status !== TOO_MANY_REQUESTS,
     })
@@ -106,15 +106,15 @@ function reasonOf(error: unknown): string {
 
 /** Throws as `read` of a store. */
 export async function readRange(
-  place: string,
+  address: string,
   request: FileRequest,
   length: number,
   signal: AbortSignal,
 ): Promise<Buffer> {
   const expected = { statuses: [206, ...MISSING], mostBytes: Math.max(length, MOST_ERROR_BYTES), signal }
-  const { status, body } = await askServer(place, request, expected)
+  const { status, body } = await askServer(address, request, expected)
   if (status === 206 && body.length === length) return body
-  throw new FileMissing(`${place} has not all of ${request.url.pathname}`)
+  throw new FileMissing(`${address} has not all of ${request.url.pathname}`)
 }
 
 const MISSING = [404, 416]
@@ -128,20 +128,20 @@ export function rangeHeader(offset: number, length: number): Record<string, stri
 
 /** The store of a web server with the folder of another machine, to be read alone. */
 export function openWebServer(base: URL, timeoutMs: number): FileStore {
-  const place = `${base.origin}${base.pathname}`
-  const root = place.endsWith('/') ? place : `${place}/`
+  const address = `${base.origin}${base.pathname}`
+  const root = address.endsWith('/') ? address : `${address}/`
 
   async function refuse(): Promise<never> {
     throw new OperatorError(
-      `${place} can only be read: name the folder that it serves, as TILE_STORE=file:///..., where files are written.`,
+      `${address} can only be read: name the folder that it serves, as TILE_STORE=file:///..., where files are written.`,
     )
   }
 
   return {
-    place,
+    address,
     read(name, offset, length, signal = AbortSignal.timeout(timeoutMs)) {
       const url = new URL(pathOf(name), root)
-      return readRange(place, { method: 'GET', url, headers: rangeHeader(offset, length) }, length, signal)
+      return readRange(address, { method: 'GET', url, headers: rangeHeader(offset, length) }, length, signal)
     },
     write: refuse,
     list: () => ({ [Symbol.asyncIterator]: () => ({ next: refuse }) }),

@@ -28,14 +28,10 @@ export async function moveRelease(
   database: Database,
   code: string,
   to: TileStoreName,
-  {
-    progress = () => {},
-    tell = () => {},
-  }: { progress?: (done: number) => void; tell?: (sentence: string) => void } = {},
+  { progress = () => {}, onWait = () => {} }: { progress?: (done: number) => void; onWait?: () => void } = {},
 ): Promise<boolean> {
   const { writer, config } = database
   await requireFileStore(config)
-  const onWait = () => tell('Another release is being moved, or files are being swept: waiting for that.')
   const { lost, unlock } = await lockWork(database, MOVE_LOCK, { shared: FILES_LOCK, onWait })
   try {
     const { id, store: from } = await requireComplete(writer, code)

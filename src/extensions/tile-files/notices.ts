@@ -10,10 +10,10 @@ import { lookForFiles } from './unused-files.ts'
 export async function noteExport({ writer, config }: Database): Promise<StoreNotice | undefined> {
   const { releases, files, bytes } = await findFileTotals(writer)
   if (releases === 0) return undefined
-  const place = (await openFileStore(config))?.place ?? 'the files of TILE_STORE'
+  const address = (await openFileStore(config))?.address ?? 'the files of TILE_STORE'
   return {
     level: 'note',
-    sentence: `The tiles of ${releases} releases are not in it, but in ${files} files (${sizeText(bytes)}) of ${place}. Where it is imported, TILE_STORE has to lead to these or to a copy, in which each file has the same path. Or move them into the database before: agro releases move RELEASE --to postgis.`,
+    sentence: `The tiles of ${releases} releases are not in it, but in ${files} files (${sizeText(bytes)}) of ${address}. Where it is imported, TILE_STORE has to lead to these or to a copy, in which each file has the same path. Or move them into the database before: agro releases move RELEASE --to postgis.`,
   }
 }
 
@@ -32,11 +32,11 @@ export async function noteImport({ writer, config }: Database): Promise<StoreNot
   try {
     const { looked, absent } = await lookForFiles(files, await listSomeGranules(writer, FILES_LOOKED_FOR))
     if (absent.length === 0) {
-      const sentence = `${begin} of ${files.place}: ${looked} were looked for, and are there.`
+      const sentence = `${begin} of ${files.address}: ${looked} were looked for, and are there.`
       return { level: 'note', sentence }
     }
     const missing = `${absent.length} of the ${looked} that were looked for are missing or damaged`
-    return refuse(` of ${files.place}, where ${missing}: copy them there, each with the same path.`)
+    return refuse(` of ${files.address}, where ${missing}: copy them there, each with the same path.`)
   } catch (error) {
     // The import is complete all the same.
     if (!(error instanceof StorageUnavailable)) throw error

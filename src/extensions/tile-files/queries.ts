@@ -58,7 +58,7 @@ export interface NamedGranule {
   bytes: number
 }
 
-export interface FileTotals {
+interface FileTotals {
   releases: number
   files: number
   bytes: number

@@ -16,7 +16,7 @@ import {
 } from './store.ts'
 
 /** Reads from a store that may be slow or away, with a bounded wait. */
-export function guarded(place: string, ranges: RangeReader, limits: Limits) {
+export function guarded(address: string, ranges: RangeReader, limits: Limits) {
   /** `refused` reads did not reach the store. */
   const errors = { unavailable: 0, missing: 0, damaged: 0, refused: 0 }
   let reads = 0
@@ -24,8 +24,9 @@ export function guarded(place: string, ranges: RangeReader, limits: Limits) {
   const guard = createGuard({
     ...limits,
     isFailure: isAway,
-    late: () => new StorageUnavailable(`the files at ${place} cannot be reached: they do not answer in time`),
-    refusal: () => new NotAsked(place),
+    late: () =>
+      new StorageUnavailable(`the files at ${address} cannot be reached: they do not answer in time`),
+    refusal: () => new NotAsked(address),
   })
   return {
     state: () => ({ isAway: guard.isAway(), reads, bytes, errors: { ...errors } }),
@@ -46,8 +47,8 @@ export function guarded(place: string, ranges: RangeReader, limits: Limits) {
 }
 
 class NotAsked extends StorageUnavailable {
-  constructor(place: string) {
-    super(`the files at ${place} were not asked for: they could not be reached just now`)
+  constructor(address: string) {
+    super(`the files at ${address} were not asked for: they could not be reached just now`)
   }
 }
 
@@ -84,7 +85,7 @@ export function serveFiles(config: Config, files: FileStore, log: Log) {
   const { TILE_STORE, TILE_STORE_TIMEOUT_MS, TILE_DISK_CACHE_DIR, TILE_DISK_CACHE_MB, WORKERS } = config
   const concurrency = TILE_STORE.startsWith('file:') ? READS_OF_FOLDER : READS_OF_SERVER
   const limits = { ...AWAY, concurrency, deadlineMs: TILE_STORE_TIMEOUT_MS }
-  const far = guarded(files.place, createRangeReader(files), limits)
+  const far = guarded(files.address, createRangeReader(files), limits)
   const room = { mostBytes: TILE_DISK_CACHE_MB * 1e6, processes: WORKERS }
   const near = TILE_DISK_CACHE_DIR ? diskCached(far, TILE_DISK_CACHE_DIR, { ...DISK, ...room }) : undefined
   if (TILE_DISK_CACHE_DIR) void warnIfClosed(TILE_DISK_CACHE_DIR, log)
@@ -97,7 +98,7 @@ async function warnIfClosed(folder: string, log: Log): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await access(folder, constants.W_OK | constants.X_OK)
   } catch (error) {
-    log.warn({ reason: formatError(error) }, 'nothing is kept in TILE_DISK_CACHE_DIR: it cannot be written')
+    log.warn({ reason: formatError(error) }, 'nothing is stored in TILE_DISK_CACHE_DIR: it cannot be written')
   }
 }
 

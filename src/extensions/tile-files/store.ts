@@ -7,7 +7,7 @@ import { formatError, readErrorCode } from '#src/lib/promises.ts'
 /** Immutable files by unique names: in a folder, on a web server or in a bucket. */
 export interface FileStore {
   /** For people. */
-  readonly place: string
+  readonly address: string
   /** Throws StorageUnavailable, or FileMissing for a file that is missing or too short. */
   read(name: string, offset: number, length: number, signal?: AbortSignal): Promise<Buffer>
   /** From then on the file outlasts a loss of power. Throws StorageUnavailable, or OperatorError in a store for reads. */
@@ -76,20 +76,20 @@ export function createRangeReader(store: FileStore): RangeReader {
     async read({ name, offset, length, isWhole }, signal) {
       const bytes = await store.read(name, offset, length, signal)
       if (isWhole(bytes)) return bytes
-      throw new FileDamaged(`${length} bytes of ${name} in ${store.place} are damaged`)
+      throw new FileDamaged(`${length} bytes of ${name} in ${store.address} are damaged`)
     },
   }
 }
 
 /** The store of a folder, which several machines may share. The first file creates it. */
 export function openFolder(folder: string): FileStore {
-  const placeOf = (name: string) => join(folder, pathOf(name))
+  const pathTo = (name: string) => join(folder, pathOf(name))
 
   return {
-    place: folder,
+    address: folder,
     async read(name, offset, length) {
       try {
-        const file = await open(placeOf(name))
+        const file = await open(pathTo(name))
         try {
           const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, offset)
           if (bytesRead === length) return buffer
@@ -103,7 +103,7 @@ export function openFolder(folder: string): FileStore {
       throw new FileMissing(`${folder} has not all of ${name}`)
     },
     async write(name, bytes) {
-      const path = placeOf(name)
+      const path = pathTo(name)
       try {
         await makeFolder(dirname(path))
         await writeWhole(path, bytes, { flush: true })
@@ -126,7 +126,7 @@ export function openFolder(folder: string): FileStore {
       }
     },
     async remove(name) {
-      await rm(placeOf(name), { force: true }).catch((error) => {
+      await rm(pathTo(name), { force: true }).catch((error) => {
         throw unavailable(folder, error)
       })
     },

@@ -45,7 +45,7 @@ export async function removeUnusedFiles(
       lost.throwIfAborted()
       if (!isTheirs && !unfinished)
         throw new OperatorError(
-          `The database names no files at all, and ${files.place} has some: is it the right one, and what is to be imported there? --force removes them.`,
+          `The database names no files at all, and ${files.address} has some: is it the right one, and what is to be imported there? --force removes them.`,
         )
       if (!dryRun) await files.remove(name)
       removed.files++

@@ -212,7 +212,7 @@ async function fill(
   trx: Trx,
   relations: Map<string, Relation>,
   parts: AsyncIterable<ArchivePart>,
-  tell: () => void,
+  progress: () => void,
 ): Promise<Digests> {
   const digests: Digests = {}
   let relation: Relation | undefined
@@ -226,7 +226,7 @@ async function fill(
     }
     rows = []
     size = 0
-    tell()
+    progress()
   }
 
   for await (const part of parts) {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { connectAgent } from '#test/setup/agents.ts'
 import { call, type Sent } from '#test/setup/calls.ts'
-import { createSender, DOORS } from '#test/setup/gateway.ts'
+import { CHANNELS, createSender } from '#test/setup/gateway.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { rectangle } from '#test/setup/square.ts'
 import { CODES, CONDITIONS, FOOT, HILL, NOWHERE, slopes } from './releases.ts'
@@ -68,7 +68,7 @@ describe.each([
   ['with a landscape raster', CODES],
   ['without one', undefined],
 ])('a release for positions on a slope, %s', (_, codes) => {
-  const service = openService({ template: 'empty', settings: DOORS })
+  const service = openService({ template: 'empty', settings: CHANNELS })
   beforeAll(async () => {
     await loadRelease(service.database, slopes(codes))
   })
@@ -151,7 +151,7 @@ describe.each([
     expect(all[rate]).toBe(own[rate])
   })
 
-  test('a condition that it does not have is refused through each door, with those that it has', async () => {
+  test('a condition that it does not have is refused through each channel, with those that it has', async () => {
     const by = service.person
     const condition = 'valley'
     const polygons = {

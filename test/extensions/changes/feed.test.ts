@@ -74,7 +74,7 @@ test('each way of changing what is answered has its entry, the newest last, and 
   expect(ids).toEqual(ids.toSorted((a, b) => a - b))
 })
 
-test('page by page nothing is missed and nothing comes twice, and who has the answer is told so', async () => {
+test('page by page nothing is missed and nothing comes twice, and who has the answer gets a 304', async () => {
   const { items: all, more } = await changes('?limit=1000')
   expect(more).toBe(false)
   const first = await get()
@@ -92,7 +92,7 @@ test('page by page nothing is missed and nothing comes twice, and who has the an
   expect(await changes(`?since=${end}`)).toEqual({ items: [], next_since: end, more: false })
 })
 
-test('who knows an entry that there is not is told so, and does not wait for it', async () => {
+test('who knows an entry that there is not is refused, and does not wait for it', async () => {
   const { id } = await newest()
   for (const form of ['', '&format=atom']) {
     const message = `since must be at most ${id}, the id of the newest entry: leave it out and begin again, where a backup was restored`

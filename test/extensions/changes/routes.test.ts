@@ -116,8 +116,8 @@ describe('GET /releases/{a}/diff/{b}', () => {
       `${ofYield}/diff/${SECOND}`,
       `${FIRST}/diff/${SECOND}?threshold=-1`,
     ]
-    const told = await tellRefusals(paths.map((path) => [path, () => compare(path)]))
-    await expect(told).toMatchFileSnapshot('refused.txt')
+    const refusals = await tellRefusals(paths.map((path) => [path, () => compare(path)]))
+    await expect(refusals).toMatchFileSnapshot('refused.txt')
   })
 
   test('takes all that either release covers for one area where none are loaded', async () => {

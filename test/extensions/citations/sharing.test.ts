@@ -37,7 +37,7 @@ async function shared(
 }
 
 describe('what is shared', () => {
-  test('has an address that its owner is told as often as it is asked for, and others never', async () => {
+  test('has an address that its owner gets as often as it is asked for, and others never', async () => {
     const { person } = service
     const { id, share, headers } = await shared(person)
     expect(share).toEqual({

@@ -72,15 +72,15 @@ describe('an account whose disk is full', () => {
     expect(body).toMatchObject({ fields: 1, refused: 399 })
   })
 
-  test('because of another upload is told what to wait for, and keeps what it had', async () => {
+  test('because of another upload gets what to wait for, and has what it had', async () => {
     const person = await newPerson(service.app)
     await put(person, 'old')
     await addRow(person, 'draft', MOST_BYTES - 100)
     const { status, headers, body } = await put(person, 'old')
     expect([status, body.code, headers['retry-after']]).toEqual([503, 'OVERLOADED', '60'])
     expect(body.error).toMatch(/^Replaced, deleted and arriving collections of yours fill the disk/)
-    const kept = await call(service.app, 'GET /fields', { by: person })
-    expect(kept.body.fields).toBe(1)
+    const after = await call(service.app, 'GET /fields', { by: person })
+    expect(after.body.fields).toBe(1)
   })
 })
 

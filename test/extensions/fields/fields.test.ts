@@ -92,7 +92,7 @@ describe('a collection', () => {
     expect([fields, most_fields]).toEqual([3 * 30 + 3, 500_000])
   })
 
-  test('has its wrong fields told with id and reason, and keeps the others', async () => {
+  test('has its wrong fields refused with id and reason, and the others stored', async () => {
     const of = (id: unknown, geometry: unknown, more: object = {}) => ({
       type: 'Feature',
       id,
@@ -125,11 +125,11 @@ describe('a collection', () => {
     const { status, body } = await put('mixed', collectionOf(sent))
     expect(status).toBe(200)
     expect([body.fields, body.refused]).toEqual([2, 14])
-    const told = body.refusals.map(
+    const refused = body.refusals.map(
       ({ row, id = '-', code, error }: Record<string, string>) =>
         `${row} ${String(id).slice(0, 20)} ${code}\n  ${error}\n`,
     )
-    await expect(told.join('\n')).toMatchFileSnapshot('refused-fields.txt')
+    await expect(refused.join('\n')).toMatchFileSnapshot('refused-fields.txt')
     expect(await idsIn('mixed')).toEqual([FEATURES[0]?.id, FEATURES[1]?.id])
   })
 
@@ -182,7 +182,7 @@ describe('an upload that fails', () => {
     url = await service.app.listen({ port: 0, host: '127.0.0.1' })
   })
 
-  test('is told why, and leaves the collection as it was', async () => {
+  test('gets the reason, and leaves the collection as it was', async () => {
     await put('whole', collectionOf(FEATURES.slice(0, 2)))
     const text = JSON.stringify(collectionOf(FEATURES))
     const cases: [name: string, body: string, type?: string][] = [
@@ -244,7 +244,7 @@ describe('an upload that fails', () => {
     expect((await get('/gone')).status).toBe(404)
   })
 
-  test('because of its beginning is told so at once, and ends its connection, where nothing reads the rest', async () => {
+  test('because of its beginning is refused at once, and ends its connection, where nothing reads the rest', async () => {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const sending = httpRequest(`${url}/fields/early`, {
         method: 'PUT',
@@ -447,7 +447,7 @@ describe('changes since a release', () => {
     expect(await numberWith(`release=${before}&threshold=0`)).toBe(0)
   })
 
-  test('that cannot be told are refused', async () => {
+  test('that cannot be computed are refused', async () => {
     expect((await get('/changing/changes')).body.code).toBe('INVALID_PARAMETERS')
     expect((await get('/changing/changes?since=none')).body.code).toBe('NOT_FOUND')
     expect((await get('/none/changes?since=none')).body.code).toBe('NOT_FOUND')

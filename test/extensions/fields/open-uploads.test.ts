@@ -94,7 +94,7 @@ describe('slow uploads', () => {
     })
   })
 
-  test('are one at a time of an account: another one is told to come back', async () => {
+  test('are one at a time of an account: another one is refused', async () => {
     await withSlow([service.person], async ([slow]) => {
       const { status, headers, body } = await put(service.person, 'second')
       expect([status, body.code, slow?.status]).toEqual([503, 'OVERLOADED', undefined])

@@ -83,8 +83,8 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
     const item = page.locator('.item', { hasText: 'Coop-7' })
     expect(await item.innerText()).toContain('121 fields')
     await page.getByText('In all 121 of 500,000 fields, 0.01 of 250 MB.').waitFor()
-    const kept = (await asked('/Coop-7', 'application/geo+json')).body.features
-    expect(kept.map(({ id }: { id: string }) => id).sort()).toEqual(FEATURES.map(({ id }) => id).sort())
+    const stored = (await asked('/Coop-7', 'application/geo+json')).body.features
+    expect(stored.map(({ id }: { id: string }) => id).sort()).toEqual(FEATURES.map(({ id }) => id).sort())
   })
 
   test('replace a collection where that is confirmed, and say why a file is refused as a whole', async () => {
@@ -137,7 +137,7 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
     await clickMiddle()
     const { items } = (await asked('/Coop-7/advice?product=yield')).body
     const item = items.find(({ id }: { id: string }) => id === MIDDLE.id)
-    const [field, value] = (await told().innerText()).split('\n')
+    const [field, value] = (await summary().innerText()).split('\n')
     expect(field).toBe(`UPI/60, Plot 60, ${item.location.area_ha} ha`)
     expect(value).toBe(`Yield, Normal: ${valueIn(item, 'Normal')} kg/ha`)
     await page.getByLabel('Season').selectOption('Below Normal')
@@ -149,7 +149,7 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
       .first()
       .click()
     await drawn(page)
-    await told().getByRole('link', { name: 'Advice for this field' }).click()
+    await summary().getByRole('link', { name: 'Advice for this field' }).click()
     await page.getByRole('button', { name: 'Get the advice' }).waitFor()
     expect((await page.getByLabel('Corners').inputValue()).split('\n')).toHaveLength(4)
     expect(await page.getByLabel('Name of the field').inputValue()).toBe(items[0].location.name)
@@ -172,7 +172,7 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
     expect(await page.locator('tr.wrong').count()).toBe(0)
     // From so far away the field in the middle is less than a pixel.
     await clickMiddle()
-    expect((await told().innerText()).split(',')[0]).toBe('p1')
+    expect((await summary().innerText()).split(',')[0]).toBe('p1')
   })
 
   test('show which fields have changed since an earlier release', async () => {
@@ -231,14 +231,14 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
   }
 
   /** What is said of a field. */
-  const told = () => visit.page.locator('[role=status]', { has: visit.page.getByRole('link') })
+  const summary = () => visit.page.locator('[role=status]', { has: visit.page.getByRole('link') })
 
   async function clickMiddle(): Promise<void> {
     const canvas = visit.page.locator('.pane canvas')
     await drawn(visit.page)
     const { width = 0, height = 0 } = (await canvas.boundingBox()) ?? {}
     await canvas.click({ position: { x: width / 2, y: height / 2 } })
-    await told().waitFor()
+    await summary().waitFor()
   }
 
   const asked = (path: string, accept = 'application/json') =>

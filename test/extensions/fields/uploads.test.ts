@@ -37,7 +37,7 @@ describe('an upload', () => {
       .replace('{', '{ "k": 7, ')
     const feature = JSON.stringify({ ...FIELD, properties: 0 })
     const sent = feature.replace('"properties":0', `"properties":0, "properties" : ${spaced} `)
-    const kept = properties.replace('{', '{"k":7,')
+    const compact = properties.replace('{', '{"k":7,')
     const collection = `{"type":"FeatureCollection","features":[${sent}]}`
     const sequence = `\u001e${sent}\n`
     for (const [type, body] of [
@@ -47,20 +47,20 @@ describe('an upload', () => {
       ['application/geo+json-seq', sequence],
     ] as const) {
       expect((await put('digits', body, type)).body).toMatchObject({ fields: 1, refused: 0 })
-      expect((await get('/digits')).text).toContain(`"properties":${kept}}`)
-      expect((await get('/digits', NDJSON)).text).toContain(`"properties":${kept}}`)
-      expect((await get('/digits', GEOJSON)).text).toContain(`"properties":${kept}}`)
+      expect((await get('/digits')).text).toContain(`"properties":${compact}}`)
+      expect((await get('/digits', NDJSON)).text).toContain(`"properties":${compact}}`)
+      expect((await get('/digits', GEOJSON)).text).toContain(`"properties":${compact}}`)
     }
     const table = (await get('/digits', 'text/csv')).text
     expect((await put('digits', table.replace('sep', ''), 'text/csv')).body.fields).toBe(1)
-    expect((await get('/digits', GEOJSON)).text).toContain(`"properties":${kept}}`)
+    expect((await get('/digits', GEOJSON)).text).toContain(`"properties":${compact}}`)
   })
 
   test('reads ids that are numbers as text, or says what to send', async () => {
     const of = (id: string) => `${JSON.stringify({ ...FIELD, id: 0 }).replace('"id":0', `"id":${id}`)}\n`
-    const kept = ['7', '-1', '1e3', '1.5', '9007199254740991']
+    const ids = ['7', '-1', '1e3', '1.5', '9007199254740991']
     const lost = ['12345678901234567890', '0.123456789012345678901', '1e400', 'true', '[1]']
-    const { body } = await put('numbers', [...kept, ...lost].map(of).join(''), NDJSON)
+    const { body } = await put('numbers', [...ids, ...lost].map(of).join(''), NDJSON)
     expect(await idsIn('numbers')).toEqual(['-1', '1.5', '1000', '7', '9007199254740991'])
     const rule =
       'id must be a text, or a number of at most 16 digits up to 9007199254740991: send longer ones as text.'
@@ -88,7 +88,7 @@ describe('an upload', () => {
     expect(twice.body.error).toBe('The first line names more than one column note.')
   })
 
-  test('has its features of too many members told, before they are parsed', async () => {
+  test('has its features of too many members refused, before they are parsed', async () => {
     const members = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`a${at}`, 0]))
     const sent = [

@@ -21,11 +21,11 @@ test.each([
   // Not what binary fractions make of it: 0.3 - 0.1 is 0.2.
   ['absolute', 0.2, 0.1, 0.3, false],
   ['absolute', 0.2, 0.1, 0.31, true],
-] as const)('%s %d: from %d to %d is told: %s', (kind, value, before, after, told) => {
-  expect(findChanges(over({ kind, value }), [at(before)], [at(after)]).length > 0).toBe(told)
+] as const)('%s %d: from %d to %d counts: %s', (kind, value, before, after, counts) => {
+  expect(findChanges(over({ kind, value }), [at(before)], [at(after)]).length > 0).toBe(counts)
 })
 
-test('values that come and go are told, whatever the threshold, those that are gone last', () => {
+test('values that come and go count, whatever the threshold, those that are gone last', () => {
   const watch = over({ kind: 'relative', value: 1e9 })
   expect(findChanges(watch, [at(1, 'DAP'), at(2)], [at(2), at(3, 'Ash')])).toEqual([
     { input: 'Ash', scenario: 'Normal', before: null, after: 3, change: null, change_percent: null },
@@ -33,7 +33,7 @@ test('values that come and go are told, whatever the threshold, those that are g
   ])
 })
 
-test('small steps of a layer add up while others are told, and what is gone is told once', () => {
+test('small steps of a layer add up while others are sent, and what is gone is sent once', () => {
   const watch = over({ kind: 'absolute', value: 10 })
   const steps = [
     [at(100), at(50, 'DAP'), at(1, 'Ash')],
@@ -43,10 +43,10 @@ test('small steps of a layer add up while others are told, and what is gone is t
   const [first = [], second = [], third = []] = steps
   const changes = findChanges(watch, first, second)
   expect(changes.map(({ input }) => input)).toEqual(['DAP', 'Ash'])
-  const told = updateNotified(first, second, changes)
-  expect(told).toEqual([at(100), at(70, 'DAP')])
-  expect(findChanges(watch, told, second)).toEqual([])
-  expect(findChanges(watch, told, third)).toMatchObject([{ input: 'Urea', before: 100, after: 116 }])
+  const notified = updateNotified(first, second, changes)
+  expect(notified).toEqual([at(100), at(70, 'DAP')])
+  expect(findChanges(watch, notified, second)).toEqual([])
+  expect(findChanges(watch, notified, third)).toMatchObject([{ input: 'Urea', before: 100, after: 116 }])
 })
 
 test('an input and a scenario watch one layer of several', () => {

@@ -5,13 +5,13 @@ import { expect, test } from 'vitest'
 import { claimMessage, deleteOldMessages } from '#src/extensions/messages/queries.ts'
 import { startApp } from '#test/setup/app.ts'
 import { call } from '#test/setup/calls.ts'
-import { createSender, DOORS } from '#test/setup/gateway.ts'
+import { CHANNELS, createSender } from '#test/setup/gateway.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { makeAdmin, newPerson } from '#test/setup/people.ts'
 
 // Runs on a server alone: another connection holds locks, and two services share a database.
 
-const service = openService({ settings: DOORS })
+const service = openService({ settings: CHANNELS })
 const newSender = (from?: string) => createSender(() => service.app, from)
 
 test('a database that does not answer costs three seconds, and the same message is answered afterwards', async () => {
@@ -134,7 +134,7 @@ test('harvests by message count in an area as often as the others, and make no g
     ...{ from_feedback: 0, from_messages: 0, scenarios: [], districts: [] },
     message_ratings: { count: 7, mean: 2 },
   })
-  // By then the others have told 1,000 to 9,500 kg/ha: what lies beyond is not counted.
+  // By then the others have reported 1,000 to 9,500 kg/ha: what lies beyond is not counted.
   const harvests = [1000, 9500, 4000, 4000, 4000]
   for (const [person, harvest] of harvests.entries()) {
     const by = await newPerson(service.app)
@@ -160,7 +160,7 @@ test('harvests by message count in an area as often as the others, and make no g
   const { body: near } = await call(service.app, 'GET /advisory/yield/point?lat=9.4&lng=38.5')
   const normalOf = ({ yield_data }: typeof body) =>
     yield_data.find(({ scenario }: { scenario: string }) => scenario === 'Normal').yield_kg_ha
-  // Five accounts, the newest four of the seven senders, and the one who told twice.
+  // Five accounts, the newest four of the seven senders, and the one who reported twice.
   const expected = (5 * normalOf(body) - 22_500 + 4 * (normalOf(body) - 9000) + (normalOf(near) - 2000)) / 10
   expect(bias).toBeCloseTo(expected, 6)
 })

@@ -3,16 +3,16 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { App } from '#src/http/app.ts'
 import { withOtherService } from '#test/accounts/other-service.ts'
 import { call } from '#test/setup/calls.ts'
-import { createSender, DOORS } from '#test/setup/gateway.ts'
+import { CHANNELS, createSender } from '#test/setup/gateway.ts'
 import { openService } from '#test/setup/open-service.ts'
 
 // Runs on both databases: its statements are written for both.
 
-const service = openService({ settings: DOORS })
+const service = openService({ settings: CHANNELS })
 
 describe('messages by the hundred', () => {
-  /** The door of a process counts its messages. */
-  const OWN = { ...DOORS, MESSAGES_A_DAY: '30', RELEASE_MAX_AGE_MS: '60000' }
+  /** The channel of a process counts its messages. */
+  const OWN = { ...CHANNELS, MESSAGES_A_DAY: '30', RELEASE_MAX_AGE_MS: '60000' }
 
   test('of one sender at once get their number of answers, and one that says so', async () => {
     await withOtherService(service, OWN, async (app) => {
@@ -38,11 +38,11 @@ describe('messages by the hundred', () => {
     })
   })
 
-  test('at once, more than a process answers, are kept by the gateway, which sends them again', async () => {
-    await withOtherService(service, DOORS, async (app) => {
+  test('at once, more than a process answers, stay with the gateway, which sends them again', async () => {
+    await withOtherService(service, CHANNELS, async (app) => {
       const send = (index: number) => {
         const from = `+2516${index}`
-        const query = new URLSearchParams({ secret: DOORS.SMS_SECRET, from, text: 'HELP', id: '1' })
+        const query = new URLSearchParams({ secret: CHANNELS.SMS_SECRET, from, text: 'HELP', id: '1' })
         return call(app, `GET /messages/sms?${query}`)
       }
       const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => send(index)))
@@ -61,9 +61,9 @@ describe('messages by the hundred', () => {
     const now = Date.now()
     const clock = vi.spyOn(Date, 'now').mockReturnValue(now)
     onTestFinished(() => clock.mockRestore())
-    await withOtherService(service, DOORS, async (app) => {
+    await withOtherService(service, CHANNELS, async (app) => {
       const ask = (from: string, text: string, id: string = randomUUID()) => {
-        const query = new URLSearchParams({ secret: DOORS.SMS_SECRET, from, text, id })
+        const query = new URLSearchParams({ secret: CHANNELS.SMS_SECRET, from, text, id })
         return call(app, `GET /messages/sms?${query}`)
       }
       const send = (index: number) => ask(`+2517${index % 90}`, 'HELP', `${index}`)
@@ -72,7 +72,7 @@ describe('messages by the hundred', () => {
       expect(new Set(answered)).toEqual(new Set([expect.stringMatching(/^Send a crop/)]))
       const { status, body, headers } = await send(250)
       expect([status, body.code, headers['retry-after']]).toEqual([503, 'OVERLOADED', '5'])
-      const ussd = { phoneNumber: '+25181', sessionId: 'x', text: '1*Fiche', secret: DOORS.USSD_SECRET }
+      const ussd = { phoneNumber: '+25181', sessionId: 'x', text: '1*Fiche', secret: CHANNELS.USSD_SECRET }
       expect((await call(app, 'POST /messages/ussd', { payload: ussd })).text).toMatch(/^(CON|END) Fiche\./)
       expect((await ask('+25180', 'STOP')).text).toMatch(/^You get no more messages/)
       clock.mockReturnValue(now + 5001)
@@ -86,13 +86,13 @@ describe('STOPs by the hundred', () => {
   const asker =
     (app: App) =>
     (from: string, text: string, id: string = randomUUID()) => {
-      const query = new URLSearchParams({ secret: DOORS.SMS_SECRET, from, text, id })
+      const query = new URLSearchParams({ secret: CHANNELS.SMS_SECRET, from, text, id })
       return call(app, `GET /messages/sms?${query}`)
     }
   const DONE = /^You get no more messages/
 
-  test('at once, of ever new numbers, take no place of other messages, and each counts when it is sent again', async () => {
-    await withOtherService(service, DOORS, async (app) => {
+  test('at once, of ever new numbers, hold no other messages up, and each counts when it is sent again', async () => {
+    await withOtherService(service, CHANNELS, async (app) => {
       const ask = asker(app)
       const stop = (index: number) => ask(`+2515${index}`, 'STOP', '1')
       const stops = Array.from({ length: 40 }, (_, index) => stop(index))
@@ -106,11 +106,11 @@ describe('STOPs by the hundred', () => {
     })
   })
 
-  test('have a rate of their own, beyond which the gateway keeps them', async () => {
+  test('have a rate of their own, beyond which they stay with the gateway', async () => {
     const now = Date.now()
     const clock = vi.spyOn(Date, 'now').mockReturnValue(now)
     onTestFinished(() => clock.mockRestore())
-    await withOtherService(service, DOORS, async (app) => {
+    await withOtherService(service, CHANNELS, async (app) => {
       const ask = asker(app)
       for (let index = 0; index < 50; index++)
         expect((await ask(`+25130${index}`, 'STOP')).text).toMatch(DONE)
@@ -123,7 +123,7 @@ describe('STOPs by the hundred', () => {
   })
 
   test('of one sender need no database, but for what was answered; one after a START counts', async () => {
-    await withOtherService(service, DOORS, async (app) => {
+    await withOtherService(service, CHANNELS, async (app) => {
       const ask = asker(app)
       const from = '+251200'
       const first = await ask(from, 'STOP', 'first')

@@ -1,12 +1,12 @@
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { describe, expect, test } from 'vitest'
 import { call } from '#test/setup/calls.ts'
-import { createSender, DOORS } from '#test/setup/gateway.ts'
+import { CHANNELS, createSender } from '#test/setup/gateway.ts'
 import { openService } from '#test/setup/open-service.ts'
 
 // Runs on both databases: its statements are written for both.
 
-const service = openService({ settings: { ...DOORS, MESSAGES_A_DAY: '30' } })
+const service = openService({ settings: { ...CHANNELS, MESSAGES_A_DAY: '30' } })
 const newSender = (from?: string) => createSender(() => service.app, from)
 const get = (url: string) => call(service.app, `GET ${encodeURI(url)}`)
 
@@ -23,13 +23,13 @@ describe('a message', () => {
     while (pages.at(-1)?.includes('Send MORE.')) pages.push(await send('MORE'))
     expect(pages.map(segmentsOf)).toEqual(pages.map(() => 1))
     const { body } = await get('/advisory/point?lat=9.5&lng=38.5&crop=wheat')
-    const told = pages.flatMap(figuresIn).sort((a, b) => a - b)
+    const shown = pages.flatMap(figuresIn).sort((a, b) => a - b)
     const values = [
       ...body.yield.yield_data.map((entry: { yield_kg_ha: number }) => entry.yield_kg_ha),
       ...body.fertilizer.fertilizer_data.map((entry: { rate_kg_ha: number }) => entry.rate_kg_ha),
       ...body.isfm.isfm_data.map((entry: { rate_tons_ha: number }) => entry.rate_tons_ha),
     ]
-    expect(told).toEqual(values.sort((a: number, b: number) => a - b))
+    expect(shown).toEqual(values.sort((a: number, b: number) => a - b))
     expect(pages.join(' ')).not.toContain('Forage')
     expect(await send('MORE')).toBe('There is no more. Send HELP for examples.')
   })
@@ -275,7 +275,7 @@ describe('a sender', () => {
 
   /** A message as a form has it. */
   async function sendEncoded(text: string, more = '', from = `+2519${Math.floor(Math.random() * 1e8)}`) {
-    const query = `secret=${DOORS.SMS_SECRET}&from=${encodeURIComponent(from)}&text=${text}${more}`
+    const query = `secret=${CHANNELS.SMS_SECRET}&from=${encodeURIComponent(from)}&text=${text}${more}`
     const inQuery = await call(service.app, `GET /messages/sms?${query}`)
     const inForm = await call(service.app, 'POST /messages/sms', {
       payload: query.replace(/from=%2B2519/, 'from=%2B2518'),
@@ -332,7 +332,7 @@ describe('a sender', () => {
     expect(await send('wheat 9.5 38.5')).toContain('Code A2.')
   })
 
-  test('gets as many answers in a day as the operator allows, is told once, and then nothing; others are answered', async () => {
+  test('gets as many answers in a day as the operator allows, reads so once, and then gets nothing; others are answered', async () => {
     const send = newSender()
     const replies: string[] = []
     for (let message = 0; message < 33; message++) replies.push(await send('HELP'))
@@ -366,7 +366,7 @@ describe('a gateway that asks again', () => {
       const { status, body } = await get(`/messages/sms?${query}`)
       return [status, body.code, body.error]
     }
-    const secret = `secret=${DOORS.SMS_SECRET}`
+    const secret = `secret=${CHANNELS.SMS_SECRET}`
     expect(await ask('from=1&text=a')).toEqual([
       401,
       'UNAUTHORIZED',
@@ -384,7 +384,7 @@ describe('a gateway that asks again', () => {
   })
 
   test('may post a form or JSON', async () => {
-    const url = `POST /messages/sms?secret=${DOORS.SMS_SECRET}`
+    const url = `POST /messages/sms?secret=${CHANNELS.SMS_SECRET}`
     const form = await call(service.app, url, {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       payload: new URLSearchParams({ from: '+1', text: 'fert 9.5, 38.5', id: 'x' }).toString(),

@@ -1,4 +1,4 @@
-// Runs on a server alone: on the embedded database a first answer may take longer than a door waits.
+// Runs on a server alone: on the embedded database a first answer may take longer than a channel waits.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
@@ -35,7 +35,7 @@ describe('a bot', () => {
     })
     await new Promise<void>((listening) => forwarder.listen(0, '127.0.0.1', listening))
     const url = `http://127.0.0.1:${(forwarder.address() as AddressInfo).port}`
-    // A door says that it is busy where the first look at a place takes long.
+    // A channel says that it is busy where the first look at a place takes long.
     for (const [index, text] of ['9.5 38.5', 'FORAGE Remera'].entries()) {
       await forward({ update_id: 2000 + index, message: { message_id: 1, chat: { id: 9 }, text } })
     }

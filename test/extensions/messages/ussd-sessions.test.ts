@@ -1,4 +1,4 @@
-// Runs on a server alone: on the embedded database a first answer may take longer than a door waits.
+// Runs on a server alone: on the embedded database a first answer may take longer than a channel waits.
 import type { AddressInfo } from 'node:net'
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -13,7 +13,7 @@ describe("a session in the form of Africa's Talking", () => {
   beforeAll(async () => {
     await service.app.listen({ host: '127.0.0.1', port: 0 })
     url = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}/messages/ussd`
-    // A door says that it is busy where the first look at a place takes long.
+    // A channel says that it is busy where the first look at a place takes long.
     const form = { sessionId: 'first', phoneNumber: '+254711999999', serviceCode: '*384*96#' }
     for (const text of ['2*9.5 38.5', '2*oromiya', '1*Fiche']) {
       await ask(USSD_SECRET, { ...form, text })

@@ -82,7 +82,7 @@ test('each area has the share of it with values, or the reason why it has none',
   expect(await items('?country_code=eth&product=fertilizer')).toEqual(found)
 })
 
-test('of one area it is told why it is empty, product by product', async () => {
+test('of one area the reasons for a gap are there, product by product', async () => {
   const [area, ...others] = await items('?area=D')
   expect(others).toEqual([])
   expect(area?.products).toEqual([
@@ -116,7 +116,7 @@ test('of one area it is told why it is empty, product by product', async () => {
   expect(potato?.products[0]?.reason).toBe('The crop is not available for Ethiopia; its crops are: wheat.')
 })
 
-test('a release that is not published any more is told of where it is named', async () => {
+test('a release that is not published any more is said where it is named', async () => {
   const found = await items(`?release=${OLD}&country_code=eth&product=fertilizer`)
   expect(shares(found)).toEqual([
     ['A', 100, undefined],

@@ -91,7 +91,7 @@ describe('EDR', () => {
     }
   })
 
-  test('positions take turns with other long work, as slices of batches do', async () => {
+  test('positions share the event loop with other long work, as slices of batches do', async () => {
     const next = vi.spyOn(service.app.slices, 'next')
     onTestFinished(() => next.mockRestore())
     expect((await get(`${COLLECTION}/position?${POINT}`)).status).toBe(200)

@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test, vi } from 'vitest'
 import type { RegionStatistics } from '#src/advice/region-statistics.ts'
-import { createAreas, type RequestContext } from '#src/extensions/ogc/areas.ts'
+import { createAreas, type ReadContext } from '#src/extensions/ogc/areas.ts'
 import { ringOf } from '#test/advice/polygon/shapes.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { call } from '#test/setup/calls.ts'
@@ -171,7 +171,7 @@ describe('features of areas', () => {
     expect((await get(`${ITEMS}/X`)).body.code).toBe('NOT_FOUND')
   })
 
-  test('have a tag that lasts until boundaries are loaded, and may be kept for a minute', async () => {
+  test('have a tag that lasts until boundaries are loaded, and may be cached for a minute', async () => {
     const { headers } = await get(ITEMS)
     expect(headers['cache-control']).toMatch(/^public, max-age=60/)
     const tag = { 'if-none-match': headers.etag }
@@ -184,17 +184,17 @@ describe('features of areas', () => {
   })
 })
 
-test('an answer with other boundaries than those of its tag is kept by nobody', async () => {
+test('an answer with other boundaries than those of its tag is cached nowhere', async () => {
   const headers = new Map([['etag', '"a"']])
   const reply = {
     removeHeader: (name: string) => headers.delete(name) && reply,
     header: (name: string, value: string) => headers.set(name, value) && reply,
   }
   const areas = createAreas(service.app, {} as RegionStatistics)
-  const withPermit = vi.fn((read: () => unknown) => read())
+  const withDatabasePermit = vi.fn((read: () => unknown) => read())
   const contextWith = (boundaries: string) => {
-    const context = { reply, snapshot: { boundaries }, withPermit }
-    return context as unknown as RequestContext
+    const context = { exchange: { reply, withDatabasePermit }, snapshot: { boundaries } }
+    return context as unknown as ReadContext
   }
   const db = service.database.reader
   const { rows } = await sql<{ boundaries: string }>`select boundaries_version() as boundaries`.execute(db)
@@ -210,5 +210,5 @@ test('an answer with other boundaries than those of its tag is kept by nobody', 
   await areas.loaded(contextWith('others'))
   expect(headers.has('etag')).toBe(false)
   // Two pages, and the levels of each boundaries once.
-  expect(withPermit).toHaveBeenCalledTimes(4)
+  expect(withDatabasePermit).toHaveBeenCalledTimes(4)
 })

@@ -71,8 +71,8 @@ test.each<[path: string, idsOf: (codes: string[]) => string[]]>([
       expect(made.ids).toEqual(accept === 'text/html' ? undefined : ids)
       expect(made.text).toContain(`http://${host}/ogc${path}/${ids.at(-1)}?f=`)
       expect(made.text).not.toContain('localhost')
-      const kept = await listAt(path, { accept, host })
-      expect([kept.slices, kept.status, kept.text === made.text]).toEqual([0, 200, true])
+      const cached = await listAt(path, { accept, host })
+      expect([cached.slices, cached.status, cached.text === made.text]).toEqual([0, 200, true])
       const tag = { accept, host, 'if-none-match': made.headers.etag }
       expect(await listAt(path, tag)).toMatchObject({ slices: 0, status: 304 })
     }

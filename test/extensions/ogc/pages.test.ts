@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { RegionStatistics } from '#src/advice/region-statistics.ts'
 import type { AreaRow } from '#src/catalog/area-queries.ts'
 import { ApiError } from '#src/errors.ts'
-import { createAreas, type RequestContext } from '#src/extensions/ogc/areas.ts'
+import { createAreas, type ReadContext } from '#src/extensions/ogc/areas.ts'
 import type { App } from '#src/http/app.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 
@@ -10,8 +10,8 @@ import type { PublishedRelease } from '#src/lookup/releases.ts'
 
 const LATE = new ApiError('OVERLOADED', 'The service is busy.')
 const NEVER = 3
-const KEPT = { etag: '"a"' }
-const NOT_KEPT = { 'cache-control': 'no-store' }
+const CACHED = { etag: '"a"' }
+const NOT_CACHED = { 'cache-control': 'no-store' }
 const AREAS = ['A', 'B', 'C'].map((code) => ({ code, level: 1, version: 'v' }) as AreaRow)
 
 /** Statistics of three areas that are computed, until that of one fails. */
@@ -23,22 +23,23 @@ async function ask(failing: number, { error = LATE as Error, versions = 'vvv', u
   const find = async () =>
     [...versions].map((version, at) => ({ version, stored: () => null, compute: compute(at) }))
   const figures = { find, columnsOf: () => ['mean'] } as unknown as RegionStatistics
-  const headers = new Map(Object.entries(KEPT))
+  const headers = new Map(Object.entries(CACHED))
   const reply = {
     removeHeader: (name: string) => headers.delete(name) && reply,
     header: (name: string, value: string) => headers.set(name, value) && reply,
   }
-  const context = { reply, withPermit: (read: () => unknown) => read(), pause: async () => {} }
+  const exchange = { reply, withDatabasePermit: (read: () => unknown) => read() }
+  const context = { exchange, pause: async () => {} }
   const areas = createAreas({ database: {} } as unknown as App, figures)
   const release = {} as PublishedRelease
-  const found = await areas.statistics(release, AREAS, context as unknown as RequestContext, until)
+  const found = await areas.statistics(release, AREAS, context as unknown as ReadContext, until)
   return [found, Object.fromEntries(headers)]
 }
 
-test('statistics end where one is late or the time is over, and no cache keeps such an answer', async () => {
-  expect(await ask(NEVER)).toEqual([[[0], [1], [2]], KEPT])
-  expect(await ask(2)).toEqual([[[0], [1]], NOT_KEPT])
-  expect(await ask(NEVER, { until: 0 })).toEqual([[[0]], NOT_KEPT])
+test('statistics end where one is late or the time is over, and such an answer is not cached', async () => {
+  expect(await ask(NEVER)).toEqual([[[0], [1], [2]], CACHED])
+  expect(await ask(2)).toEqual([[[0], [1]], NOT_CACHED])
+  expect(await ask(NEVER, { until: 0 })).toEqual([[[0]], NOT_CACHED])
 })
 
 test.each([

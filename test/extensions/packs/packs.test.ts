@@ -128,11 +128,11 @@ describe.each([
           Object.assign(cells, await askCells(product, crop, place))
         }
       }
-      const told = Object.entries(row).filter(
+      const inRow = Object.entries(row).filter(
         ([name, cell]) => /^(yield|fertilizer|isfm|forage)_/.test(name) && cell,
       )
       const answered = Object.entries(cells).filter(([name]) => !name.startsWith('release_'))
-      expect(Object.fromEntries(told)).toEqual(Object.fromEntries(answered))
+      expect(Object.fromEntries(inRow)).toEqual(Object.fromEntries(answered))
       for (const [name, release] of Object.entries(cells)) {
         expect(columns).toContain(name)
         if (name.startsWith('release_')) expect(row[name]).toBe(release)
@@ -201,7 +201,7 @@ test('a pack is found in any case, is the same file each time, and is answered a
   ])
 })
 
-test('a text is compressed once, and kept so', async () => {
+test('a text is compressed once, and stored so', async () => {
   const url = '/packs/eth/ETH-03-05.csv'
   const plain = await get(url)
   const gzip = { 'accept-encoding': 'gzip' }

@@ -53,14 +53,14 @@ async function tellAt(place: typeof PLACE, by: Person, ...harvests: number[]): P
   for (const yield_kg_ha of harvests) {
     const { body } = await call(service.app, 'POST /advisory/yield/point', { by, payload: asked })
     const payload = { rating: 4, observed: { yield_kg_ha } }
-    const told = await call(service.app, `POST /history/${body.history_id}/feedback`, { by, payload })
-    expect(told.status).toBe(200)
+    const sent = await call(service.app, `POST /history/${body.history_id}/feedback`, { by, payload })
+    expect(sent.status).toBe(200)
     ids.push(body.history_id)
   }
   return ids
 }
 
-/** All accounts and all that was told are so old. */
+/** All accounts and all reports are so old. */
 async function age(months: number): Promise<void> {
   const then = sql`now() - make_interval(months => ${months}::integer)`
   await execute(sql`update app_user set created_at = ${then}`)
@@ -132,7 +132,7 @@ test('sums of one harvest and of known ones at places of low prediction have noi
   expect(Math.max(...differences) - Math.min(...differences)).toBeGreaterThan(4800 / 2)
 })
 
-test('an area counts what its accounts have told as soon as they are enough, whatever the country has counted', async () => {
+test('an area counts what its accounts have reported as soon as they are enough, whatever the country has counted', async () => {
   const [first, second] = [await newPeople(3), await newPeople(3)]
   for (const person of first) await tellAt(ELSEWHERE, person, 500)
   for (const person of await newPeople(5)) await tell(person, 500)
@@ -183,7 +183,7 @@ test('50,000 harvests of one account, the newest, keep nobody from counting', as
   expect((await sumsOf('ETH')).n).toBe(40)
 }, 120_000)
 
-test('five fields of one farmer, and five places of one sender, are not told', async () => {
+test('five fields of one farmer, and five places of one sender, are not shown', async () => {
   const [farmer] = await newPeople(1)
   const [id] = await tell(farmer as Person, 2777, 2778, 2779, 2780, 2781)
   await age(3)
@@ -209,7 +209,7 @@ test('an account that tells most counts as often as the others, and keeps nobody
   expect((await skill()).n).toBe(38)
 })
 
-test('accounts count that are a month old and confirmed, with what was told before the month began', async () => {
+test('accounts count that are a month old and confirmed, with what was reported before the month began', async () => {
   const people = await newPeople(5)
   const ids: string[] = []
   for (const person of people) ids.push(...(await tell(person, 500)))
@@ -229,7 +229,7 @@ test('accounts count that are a month old and confirmed, with what was told befo
   expect((await skill()).n).toBe(35)
 })
 
-test('what is corrected or deleted once it counts changes nothing, and is not told by a difference', async () => {
+test('what is corrected or deleted once it counts changes nothing, and no difference shows it', async () => {
   const before = await skill()
   await execute(sql`update advisory_feedback set observed = '{"yield_kg_ha": 9000}'`)
   await expectRefused()

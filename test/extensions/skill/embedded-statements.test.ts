@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { yieldPrediction } from '#schemas/products/yield.ts'
 import { findRelease, type ReleaseRow } from '#src/catalog/release-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import { addKept, findCounted, findSkill, listKept } from '#src/extensions/skill/queries.ts'
+import { addSkill, findCounted, findSkill, listSkill } from '#src/extensions/skill/queries.ts'
 import { findAreas, listObserved, rateByMessages } from '#src/extensions/skill/scorecard-queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { openService } from '#test/setup/open-service.ts'
@@ -32,10 +32,10 @@ test('statements of skill', async () => {
     { ...row, level: 1, area_code: areas?.[1]?.code ?? '' },
   ]
   for (const key of ['00', 'ff']) {
-    for (const one of rows) await inTransaction(db, (trx) => addKept(trx, id, { sums: one, keys: [key] }))
+    for (const one of rows) await inTransaction(db, (trx) => addSkill(trx, id, { sums: one, keys: [key] }))
   }
   expect([...(await findCounted(db, id))].toSorted()).toEqual(['0 00', '0 ff', '1 00', '1 ff'])
-  expect(await listKept(db, id)).toMatchObject(
+  expect(await listSkill(db, id)).toMatchObject(
     rows.map(({ area_code }) => ({ code: area_code, n: 80, bias: 2, mae: 3, within: null, rpss: null })),
   )
   expect(await findSkill(db, series, place)).toMatchObject({

@@ -90,7 +90,7 @@ test('however scores of areas of all levels are subtracted from each other, enou
   )
 })
 
-test('rows that say nothing are told by their lines, and the others are read', () => {
+test('rows that say nothing are named by their lines, and the others are read', () => {
   const text =
     '\ufeffplot,lat,lng,yield_kg_ha\na,9.5,38.5,3100\nb,95,38.5,1\n\n"c\nd",9.5,x,1\ne,9.5,38.5\nf,-1,30,0\n'
   expect(readObservations(text, 'yield_kg_ha', 200_000)).toEqual({
@@ -127,7 +127,7 @@ function gatherOdds(normal: readonly number[]): Gathered {
     pair: { predicted: 1, observed: 1 },
     within: null,
     season: { odds: [0.95 - odds, odds, 0.05], outcome: index % 2 },
-    told: index === 0,
+    isSeasonNamed: index === 0,
     key: `${index}`,
     predictions: [{ scenario: 'Normal', predicted: 1 }],
     observer: `account ${index}`,
@@ -150,13 +150,13 @@ const oddsOf = (normal: readonly number[]) =>
 
 test('bins of fewer than five accounts have their number alone, and the bin that would tell them as well', () => {
   expect(oddsOf([0.3, 0.3, 0.3, 0.3])).toBeNull()
-  const told = (normal: readonly number[]) =>
+  const binsOf = (normal: readonly number[]) =>
     oddsOf(normal)?.reliability[1]?.bins.map(({ count, observed }) => [count, observed])
   const of = (count: number, odds: number) => Array.from({ length: count }, () => odds)
-  const alone = told(of(6, 0.3))
+  const alone = binsOf(of(6, 0.3))
   expect(alone?.[3]).toEqual([6, 0.5])
   const [three, four, five] = [3, 4, 5].map(
-    (bin) => told([...of(6, 0.3), ...of(5, 0.4), ...of(1, 0.5)])?.[bin],
+    (bin) => binsOf([...of(6, 0.3), ...of(5, 0.4), ...of(1, 0.5)])?.[bin],
   )
   expect([three, four, five]).toEqual([
     [6, 0.5],

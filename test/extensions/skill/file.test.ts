@@ -13,10 +13,10 @@ const testDatabase = ownDatabase('empty')
 test('agro scorecard scores the odds and ranges of a release against a file', async () => {
   await withDatabase(testDatabase, (database) => loadRelease(database, OUTLOOK))
   const file = join(await newFolder(), 'trials.csv')
-  // The yield of Normal five times, and five yields of a season that is told.
+  // The yield of Normal five times, and five yields of a season that is named.
   const near = Array(5).fill('9.5,38.2,2000,')
-  const told = Array(5).fill('9.5,38.2,2900,below normal')
-  await writeFile(file, ['lat,lng,yield_kg_ha,scenario', ...near, ...told].join('\n'))
+  const named = Array(5).fill('9.5,38.2,2900,below normal')
+  await writeFile(file, ['lat,lng,yield_kg_ha,scenario', ...near, ...named].join('\n'))
   const parameters = ['scorecard', 'yield-eth-wheat-2026-07-v1', '--observations', file, '--json']
   const { stdout } = await runAgro(testDatabase, ...parameters)
   const { odds } = JSON.parse(stdout)
@@ -25,7 +25,7 @@ test('agro scorecard scores the odds and ranges of a release against a file', as
   expect(odds.brier).toBeCloseTo((0.78 + 0.98) / 2, 12)
 
   // As a spreadsheet saves it, with decimal commas and rows that were once used.
-  const rows = [...near, ...told].map((row) => row.replaceAll(',', ';').replaceAll('.', ','))
+  const rows = [...near, ...named].map((row) => row.replaceAll(',', ';').replaceAll('.', ','))
   const table = ['sep=;', 'lat;lng;yield_kg_ha;scenario', ';;;', ...rows, ' ;;;', ';;;'].join('\r\n')
   await writeFile(file, Buffer.from(`\ufeff${table}`, 'utf16le'))
   const again = await runAgro(testDatabase, ...parameters)

@@ -201,7 +201,7 @@ describe('what an observation is held against', () => {
     expect(pairOf([...predictions([0.5, 0.3, 0.2]).slice(0, 2), dominant])).toBe(2500)
   })
 
-  test('the season is that of the nearest value, or the one that was told', () => {
+  test('the season is that of the nearest value, or the one that was named', () => {
     const odds: [number, number, number] = [0.2, 0.3, 0.5]
     const outcomeOf = (observed: number, season?: string) =>
       judge(predictions(odds), { observed, season }).season?.outcome
@@ -226,7 +226,7 @@ describe('what an observation is held against', () => {
     expect(selectPredictions([of('hill'), of(null)])).toEqual([of('hill'), of(null)])
   })
 
-  test('sums leave out ranges and odds that may not be told', () => {
+  test('sums leave out ranges and odds that may not be shown', () => {
     const [one] = [judge(predictions([0.2, 0.3, 0.5]), { observed: 2900 })]
     const list = [{ ...(one as NonNullable<typeof one>), within: true }]
     expect(sumSkill(list)).toMatchObject({ n: 1, sum_difference: 100, n_range: 1, n_within: 1, n_odds: 1 })
@@ -244,7 +244,7 @@ describe('what an observation is held against', () => {
   })
 
   const seenAs = (predicted: number, observed: number) => ({
-    ...{ pair: { predicted, observed }, within: null, season: null, told: false },
+    ...{ pair: { predicted, observed }, within: null, season: null, isSeasonNamed: false },
   })
 
   /** Sums with these draws, one after the other. */

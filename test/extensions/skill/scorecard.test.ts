@@ -46,7 +46,7 @@ async function observe(lng: number, more: number, by: Person = service.person): 
   expect((await call(service.app, `POST /history/${id}/feedback`, { by, payload })).status).toBe(200)
 }
 
-test('what was observed is held against what was told, by scenario and area; small groups are not shown', async () => {
+test('what was observed is held against what was predicted, by scenario and area; small groups are not shown', async () => {
   const by = await newPerson(service.app)
   expect((await call(service.app, `GET /releases/${CODE}/scorecard`, { by })).status).toBe(403)
   const others = await Promise.all([1, 2, 3, 4].map(() => newPerson(service.app)))

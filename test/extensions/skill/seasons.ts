@@ -29,16 +29,16 @@ function drawOutcome(roll: (bound: number) => number, [below, normal, above]: Pe
   return Number(rolled >= below) + Number(rolled >= below + normal)
 }
 
-/** What the odds that are told have to do with those that seasons are drawn from. */
+/** What the odds that are stated have to do with those that seasons are drawn from. */
 const KINDS = {
   /** They are the same, and tell much. */
   sharp: (roll) => {
     const percents = drawOdds(roll)
     return { percents, outcome: drawOutcome(roll, percents) }
   },
-  /** A third each, rounded, is told and true. */
+  /** A third each, rounded, is stated and true. */
   climatology: (roll) => ({ percents: [33, 33, 33], outcome: drawOutcome(roll, [33, 33, 33]) }),
-  /** Much is told, and a third each is true. */
+  /** Much is stated, and a third each is true. */
   pretended: (roll) => ({ percents: drawOdds(roll), outcome: drawOutcome(roll, [33, 33, 33]) }),
 } satisfies Record<string, (roll: (bound: number) => number) => DrawnSeason>
 

@@ -31,7 +31,7 @@ const SEASONS = 10_000
 /** So many of them were seen in ETH-01, and all others in ETH-09. */
 const FEW = 20
 
-/** What was told of each season, and what was harvested: within 300 kg/ha of the value of the season that came. */
+/** What was predicted of each season, and what was harvested: within 300 kg/ha of the value of the season that came. */
 const roll = createDice(7)
 const seen = drawSeasons('sharp', SEASONS).map(({ percents, outcome }, index) => ({
   area: index < FEW ? ('ETH-01' as const) : ('ETH-09' as const),
@@ -158,7 +158,7 @@ test('an area has the figures of the most likely scenario; the command says the 
   expect(text).toContain(`Odds of ${SEASONS}: Brier score ${card.odds?.brier.toFixed(3)}`)
 })
 
-test('nothing is told before it is kept, and without the option answers are as before', async () => {
+test('nothing is said before it is stored, and without the option answers are as before', async () => {
   const plain = await ask('ETH-09', '')
   const asked = await ask('ETH-09')
   expect(asked.body).toEqual({ ...plain.body, skill: null })
@@ -206,7 +206,7 @@ describe('once it is kept', () => {
     }
   })
 
-  test('all doors to a place tell it, each product for itself; tables refuse it, and texts leave it out', async () => {
+  test('all ways to a place have it, each product for itself; tables refuse it, and texts leave it out', async () => {
     const skill = await skillAt('ETH-09')
     const { lat, lng } = PLACES['ETH-09']
     const payload = { lat, lng, skill: true }

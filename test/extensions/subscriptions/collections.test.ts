@@ -135,16 +135,16 @@ test('an account with many subscriptions does not go before one with a single on
   await keep('north', [featureAt('a', 38.2)], other)
   const { id } = await subscribe({ fields: 'north' }, other)
   await sql`update subscription set release = null`.execute(writer)
-  const turns: number[] = []
+  const counts: number[] = []
   for (let round = 0; round < 40; round++) {
     await sql`update subscription set leased_until = null`.execute(writer)
     const claimed: string[] = []
     while (!claimed.includes(id)) claimed.push(...(await claimChanged(writer, 1, true)).map((one) => one.id))
-    turns.push(claimed.length)
+    counts.push(claimed.length)
   }
   // By halves: by the order of accounts it would be always the first or the tenth.
-  expect(Math.min(...turns)).toBe(1)
-  expect(turns.filter((turn) => turn <= 4).length).toBeGreaterThan(30)
+  expect(Math.min(...counts)).toBe(1)
+  expect(counts.filter((count) => count <= 4).length).toBeGreaterThan(30)
 })
 
 test('where the earlier release is gone, all fields may have changed', async () => {
@@ -160,7 +160,7 @@ test('where the earlier release is gone, all fields may have changed', async () 
   })
 })
 
-test('a deleted collection is told of no more', async () => {
+test('nothing is sent of a deleted collection', async () => {
   await publish([100, 100], [50, 50])
   await keep('north', [featureAt('a', 38.2)])
   const { id } = await subscribe({ fields: 'north' })

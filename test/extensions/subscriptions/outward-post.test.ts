@@ -108,14 +108,14 @@ test('a redirect is an answer and is not followed; of a long answer little is re
 })
 
 test('a proxy of the environment is not used', async () => {
-  const kept = { ...process.env }
+  const before = { ...process.env }
   Object.assign(process.env, { HTTP_PROXY: 'http://127.0.0.1:9', http_proxy: 'http://127.0.0.1:9' })
   try {
     expect(await postOutward(`http://127.0.0.1:${port}/`, MESSAGE, OPEN, { signal })).toBe(204)
   } finally {
     delete process.env.HTTP_PROXY
     delete process.env.http_proxy
-    Object.assign(process.env, kept)
+    Object.assign(process.env, before)
   }
 })
 
@@ -126,7 +126,7 @@ test('whoever ends waits for nobody', async () => {
   await expect(posted).rejects.toThrow()
 })
 
-/** A collection of the old generation; `gc` is there once V8 was told so. */
+/** A collection of the old generation; `gc` is there once V8 has the flag. */
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
@@ -138,13 +138,13 @@ test.each([
   async (_does, path, outcome) => {
     const [connected, arrived] = [once(server, 'connection'), once(server, 'request')]
     const posted = postOutward(`http://127.0.0.1:${port}${path}`, MESSAGE, OPEN, { signal, withinMs: 500 })
-    const told = posted.catch((error: Error) => error.message)
+    const result = posted.catch((error: Error) => error.message)
     const [socket] = (await connected) as [Socket]
     const closed = once(socket, 'close')
     await arrived
     collect()
     await closed
-    expect(await told).toEqual(typeof outcome === 'number' ? outcome : expect.stringContaining(outcome))
+    expect(await result).toEqual(typeof outcome === 'number' ? outcome : expect.stringContaining(outcome))
   },
 )
 
@@ -210,10 +210,10 @@ test.each<[string, (socket: Socket) => void, unknown]>([
     const posted = postOutward(target, MESSAGE, OPEN, { signal, withinMs: 500 })
     const [socket] = (await connected) as [Socket]
     const closed = socket.closed || once(socket, 'close').catch(() => {})
-    const told = await posted.catch((error: Error) => error)
+    const result = await posted.catch((error: Error) => error)
     // Who answers nobody has perhaps answered too soon.
-    if (waits) expect(told).toEqual(expected)
-    else expect([expect.any(Number), FAILS]).toContainEqual(told)
+    if (waits) expect(result).toEqual(expected)
+    else expect([expect.any(Number), FAILS]).toContainEqual(result)
     await closed
     receiver.close()
   }

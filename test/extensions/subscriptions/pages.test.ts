@@ -40,10 +40,10 @@ describe.skipIf(!CHROMIUM)('subscriptions, in the page of an account', () => {
     await page.reload()
     const item = page.locator('.item', { hasText: 'My field' })
     await item.getByText('Disabled: the address answered that it is gone').waitFor()
-    const [told] = await subscribed()
+    const [made] = await subscribed()
     expect(await item.innerText()).toContain('Changes by more than 10 % go to')
     const place = { type: 'point', lat: 9.5, lng: 38.5 }
-    expect(told).toMatchObject({ product: 'fertilizer', input: 'Urea', place })
+    expect(made).toMatchObject({ product: 'fertilizer', input: 'Urea', place })
     expect(await shown.count()).toBe(0)
     await item.getByRole('button', { name: 'Enable My field again' }).click()
     await item.getByText('Active.').waitFor()

@@ -64,7 +64,7 @@ function expectSignedBy(...secrets: string[]): void {
     expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(JSON.parse(body))
 }
 
-test('what changes by more than the threshold is told once, signed, with what it was before', async () => {
+test('what changes by more than the threshold is sent once, signed, with what it was before', async () => {
   // Something else is published as well, as everywhere.
   const elsewhere = onePixelRelease({ Urea: 1 }, { countryCode: 'rwa', cropCode: 'potato' })
   await loadRelease(service.database, elsewhere, { publish: true })
@@ -116,7 +116,7 @@ test('what changes by more than the threshold is told once, signed, with what it
   expect(await get(id)).toMatchObject({ release: after, failing_since: null })
 })
 
-test('several processes tell it once; a small change is not told, and small ones add up', async () => {
+test('several processes send it once; a small change is not sent, and small ones add up', async () => {
   await publish({ Urea: 200 })
   const { id } = await subscribe()
   const { code: second } = await publish({ Urea: 215 })
@@ -192,7 +192,7 @@ test('410 disables at once, a day of failures does, too; enabled again, the last
     const enabled = await ask(`POST /subscriptions/${id}/enable`)
     expect(enabled.body).toMatchObject({ status: 'active', disabled_reason: null })
     const { writer } = service.database
-    // An attempt may have begun when it was enabled: its end would not be noted any more, nor its turn given back.
+    // An attempt may have begun when it was enabled: its end would not be noted any more, nor its lease given back.
     await sql`update webhook_delivery set attempts = 10, leased_until = null`.execute(writer)
     look()
     await failed(id)
@@ -248,7 +248,7 @@ test('a renewed secret and the one before sign, and a new JWT_SECRET loses neith
   expectSignedBy(secret, renewed)
 })
 
-test('what is withdrawn is told, and a polygon, an area and what is not published yet can be watched', async () => {
+test('what is withdrawn is sent, and a polygon, an area and what is not published yet can be watched', async () => {
   const { code } = await publish({ Urea: 1000 })
   const geometry = { ...FIELD_IN_PIXEL, bbox: ['junk'] }
   const polygon = await subscribe({ lat: undefined, lng: undefined, geometry })
@@ -342,7 +342,7 @@ async function besideOdd(answer: string) {
   return { odd, id }
 }
 
-test('who upgrades the connection is refused, and others are told', async () => {
+test('who upgrades the connection is refused, and others get theirs', async () => {
   const { odd, id } = await besideOdd(
     'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
   )
@@ -355,7 +355,7 @@ test('who upgrades the connection is refused, and others are told', async () => 
   }).finally(odd.close)
 })
 
-test('others are told while receivers of several accounts say nothing', async () => {
+test('others get theirs while receivers of several accounts say nothing', async () => {
   const { odd, id } = await besideOdd('')
   await whileServing(async () => {
     await arrived(id)
@@ -374,16 +374,16 @@ describe('the owner of a subscription', () => {
     const { code } = await publish({ Urea: 100 })
     const { id, secret } = await subscribe({ name: 'My field' })
     const before = await get(id)
-    const { status, body: told } = await ask(`POST /subscriptions/${id}/test`)
-    expect([status, told]).toEqual([200, { id: expect.any(String), outcome: 'delivered', status: 204 }])
+    const { status, body: outcome } = await ask(`POST /subscriptions/${id}/test`)
+    expect([status, outcome]).toEqual([200, { id: expect.any(String), outcome: 'delivered', status: 204 }])
     expectSignedBy(secret)
     expect(receiver.received[0]?.headers).toMatchObject({
-      'webhook-id': told.id,
+      'webhook-id': outcome.id,
       'content-type': 'application/cloudevents+json; charset=utf-8',
     })
     const change = { before: 100, after: 100, change: 0, change_percent: 0 }
     expect(eventAt()).toMatchObject({
-      id: told.id,
+      id: outcome.id,
       source: `/subscriptions/${id}`,
       data: { test: true, release: code, release_before: code, changes: [{ input: 'Urea', ...change }] },
     })
@@ -395,14 +395,14 @@ describe('the owner of a subscription', () => {
   test.each([
     ['a redirect is not followed', 302, { outcome: 'refused', status: 302 }],
     ['410 disables nothing', 410, { outcome: 'refused', status: 410 }],
-    ['that nobody answers is told', 'closed', { outcome: 'unanswered', status: null }],
-  ] as const)('in a test %s', async (_what, answer, told) => {
+    ['that nobody answers is named', 'closed', { outcome: 'unanswered', status: null }],
+  ] as const)('in a test %s', async (_what, answer, outcome) => {
     await publish({ Urea: 100 })
     const url = answer === 'closed' ? 'http://127.0.0.1:1/' : receiver.url
     if (answer !== 'closed') receiver.answer = answer
     const { id } = await subscribe({ url })
     const before = await get(id)
-    expect((await ask(`POST /subscriptions/${id}/test`)).body).toMatchObject(told)
+    expect((await ask(`POST /subscriptions/${id}/test`)).body).toMatchObject(outcome)
     expect(await get(id)).toEqual(before)
   })
 

@@ -90,11 +90,11 @@ test('attempts that end at once are no turn: all messages of an account come wit
         select ${body.id}, '{}', now() - interval '1 hour' from generate_series(1, 4)`.execute(writer)
     }
   }
-  let [claims, told] = [0, 0]
-  for (; told < 12 && claims < 200; claims++) {
+  let [claims, sent] = [0, 0]
+  for (; sent < 12 && claims < 200; claims++) {
     const [delivery] = (await claimDeliveries(writer, 1, 1)) ?? []
     if (delivery?.userId === prompt.user.id) {
-      told++
+      sent++
       await recordDelivered(writer, delivery)
     } else if (delivery) {
       await sql`
@@ -103,7 +103,7 @@ test('attempts that end at once are no turn: all messages of an account come wit
       await recordFailed(writer, delivery, -1)
     }
   }
-  expect(told).toBe(12)
+  expect(sent).toBe(12)
   expect(claims).toBeLessThanOrEqual(mostSilent + 12)
 })
 

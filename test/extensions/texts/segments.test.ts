@@ -12,7 +12,7 @@ describe('how many segments a text takes', () => {
     ['a'.repeat(307), 3],
     ['€'.repeat(80), 1],
     ['€'.repeat(81), 2],
-    // One that takes two places is not divided: 152 and 153 of the places are used.
+    // One that takes two units is not divided: 152 and 153 of the units are used.
     [`${'a'.repeat(152)}€${'a'.repeat(152)}`, 3],
     ['ä'.repeat(160), 1],
     ['ሀ'.repeat(70), 1],
@@ -21,7 +21,7 @@ describe('how many segments a text takes', () => {
     ['ሀ'.repeat(135), 3],
     ['😀'.repeat(35), 1],
     ['😀'.repeat(36), 2],
-    // 67 places hold 33 pairs, and one is left over in each.
+    // 67 units hold 33 pairs, and one is left over in each.
     ['😀'.repeat(66), 2],
     ['😀'.repeat(67), 3],
     [`${'a'.repeat(70)}ç`, 2],

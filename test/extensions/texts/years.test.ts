@@ -32,7 +32,7 @@ const sumOf = (text: string) =>
 
 describe.each([ETHIOPIA, RWANDA])('the odds of all places of a grid over $country', (area) => {
   test('add up to ten years in texts', async () => {
-    let told = 0
+    let counted = 0
     for (const { lat, lng } of placesIn(area)) {
       const query = `lat=${lat}&lng=${lng}&country_code=${area.country}&crop=${area.crop}`
       const { status, text } = await call(
@@ -40,10 +40,10 @@ describe.each([ETHIOPIA, RWANDA])('the odds of all places of a grid over $countr
         `GET /advisory/yield/point?${query}&format=text&max_segments=5`,
       )
       if (status !== 200) continue
-      told++
+      counted++
       expect(sumOf(text), text).toBe(10)
     }
-    expect(told).toBeGreaterThan(20)
+    expect(counted).toBeGreaterThan(20)
   })
 
   test('add up in messages, each input by itself', async () => {

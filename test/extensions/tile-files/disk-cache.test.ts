@@ -49,7 +49,7 @@ async function numbersIn(folder: string): Promise<number[]> {
     .sort((a, b) => a - b)
 }
 
-/** Reads parts one after the other; each is kept before the next one. */
+/** Reads parts one after the other; each is stored before the next one. */
 async function keep(files: ReturnType<typeof diskCached>, numbers: number[]): Promise<void> {
   for (const number of numbers) {
     expect(await files.read(part(number).range)).toEqual(part(number).bytes)
@@ -76,7 +76,7 @@ test('what was read is read from the disk then, by other processes and later one
 test.each([
   ['changed', (bytes: Buffer) => bytes.fill(0, 7, 8)],
   ['cut off', (bytes: Buffer) => bytes.subarray(1)],
-])('what is %s on the disk is read from the store again, and kept anew', async (_, damage) => {
+])('what is %s on the disk is read from the store again, and stored anew', async (_, damage) => {
   const folder = await newFolder()
   const store = newStore()
   const files = diskCached(store, folder, LIMITS)
@@ -88,7 +88,7 @@ test.each([
   expect(files.state().failures).toBe(1)
 })
 
-test('what fails at the store is not kept', async () => {
+test('what fails at the store is not stored', async () => {
   const folder = await newFolder()
   const failing = diskCached({ read: () => Promise.reject(new Error('damaged')) }, folder, LIMITS)
   await expect(failing.read(part(1).range)).rejects.toThrow('damaged')
@@ -106,8 +106,8 @@ test('a folder stays within its bound, and what was used longest ago goes first'
   }
   // They are used once more.
   await keep(files, [0, 5, ...numbers(90, 96)])
-  const kept = await numbersIn(folder)
-  expect(kept).toEqual([0, 5, ...numbers(13, 96)])
+  const stored = await numbersIn(folder)
+  expect(stored).toEqual([0, 5, ...numbers(13, 96)])
   for (let number = 96; number < 160; number++) {
     await keep(files, [number])
     expect((await filesOf(folder)).length).toBeLessThanOrEqual(100)
@@ -115,7 +115,7 @@ test('a folder stays within its bound, and what was used longest ago goes first'
   expect(files.state().evictions).toBeGreaterThan(50)
 })
 
-test('what is larger than an eighth of the bound is not kept', async () => {
+test('what is larger than an eighth of the bound is not stored', async () => {
   const folder = await newFolder()
   const files = diskCached(newStore(), folder, { ...LIMITS, mostBytes: 7999 })
   await keep(files, [1])

@@ -39,7 +39,7 @@ const openS3 = async (listener: RequestListener) =>
   )
 
 test.each([
-  ['all of a file in the place of a part', 200, 'the answer is 200'],
+  ['all of a file for a part', 200, 'the answer is 200'],
   ['more than it was asked for', 206, 'the answer has more than 65536 bytes'],
 ])('a server that sends %s fills no memory', async (_, status, reason) => {
   let sent = 0
@@ -61,7 +61,7 @@ test.each([
   expect(sent).toBeLessThan(20e6)
 })
 
-test('a server that ends a connection which was kept open is asked once more, and no more than that', async () => {
+test('a server that ends a connection which was left open is asked once more, and no more than that', async () => {
   let asked = 0
   const endAt = new Set([2, 4, 5])
   const files = await openWeb((request, response) => {

@@ -16,7 +16,7 @@ interface Asked {
   fail(error: Error): void
 }
 
-/** What is read through a guard from a store that answers when it is told to. */
+/** What is read through a guard from a store that answers when the test says so. */
 function newStore(limits: Partial<typeof LIMITS> = {}) {
   const asked: Asked[] = []
   const ranges: RangeReader = {
@@ -152,7 +152,7 @@ test('a folder that hangs is away once all that may be read of it at a time has 
   expect(store().isAway).toBe(true)
 })
 
-test('a cache that cannot be written is told of at the start', async () => {
+test('a cache that cannot be written is named at the start', async () => {
   const file = join(await newFolder(), 'file')
   await writeFile(file, '')
   const config = loadConfig({
@@ -164,6 +164,6 @@ test('a cache that cannot be written is told of at the start', async () => {
   })
   expect(await warned).toEqual([
     { reason: expect.stringContaining('ENOTDIR') },
-    'nothing is kept in TILE_DISK_CACHE_DIR: it cannot be written',
+    'nothing is stored in TILE_DISK_CACHE_DIR: it cannot be written',
   ])
 })

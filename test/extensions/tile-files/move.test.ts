@@ -123,7 +123,7 @@ test('a release whose files are damaged is not moved, and one that was deleted c
   await expect(moveRelease(database, code, 'files')).rejects.toThrow(`There is no release ${code}`)
 })
 
-/** What happens in turn, told by whoever waits or is done. */
+/** What happens one after the other, said by who waits or is done. */
 async function inTurn(shared: boolean, begin: (onWait: () => void) => Promise<unknown>) {
   const events: string[] = []
   const held = shared
@@ -159,7 +159,7 @@ test('nothing is loaded or moved while files are swept, and two loads do not wai
   await loadRelease(database, onePixelRelease({ Urea: 1 }))
   const source = onePixelRelease({ Urea: 2 }, { forecastPeriod: '2031-01-01' })
   const load = (onWait: () => void) => loadRelease(database, source, { tell: onWait })
-  const move = (onWait: () => void) => moveRelease(database, CODE, 'postgis', { tell: onWait })
+  const move = (onWait: () => void) => moveRelease(database, CODE, 'postgis', { onWait })
   expect(await inTurn(false, load)).toEqual(WAITED)
   expect(await inTurn(false, move)).toEqual(WAITED)
   const other = onePixelRelease({ Urea: 3 }, { forecastPeriod: '2031-02-01' })
@@ -179,8 +179,8 @@ test('what was not written to its end is swept after a day, and each sweep and m
   const records = []
   const filter = { userId: undefined, since: undefined, kind: undefined }
   for await (const { kind, detail } of listRecords(database.writer, filter)) records.push([kind, detail])
-  const told = records.filter(([kind]) => kind === 'files_swept' || kind === 'release_moved')
-  expect(told.slice(0, 3)).toEqual([
+  const moves = records.filter(([kind]) => kind === 'files_swept' || kind === 'release_moved')
+  expect(moves.slice(0, 3)).toEqual([
     ['files_swept', { files: 1, bytes: 7, unfinished: 1 }],
     ['release_moved', { release: CODE, store: 'files' }],
     ['release_moved', { release: CODE, store: 'postgis' }],

@@ -17,8 +17,8 @@ test.each([
   [{ TILE_STORE: 'https://tiles.example.org/agro' }, 'https://tiles.example.org/agro'],
   [{ TILE_STORE: 's3://bucket/a/b%20c/' }, 's3://bucket/a/b c'],
   [{ TILE_STORE: 's3://bucket' }, 's3://bucket'],
-])('%o leads to where tiles are', async (settings, place) => {
-  expect((await openFileStore(read(settings)))?.place).toBe(place)
+])('%o leads to where tiles are', async (settings, address) => {
+  expect((await openFileStore(read(settings)))?.address).toBe(address)
 })
 
 test.each([

@@ -3,12 +3,12 @@ import { collectionOf } from '#test/advice/polygons/ask.ts'
 import { type Agent, connectAgent } from '#test/setup/agents.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { call } from '#test/setup/calls.ts'
-import { createSender, DOORS } from '#test/setup/gateway.ts'
+import { CHANNELS, createSender } from '#test/setup/gateway.ts'
 import { openService } from '#test/setup/open-service.ts'
 
-// Runs on a server alone: the statements of each door have tests of their own on both databases.
+// Runs on a server alone: the statements of each channel have tests of their own on both databases.
 
-const service = openService({ settings: { ...DOORS, RELEASE_MAX_AGE_MS: '0' } })
+const service = openService({ settings: { ...CHANNELS, RELEASE_MAX_AGE_MS: '0' } })
 const send = createSender(() => service.app)
 
 let agent: Agent
@@ -25,7 +25,7 @@ const normalOf = (entries: Entry[]) =>
   entries.find(({ scenario }) => scenario === 'Normal')?.yield_kg_ha as number
 
 describe('the mean of an area', () => {
-  test.each(['Amhara', 'Fiche'])('is the same at all doors: %s', async (place) => {
+  test.each(['Amhara', 'Fiche'])('is the same at all channels: %s', async (place) => {
     const { yield_data, release, place: found } = await get('/advisory/yield', { place })
     const mean = normalOf(yield_data)
     const all = await get('/advisory', { place })

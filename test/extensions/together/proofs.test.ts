@@ -12,17 +12,17 @@ test('a proof of version 1.2.0 stays in the history, and out of how a cited answ
   const { app, person: by } = service
   const point = { lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth' }
   const current = await call(app, 'POST /advisory/fertilizer/point', { payload: point })
-  const kept = {
+  const members = {
     request: { ...point, proof: true },
     answer: { ...current.body, proof: [{ release: current.body.release, merkle_root: 'x', pixels: [] }] },
   }
   const from = { product: 'fertilizer', releases: [current.body.release] }
-  const id = await recorderOn(service.database.writer)(recordOf(by, { ...from, ...kept }))
-  expect((await call(app, `GET /history/${id}`, { by })).body).toMatchObject(kept)
+  const id = await recorderOn(service.database.writer)(recordOf(by, { ...from, ...members }))
+  expect((await call(app, `GET /history/${id}`, { by })).body).toMatchObject(members)
 
   const share = await call(app, `POST /history/${id}/share`, { by })
   const { verify, ...cited } = (await call(app, `GET /cite/${share.body.id}`)).body
-  expect(cited).toMatchObject(kept)
+  expect(cited).toMatchObject(members)
   const { headers, body: payload } = verify
   const again = await call(app, 'POST /advisory/fertilizer/point', { headers, payload })
   expect([again.status, createHash('sha256').update(again.text).digest('hex')]).toEqual([200, verify.sha256])

@@ -45,7 +45,7 @@ const [LAST_BUT_ONE, LAST] = [...scripts, ...joinParts(scripts)]
   .sort()
   .slice(-2)
 
-/** Runs `agro`, and leaves out how far it is, which a slow machine is told. */
+/** Runs `agro`, and leaves out how far it is, which a slow machine shows. */
 async function agro(database: TestDatabase, ...parameters: string[]): Promise<CliResult> {
   const result = await runAgro(database, ...parameters)
   return { ...result, stderr: result.stderr.replaceAll(/^\w+: \d+ %.*\n/gm, '') }
@@ -224,7 +224,7 @@ describe.sequential('agro export and import', () => {
       await expect(text.replaceAll(VERSION, 'VERSION')).toMatchFileSnapshot('transcripts/imports.txt')
     })
 
-    test('take tables that nobody has told them of, with computed columns and partitions', async () => {
+    test('take tables that they do not name, with computed columns and partitions', async () => {
       const other = await createTestDatabase('empty')
       const make = (rows: string) => `
         create table by_month (

@@ -23,7 +23,7 @@ interface Change {
  * list of releases.
  */
 export const part: OperationsPart = ({ session, left }, { releases }) => {
-  const place = element('div', { 'aria-live': 'polite' })
+  const result = element('div', { 'aria-live': 'polite' })
   const codes = element(
     'datalist',
     { id: 'releases' },
@@ -49,7 +49,7 @@ export const part: OperationsPart = ({ session, left }, { releases }) => {
         { threshold },
         { signal: left },
       )
-      place.replaceChildren(changeTable(comparison.layers, layers), changeTable(comparison.worst, worst))
+      result.replaceChildren(changeTable(comparison.layers, layers), changeTable(comparison.worst, worst))
     },
   })
 
@@ -63,7 +63,7 @@ export const part: OperationsPart = ({ session, left }, { releases }) => {
   }
 
   return {
-    place: section(comparison.title, element('p', {}, comparison.why), codes, form, place),
+    place: section(comparison.title, element('p', {}, comparison.why), codes, form, result),
     actionsOf: (release) => [
       chooseAs('after', release, comparison.asAfter),
       chooseAs('before', release, comparison.asBefore),

@@ -16,7 +16,7 @@ interface Collections {
   most_bytes: number
 }
 
-type Kept = FieldCollection & {
+type StoredUpload = FieldCollection & {
   refused: number
   refusals: { row: number; id?: string; error: string }[]
 }
@@ -30,13 +30,13 @@ const MEDIA_TYPES: Record<string, string> = {
   csv: 'text/csv',
 }
 
-/** The collections of fields: kept here from files, looked at, deleted. */
+/** The collections of fields: made from files, shown, deleted. */
 function fieldsSection({ session, left }: Page) {
   const result = element('div', { 'aria-live': 'polite' })
-  let kept: Collections | undefined
+  let stored: Collections | undefined
   const list = loaded(async () => {
-    kept = await session.get<Collections>('fields')
-    const { items, fields, most_fields, bytes, most_bytes } = kept
+    stored = await session.get<Collections>('fields')
+    const { items, fields, most_fields, bytes, most_bytes } = stored
     return element(
       'div',
       {},
@@ -72,7 +72,7 @@ function fieldsSection({ session, left }: Page) {
   }
 
   async function keep(collection: string, file: File) {
-    const same = kept?.items.find((one) => one.collection === collection)
+    const same = stored?.items.find((one) => one.collection === collection)
     if (same && !confirm(savedFields.replaceSure(collection, savedFields.count(same.fields)))) return
     const stopped = new AbortController()
     const signal = AbortSignal.any([left, stopped.signal])
@@ -87,12 +87,12 @@ function fieldsSection({ session, left }: Page) {
     const headers = { 'content-type': mediaTypeOf(file) }
     const path = `fields/${encodeURIComponent(collection)}`
     try {
-      const answer = await session.send<Kept>(path, file, {
+      const answer = await session.send<StoredUpload>(path, file, {
         ...{ method: 'PUT', headers, signal },
         // The head of the request counts, too, in some browsers.
         onSent: (bytes) => bar.set(Math.min(bytes, file.size)),
       })
-      result.replaceChildren(keptOf(answer))
+      result.replaceChildren(describeUpload(answer))
     } catch (error) {
       result.replaceChildren()
       throw stopped.signal.aborted ? new Error(savedFields.stopped) : error
@@ -104,7 +104,7 @@ function fieldsSection({ session, left }: Page) {
     savedFields.title,
     element('p', {}, savedFields.why),
     list,
-    keepForm(keep, () => kept?.most_bytes ?? Number.POSITIVE_INFINITY),
+    keepForm(keep, () => stored?.most_bytes ?? Number.POSITIVE_INFINITY),
     result,
   )
 }
@@ -164,8 +164,8 @@ const nameIn = ({ name }: File) =>
     .replace(/^[^A-Za-z0-9]+/, '')
     .slice(0, 100)
 
-/** What has come of a file: how many fields are kept, and a table of the others. */
-function keptOf({ collection, fields, refused, refusals }: Kept) {
+/** The outcome of a file: how many fields are stored, and a table of the others. */
+function describeUpload({ collection, fields, refused, refusals }: StoredUpload) {
   const { columns } = savedFields
   const table = tableOf({
     caption: savedFields.refusedCaption,

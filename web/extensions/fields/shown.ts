@@ -22,7 +22,7 @@ import { points } from '../../texts/en.ts'
 import { nameOfLayer, numberText } from '../../texts/names.ts'
 import { savedFields } from './texts.ts'
 
-/** A field as it is kept. */
+/** A field as it is stored. */
 export interface FieldShape {
   id: string
   geometry: Shape
@@ -85,8 +85,8 @@ export function fieldsShown(
     map?.show(features, whole).catch(() => {})
   }
 
-  /** Says in a line what is known of a field. */
-  function tell(at: number) {
+  /** Shows a field in a line. */
+  function describe(at: number) {
     const [shape, one] = [shapes[at], found[at]]
     if (!shape || !one?.location || !layer) return
     const { name, area_ha } = one.location
@@ -106,7 +106,7 @@ export function fieldsShown(
   }
 
   function show(at: number) {
-    tell(at)
+    describe(at)
     const { lat, lng } = found[at]?.location ?? {}
     if (lat === undefined || lng === undefined) return
     map?.mark({ lat, lng }).catch(() => {})
@@ -118,7 +118,7 @@ export function fieldsShown(
   map?.ready.then(
     (drawn) =>
       drawn.on('click', ['feature-fill', 'feature-point'], ({ features }) =>
-        tell(features?.[0]?.properties.at),
+        describe(features?.[0]?.properties.at),
       ),
     () => {},
   )

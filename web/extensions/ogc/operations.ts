@@ -45,7 +45,7 @@ const COLUMNS = [
  * level, or by a press: the first time there is much to compute.
  */
 export const part: OperationsPart = ({ session, view, note, left }, catalog) => {
-  const place = element('div')
+  const result = element('div')
   const form = formOf({
     fields: fieldsOf(catalog, view),
     action: coverage.show,
@@ -69,14 +69,14 @@ export const part: OperationsPart = ({ session, view, note, left }, catalog) => 
       ).finally(() => said.replaceChildren())
       return tableOfCoverage(areas, `coverage-${wanted.country || 'all'}-${wanted.level}.csv`)
     })
-    place.replaceChildren(said, table)
+    result.replaceChildren(said, table)
   }
 
   const [country = '', level, product = ''] = ['country', 'level', 'product'].map(
     (name) => view.get(name) ?? undefined,
   )
   if (level !== undefined) show({ country, level, product })
-  return { place: section(coverage.title, element('p', {}, coverage.why), form, place) }
+  return { place: section(coverage.title, element('p', {}, coverage.why), form, result) }
 }
 
 function fieldsOf({ countries, boundaries, products }: Catalog, view: URLSearchParams) {

@@ -17,7 +17,7 @@ interface Layer {
 }
 
 /**
- * Where, of what and from which change on somebody wants to be told.
+ * Makes the form for a subscription: where, of what and from which change on.
  *
  * @param page of which the address may say what is wanted
  */

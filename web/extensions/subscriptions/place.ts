@@ -5,7 +5,7 @@ import { subscriptions } from './texts.ts'
 const LONGEST = 60_000
 
 /**
- * The way to the form that has changes at a place told, filled in. What a hash says is sent to nobody.
+ * A link to the form for a subscription at a place, filled in. Browsers send no hash.
  *
  * @param wanted as that form reads it
  * @returns none where the place is too much for an address

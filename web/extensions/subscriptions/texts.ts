@@ -1,4 +1,4 @@
-/** Who is told of changes, and where to. */
+/** The subscriptions of an account. */
 export const subscriptions = {
   title: 'Told when values change',
   link: 'Be told when this changes',

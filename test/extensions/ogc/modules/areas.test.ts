@@ -76,10 +76,10 @@ describe('a table of more areas than one call takes', () => {
   }
 
   test('has the means of all of them, and says how far it is', async () => {
-    const told: number[][] = []
-    const rows = await tableOf([1000, 1], (found, all) => told.push([found, all]))
+    const seen: number[][] = []
+    const rows = await tableOf([1000, 1], (found, all) => seen.push([found, all]))
     expect(rows.map(({ values }) => values)).toEqual(areas.map(({ code }) => [Number(code), null]))
-    expect(told).toEqual([
+    expect(seen).toEqual([
       [1000, 1001],
       [1001, 1001],
     ])
