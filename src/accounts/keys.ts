@@ -19,7 +19,7 @@ import { deleteKey, insertKey, listKeys } from './key-queries.ts'
 import { tokenHash } from './token-queries.ts'
 import { findLimit } from './user-queries.ts'
 
-/** Several times the longest request: each item of an endless list of scopes would be a mistake to tell of. */
+/** Several times the longest request: each item of an endless list of scopes would be a mistake to name. */
 const BODY_LIMIT = 4096
 
 const NO_ADMIN = 'The scope admin is for keys of callers with the role admin.'

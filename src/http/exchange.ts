@@ -98,6 +98,11 @@ export class Exchange<Request = FastifyRequest> {
     return this.app.withDatabasePermit(this.reply.request.exchange, work)
   }
 
+  /** Notes an outcome at the database, without a permit: never refused, also without a client. */
+  note(work: () => Promise<void>): Promise<void> {
+    return this.wait(() => this.app.noteWithPermit(this.reply.request, work))
+  }
+
   /** Waits for the next slice of the event loop, in turn with other callers. @param signal ends the wait */
   nextSlice(signal?: AbortSignal): Promise<void> {
     return this.app.slices.next(this.clientKey, signal)
