@@ -3,7 +3,7 @@ import { authSchemas, LoginRequest, Reauthentication, sessionSchemas } from '#sc
 import { SCOPES } from '#schemas/keys.ts'
 import type { Db } from '#src/data/tables.ts'
 import type { App } from '#src/http/app.ts'
-import type { Accounts, Caller } from '#src/http/plugins/authentication.ts'
+import type { Accounts, Caller } from '#src/http/plugins/callers.ts'
 import type { LogFailure } from '#src/http/plugins/logs.ts'
 import { MINUTE_MS } from '#src/lib/dates.ts'
 import { createAccountMail } from './account-mail.ts'

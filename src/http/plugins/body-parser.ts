@@ -8,7 +8,7 @@ import { createLimiter, type Permit } from '#src/lib/limiter.ts'
 import { decodeText } from '#src/lib/text.ts'
 import { createDeadline } from '#src/lib/time-budget.ts'
 import type { App } from '../app.ts'
-import { clientKeyOf } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import { overloaded } from './overload.ts'
 import { waitWhileConnected, whenOver } from './time-budget.ts'
 
@@ -193,24 +193,25 @@ export const longBodies = fp(
     app.addHook('onRoute', (route) => {
       if (!route.config?.longBody) return
       const { bodyLimit = longest } = route
-      route.preParsing = async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
+      route.preParsing = async (request: FastifyRequest, _reply: FastifyReply, payload: unknown) => {
         const bytes = expectedBytes(request, bodyLimit)
-        if (bytes > SHORT_BYTES) await enter(request, reply, bytes)
+        if (bytes > SHORT_BYTES) await enter(request.exchange, bytes)
         // A decoder that failed meanwhile emits no second error.
         const { errored } = payload as Readable
         if (errored) throw errored
       }
     })
 
-    async function enter(request: FastifyRequest, reply: FastifyReply, bytes: number): Promise<void> {
+    async function enter(exchange: Exchange, bytes: number): Promise<void> {
+      const { request, reply } = exchange
       try {
         const permit = await waitWhileConnected(request, (signal) => {
           const deadline = createDeadline(signal)
           deadline.setDue(SLOW_CLIENT_MS, overloaded)
-          return limiter.hold(clientKeyOf(request), bytes, deadline.signal).finally(deadline.end)
+          return limiter.hold(exchange.clientKey, bytes, deadline.signal).finally(deadline.end)
         })
         request.bodyPermit = permit
-        whenOver(request, reply, permit.release)
+        whenOver(exchange, permit.release)
         // The client may have gone before.
         if (request.raw.socket.destroyed) permit.release()
       } catch (error) {

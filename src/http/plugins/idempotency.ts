@@ -214,13 +214,13 @@ export const idempotency = fp(
   { name: 'idempotency', dependencies: ['authentication', 'jobs'] },
 )
 
-function storedAnswer(request: string, reply: FastifyReply, body: object): StoredAnswer {
+function storedAnswer(fingerprint: string, reply: FastifyReply, body: object): StoredAnswer {
   const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
     STORED_HEADERS.test(name) ? [[name, String(value)]] : [],
   )
   // Only successes are stored. A status of an error comes from the deadline.
   const status = reply.statusCode < 400 ? reply.statusCode : 200
-  return { request, status, headers: Object.fromEntries(headers), body }
+  return { request: fingerprint, status, headers: Object.fromEntries(headers), body }
 }
 
 function replay(reply: FastifyReply, fingerprint: string, answer: StoredAnswer): object {
