@@ -11,7 +11,7 @@ const CatalogCrop = t.component('CatalogCrop', {
 
 const AboutMetres = (direction: string, example: number) =>
   t.integerOrNull(
-    `About how many metres a pixel has ${direction}, in the middle of the grid. Null where the CRS is not known.`,
+    `About how many metres a pixel has ${direction}, in the middle of the grid. Null for a local CRS.`,
     example,
   )
 
@@ -274,7 +274,7 @@ export function defineReleasesSchemas(products: readonly ProductContract[], adde
       'Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears away what is left. `unknown`: an older version has begun it, which does not say.',
     ),
   })
-  const release = t.component('ReleaseDescription', 'All that is known of a release.', {
+  const release = t.component('ReleaseDescription', 'All that the service has of a release.', {
     ...members,
     periods: t.array(
       ReleasePeriod,

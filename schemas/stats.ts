@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import * as t from './common.ts'
 import { ofSeasonless, type ProductContract, recordedProductSchema } from './product.ts'
 
-/** Days that `GET /stats` speaks of where it is not told, and the most it does. */
+/** Days that `GET /stats` speaks of by default, and the most it does. */
 export const STATS_DAYS = { default: 30, most: 366 } as const
 
 export const StatsQuery = Type.Object({

@@ -266,7 +266,8 @@ export function databaseUnavailable(): ApiError {
 export class OperatorError extends Error {
   override name = 'OperatorError'
   readonly code: OperatorCode
-  told: object = {}
+  /** Beside the refusal, in JSON. */
+  answer: object = {}
 
   constructor(
     message: string,

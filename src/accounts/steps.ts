@@ -12,13 +12,13 @@ export interface LoginStep {
   /** Of a login. */
   refusals: { missing: ErrorCode; wrong: ErrorCode }
   isOn(db: Db, userId: string): Promise<boolean>
-  /** Judges what is shown beside a right password, and uses it up. */
+  /** Judges the proof beside a right password, and uses it up. */
   judge(
     userId: string,
     shown: object,
     exchange: Exchange,
   ): Promise<'not needed' | 'right' | 'missing' | 'wrong'>
-  /** Refuses what is for admins to one without the step; null where admins need none. */
+  /** Refuses operations of admins to one without the step; null where admins need none. */
   refuseAdmin: (() => ApiError) | null
 }
 

@@ -21,7 +21,7 @@ type RangeKey = Pick<queries.StatedRange, 'product' | 'cropCode'>
 
 const list = listCommand(
   'ranges',
-  'List the plausible ranges: the defaults of products, and the ranges set in their place.',
+  'List the plausible ranges: the defaults of products, and the ranges set instead of them.',
   listWithDefaults,
   {
     none: 'There are no products.',

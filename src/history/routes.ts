@@ -14,6 +14,7 @@ import { toQuerySchema } from '#schemas/point-request.ts'
 import type { Db } from '#src/data/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import { type App, errorResponses, noContent } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import {
   attach,
   DISPOSITION,
@@ -177,24 +178,18 @@ function listRoute({ database, products }: App, { query, list }: HistorySchemas)
     },
     preValidation: readQuery(query),
     handler: async (request: ListCall, reply: FastifyReply) => {
-      const format = negotiateFormat(request.exchange, HISTORY_FORMATS)
+      const { exchange } = request
+      const format = negotiateFormat(exchange, HISTORY_FORMATS)
       const { limit = HISTORY_DEFAULTS.limit, cursor, all } = request.query
       const { filter, filters } = readFilter(request)
-      // Each page and the outlines of each slice queue by themselves: a client may read slowly.
-      const readPage = (page: HistoryFilter) =>
-        request.exchange.withDatabasePermit(() => listHistory(db, page))
-      const readOutlines = format.hasShapes
-        ? (rows: HistoryRow[]) => request.exchange.withDatabasePermit(() => findItemOutlines(db, rows))
-        : undefined
+      const { readPage, readOutlines } = createReaders(exchange, db)
       const sendPages = (pages: AsyncIterable<HistoryRow[]> | HistoryRow[][], next: string | null) => {
         const writer = format.write(createHistoryItems(products.list, filter.kind, next))
-        const slices = listSlices(pages, readOutlines)
+        const slices = listSlices(pages, format.hasShapes ? readOutlines : undefined)
         return sendFile(reply, format, writeItems(writer, slices, { pieceLength: PIECE_LENGTH }))
       }
       if (all === 'true') {
-        if (format === JSON_FORMAT)
-          throw ApiError.invalid('all', 'is for CSV and GeoJSON: ask for them by Accept')
-        if (cursor !== undefined) throw ApiError.invalid('cursor', 'must be left out where all is true')
+        refuseExport(format, cursor)
         await admit(filter.userId, reply.raw)
         return sendPages(listPages(readPage, { ...filter, ...EXPORT_PAGE }), null)
       }
@@ -268,6 +263,20 @@ function deleteRoute(db: Db) {
       return reply.code(204).send()
     },
   } as const
+}
+
+/** Each page and the outlines of each slice queue by themselves: a client may read slowly. */
+function createReaders(exchange: Exchange, db: Db) {
+  return {
+    readPage: (page: HistoryFilter) => exchange.withDatabasePermit(() => listHistory(db, page)),
+    readOutlines: (rows: HistoryRow[]) => exchange.withDatabasePermit(() => findItemOutlines(db, rows)),
+  }
+}
+
+/** @throws {ApiError} INVALID_PARAMETERS where no file of all items can be made */
+function refuseExport(format: Format, cursor: string | undefined): void {
+  if (format === JSON_FORMAT) throw ApiError.invalid('all', 'is for CSV and GeoJSON: ask for them by Accept')
+  if (cursor !== undefined) throw ApiError.invalid('cursor', 'must be left out where all is true')
 }
 
 type ListCall = FastifyRequest<{ Querystring: Static<ReturnType<typeof defineHistoryQuery>> }>

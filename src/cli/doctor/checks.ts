@@ -143,7 +143,7 @@ const SHORT_PASSWORD = 10
 
 function judgeSecret(secret: string | undefined, isServer: boolean) {
   if (secret === undefined) {
-    if (!isServer) return ok('The secret of tokens is kept in DATA_DIR.')
+    if (!isServer) return ok('The secret of tokens is in DATA_DIR.')
     const advice = 'Make one with `openssl rand -base64 48`.'
     return error('JWT_SECRET is not set: the service does not start.', advice)
   }
@@ -296,16 +296,16 @@ export const SERVER_CHECKS: Checks<CheckedDatabase> = {
     )
   },
 
-  'connections.used': answer(queries.countConnections, ({ places, clients }, { config }) => {
+  'connections.used': answer(queries.countConnections, ({ most, clients }, { config }) => {
     const used = clients.reduce((sum, client) => sum + client.connections, 0)
     const names = clients.map(({ application, connections: count }) => `${application} ${count}`)
-    const sentence = `${used} of ${places} connections are used: ${someNames(names)}.`
+    const sentence = `${used} of ${most} connections are used: ${someNames(names)}.`
     const advice = 'Raise max_connections, pool with PgBouncer, or lower DATABASE_POOL_SIZE.'
-    if (used > places * FULL) return error(sentence, advice)
-    if (used > places * CROWDED) return warning(sentence, advice)
-    if (config.DATABASE_POOL_SIZE <= places) return ok(sentence)
-    const most = `A process of the service takes up to ${config.DATABASE_POOL_SIZE} of ${places} connections.`
-    return warning(most, advice)
+    if (used > most * FULL) return error(sentence, advice)
+    if (used > most * CROWDED) return warning(sentence, advice)
+    if (config.DATABASE_POOL_SIZE <= most) return ok(sentence)
+    const need = `A process of the service takes up to ${config.DATABASE_POOL_SIZE} of ${most} connections.`
+    return warning(need, advice)
   }),
 
   async 'connections.encryption'({ ask, config }) {

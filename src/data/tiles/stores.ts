@@ -37,7 +37,7 @@ export interface TileStoreKind {
   takesLoads?(config: Config): boolean
   /** Those of the database are written by the load itself. */
   createWriter?(database: Database, coverage: WrittenCoverage): Promise<PixelWriter>
-  /** Loads share this lock: what is removed meanwhile may be theirs. */
+  /** Loads share this lock: tiles that are removed meanwhile may be theirs. */
   lock?: number
   /** What an export of the database lacks. */
   noteExport?(database: Database): Promise<StoreNotice | undefined>

@@ -150,7 +150,7 @@ function packRoute(app: App, format: PackFormat, { lookup, maps, downloads }: Pa
       }
       const sent = { name, type, tag: hasOneForm ? tag : null }
       const key = `pack ${tag}${isGzipped ? ' gzip' : ''}`
-      const known = downloads.known(key)
+      const known = downloads.facts(key)
       const isHead = request.method === 'HEAD'
       if ((known || isHead) && isUnchanged()) return reply.code(304).send()
       const encode = () => isGzipped && reply.header('content-encoding', 'gzip')

@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import { command } from '#src/cli/command.ts'
 import { sizeText } from '#src/cli/table.ts'
-import { type Output, progressLine, tell, whileShown } from '#src/cli/terminal.ts'
+import { type Output, progressLine, report, whileShown } from '#src/cli/terminal.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import { placeOf } from '#src/data/tiles/stores.ts'
 import { moveRelease } from './move.ts'
@@ -19,7 +19,7 @@ export const moveCommand = command({
     'agro releases move yield-eth-wheat-2026-08-v2 --to postgis',
   ],
   async change(database, { to }: Output & { to: TileStoreName }, code: string) {
-    const moved = await moveRelease(database, code, to, { progress: progressLine('moving'), tell })
+    const moved = await moveRelease(database, code, to, { progress: progressLine('moving'), tell: report })
     const text = moved
       ? `The tiles of ${code} are in ${placeOf(to)} now.`
       : `They are in ${placeOf(to)} already.`
@@ -37,7 +37,7 @@ export const sweepCommand = command({
   ],
   examples: ['agro releases sweep --dry-run', 'agro releases sweep'],
   async change(database, { dryRun = false, force = false }: Output & { dryRun?: boolean; force?: boolean }) {
-    const onWait = () => tell('Releases are being loaded or moved: waiting for that.')
+    const onWait = () => report('Releases are being loaded or moved: waiting for that.')
     const sweeping = removeUnusedFiles(database, { dryRun, force, onWait })
     const { files, bytes, unfinished } = await whileShown('looking', sweeping)
     const verb = dryRun ? 'would be removed' : 'are removed'

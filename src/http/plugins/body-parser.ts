@@ -88,15 +88,15 @@ export function nestingError(
 /** A longer text takes too long to search; of lines there are many. */
 const LONGEST_SEARCHED = { body: 65_536, line: 8192 } as const
 
-/** Names the place of the first mistake of a body or line that is no JSON, and its remedy. */
+/** Names the position of the first mistake of a body or line that is no JSON, and its remedy. */
 export function malformedJson(json: string, what: 'body' | 'line' = 'body'): ApiError {
   const fault = json.length <= LONGEST_SEARCHED[what] ? findJsonFault(json) : undefined
   if (!fault) return new ApiError('MALFORMED_JSON', `The ${what} is not valid JSON.`)
   const { line, column, remedy } = fault
-  const place = what === 'line' ? `column ${column}` : `line ${line}, column ${column}`
+  const position = what === 'line' ? `column ${column}` : `line ${line}, column ${column}`
   return new ApiError(
     'MALFORMED_JSON',
-    `The ${what} is not valid JSON at ${place}${remedy === undefined ? '' : `: ${remedy}`}.`,
+    `The ${what} is not valid JSON at ${position}${remedy === undefined ? '' : `: ${remedy}`}.`,
   )
 }
 

@@ -132,8 +132,8 @@ declare module 'fastify' {
 export const failureLog = fp(
   async (app: App) => {
     const incidents = createIncidents(({ state, ...line }) => {
-      if (state === 'is over') app.log.warn(line, 'this is over')
-      else app.log.error(line, 'this goes on')
+      if (state === 'is over') app.log.warn(line, 'the incident is over')
+      else app.log.error(line, 'the incident goes on')
     })
     app.addHook('onClose', async () => incidents.close())
 
