@@ -175,8 +175,7 @@ async function registerPages(app: App, extensions: readonly Extension[]): Promis
     load: () => publishesSynthetic(reader),
     initial: () => false,
     ttlMs,
-    warn: (error) =>
-      app.logFailure(error, 'publications were not read: notices of synthetic values may be old'),
+    warn: (error) => app.logFailure(error, 'publications were not read: a notice may be old'),
   })
   await app.register(openapi, {
     countries,

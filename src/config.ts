@@ -220,7 +220,7 @@ const OTHER_QUOTE = /^[\u00ab\u2018-\u201f]/
 
 /** A line that is passed over would start the service with another database than its operator has in mind. */
 function refuseOtherLines(text: string): void {
-  const settings = listSettings()
+  const names = listSettings()
   const lines = text.split('\n')
   const seen = new Map<string, { line: number; value: string }>()
   for (let at = 0; at < lines.length; at++) {
@@ -232,13 +232,13 @@ function refuseOtherLines(text: string): void {
     const written = lines[at] as string
     if (/^[ \t]*(#|$)/.test(written)) continue
     const [, name = '', value = ''] = ASSIGNMENT.exec(written) ?? []
-    const own = settings.includes(name)
+    const own = names.includes(name)
     const word = /[A-Za-z]\w*_\w+|PORT|HOST|WORKERS/.exec(written)?.[0].toUpperCase() ?? ''
-    const step = `write ${settings.includes(word) ? word : 'NAME'}=value`
+    const step = `write ${names.includes(word) ? word : 'NAME'}=value`
     if (UNSEEN.test(written.split('=')[0] as string))
       refuse(`has a sign in its name that is not seen: ${step}`)
     if (name === '') refuse(`is no setting: ${step}`)
-    if (!own && settings.includes(name.toUpperCase()))
+    if (!own && names.includes(name.toUpperCase()))
       refuse(`has ${name}: settings are in capitals, so ${step}`)
     if (OTHER_QUOTE.test(value))
       refuse('has a value in signs that are no quotation marks here: write "value"')
@@ -340,10 +340,9 @@ export function listSettings(): string[] {
 
 /** The variables that are no settings, and the settings whose names are nearly theirs. */
 export function mistypedSettings(environment = process.env): { name: string; meant: string }[] {
-  const settings = listSettings()
+  const names = listSettings()
   return Object.entries(environment).flatMap(([name, value]) => {
-    const meant =
-      value === '' || settings.includes(name) ? undefined : findNearest(name.toUpperCase(), settings)
+    const meant = value === '' || names.includes(name) ? undefined : findNearest(name.toUpperCase(), names)
     // Signs that are not seen are shown, such as a byte order mark.
     const shown = name.replace(/[^!-~]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
     return meant === undefined ? [] : [{ name: shown, meant }]

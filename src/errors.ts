@@ -266,7 +266,6 @@ export function databaseUnavailable(): ApiError {
 export class OperatorError extends Error {
   override name = 'OperatorError'
   readonly code: OperatorCode
-  /** Beside the refusal, in JSON. */
   answer: object = {}
 
   constructor(

@@ -80,16 +80,11 @@ The areas of one level of a country, in the order of their codes: code, name, pa
 
 With its \`ETag\` in \`If-None-Match\`, an unchanged answer is a 304 without a body. In the demo, areas of level 1 to ${MAX_LEVEL} are approximate; \`GET /catalog\` says which ones.`
 
-const SHAPES = { none: null, simplified: 'simplified', full: FULL_SHAPE } as const
-
-/** @throws {ApiError} UNKNOWN_COUNTRY */
 async function requireCountry(db: Db, admin0: string, level: number) {
   const country = await findAdminCountry(db, admin0, level)
   if (country) return country
-  throw unknownCountry(
-    'admin0',
-    (await listCountries(db)).map(({ code }) => code),
-  )
+  const codes = (await listCountries(db)).map(({ code }) => code)
+  throw unknownCountry('admin0', codes)
 }
 
 export async function admin(app: App): Promise<void> {
@@ -120,8 +115,7 @@ export async function admin(app: App): Promise<void> {
       preValidation: readQuery(AdminQuery),
     },
     async (request: FastifyRequest<{ Querystring: Static<typeof AdminQuery> }>, reply: FastifyReply) => {
-      const { format, admin0, level, cursor } = request.query
-      const { limit = ADMIN_DEFAULTS.limit, geometry = ADMIN_DEFAULTS.geometry } = request.query
+      const { format, admin0, level, geometry, limit, cursor } = { ...ADMIN_DEFAULTS, ...request.query }
       // The parameter decides; without it, the media type that the client prefers.
       const asGeoJson = format ? format === 'geojson' : negotiate(request.exchange, MEDIA_TYPES) === GEOJSON
       const parent = request.query.parent?.trim() ?? null
@@ -140,7 +134,7 @@ export async function admin(app: App): Promise<void> {
         parent: parent === null ? null : { code: parent, level: null },
         after,
         limit,
-        shape: SHAPES[geometry],
+        shape: ({ none: null, simplified: 'simplified', full: FULL_SHAPE } as const)[geometry],
       })
       const last = matched > areas.length ? areas.at(-1) : undefined
       const next_cursor = last ? cursorAfter(last.code, filters) : null

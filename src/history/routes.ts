@@ -14,7 +14,6 @@ import { toQuerySchema } from '#schemas/point-request.ts'
 import type { Db } from '#src/data/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import { type App, errorResponses, noContent } from '#src/http/app.ts'
-import type { Exchange } from '#src/http/exchange.ts'
 import {
   attach,
   DISPOSITION,
@@ -81,11 +80,7 @@ function isoTime(time: number | null): string | null {
 const HISTORY_FORMATS = FORMATS.filter((format) => format !== NDJSON)
 
 /** Sends a file in pieces. A late error cuts the connection, so that no part looks like the whole. */
-async function sendFile(
-  reply: FastifyReply,
-  format: Format,
-  pieces: AsyncGenerator<Buffer>,
-): Promise<FastifyReply> {
+async function sendFile(reply: FastifyReply, format: Format, pieces: AsyncGenerator<Buffer>) {
   const [first, second] = [await pieces.next(), await pieces.next()]
   nameFile(reply, format, 'history')
   return second.done ? reply.send(first.value) : sendPieces(reply, [first, second], pieces)
@@ -182,10 +177,12 @@ function listRoute({ database, products }: App, { query, list }: HistorySchemas)
       const format = negotiateFormat(exchange, HISTORY_FORMATS)
       const { limit = HISTORY_DEFAULTS.limit, cursor, all } = request.query
       const { filter, filters } = readFilter(request)
-      const { readPage, readOutlines } = createReaders(exchange, db)
+      // Each page and the outlines of each slice queue by themselves: a client may read slowly.
+      const readPage = (page: HistoryFilter) => exchange.withDatabasePermit(() => listHistory(db, page))
+      const outlines = (rows: HistoryRow[]) => exchange.withDatabasePermit(() => findItemOutlines(db, rows))
       const sendPages = (pages: AsyncIterable<HistoryRow[]> | HistoryRow[][], next: string | null) => {
         const writer = format.write(createHistoryItems(products.list, filter.kind, next))
-        const slices = listSlices(pages, format.hasShapes ? readOutlines : undefined)
+        const slices = listSlices(pages, format.hasShapes ? outlines : undefined)
         return sendFile(reply, format, writeItems(writer, slices, { pieceLength: PIECE_LENGTH }))
       }
       if (all === 'true') {
@@ -265,15 +262,6 @@ function deleteRoute(db: Db) {
   } as const
 }
 
-/** Each page and the outlines of each slice queue by themselves: a client may read slowly. */
-function createReaders(exchange: Exchange, db: Db) {
-  return {
-    readPage: (page: HistoryFilter) => exchange.withDatabasePermit(() => listHistory(db, page)),
-    readOutlines: (rows: HistoryRow[]) => exchange.withDatabasePermit(() => findItemOutlines(db, rows)),
-  }
-}
-
-/** @throws {ApiError} INVALID_PARAMETERS where no file of all items can be made */
 function refuseExport(format: Format, cursor: string | undefined): void {
   if (format === JSON_FORMAT) throw ApiError.invalid('all', 'is for CSV and GeoJSON: ask for them by Accept')
   if (cursor !== undefined) throw ApiError.invalid('cursor', 'must be left out where all is true')

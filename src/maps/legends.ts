@@ -47,14 +47,11 @@ const OPAQUE = 255
 /** Colours at equal distances on the scale; of more classes than it has colours, some lie between two of them. */
 function chooseColours(classes: number): Rgba[] {
   return Array.from({ length: classes }, (_, at) => {
-    const position = classes === 1 ? (MOST_CLASSES - 1) / 2 : (at * (MOST_CLASSES - 1)) / (classes - 1)
+    const point = classes === 1 ? (MOST_CLASSES - 1) / 2 : (at * (MOST_CLASSES - 1)) / (classes - 1)
     const [below, above] =
-      classes > MOST_CLASSES
-        ? [Math.floor(position), Math.ceil(position)]
-        : [Math.round(position), Math.round(position)]
+      classes > MOST_CLASSES ? [Math.floor(point), Math.ceil(point)] : [Math.round(point), Math.round(point)]
     const [lower, upper] = [VIRIDIS[below], VIRIDIS[above]] as [Colour, Colour]
-    const mix = (part: 0 | 1 | 2) =>
-      Math.round(lower[part] + (upper[part] - lower[part]) * (position - below))
+    const mix = (part: 0 | 1 | 2) => Math.round(lower[part] + (upper[part] - lower[part]) * (point - below))
     return [mix(0), mix(1), mix(2), OPAQUE] as const
   })
 }

@@ -99,7 +99,7 @@ function divide({ minimum, maximum }: ValueEnds, count: number): Parts {
 }
 
 /** Rounding may put a value beyond an end. */
-function cellOf({ from, density, last }: Parts, value: number): number {
+function findCell({ from, density, last }: Parts, value: number): number {
   // Per pixel: Math.floor, Math.min and Math.max would take twice as long.
   const cell = ((value - from) * density) | 0
   if (cell > last) return last
@@ -137,7 +137,7 @@ function createCells(ends: ValueEnds, count: number) {
         while (at < count && pixels[at] === pixel)
         if (weight === 0 || pixel === nodata) continue
         const value = pixel * scale + offset
-        const cell = cellOf(parts, value)
+        const cell = findCell(parts, value)
         total += weight
         addTo(weights, cell, weight)
         if (value < (lowest[cell] as number)) lowest[cell] = value
@@ -184,7 +184,7 @@ function keepValues({ count, parts }: ValueCells, wanted: number[], like: Weighe
         do weight += areas[at++] as number
         while (at < count && pixels[at] === pixel)
         if (weight === 0 || pixel === nodata) continue
-        const slot = slots[cellOf(parts, pixel * scale + offset)] as number
+        const slot = slots[findCell(parts, pixel * scale + offset)] as number
         if (slot > 0) addWeighed(taken[slot - 1] as WeighedBand, pixel, weight)
       }
     },
@@ -246,7 +246,7 @@ function createHistogram(ends: ValueEnds, bins: number) {
 
   function add(value: number, weight: number): void {
     total += weight
-    addTo(exact, cellOf(parts, value), weight)
+    addTo(exact, findCell(parts, value), weight)
     classes?.set(value, (classes.get(value) ?? 0) + weight)
     if (classes && classes.size > bins) classes = undefined
   }
@@ -268,8 +268,8 @@ function createHistogram(ends: ValueEnds, bins: number) {
       }
       total += weight
       classes = undefined
-      for (const value of estimateValues(range)) addTo(likely, cellOf(parts, value), weight / 2)
-      const [first, last] = [cellOf(parts, minimum), cellOf(parts, maximum)]
+      for (const value of estimateValues(range)) addTo(likely, findCell(parts, value), weight / 2)
+      const [first, last] = [findCell(parts, minimum), findCell(parts, maximum)]
       if (first === last) addTo(certain, first, weight)
       for (let bin = first; bin <= last; bin++) addTo(possible, bin, weight)
     },
@@ -364,9 +364,9 @@ export class Distribution {
       likely: new Float64Array(count),
     }
     const { lows, highs, likely } = this.#ranges
-    addTo(lows, cellOf(parts, minimum), weight)
-    addTo(highs, cellOf(parts, maximum), weight)
-    for (const value of estimateValues(range)) addTo(likely, cellOf(parts, value), weight / 2)
+    addTo(lows, findCell(parts, minimum), weight)
+    addTo(highs, findCell(parts, maximum), weight)
+    for (const value of estimateValues(range)) addTo(likely, findCell(parts, value), weight / 2)
   }
 
   /**
@@ -412,10 +412,10 @@ export class Distribution {
     const { lows, highs, likely } = this.#ranges as RangeWeights
     const { ends, count, weights } = this.#cells
     const edge = (cell: number) => ends.minimum + (cell / count) * (ends.maximum - ends.minimum)
-    const cellOf = (sums: Float64Array) => this.#cells.cellAt(this.#weightOf(part), [weights, sums]).cell
-    const low = edge(cellOf(lows))
-    const high = edge(cellOf(highs) + 1)
-    const middle = edge(cellOf(likely) + 0.5)
+    const findCell = (sums: Float64Array) => this.#cells.cellAt(this.#weightOf(part), [weights, sums]).cell
+    const low = edge(findCell(lows))
+    const high = edge(findCell(highs) + 1)
+    const middle = edge(findCell(likely) + 0.5)
     const value = Math.min(high, Math.max(low, middle))
     return { value, error: Math.max(high - value, value - low) }
   }

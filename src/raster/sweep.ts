@@ -223,10 +223,8 @@ export class Sweep {
     const western = touched ? line.between(from, to) : []
     const passing = western.filter((edge) => rankOf[eastOf[edge] as number] !== rankOf[vertex])
     eastern.push(...passing)
-    eastern.sort((a, b) => this.#compareSlopes(vertex, b, a))
-    if (
-      eastern.some((edge, at) => at > 0 && this.#compareSlopes(vertex, eastern[at - 1] as number, edge) === 0)
-    ) {
+    eastern.sort((a, b) => this.#side(vertex, b, a))
+    if (eastern.some((edge, at) => at > 0 && this.#side(vertex, eastern[at - 1] as number, edge) === 0)) {
       return this.#meetingAt(vertex, 'crossing')
     }
     if (touched) {
@@ -252,7 +250,7 @@ export class Sweep {
   }
 
   /** Positive: the second edge leaves the vertex above the first. */
-  #compareSlopes(vertex: number, edge: number, other: number): number {
+  #side(vertex: number, edge: number, other: number): number {
     const { eastOf } = this.#edges
     return this.#edges.side(vertex, eastOf[edge] as number, eastOf[other] as number)
   }

@@ -72,8 +72,7 @@ function beginSpan(tracer: Tracer, request: FastifyRequest, parent: Context, bas
   )
 }
 
-function endSpan(span: Span, { request, reply }: Exchange): void {
-  const { statusCode, raw } = reply
+function endSpan(span: Span, { request, reply: { statusCode, raw } }: Exchange): void {
   // A client that has gone may have no answer.
   if (raw.headersSent) span.setAttribute('http.response.status_code', statusCode)
   if (request.errorCode) span.setAttribute('error.type', request.errorCode)

@@ -106,10 +106,8 @@ async function findTarget({ writer }: Database, request: LoadRequest) {
   }
   const country = countryNamed(request.country)
   if (country) return { ...request, country, countries, countryNamed }
-  const choices = countries.map(({ code, name }) => `${code} (${name})`).join(', ')
-  throw new OperatorError(`--country must be one of ${choices}, not ${request.country}.`, {
-    code: 'NOT_FOUND',
-  })
+  const codes = countries.map(({ code, name }) => `${code} (${name})`).join(', ')
+  throw new OperatorError(`--country must be one of ${codes}, not ${request.country}.`, { code: 'NOT_FOUND' })
 }
 
 /** Covers the bytes of the files and all settings that change the result. */

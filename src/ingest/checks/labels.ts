@@ -54,13 +54,13 @@ function findScenario(name: string): string | null | undefined {
 const names: Check = (release, surroundings) => {
   const layers = listLayers(release)
   const { inputs, scenarios } = surroundings.names
-  const published = { input: inputs, scenario: [...STANDARD_SCENARIOS, ...scenarios] }
+  const taken = { input: inputs, scenario: [...STANDARD_SCENARIOS, ...scenarios] }
   return (['input', 'scenario'] as const).flatMap((kind) => {
     const given = [...new Set(layers.flatMap((layer) => layer[kind] ?? []))]
-    const unknown = given.filter((name) => !published[kind].includes(name))
+    const unknown = given.filter((name) => !taken[kind].includes(name))
     return unknown.flatMap((name, at) => {
       const alias = kind === 'scenario' ? findScenario(name) : null
-      const others = [...published[kind], ...given.filter((other) => !unknown.slice(at).includes(other))]
+      const others = [...taken[kind], ...given.filter((other) => !unknown.slice(at).includes(other))]
       const same = others.find((other) => sameLetters(name, other)) ?? alias
       const meant = same ?? others.find((other) => close(name, other))
       if (!meant) return []
@@ -69,16 +69,12 @@ const names: Check = (release, surroundings) => {
         : sameLetters(name, same)
           ? 'differs only by case, spaces or hyphens from'
           : 'is another word for'
-      const isPublished = published[kind].includes(meant)
-      const where = STANDARD_SCENARIOS.includes(meant)
-        ? ''
-        : isPublished
-          ? ', which is published'
-          : ' beside it'
+      const isTaken = taken[kind].includes(meant)
+      const where = STANDARD_SCENARIOS.includes(meant) ? '' : isTaken ? ', which is published' : ' beside it'
       return {
         check: 'names',
         // Cultivars of one release may have near names on purpose.
-        level: same || isPublished ? 'error' : 'note',
+        level: same || isTaken ? 'error' : 'note',
         sentence: `The ${kind} ${JSON.stringify(name)} ${why} ${JSON.stringify(meant)}${where}: is it the same?`,
         figures: { [kind]: name, known: meant },
       }

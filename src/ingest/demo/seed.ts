@@ -69,9 +69,7 @@ const LEVELS = [1, 2, 3]
 /** Boundaries of operators stay, without approximate areas beside them. */
 export async function seedAreas(database: Database): Promise<void> {
   const countries = await listCountryExtents(database.writer)
-  for (const { code, name, stated: bounds } of countries.filter(
-    (country) => country.code in DEMO_COUNTRIES,
-  )) {
+  for (const { code, name, stated: bounds } of countries.filter((one) => one.code in DEMO_COUNTRIES)) {
     const country = { code, name, bounds }
     const sets = await findBoundarySets(database.writer, country.code)
     if (!sets.has(0)) await seedOutline(database, country)
