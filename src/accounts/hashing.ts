@@ -25,8 +25,8 @@ interface HashingFor {
 export type WithPermit = <Result>(hash: () => Promise<Result>) => Promise<Result>
 
 /**
- * Runs work that hashes, for subjects that need not wait. Networks take turns, and within them accounts. An account has
- * two permits for all networks, which take turns as well; a known request has permits of its own.
+ * Runs work that hashes, for subjects that need not wait. Networks alternate, and within them accounts. An account has
+ * two permits for all networks, which alternate as well; a known request has permits of its own.
  */
 export type RunThrottled = <Result>(
   subjects: Subject[],
