@@ -95,7 +95,7 @@ const Service = t.component(
     by_operation: Type.Array(
       Type.Object({
         operation: t.string(
-          'The operationId; `documentation`, `preflight` and `unknownPath` are what is no operation.',
+          'The operationId; `documentation`, `preflight` and `unknownPath` are no operations.',
         ),
         ...Traffic,
       }),

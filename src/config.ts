@@ -179,7 +179,7 @@ export function listExtensionsThatAreOn({ EXTENSIONS = '' }: { EXTENSIONS?: stri
   const off = splitList(EXTENSIONS).map((item) => {
     const [, name = item] = LESS.exec(item) ?? []
     if (!names.includes(name)) throw new Error(`EXTENSIONS names ${name}, and there are ${names.join(', ')}`)
-    if (name === item) throw new Error(`EXTENSIONS lists what is off: write -${name}, or leave it out`)
+    if (name === item) throw new Error(`EXTENSIONS lists those that are off: write -${name}, or leave it out`)
     return name
   })
   const on = owners.filter(({ name }) => !off.includes(name))

@@ -37,7 +37,9 @@ const remove = command({
     const name = readName(input)
     return changeReference(async (trx) => {
       if (await deleteComposition(trx, name)) return [{ name }, `The composition of ${name} is removed.`]
-      throw new OperatorError(`There is no composition of ${name}; \`agro compositions list\` shows what is.`)
+      throw new OperatorError(
+        `There is no composition of ${name}; \`agro compositions list\` shows those there are.`,
+      )
     })
   },
 })

@@ -260,7 +260,7 @@ async function load(
       check: after,
       signal,
       report,
-      clearing: (code: string) => progressIfLong(`deleting what is left of ${code}`),
+      clearing: (code: string) => progressIfLong(`deleting the rest of ${code}`),
     }
     const ingestion = await ingestRelease(database, release, loading)
     if (publishAt || isLimited) return publishSeparately(database, ingestion, leniency, options, signal)

@@ -16,7 +16,7 @@ import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { listReleaseRecords, type ReleaseDetail, type ReleaseRecord } from '#src/data/audit-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Trx } from '#src/data/tables.ts'
-import { placeOf } from '#src/data/tiles/stores.ts'
+import { nameStore } from '#src/data/tiles/stores.ts'
 import { OperatorError } from '#src/errors.ts'
 import { inspectAgain, type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
 import { rollBackChecked } from '#src/ingest/publish.ts'
@@ -133,7 +133,7 @@ function releaseText(release: ShownRelease & { layers: LayerSummary[]; history: 
     `source: ${release.source}`,
     `licence: ${release.licence}`,
     ...(release.lossy ? ['lossy: a compression may have changed its values'] : []),
-    `loaded: ${timeText(release.createdAt)} UTC; its rasters take ${sizeText(release.bytes)} in ${placeOf(release.store)}`,
+    `loaded: ${timeText(release.createdAt)} UTC; its rasters take ${sizeText(release.bytes)} in ${nameStore(release.store)}`,
     ...(release.publishedAt ? [`published: ${timeText(release.publishedAt)} UTC`] : []),
     ...(release.schedule?.refusal ? [`refused: ${printable(release.schedule.refusal)}`] : []),
     ...(last === null ? [] : [`valid until: ${last}${over}`]),
@@ -162,7 +162,7 @@ function recordText(code: string, kind: AuditKind, detail: ReleaseDetail): strin
     case 'release_withdrawn':
       return 'withdrawn'
     case 'release_moved':
-      return `its tiles moved into ${placeOf(detail.store as string)}`
+      return `its tiles moved into ${nameStore(detail.store as string)}`
   }
   const { release, replaced, rollback, allowed, scheduled_by } = detail
   if (release !== code) return rollback ? `rolled back to ${release}` : `replaced by ${release}`

@@ -26,7 +26,7 @@ const bandsOf = (count: number): Record<number, Tag> => ({
 })
 
 /** How far a command is; a slow machine is told more often. */
-const PROGRESS = /^(loading|allowed|deleting what is left of \S+): .*\n/gm
+const PROGRESS = /^(loading|allowed|deleting the rest of \S+): .*\n/gm
 
 const BOMBS: [what: string, options: TiffOptions, says: RegExp, layer?: LayerText][] = [
   [

@@ -1767,7 +1767,7 @@ export interface components {
       crop: components["schemas"]["CatalogReleaseCrop"];
       forecast_period: components["schemas"]["ReleaseSummaryForecastPeriod"];
       version: components["schemas"]["Version"];
-      /** @description `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left. `incomplete`: it is being loaded, or its load was cut off; admins alone see it, where they ask for it. */
+      /** @description `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and its description is left. `incomplete`: it is being loaded, or its load was cut off; admins alone see it, where they ask for it. */
       state: "published" | "replaced" | "unpublished" | "deleted" | "incomplete";
       synthetic: components["schemas"]["YieldResponseSynthetic"];
       lossy?: components["schemas"]["Lossy"];
@@ -1780,7 +1780,7 @@ export interface components {
       published_from: components["schemas"]["PublishedFrom"];
       published_to: components["schemas"]["PublishedTo"];
       deleted_at: components["schemas"]["DeletedAt"];
-      /** @description Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears away what is left. `unknown`: an older version has begun it, which does not say. */
+      /** @description Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears its rest away. `unknown`: an older version has begun it, which does not say. */
       load?: "running" | "cut_off" | "unknown";
     };
     /** @description All that the service has of a release. */
@@ -1791,7 +1791,7 @@ export interface components {
       crop: components["schemas"]["CatalogReleaseCrop"];
       forecast_period: components["schemas"]["ReleaseSummaryForecastPeriod"];
       version: components["schemas"]["Version"];
-      /** @description `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left. */
+      /** @description `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and its description is left. */
       state: "published" | "replaced" | "unpublished" | "deleted";
       synthetic: components["schemas"]["YieldResponseSynthetic"];
       lossy?: components["schemas"]["Lossy"];
@@ -2077,7 +2077,7 @@ export interface components {
       latency: components["schemas"]["Latency"];
       by_error: { status: number; code: string; requests: number; }[];
       by_operation: {
-        /** @description The operationId; `documentation`, `preflight` and `unknownPath` are what is no operation. */
+        /** @description The operationId; `documentation`, `preflight` and `unknownPath` are no operations. */
         operation: string;
         requests: number;
         errors: components["schemas"]["Errors"];

@@ -215,7 +215,7 @@ export const SCHEMA_CHECKS: Checks<CheckedDatabase> = {
     }
     if (newer.length > 0) {
       const sentence = `The schema is newer than this version, which goes on with it: it has ${someNames(newer)}.`
-      return note(sentence, 'Upgrade what is left of this version.')
+      return note(sentence, 'Upgrade the rest of this version.')
     }
     const sentence = `The schema is up to date: ${applied.at(-1)} is the last of ${applied.length} migrations.`
     return ok(`${sentence} There is no way back to a version without ${noWayBack.at(-1)}.`)
@@ -353,7 +353,7 @@ function judgeReplay({ recovering, paused, behind, seconds }: queries.Replay, co
   if (!recovering)
     return note('DATABASE_READ_URL names no replica, but a server that writes.', 'Is it the same database?')
   if (paused) {
-    const sentence = 'The replica has paused: what is written from now on is read from the primary.'
+    const sentence = 'The replica has paused: later writes are read from the primary.'
     return warning(sentence, 'Say `select pg_wal_replay_resume()` there.')
   }
   // A replica without lag may have seen its last transaction hours ago.

@@ -72,7 +72,7 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
     ({ code, createdAt, loader }) => {
       const begun = `${code} is incomplete since ${timeText(createdAt)} UTC`
       if (loader !== null) return note(`${begun}, and is being loaded: process ${loader} of the database.`)
-      const advice = 'Ingest it again: the next load clears away what is left.'
+      const advice = 'Ingest it again: the next load clears its rest away.'
       return warning(`${begun}. Its load was interrupted.`, advice)
     },
   ),

@@ -3,7 +3,7 @@ import { command } from '#src/cli/command.ts'
 import { sizeText } from '#src/cli/table.ts'
 import { type Output, progressLine, report, whileShown } from '#src/cli/terminal.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
-import { placeOf } from '#src/data/tiles/stores.ts'
+import { nameStore } from '#src/data/tiles/stores.ts'
 import { moveRelease } from './move.ts'
 import { removeUnusedFiles } from './unused-files.ts'
 
@@ -21,8 +21,8 @@ export const moveCommand = command({
   async change(database, { to }: Output & { to: TileStoreName }, code: string) {
     const moved = await moveRelease(database, code, to, { progress: progressLine('moving'), tell: report })
     const text = moved
-      ? `The tiles of ${code} are in ${placeOf(to)} now.`
-      : `They are in ${placeOf(to)} already.`
+      ? `The tiles of ${code} are in ${nameStore(to)} now.`
+      : `They are in ${nameStore(to)} already.`
     return [{ release: code, store: to, moved }, text]
   },
 })

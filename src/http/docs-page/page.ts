@@ -33,7 +33,7 @@ interface PageContent {
 
 const NOTICE = `
     <p class="notice" role="note">
-      <strong>The data are synthetic.</strong> A formula has made what is published here; it is not advice.
+      <strong>The data are synthetic.</strong> A formula has made these data; they are not advice.
       Answers that come of it say <code>"synthetic": true</code>.
     </p>`
 
