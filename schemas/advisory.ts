@@ -315,7 +315,7 @@ export const ReleaseHeader = t.string(
 
 export const HistoryHeader = Type.Enum(['full', 'service-full'], {
   description:
-    'Sent where the answer is not kept, and has no `history_id`. `full`: the history holds as much as the service keeps of an account, and it is set to keep what is there. `service-full`: the histories of all accounts hold as much as it keeps.',
+    'Sent where the answer is not stored, and has no `history_id`. `full`: the history holds as much as the service keeps of an account, and it is set to retain the items that are there. `service-full`: the histories of all accounts hold as much as it keeps.',
 })
 
 export function listPointComponents(

@@ -162,7 +162,7 @@ export const Session = t.component('Session', 'A login that has not ended.', {
   expires_at: t.Time,
   network: t.nullable(
     Type.String(),
-    'Where that came from: an IPv4 address, or the /64 of an IPv6 one. Null where it is not known.',
+    'Where that came from: an IPv4 address, or the /64 of an IPv6 one. Null where it was not recorded.',
     '192.0.2.17',
   ),
   user_agent: t.nullable(

@@ -13,7 +13,7 @@ const TextId = Type.String({ maxLength: 200, format: 'text' })
 const NumberId = Type.Number({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
 
 const idOptions = {
-  description: 'Whatever tells the points of a call apart, given back as it was sent.',
+  description: 'What distinguishes the points of a call, given back as it was sent.',
   examples: ['field-1'],
 }
 

@@ -11,7 +11,7 @@ const CatalogCrop = t.component('CatalogCrop', {
 
 const AboutMetres = (direction: string, example: number) =>
   t.integerOrNull(
-    `About how many metres a pixel has ${direction}, in the middle of the grid. Null where the CRS is not known.`,
+    `About how many metres a pixel has ${direction}, in the middle of the grid. Null for a local CRS.`,
     example,
   )
 
@@ -147,7 +147,7 @@ export function defineCatalogSchemas(products: readonly ProductContract[]) {
 export const RELEASE_STATES = ['published', 'replaced', 'unpublished', 'deleted'] as const
 
 const STATE =
-  '`published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left.'
+  '`published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and its description is left.'
 
 /** The states that a list filters by, incomplete releases included. */
 const LISTED_STATES = [...RELEASE_STATES, 'incomplete'] as const
@@ -271,10 +271,10 @@ export function defineReleasesSchemas(products: readonly ProductContract[], adde
     state: t.oneOf(LISTED_STATES, LISTED_STATE),
     load: t.choice(
       ['running', 'cut_off', 'unknown'],
-      'Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears away what is left. `unknown`: an older version has begun it, which does not say.',
+      'Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears its rest away. `unknown`: an older version has begun it, which does not say.',
     ),
   })
-  const release = t.component('ReleaseDescription', 'All that is known of a release.', {
+  const release = t.component('ReleaseDescription', 'All that the service has of a release.', {
     ...members,
     periods: t.array(
       ReleasePeriod,

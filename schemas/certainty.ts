@@ -20,7 +20,7 @@ const Probability = Type.Number({
 
 const ScenarioOf = Type.String({
   $id: 'ScenarioOf',
-  description: 'Of `Dominant`: the scenario that it restates, where odds or values tell.',
+  description: 'Of `Dominant`: the scenario that it restates, where odds or values show it.',
   examples: ['Normal'],
 })
 

@@ -85,7 +85,7 @@ export function text(maxLength: number, description?: string, ...examples: strin
   return Type.String({ minLength: 1, maxLength, format: 'text', ...about(description, examples) })
 }
 
-/** A request once its body is merged with the query, which leaves out what is null. */
+/** A request once its body is merged with the query, which leaves null members out. */
 export type WithoutNulls<Request> = { [Field in keyof Request]: Exclude<Request[Field], null> }
 
 /** The pattern of a parameter that may be empty. */
@@ -108,7 +108,7 @@ export function inQuery<Schema extends TSchema>(field: Schema, parameter: object
   return { ...field, [IN_QUERY]: JSON.stringify(parameter) }
 }
 
-/** A field as a query parameter: there is no null in a query, and what is empty counts as left out. */
+/** A field as a query parameter: there is no null in a query, and an empty parameter counts as left out. */
 export function asParameter(field: TSchema): TSchema {
   const { type, minLength: _, pattern, [IN_QUERY]: written, ...rest } = field as Parameter
   if (written !== undefined) return Type.Optional(JSON.parse(written))

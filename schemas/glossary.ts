@@ -60,14 +60,14 @@ export function countYears(
   const all = [...new Map(odds)].map(([scenario, odds]) => ({ scenario, part: Math.round(WHOLE * odds) }))
   const years = new Map(all.map(({ scenario, part }) => [scenario, Math.round((ODDS_YEARS * part) / WHOLE)]))
   const parts = all.filter(({ scenario }) => !RESTATING_SCENARIOS.includes(scenario))
-  const known = parts.reduce((sum, { part }) => sum + part, 0)
-  if (known > WHOLE * (1 + ODDS_TOLERANCE)) return years
-  const total = known < WHOLE * (1 - ODDS_TOLERANCE) ? WHOLE : known
-  const shares = [...parts, { scenario: null, part: total - known }].map(({ scenario, part }) => ({
+  const sum = parts.reduce((all, { part }) => all + part, 0)
+  if (sum > WHOLE * (1 + ODDS_TOLERANCE)) return years
+  const total = sum < WHOLE * (1 - ODDS_TOLERANCE) ? WHOLE : sum
+  const shares = [...parts, { scenario: null, part: total - sum }].map(({ scenario, part }) => ({
     ...{ scenario, part, rest: (ODDS_YEARS * part) % total },
-    place: ORDER.indexOf(scenario ?? '') >>> 0,
+    rank: ORDER.indexOf(scenario ?? '') >>> 0,
   }))
-  shares.sort((a, b) => b.rest - a.rest || b.part - a.part || a.place - b.place)
+  shares.sort((a, b) => b.rest - a.rest || b.part - a.part || a.rank - b.rank)
   let left = shares.reduce((sum, { rest }) => sum + rest, 0) / total
   for (const { scenario, part } of shares) {
     if (scenario !== null) years.set(scenario, Math.floor((ODDS_YEARS * part) / total) + Number(left > 0))
@@ -83,7 +83,7 @@ const SEASON =
   'The growing season that a forecast is about. Which months it has in a country, and which past seasons it is compared with, is as published by the source.'
 
 export const RESOLUTION =
-  'The size of a pixel. A point has the value of its pixel, so answers cannot tell places within a pixel apart.'
+  'The size of a pixel. A point has the value of its pixel, so answers do not distinguish places within a pixel.'
 
 export const SYNTHETIC = 'Whether the release is demonstration data, made by a formula. Not advice.'
 

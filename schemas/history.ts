@@ -15,7 +15,7 @@ import {
 
 export const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
 
-/** A component of which only the name is known here. */
+/** A component by its name alone. */
 const named = ($id: string) => t.ref(Type.Unknown({ $id }))
 
 /** The items by product, for the document alone: a stored answer is returned as it was. */
@@ -156,7 +156,7 @@ function defineHistoryItem(products: readonly ProductContract[]) {
       crop: t.stringOrNull(ofSeasonless(products, (names) => `None for ${names}.`)),
       releases: Type.Array(Type.String(), { description: 'The releases that answered, as they were then.' }),
       synthetic: Type.Optional(
-        t.boolean('Whether one of them is demonstration data. Left out where that is not known any more.'),
+        t.boolean('Whether one of them is demonstration data. Left out where the service has forgotten it.'),
       ),
       location: t.ref(HistoryLocation),
       forecast_period: Type.Optional(Type.String({ examples: ['July 2026'] })),

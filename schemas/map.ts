@@ -61,7 +61,7 @@ export const LayersQuery = Type.Object({ cut: CutQuery })
 
 export const TilesetParams = Type.Object({ release: Release, layer: LayerName })
 
-/** What is no code and no number of a layer is not there: nothing else is wrong with it. */
+/** Other texts than codes and numbers of layers are 404: nothing else is wrong with them. */
 export const GeotiffParams = Type.Object({
   release: t.string(
     'The code of a published release, as `GET /catalog` has it.',

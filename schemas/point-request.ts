@@ -7,7 +7,7 @@ const MONTHS = Array.from({ length: 12 }, (_, month) =>
   new Date(Date.UTC(2000, month)).toLocaleString('en', { month: 'long', timeZone: 'UTC' }),
 )
 
-/** So many letters tell the months apart. */
+/** So many letters distinguish the months. */
 const SHORT_MONTH = 3
 
 const names = MONTHS.map((name) => {

@@ -248,7 +248,7 @@ function defineEntry({ product, entry }: PointSchemas): TObject {
       ...(total && { [total.key]: t.number(total.description) }),
       ...DistributionMembers,
       ...certaintyOfEntry(product),
-      // Members are sent in this order, which is also that in which answers are kept.
+      // Members are sent in this order, which is also that in which answers are stored.
       ...(quantity && { quantity }),
     },
   )

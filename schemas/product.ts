@@ -47,7 +47,7 @@ export interface ProductContract {
   seasonal: boolean
   entries: string
   value: { key: string; schema: TSchema }
-  /** What is applied or grown; null where layers differ in their scenario alone. */
+  /** The input that is applied or grown; null where layers differ in their scenario alone. */
   input: Member | null
   /** What the mean comes to on the covered area of a polygon; null where that makes no sense. */
   total: Member | null
@@ -106,7 +106,7 @@ export function joinNames(names: readonly string[], conjunction = ' and'): strin
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')}${conjunction} ${last}`
 }
 
-/** What is to be said of the products without seasons; nothing where there are none. */
+/** A sentence on the products without seasons; empty where there are none. */
 export function ofSeasonless(
   products: readonly ProductContract[],
   say: (names: string, needs: 'need' | 'needs') => string,

@@ -47,7 +47,7 @@ function objectOrText<Value>(documented: TSchema, inText: string) {
   )
 }
 
-/** An area as requests tell it; which of its members there may be is checked by code. */
+/** An area as requests have it; which of its members there may be is checked by code. */
 interface AreaRequest {
   value?: number
   unit?: string
@@ -124,12 +124,12 @@ export const QuantityFields = {
       t.documentedAs(
         Type.Unsafe<boolean | string>({ ...InBody, type: ['boolean', 'string'] }),
         Type.Union([
-          t.boolean('Whether to tell the nutrients of products whose composition the service knows.'),
+          t.boolean('Whether to give the nutrients of products whose composition the service knows.'),
         ]),
       ),
       {
         type: 'boolean',
-        description: 'Whether to tell the nutrients of products whose composition the service knows.',
+        description: 'Whether to give the nutrients of products whose composition the service knows.',
       },
     ),
   ),
@@ -157,10 +157,10 @@ export const BatchQuantityFields = {
 export const PolygonQuantityFields = {
   ...QuantityFields,
   area: objectOrText<AreaRequest>(
-    t.object('In which unit the area of the polygon is told as well: the polygon has its own.', {
+    t.object('In which unit the area of the polygon is given as well: the polygon has its own.', {
       unit: AreaUnit,
     }),
-    'In which unit the area is told as well, such as `timad`.',
+    'In which unit the area is given as well, such as `timad`.',
   ),
 }
 
@@ -269,7 +269,7 @@ export const Quantities = t.component(
     ),
     unpriced: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'Inputs without a price: no cost of a scenario with them is told, and no share.',
+        description: 'Inputs without a price: a scenario with them has no cost and no share.',
       }),
     ),
   },

@@ -40,10 +40,10 @@ export const defineReadiness = (members: Record<string, TSchema>) =>
       t.object('The replica of the database, where the service has one.', {
         state: Type.Enum(['used', 'behind', 'unavailable'], {
           description:
-            '`used`: requests that only read are answered from it. `behind`: its data are too old. `unavailable`: it does not answer. Unless it is used, the database answers in its place.',
+            '`used`: requests that only read are answered from it. `behind`: its data are too old. `unavailable`: it does not answer. Unless it is used, the database answers instead.',
         }),
         lag_ms: t.numberOrNull(
-          'How many milliseconds old at most what it answers is; null where that is not known.',
+          'How many milliseconds old at most what it answers is; null where it has no measure.',
           412,
         ),
       }),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import * as t from './common.ts'
 import { ofSeasonless, type ProductContract, recordedProductSchema } from './product.ts'
 
-/** Days that `GET /stats` speaks of where it is not told, and the most it does. */
+/** Days that `GET /stats` speaks of by default, and the most it does. */
 export const STATS_DAYS = { default: 30, most: 366 } as const
 
 export const StatsQuery = Type.Object({
@@ -95,7 +95,7 @@ const Service = t.component(
     by_operation: Type.Array(
       Type.Object({
         operation: t.string(
-          'The operationId; `documentation`, `preflight` and `unknownPath` are what is no operation.',
+          'The operationId; `documentation`, `preflight` and `unknownPath` are no operations.',
         ),
         ...Traffic,
       }),

@@ -59,7 +59,7 @@ export const DeletionReport = t.component(
       description: 'How many records of each kind are gone.',
     }),
     anonymised: Type.Record(Type.String(), Type.Integer(), {
-      description: 'How many records of each kind are kept with nothing that leads to the person.',
+      description: 'How many records of each kind stay with nothing that leads to the person.',
     }),
   },
   {

@@ -171,13 +171,13 @@ async function registerPages(app: App, extensions: readonly Extension[]): Promis
     load: () => listCountryNames(reader),
     initial: async () => (await readReference()).countries,
     ttlMs,
-    warn: (error) => app.logFailure(error, 'the document is served with countries that may be old'),
+    warn: (error) => app.logFailure(error, 'countries were not read: the document may have old ones'),
   })
   const synthetic = cacheLastValue('synthetic notice', {
     load: () => publishesSynthetic(reader),
     initial: () => false,
     ttlMs,
-    warn: (error) => app.logFailure(error, 'whether synthetic values are published may be old'),
+    warn: (error) => app.logFailure(error, 'publications were not read: a notice may be old'),
   })
   await app.register(openapi, {
     countries,

@@ -179,7 +179,7 @@ export function listExtensionsThatAreOn({ EXTENSIONS = '' }: { EXTENSIONS?: stri
   const off = splitList(EXTENSIONS).map((item) => {
     const [, name = item] = LESS.exec(item) ?? []
     if (!names.includes(name)) throw new Error(`EXTENSIONS names ${name}, and there are ${names.join(', ')}`)
-    if (name === item) throw new Error(`EXTENSIONS lists what is off: write -${name}, or leave it out`)
+    if (name === item) throw new Error(`EXTENSIONS lists those that are off: write -${name}, or leave it out`)
     return name
   })
   const on = owners.filter(({ name }) => !off.includes(name))
@@ -220,7 +220,7 @@ const OTHER_QUOTE = /^[\u00ab\u2018-\u201f]/
 
 /** A line that is passed over would start the service with another database than its operator has in mind. */
 function refuseOtherLines(text: string): void {
-  const known = listSettings()
+  const names = listSettings()
   const lines = text.split('\n')
   const seen = new Map<string, { line: number; value: string }>()
   for (let at = 0; at < lines.length; at++) {
@@ -232,13 +232,13 @@ function refuseOtherLines(text: string): void {
     const written = lines[at] as string
     if (/^[ \t]*(#|$)/.test(written)) continue
     const [, name = '', value = ''] = ASSIGNMENT.exec(written) ?? []
-    const own = known.includes(name)
+    const own = names.includes(name)
     const word = /[A-Za-z]\w*_\w+|PORT|HOST|WORKERS/.exec(written)?.[0].toUpperCase() ?? ''
-    const step = `write ${known.includes(word) ? word : 'NAME'}=value`
+    const step = `write ${names.includes(word) ? word : 'NAME'}=value`
     if (UNSEEN.test(written.split('=')[0] as string))
       refuse(`has a sign in its name that is not seen: ${step}`)
     if (name === '') refuse(`is no setting: ${step}`)
-    if (!own && known.includes(name.toUpperCase()))
+    if (!own && names.includes(name.toUpperCase()))
       refuse(`has ${name}: settings are in capitals, so ${step}`)
     if (OTHER_QUOTE.test(value))
       refuse('has a value in signs that are no quotation marks here: write "value"')
@@ -340,9 +340,9 @@ export function listSettings(): string[] {
 
 /** The variables that are no settings, and the settings whose names are nearly theirs. */
 export function mistypedSettings(environment = process.env): { name: string; meant: string }[] {
-  const known = listSettings()
+  const names = listSettings()
   return Object.entries(environment).flatMap(([name, value]) => {
-    const meant = value === '' || known.includes(name) ? undefined : findNearest(name.toUpperCase(), known)
+    const meant = value === '' || names.includes(name) ? undefined : findNearest(name.toUpperCase(), names)
     // Signs that are not seen are shown, such as a byte order mark.
     const shown = name.replace(/[^!-~]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
     return meant === undefined ? [] : [{ name: shown, meant }]
@@ -426,7 +426,7 @@ const TILES = /^https?:\/\/[A-Za-z0-9.:[\]-]+\/\S+$/
 
 function refuseIncompleteBasemap({ BASEMAP_URL, BASEMAP_ATTRIBUTION }: Settings): void {
   if (BASEMAP_URL === undefined) return
-  const isTemplate = ['{z}', '{x}', '{y}'].every((place) => BASEMAP_URL.includes(place))
+  const isTemplate = ['{z}', '{x}', '{y}'].every((part) => BASEMAP_URL.includes(part))
   if (!isTemplate || !TILES.test(BASEMAP_URL) || !URL.canParse(BASEMAP_URL)) {
     throw new Error('BASEMAP_URL must be a URL of tiles such as https://tiles.example.org/{z}/{x}/{y}.png')
   }

@@ -287,7 +287,7 @@ export async function refuseIfReplaced<Result>(work: () => Promise<Result>): Pro
 export class OperatorError extends Error {
   override name = 'OperatorError'
   readonly code: OperatorCode
-  told: object = {}
+  answer: object = {}
 
   constructor(
     message: string,

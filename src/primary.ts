@@ -67,7 +67,7 @@ const AGGREGATORS: Record<string, Aggregator> = {
 cluster.schedulingPolicy = cluster.SCHED_NONE
 
 /**
- * WORKERS processes; another one takes the place of each that ends.
+ * WORKERS processes; another one replaces each that ends.
  *
  * @param settings of each worker
  */
@@ -160,7 +160,7 @@ function startHeartbeat(ready: () => Member[], own: Metrics, say: (message: stri
     const missed = member.beats++
     const silence = `worker ${member.number} has not answered for ${(missed * pings.everyMs) / 1000} s`
     // Not again: a worker that hangs would find a heap of pings.
-    if (missed === 0) tell(member, 'ping')
+    if (missed === 0) sendTo(member, 'ping')
     else if (missed === pings.untilHanging) say(`${silence}: it gets no connections`)
     else if (missed === pings.untilKilled) {
       say(`${silence}: it is killed`)
@@ -191,7 +191,7 @@ function createScraping(ready: () => Member[], metrics: Metrics) {
     return new Promise((resolve) => {
       asked.set(member, resolve)
       setTimeout(resolve, SCRAPE_TIMEOUT_MS).unref()
-      tell(member, 'scrape')
+      sendTo(member, 'scrape')
     })
   }
 
@@ -235,14 +235,14 @@ function kill({ worker }: Member): void {
 }
 
 /** A worker that is about to end gets no message. */
-function tell({ worker }: Member, message: ToWorker): void {
+function sendTo({ worker }: Member, message: ToWorker): void {
   if (worker?.isConnected()) worker.send(message, () => {})
 }
 
 async function endAll(members: Member[], delayMs: number): Promise<boolean> {
-  // Without a delay, a client that is told to leave would come back at the moment when no process listens.
+  // Without a delay, a client that is asked to leave would come back at the moment when no process listens.
   if (delayMs > 0) {
-    for (const member of members) tell(member, 'drain')
+    for (const member of members) sendTo(member, 'drain')
     await sleep(delayMs)
   }
   return (await Promise.all(members.map(endInTime))).every((code) => code === 0)
@@ -258,7 +258,7 @@ function endInTime(member: Member): Promise<number | undefined> {
       clearTimeout(tooLate)
       resolve(code)
     })
-    tell(member, 'end')
+    sendTo(member, 'end')
   })
 }
 

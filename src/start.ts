@@ -149,7 +149,7 @@ export async function run(config: Config, cluster: Cluster, { announcer, seconds
   tellScrapers(announcer, config, scraped)
   return {
     async stop() {
-      // Without a delay, a client that is told to leave would come back when no process listens.
+      // Without a delay, a client that is asked to leave would come back when no process listens.
       if (config.SHUTDOWN_DELAY_MS > 0) {
         app.startDraining()
         await setTimeout(config.SHUTDOWN_DELAY_MS)

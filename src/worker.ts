@@ -21,7 +21,7 @@ process.send?.('settings' satisfies ToPrimary)
 const [config] = (await once(process, 'message')) as [Config]
 const number = Number(process.env.WORKER)
 const announcer = announcerFor(config.LOG_FORMAT, number)
-const tell = (message: ToPrimary) => void process.send?.(message)
+const send = (message: ToPrimary) => void process.send?.(message)
 
 async function start(): Promise<void> {
   // The primary has tried the connection.
@@ -34,7 +34,7 @@ async function start(): Promise<void> {
   )
   async function scrape(): Promise<void> {
     try {
-      tell(await (await registry()).getMetricsAsJSON())
+      send(await (await registry()).getMetricsAsJSON())
     } catch (error) {
       app.log.error({ err: error }, 'the metrics could not be read')
     }
@@ -44,7 +44,7 @@ async function start(): Promise<void> {
     if (message === 'drain') app.startDraining()
     else if (message === 'end') void endInOrder(app, database, announcer.say)
     else if (message === 'scrape') void scrape()
-    else if (message === 'ping') tell('pong')
+    else if (message === 'ping') send('pong')
   })
   await app.warmUp()
   await app.listen(readListenAddress(config)).catch(cannotListen)

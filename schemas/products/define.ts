@@ -38,7 +38,7 @@ const RESERVED_KEYS = [
 /**
  * A product, checked for what its type cannot say.
  *
- * @throws {TypeError} says what is wrong with it
+ * @throws {TypeError} says its mistake
  */
 export function defineProduct(definition: ProductDefinition): ProductDefinition {
   const { code, seasonal, value, input, total, decimals, plausible } = definition
@@ -49,7 +49,7 @@ export function defineProduct(definition: ProductDefinition): ProductDefinition 
   const keys = [value.key, input?.key, total?.key].filter((key) => key !== undefined)
   const taken = keys.find((key, at) => RESERVED_KEYS.includes(key) || keys.indexOf(key) !== at)
   if (taken !== undefined) refuse(`cannot have the key ${taken} twice`)
-  if (!seasonal && input === null) refuse('has nothing to tell its layers apart')
+  if (!seasonal && input === null) refuse('has nothing to distinguish its layers')
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > 10) refuse('must have 0 to 10 decimals')
   if (!(plausible.minimum < plausible.maximum)) refuse('must have plausible values')
   return Object.freeze(definition)
@@ -67,7 +67,7 @@ export function observableKeysOf(products: readonly ProductDefinition[]): string
 /**
  * Products of one service.
  *
- * @throws {TypeError} where two share what has to tell them apart
+ * @throws {TypeError} where two share what has to distinguish them
  */
 export function defineProducts(list: readonly ProductDefinition[]): Products {
   refuseSame(list.map(({ code }) => code))
@@ -101,7 +101,7 @@ export interface Series {
   forecastPeriod: string | null
 }
 
-/** What tells until when a release is of use. Dates are ISO dates. */
+/** What says until when a release is of use. Dates are ISO dates. */
 export interface Validity {
   forecastPeriod: string | null
   synthetic: boolean

@@ -21,7 +21,7 @@ export async function issueToken(db: Db, email: string, purpose: TokenPurpose, h
   return account && { token, userId: account.id, email: account.email }
 }
 
-/** @param page URL with the place for the token; without one the text shows a request */
+/** @param page URL in which TOKEN_PLACE stands for the token; without one the text shows a request */
 export function describeTokenUse(
   token: string,
   { page, path, body }: { page: string | undefined; path: string; body: Record<string, string> },
@@ -47,19 +47,19 @@ interface Wording {
   text(issued: { token: string }): string
 }
 
-/** Mails with tokens. No answer waits for a look at accounts, so none tells. */
+/** Mails with tokens. No answer waits for a look at accounts, so none reveals them. */
 export function createAccountMail(db: Db, throttle: Throttle, config: Config, mailer: Mailer | undefined) {
   const wordings = wordingsOf(config)
 
   async function registrationMail({ id, email }: Registration, token: string): Promise<Mail> {
-    // Both queries in any case: the time of a mail must not tell.
+    // Both queries in any case: the time of a mail must reveal nothing.
     const several = (await countRegistrations(db, email)) > 1
     const account = await findCredentials(db, email)
     if (account) {
       const about = { user: account.id, mail: 'account_exists' }
       return { to: account.email, ...accountExists(config), about }
     }
-    // Of several only the owner of the e-mail knows which one counts: it is told by its password.
+    // Of several only the owner of the e-mail knows which one counts: the password names it.
     const { subject, text } = several ? wordings.several : wordings.email_confirmation
     return {
       to: email,
@@ -71,8 +71,8 @@ export function createAccountMail(db: Db, throttle: Throttle, config: Config, ma
 
   async function renewedRegistrationMail(email: string): Promise<Mail | undefined> {
     const token = newToken()
-    const kept = { hash: tokenHash(token), hours: CONFIRMATION_HOURS }
-    const registration = await renewRegistration(db, email, kept)
+    const confirmation = { hash: tokenHash(token), hours: CONFIRMATION_HOURS }
+    const registration = await renewRegistration(db, email, confirmation)
     return registration && registrationMail(registration, token)
   }
 
@@ -122,7 +122,7 @@ function wordingsOf(config: Config): Record<TokenPurpose | 'several', Wording> {
     several: confirmationWording(
       config,
       { password: 'the password of your registration' },
-      'This address has been registered more than once. Which one counts is said by\nits password, so that nobody else can choose yours.',
+      'This address has been registered more than once. Which one counts is said by\nits password, so that no other person can choose yours.',
     ),
   }
 }

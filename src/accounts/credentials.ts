@@ -8,6 +8,7 @@ import { inTransaction } from '#src/data/sql.ts'
 import type { Db } from '#src/data/tables.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { cacheValue } from '#src/lib/cache.ts'
 import { networkOf } from '#src/lib/network.ts'
@@ -16,7 +17,6 @@ import { deleteApiKeys } from './key-queries.ts'
 import { endOtherSessions, freshenSession, hasUsedNetwork } from './queries.ts'
 import { findStepOn, type LoginSteps } from './steps.ts'
 import {
-  type AccountRequest,
   accountSubjects,
   addressSubjects,
   createThrottle,
@@ -36,28 +36,28 @@ import {
 const CEILING_PAUSE_MS = 1000
 
 /**
- * Compares a password in its turn, and counts a wrong one. Guesses from everywhere take a second each, one after the
- * other: that slows them down, and keeps nobody out. From networks of the owner they neither pause nor wait.
+ * Compares a password with a permit, and counts a wrong one. Guesses from everywhere take a second each, one after the
+ * other: that slows them down, and shuts no owner out. From networks of the owner they neither pause nor wait.
  */
 function createComparison(db: Db, throttle: Throttle, runThrottled: RunThrottled) {
   return <Result>(
     account: string,
-    visit: AccountRequest,
-    compare: (inPlace: WithPermit) => Promise<Result | undefined>,
+    exchange: Exchange,
+    compare: (withPermit: WithPermit) => Promise<Result | undefined>,
   ): Promise<Result | undefined> => {
-    const { address, atDatabase, note } = visit
+    const address = exchange.request.ip
     const ofAccount = accountSubjects(account, address)
     const everywhere = everywhereSubject(account)
     const subjects = [...ofAccount, ...addressSubjects(address)]
-    const isKnown = () => atDatabase(() => hasUsedNetwork(db, account, networkOf(address)))
-    return runThrottled(subjects, { account, visit, isKnown }, async (inPlace) => {
-      const isOver = await atDatabase(() => throttle.isOver(everywhere))
+    const isKnown = () => exchange.withDatabasePermit(() => hasUsedNetwork(db, account, networkOf(address)))
+    return runThrottled(subjects, { account, exchange, isKnown }, async (withPermit) => {
+      const isOver = await exchange.withDatabasePermit(() => throttle.isOver(everywhere))
       if (isOver && !(await isKnown())) await sleep(CEILING_PAUSE_MS)
-      const found = await compare(inPlace)
+      const found = await compare(withPermit)
       // Guesses that were sent together must not slip through together. They count also without a client.
-      await note(() => throttle.refuseBlocked(subjects))
-      if (found === undefined) await note(() => throttle.admit([...subjects, everywhere]))
-      else await note(() => throttle.forget(ofAccount))
+      await exchange.note(() => throttle.refuseBlocked(subjects))
+      if (found === undefined) await exchange.note(() => throttle.admit([...subjects, everywhere]))
+      else await exchange.note(() => throttle.forget(ofAccount))
       return found
     })
   }
@@ -77,7 +77,7 @@ const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 const { memoryCost, timeCost, parallelism } = PARAMETERS
 const PREFIX = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
 
-/** A hash of no password: the time of an answer must not tell which accounts exist. */
+/** A hash of no password: the time of an answer must not reveal which accounts exist. */
 export const NOBODYS_HASH = `${PREFIX}${randomText(16)}$${randomText(32)}`
 
 function randomText(bytes: number): string {
@@ -103,13 +103,13 @@ function sameOnEveryKeyboard(password: string): string {
   return password.normalize('NFKC')
 }
 
-/** @param known texts of the person, which attackers try first */
+/** @param texts of the person, which attackers try first */
 export async function refuseGuessable(
   field: string,
   password: string,
-  known: (string | null)[],
+  texts: (string | null)[],
 ): Promise<void> {
-  if (known.some((text) => text !== null && emailKey(text) === emailKey(password)))
+  if (texts.some((text) => text !== null && emailKey(text) === emailKey(password)))
     throw ApiError.invalid(field, 'must not be your e-mail or name')
   if ((await readCommonPasswords()).has(sameOnEveryKeyboard(password).toLowerCase()))
     throw ApiError.invalid(field, 'is one of the most common passwords')
@@ -143,19 +143,22 @@ export function createCredentialService(
 
   return {
     /** @throws {ApiError} INVALID_CREDENTIALS, the same for a wrong e-mail; EMAIL_NOT_CONFIRMED where both are right */
-    async check(email: string, password: string, visit: AccountRequest): Promise<Credentials> {
-      const { audit, atDatabase } = visit
-      let known: Account | undefined
-      const found = await compareThrottled(emailKey(email), visit, async (inPlace) => {
-        known = await atDatabase(() => findCredentials(db, email))
-        return matching(db, known, { email, password }, visit, inPlace)
+    async check(email: string, password: string, exchange: Exchange): Promise<Credentials> {
+      let account: Account | undefined
+      const found = await compareThrottled(emailKey(email), exchange, async (withPermit) => {
+        account = await exchange.withDatabasePermit(() => findCredentials(db, email))
+        return matching(db, account, { email, password }, exchange, withPermit)
       })
       if (!found) {
-        await audit(db, loginFailed(known, known ? 'wrong password' : 'no account'))
+        await exchange.wait(() =>
+          exchange.request.audit(db, loginFailed(account, account ? 'wrong password' : 'no account')),
+        )
         throw invalidCredentials(confirms)
       }
       if (confirms && !found.emailConfirmed) {
-        await atDatabase(() => audit(db, loginFailed(found, 'e-mail not confirmed')))
+        await exchange.withDatabasePermit(() =>
+          exchange.request.audit(db, loginFailed(found, 'e-mail not confirmed')),
+        )
         throw notConfirmed()
       }
       return found
@@ -165,20 +168,20 @@ export function createCredentialService(
     async changePassword(
       { id, sessionId }: { id: string; sessionId: string | null },
       { current_password, new_password, end_keys }: PasswordChange,
-      visit: AccountRequest,
+      exchange: Exchange,
     ): Promise<void> {
-      const { audit, atDatabase } = visit
-      const known = await atDatabase(() => findPasswordHash(db, id))
-      if (!known) throw wrongPassword()
-      await refuseGuessable('new_password', new_password, [known.email])
-      const replacement = await compareThrottled(emailKey(known.email), visit, async (inPlace) =>
-        (await isPassword(known, current_password, inPlace))
-          ? inPlace(() => hashPassword(new_password))
+      const { request } = exchange
+      const account = await exchange.withDatabasePermit(() => findPasswordHash(db, id))
+      if (!account) throw wrongPassword()
+      await refuseGuessable('new_password', new_password, [account.email])
+      const replacement = await compareThrottled(emailKey(account.email), exchange, async (withPermit) =>
+        (await isPassword(account, current_password, withPermit))
+          ? withPermit(() => hashPassword(new_password))
           : undefined,
       )
-      if (!replacement) return refusePassword(visit)
-      const credentials = { id, passwordHash: known.passwordHash }
-      const replaced = await atDatabase(() =>
+      if (!replacement) return refusePassword(exchange)
+      const credentials = { id, passwordHash: account.passwordHash }
+      const replaced = await exchange.withDatabasePermit(() =>
         inTransaction(db, async (trx) => {
           if (!(await replacePasswordHash(trx, credentials, replacement))) return false
           await endOtherSessions(trx, id, sessionId)
@@ -186,8 +189,8 @@ export function createCredentialService(
           if (sessionId !== null && !(await findStepOn(steps, trx, id))) await freshenSession(trx, sessionId)
           await deleteAccountToken(trx, 'password_reset', id)
           const keys = end_keys ? await deleteApiKeys(trx, id) : 0
-          await audit(trx, { kind: 'password_changed' })
-          if (keys > 0) await audit(trx, { kind: 'keys_ended', detail: { keys } })
+          await request.audit(trx, { kind: 'password_changed' })
+          if (keys > 0) await request.audit(trx, { kind: 'keys_ended', detail: { keys } })
           return true
         }),
       )
@@ -195,18 +198,18 @@ export function createCredentialService(
       if (!replaced) throw wrongPassword()
     },
 
-    async confirmPassword(id: string, password: string, visit: AccountRequest): Promise<void> {
-      const known = await visit.atDatabase(() => findPasswordHash(db, id))
-      if (!known) throw wrongPassword()
-      const found = await compareThrottled(emailKey(known.email), visit, async (inPlace) =>
-        (await isPassword(known, password, inPlace)) ? known : undefined,
+    async confirmPassword(id: string, password: string, exchange: Exchange): Promise<void> {
+      const account = await exchange.withDatabasePermit(() => findPasswordHash(db, id))
+      if (!account) throw wrongPassword()
+      const found = await compareThrottled(emailKey(account.email), exchange, async (withPermit) =>
+        (await isPassword(account, password, withPermit)) ? account : undefined,
       )
-      if (!found) await refusePassword(visit)
+      if (!found) await refusePassword(exchange)
     },
   }
 
-  async function refusePassword({ audit }: AccountRequest): Promise<never> {
-    await audit(db, { kind: 'password_refused' })
+  async function refusePassword(exchange: Exchange): Promise<never> {
+    await exchange.wait(() => exchange.request.audit(db, { kind: 'password_refused' }))
     throw wrongPassword()
   }
 }
@@ -214,27 +217,28 @@ export function createCredentialService(
 function isPassword(
   { passwordHash }: { passwordHash: string },
   password: string,
-  inPlace: WithPermit,
+  withPermit: WithPermit,
 ): Promise<boolean> {
-  return inPlace(() => verifyPassword(passwordHash, password))
+  return withPermit(() => verifyPassword(passwordHash, password))
 }
 
 /** The found account where the password is right, with a hash of the present parameters from now on. */
 async function matching(
   db: Db,
-  known: Account | undefined,
+  account: Account | undefined,
   { email, password }: { email: string; password: string },
-  { atDatabase }: AccountRequest,
-  inPlace: WithPermit,
+  exchange: Exchange,
+  withPermit: WithPermit,
 ): Promise<Account | undefined> {
-  const matches = await isPassword(known ?? { passwordHash: NOBODYS_HASH }, password, inPlace)
-  if (!known || !matches) return undefined
-  if (!isOutdated(known.passwordHash)) return known
-  const passwordHash = await inPlace(() => hashPassword(password))
-  if (await atDatabase(() => replacePasswordHash(db, known, passwordHash))) return { ...known, passwordHash }
+  const matches = await isPassword(account ?? { passwordHash: NOBODYS_HASH }, password, withPermit)
+  if (!account || !matches) return undefined
+  if (!isOutdated(account.passwordHash)) return account
+  const passwordHash = await withPermit(() => hashPassword(password))
+  if (await exchange.withDatabasePermit(() => replacePasswordHash(db, account, passwordHash)))
+    return { ...account, passwordHash }
   // Another login was faster, or the password has just been changed: look again.
-  const now = await atDatabase(() => findCredentials(db, email))
-  return now && (await isPassword(now, password, inPlace)) ? now : undefined
+  const now = await exchange.withDatabasePermit(() => findCredentials(db, email))
+  return now && (await isPassword(now, password, withPermit)) ? now : undefined
 }
 
 function loginFailed(account: { id: string } | undefined, reason: string): AuditEvent {

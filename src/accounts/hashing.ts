@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { ApiError } from '#src/errors.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { addTo, createLimiter, type QueueState } from '#src/lib/limiter.ts'
 import { networkOf, siteOf } from '#src/lib/network.ts'
 import type { Subject } from './queries.ts'
-import type { AccountRequest, Throttle } from './throttle.ts'
+import type { Throttle } from './throttle.ts'
 
 /** A hash takes about 25 ms of a core and 19 MiB. A core is for other requests, and half of Node's four threads for files. */
 const RUNNING = Math.max(1, Math.min(availableParallelism() - 1, 2))
@@ -15,7 +16,7 @@ const RUNNING_PER_ACCOUNT = 2
 interface HashingFor {
   /** The key of the e-mail, with or without an account. */
   account: string
-  visit: AccountRequest
+  exchange: Exchange
   /** Whether the request seems to be the owner's. Called only while others want the account. */
   isKnown?: () => Promise<boolean>
 }
@@ -24,51 +25,51 @@ interface HashingFor {
 export type WithPermit = <Result>(hash: () => Promise<Result>) => Promise<Result>
 
 /**
- * Runs work that hashes, for subjects that need not wait. Networks take turns, and within them accounts. An account has
- * two permits for all networks, which take turns as well; a known request has permits of its own.
+ * Runs work that hashes, for subjects that need not wait. Networks alternate, and within them accounts. An account has
+ * two permits for all networks, which alternate as well; a known request has permits of its own.
  */
 export type RunThrottled = <Result>(
   subjects: Subject[],
   hashing: HashingFor,
-  work: (inPlace: WithPermit) => Promise<Result>,
+  work: (withPermit: WithPermit) => Promise<Result>,
 ) => Promise<Result>
 
 export function createThrottledQueue(throttle: Throttle): { run: RunThrottled; state(): QueueState } {
-  const places = createLimiter({ running: RUNNING, waiting: WAITING }, busy)
+  const hashes = createLimiter({ running: RUNNING, waiting: WAITING }, busy)
   const accounts = createLimiter(
     { running: Number.POSITIVE_INFINITY, runningEachNetwork: RUNNING_PER_ACCOUNT, waiting: WAITING },
     busy,
   )
   const requests = new Map<string, number>()
 
-  async function queueOf({ account, visit, isKnown }: HashingFor): Promise<string> {
+  async function queueOf({ account, exchange, isKnown }: HashingFor): Promise<string> {
     const crowded = (requests.get(account) ?? 0) > RUNNING_PER_ACCOUNT
     // The kind comes first: an e-mail of a client may look like anything.
     return crowded && (await isKnown?.())
-      ? `known ${networkOf(visit.address)} ${account}`
+      ? `known ${networkOf(exchange.request.ip)} ${account}`
       : `account ${account}`
   }
 
   return {
     async run(subjects, hashing, work) {
-      const { account, visit } = hashing
-      const network = networkOf(visit.address)
-      const site = siteOf(visit.address)
-      const inPlace: WithPermit = (hash) =>
-        places.run({ network: site, caller: `${network} ${account}` }, hash)
+      const { account, exchange } = hashing
+      const { ip } = exchange.request
+      const network = networkOf(ip)
+      const withPermit: WithPermit = (hash) =>
+        hashes.run({ network: siteOf(ip), caller: `${network} ${account}` }, hash)
       addTo(requests, account, 1)
       try {
         return await accounts.run({ network: await queueOf(hashing), caller: network }, async () => {
           // Requests sent together have come so far together: the work looks again after the hash.
-          await visit.atDatabase(() => throttle.refuseBlocked(subjects))
-          return work(inPlace)
+          await exchange.withDatabasePermit(() => throttle.refuseBlocked(subjects))
+          return work(withPermit)
         })
       } finally {
         addTo(requests, account, -1)
       }
     },
     state() {
-      const [hashed, asked] = [places.state(), accounts.state()]
+      const [hashed, asked] = [hashes.state(), accounts.state()]
       return {
         running: hashed.running,
         waiting: hashed.waiting + asked.waiting,

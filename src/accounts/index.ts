@@ -3,7 +3,7 @@ import { authSchemas, LoginRequest, Reauthentication, sessionSchemas } from '#sc
 import { SCOPES } from '#schemas/keys.ts'
 import type { Db } from '#src/data/tables.ts'
 import type { App } from '#src/http/app.ts'
-import type { Accounts, Caller } from '#src/http/plugins/authentication.ts'
+import type { Accounts, Caller } from '#src/http/plugins/callers.ts'
 import type { LogFailure } from '#src/http/plugins/logs.ts'
 import { MINUTE_MS } from '#src/lib/dates.ts'
 import { createAccountMail } from './account-mail.ts'
@@ -87,7 +87,7 @@ export function createAccounts(db: Db, steps: LoginSteps, logFailure: LogFailure
       const found = await findKeyUser(db, tokenHash(key))
       if (!found) return undefined
       // The request goes on meanwhile, also where this fails.
-      touchKey(db, found.keyId).catch((error) => logFailure(error, 'the use of a key was not noted'))
+      touchKey(db, found.keyId).catch((error) => logFailure(error, 'the use of a key was not recorded'))
       // A key has less rights than its owner: those of an admin need a scope.
       const role = found.scopes.includes('admin') ? found.role : 'user'
       return withPresentRole({ ...found, role, sessionId: null })

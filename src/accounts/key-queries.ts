@@ -118,7 +118,7 @@ export async function touchKey(db: Db, id: string): Promise<void> {
 export async function addKeyUsage(db: Db, usage: KeyUsage[]): Promise<void> {
   const column = <Name extends keyof KeyUsage>(name: Name) => usage.map((one) => one[name])
   await sql`
-    insert into api_key_usage as kept (key_id, day, requests)
+    insert into api_key_usage as counted (key_id, day, requests)
     select key_id, day, requests
     from unnest(
       ${column('keyId')}::uuid[], ${column('day')}::date[], ${column('requests')}::bigint[]
@@ -126,7 +126,7 @@ export async function addKeyUsage(db: Db, usage: KeyUsage[]): Promise<void> {
     join api_key on api_key.id = key_id
     order by key_id, day
     for key share of api_key
-    on conflict (key_id, day) do update set requests = kept.requests + excluded.requests`.execute(db)
+    on conflict (key_id, day) do update set requests = counted.requests + excluded.requests`.execute(db)
 }
 
 export async function deleteOldUsage(db: Db): Promise<void> {

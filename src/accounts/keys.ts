@@ -14,12 +14,13 @@ import {
 import { inTransaction } from '#src/data/sql.ts'
 import { ADMIN_ERRORS, ApiError, notAllowed } from '#src/errors.ts'
 import { type App, answers, errorResponses, noContent } from '#src/http/app.ts'
-import { type Caller, KEY_PREFIX, requireCaller, requireSession } from '#src/http/plugins/authentication.ts'
+import { KEY_PREFIX, requireCaller, requireSession } from '#src/http/plugins/authentication.ts'
+import type { Caller } from '#src/http/plugins/callers.ts'
 import { deleteKey, insertKey, listKeys } from './key-queries.ts'
 import { tokenHash } from './token-queries.ts'
 import { findLimit } from './user-queries.ts'
 
-/** Several times the longest request: each item of an endless list of scopes would be a mistake to tell of. */
+/** Several times the longest request: each item of an endless list of scopes would be a mistake to name. */
 const BODY_LIMIT = 4096
 
 const NO_ADMIN = 'The scope admin is for keys of callers with the role admin.'

@@ -12,7 +12,7 @@ export interface Mail {
   about: Record<string, string>
 }
 
-/** Writes a mail when its turn comes; undefined where there is nothing to send. */
+/** Writes a mail when the ones before are sent; undefined where there is nothing to send. */
 type WriteMail = () => Promise<Mail | undefined>
 
 export type Mailer = ReturnType<typeof createMailer>
@@ -49,7 +49,7 @@ export function createMailer({ url, from, log, limits }: MailerOptions) {
   const transport = createTransport(
     // Whatever a mail is made of, it names no files and no pages to be read.
     { url, ...TIMEOUTS, disableFileAccess: true, disableUrlAccess: true },
-    // Tells programs that answer mails not to answer this one (RFC 3834).
+    // Asks programs that answer mails not to answer this one (RFC 3834).
     { from, headers: { 'Auto-Submitted': 'auto-generated' } },
   )
   const connections = createLimiter({ running, waiting }, () => new Error('too many mails wait'))

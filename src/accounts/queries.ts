@@ -188,27 +188,29 @@ export async function recordFailure(db: Db, subject: Subject): Promise<void> {
 /** The same unless the subject has to wait: false then. */
 export async function recordUnlessBlocked(db: Db, subject: Subject): Promise<boolean> {
   const { rows } = await sql`
-    ${recording(subject)} where known.blocked_until <= clock_timestamp() returning 1`.execute(db)
+    ${recording(subject)} where counted.blocked_until <= clock_timestamp() returning 1`.execute(db)
   return rows.length > 0
 }
 
 function recording(subject: Subject): RawBuilder<unknown> {
   const { hash, freeFailures, delaySeconds, forgottenAfter } = subject
   const [first, longest] = delaySeconds
-  const since = sql.ref(forgottenAfter.since === 'first' ? 'known.first_failure_at' : 'known.last_failure_at')
+  const since = sql.ref(
+    forgottenAfter.since === 'first' ? 'counted.first_failure_at' : 'counted.last_failure_at',
+  )
   const forgotten = sql`${since} < now() - make_interval(secs => ${forgottenAfter.seconds}::float8)`
   return sql`
-    insert into auth_throttle as known (subject, failures, first_failure_at, last_failure_at, blocked_until)
+    insert into auth_throttle as counted (subject, failures, first_failure_at, last_failure_at, blocked_until)
     values (${hash}, 1, now(), now(), now())
     on conflict (subject) do update set
-      failures = case when ${forgotten} then 1 else known.failures + 1 end,
-      first_failure_at = case when ${forgotten} then now() else known.first_failure_at end,
+      failures = case when ${forgotten} then 1 else counted.failures + 1 end,
+      first_failure_at = case when ${forgotten} then now() else counted.first_failure_at end,
       last_failure_at = now(),
       blocked_until = case
-        when ${forgotten} or known.failures < ${freeFailures}::integer then now()
+        when ${forgotten} or counted.failures < ${freeFailures}::integer then now()
         else now() + make_interval(secs => least(
           ${longest}::float8,
-          ${first}::float8 * power(2, least(known.failures - ${freeFailures}::integer, 30))
+          ${first}::float8 * power(2, least(counted.failures - ${freeFailures}::integer, 30))
         ))
       end`
 }

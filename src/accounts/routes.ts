@@ -22,14 +22,7 @@ import type { SessionUse } from './queries.ts'
 import type { RegistrationService, TokenService } from './registration.ts'
 import { continueSession, type SignedInSession, startSession } from './sessions.ts'
 import { passSteps } from './steps.ts'
-import {
-  makeContext,
-  type Sent,
-  THROTTLED_ERRORS,
-  type Throttle,
-  tokenSubjects,
-  tooMany,
-} from './throttle.ts'
+import { type Sent, THROTTLED_ERRORS, type Throttle, tokenSubjects, tooMany } from './throttle.ts'
 import type { TokenPurpose } from './token-queries.ts'
 import { findUser } from './user-queries.ts'
 
@@ -66,7 +59,7 @@ function registerRoute(app: App, service: RegistrationService) {
     },
     handler: (request: FastifyRequest<{ Body: RegisterRequest }>, reply: FastifyReply) => {
       async function register() {
-        const user = await service.register(request.body, makeContext(request.exchange))
+        const user = await service.register(request.body, request.exchange)
         reply.code(201).header('location', `${request.basePath}/user/profile`)
         return user
       }
@@ -102,17 +95,17 @@ function loginRoute(app: App, { service, steps, confirms }: Passwords) {
     },
     handler: async (request: FastifyRequest<{ Body: LoginRequest }>) => {
       const { email, password } = request.body
-      const visit = makeContext(request.exchange)
-      const credentials = await service.check(email, password, visit)
+      const { exchange } = request
+      const credentials = await service.check(email, password, exchange)
       const open = await passSteps(
         steps,
         credentials.id,
         request.body,
-        visit,
+        exchange,
         ({ refusals }, verdict) => new ApiError(refusals[verdict]),
       )
-      return visit.atDatabase(async () => {
-        const session = await startSession(db, credentials, useOf(request), open, visit.audit)
+      return exchange.withDatabasePermit(async () => {
+        const session = await startSession(db, credentials, useOf(request), open, request.audit.bind(request))
         const user = session && (await findUser(db, session.userId))
         // Changed or deleted in the moment between.
         if (!user) throw invalidCredentials(confirms)
@@ -177,7 +170,7 @@ function passwordRoute(app: App, service: CredentialService) {
     },
     handler: async (request: FastifyRequest<{ Body: PasswordChange }>, reply: FastifyReply) => {
       const { id, sessionId } = requireCaller(request)
-      await service.changePassword({ id, sessionId }, request.body, makeContext(request.exchange))
+      await service.changePassword({ id, sessionId }, request.body, request.exchange)
       app.forgetCallers((caller) => caller.id === id && caller.sessionId !== sessionId)
       return reply.code(204).send()
     },
@@ -268,7 +261,7 @@ function resetRoute(app: App, service: TokenService) {
       response: noContent('The password is changed.', ...THROTTLED_ERRORS, 'INVALID_TOKEN'),
     },
     handler: async (request: FastifyRequest<{ Body: PasswordReset }>, reply: FastifyReply) => {
-      const id = await service.resetPassword(request.body, makeContext(request.exchange))
+      const id = await service.resetPassword(request.body, request.exchange)
       app.forgetCallers((caller) => caller.id === id)
       return reply.code(204).send()
     },
@@ -290,7 +283,7 @@ function confirmRoute(_app: App, service: TokenService) {
       response: noContent('The e-mail is confirmed.', ...THROTTLED_ERRORS, 'INVALID_TOKEN'),
     },
     handler: async (request: FastifyRequest<{ Body: EmailConfirmation }>, reply: FastifyReply) => {
-      await service.confirmEmail(request.body, makeContext(request.exchange))
+      await service.confirmEmail(request.body, request.exchange)
       return reply.code(204).send()
     },
   } as const

@@ -9,7 +9,7 @@ import { requireCaller, requireSession } from '#src/http/plugins/authentication.
 import type { Passwords } from './credentials.ts'
 import * as queries from './queries.ts'
 import { passSteps } from './steps.ts'
-import { makeContext, type Sent, THROTTLED_ERRORS } from './throttle.ts'
+import { type Sent, THROTTLED_ERRORS } from './throttle.ts'
 import { holdAccount } from './user-queries.ts'
 
 const NO_SUCH_SESSION = 'You have no session with this id.'
@@ -41,16 +41,16 @@ function reauthenticateRoute(app: App, { service, steps }: Passwords) {
     handler: async (request: Sent<typeof Reauthentication>, reply: FastifyReply) => {
       const { id, sessionId } = requireSession(request)
       const { body } = request
-      const visit = makeContext(request.exchange)
-      await service.confirmPassword(id, body.password, visit)
-      await passSteps(steps, id, body, visit, ({ texts, refusals }, verdict) => {
+      const { exchange } = request
+      await service.confirmPassword(id, body.password, exchange)
+      await passSteps(steps, id, body, exchange, ({ texts, refusals }, verdict) => {
         const sentence = verdict === 'missing' ? texts.missing : EXAMPLE_SENTENCES[refusals.wrong]
         return new ApiError('FORBIDDEN', sentence)
       })
-      await visit.atDatabase(() =>
+      await exchange.withDatabasePermit(() =>
         inTransaction(app.database.writer, async (trx) => {
           await queries.freshenSession(trx, sessionId)
-          await visit.audit(trx, { kind: 'reauthenticated' })
+          await request.audit(trx, { kind: 'reauthenticated' })
         }),
       )
       return reply.code(204).send()

@@ -67,7 +67,7 @@ type Continuation = { session: SignedInSession } | { stolen: string } | { tooSoo
  * Changes a refresh token for its successor; undefined for an unknown or expired token, or an ended session.
  *
  * A used token comes from a client whose answer was lost, or from a thief. The client comes back soon, before a use of
- * the successor, and gets it again. A later use ends the session, since the service cannot tell which one is the thief.
+ * the successor, and gets it again. A later use ends the session, since the service cannot know which one is the thief.
  */
 export async function continueSession(
   db: Db,
@@ -82,9 +82,9 @@ export async function continueSession(
     const family = createHash('sha256').update(familyIn(token)).digest()
     const state = await tokens.holdRefreshToken(trx, hash, family)
     if (!state || state.expired) return undefined
-    const { sessionId: id, userId, usedSecondsAgo, successorSalt, kept } = state
+    const { sessionId: id, userId, usedSecondsAgo, successorSalt, stored } = state
     const successor = successorSalt && successorOf(token, successorSalt)
-    if (!kept || (successor && !(await mayAskAgain(trx, usedSecondsAgo as number, successor)))) {
+    if (!stored || (successor && !(await mayAskAgain(trx, usedSecondsAgo as number, successor)))) {
       await endSession(trx, id)
       await audit(trx, { kind: 'refresh_token_reused', userId, sessionId: id })
       return { stolen: id }

@@ -1,7 +1,7 @@
 import type { TObject, TProperties } from 'typebox'
 import type { Db } from '#src/data/tables.ts'
 import type { ApiError, ErrorCode } from '#src/errors.ts'
-import type { AccountRequest } from './throttle.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 
 /** What a login takes beside a right password, from accounts that have it on. */
 export interface LoginStep {
@@ -12,13 +12,13 @@ export interface LoginStep {
   /** Of a login. */
   refusals: { missing: ErrorCode; wrong: ErrorCode }
   isOn(db: Db, userId: string): Promise<boolean>
-  /** Judges what is shown beside a right password, and uses it up. */
+  /** Judges the proof beside a right password, and uses it up. */
   judge(
     userId: string,
     shown: object,
-    request: AccountRequest,
+    exchange: Exchange,
   ): Promise<'not needed' | 'right' | 'missing' | 'wrong'>
-  /** Refuses what is for admins to one without the step; null where admins need none. */
+  /** Refuses operations of admins to one without the step; null where admins need none. */
   refuseAdmin: (() => ApiError) | null
 }
 
@@ -29,12 +29,12 @@ export async function passSteps(
   steps: LoginSteps,
   userId: string,
   shown: object,
-  request: AccountRequest,
+  exchange: Exchange,
   refuse: (step: LoginStep, verdict: 'missing' | 'wrong') => ApiError,
 ): Promise<LoginSteps> {
   const open: LoginStep[] = []
   for (const step of steps) {
-    const verdict = await step.judge(userId, shown, request)
+    const verdict = await step.judge(userId, shown, exchange)
     if (verdict === 'missing' || verdict === 'wrong') throw refuse(step, verdict)
     if (verdict === 'not needed') open.push(step)
   }

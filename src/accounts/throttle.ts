@@ -3,8 +3,6 @@ import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { Db } from '#src/data/tables.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
-import type { Exchange } from '#src/http/exchange.ts'
-import type { Audit } from '#src/http/plugins/audit.ts'
 import { listNetworks } from '#src/lib/network.ts'
 import {
   clearFailures,
@@ -79,26 +77,6 @@ function createSubject(text: string, limits: Limits): Subject {
 export type Sent<Schema extends TSchema> = FastifyRequest<{ Body: Static<Schema> }>
 
 export const THROTTLED_ERRORS: ErrorCode[] = ['INVALID_PARAMETERS', 'TOO_MANY_REQUESTS']
-
-export interface AccountRequest {
-  address: string
-  audit: Audit
-  /** Does work with a permit of the database. It hashes no password: the permit would wait for that. */
-  atDatabase<Result>(work: () => Promise<Result>): Promise<Result>
-  /** Notes an outcome at the database, also without a client. */
-  note(work: () => Promise<void>): Promise<void>
-}
-
-/** For routes with `takesOwnPermit`. */
-export function makeContext(exchange: Exchange): AccountRequest {
-  const { app, request } = exchange
-  return {
-    address: request.ip,
-    audit: (db, event) => exchange.wait(() => request.audit(db, event)),
-    atDatabase: (work) => exchange.withDatabasePermit(work),
-    note: (work) => exchange.wait(() => app.noteWithPermit(request, work)),
-  }
-}
 
 export type Throttle = ReturnType<typeof createThrottle>
 

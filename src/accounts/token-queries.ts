@@ -9,7 +9,7 @@ import { emailKey, type NewUser, storedEmail } from './user-queries.ts'
 export type TokenPurpose = Tables['account_token']['purpose']
 
 /**
- * Stores a token for an account in the place of an older one; undefined without an account, or for a confirmed e-mail.
+ * Stores a token for an account instead of an older one; undefined without an account, or for a confirmed e-mail.
  * The e-mail is as its owner wrote it: the requested one may only look the same.
  */
 export async function putAccountToken(
@@ -21,7 +21,7 @@ export async function putAccountToken(
     with account as (
       select id, email from app_user
       where email_key = ${emailKey(email)} and (${purpose} <> 'email_confirmation' or not email_confirmed)
-    ), kept as (
+    ), stored as (
       insert into account_token (hash, user_id, purpose, expires_at)
       select ${hash}, id, ${purpose}, now() + make_interval(secs => ${seconds}::float8) from account
       on conflict (user_id, purpose) do update set hash = excluded.hash, expires_at = excluded.expires_at
@@ -82,8 +82,8 @@ interface RefreshTokenState {
   /** Null for an unused token, and for a deleted one. */
   usedSecondsAgo: number | null
   successorSalt: Buffer | null
-  /** False where only its family is known. */
-  kept: boolean
+  /** False where it is deleted, and its family is left. */
+  stored: boolean
 }
 
 /** A refresh token of a session, which is locked until the transaction ends. */
@@ -107,7 +107,7 @@ export async function holdRefreshToken(
       coalesce(token.expires_at <= now(), false) as expired,
       extract(epoch from clock_timestamp() - token.used_at)::float8 as "usedSecondsAgo",
       token.successor_salt as "successorSalt",
-      token.hash is not null as kept
+      token.hash is not null as stored
     from session
     left join refresh_token as token on token.session_id = session.id and token.hash = ${hash}
     where session.id = ${held[0]?.id ?? null} and session.ended_at is null and session.expires_at > now()`.execute(
@@ -156,14 +156,14 @@ export async function spendRefreshToken(
 /** Registrations of one e-mail: more than its owner makes by mistake. Older ones do not count. */
 const CONFIRMED_AT_ONCE = 8
 
-interface TokenToKeep {
+interface TokenToStore {
   hash: Buffer
   hours: number
 }
 
 /** Stores a registration, and gives the account as it will be. The time does not depend on a present account. */
-export async function insertRegistration(db: Db, user: NewUser, token: TokenToKeep): Promise<UserProfile> {
-  const kept = await db
+export async function insertRegistration(db: Db, user: NewUser, token: TokenToStore): Promise<UserProfile> {
+  const row = await db
     .insertInto('pending_registration')
     .values({
       email: storedEmail(user.email),
@@ -176,14 +176,14 @@ export async function insertRegistration(db: Db, user: NewUser, token: TokenToKe
     })
     .returning(['id', 'email', 'name', 'organisation', isoTime('created_at').as('created_at')])
     .executeTakeFirstOrThrow()
-  return { ...kept, role: 'user', email_confirmed: false }
+  return { ...row, role: 'user', email_confirmed: false }
 }
 
 /** Gives the newest registration of an e-mail another token; undefined without one. */
 export async function renewRegistration(
   db: Db,
   email: string,
-  token: TokenToKeep,
+  token: TokenToStore,
 ): Promise<{ id: string; email: string } | undefined> {
   return db
     .updateTable('pending_registration')

@@ -12,7 +12,7 @@ export async function user(app: App): Promise<void> {
   const db = app.database.writer
   app.jobs.add(
     'remove-accounts',
-    { atOnce: true, failure: 'what is left of deleted accounts could not be removed yet' },
+    { atOnce: true, failure: 'deleted accounts were not cleaned up; will retry' },
     () => removePiece(db),
   )
 

@@ -11,6 +11,7 @@ import {
 } from '#schemas/areas.ts'
 import { ref } from '#schemas/common.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
+import type { Db } from '#src/data/tables.ts'
 import { unknownCountry } from '#src/errors.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
 import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
@@ -79,6 +80,13 @@ The areas of one level of a country, in the order of their codes: code, name, pa
 
 With its \`ETag\` in \`If-None-Match\`, an unchanged answer is a 304 without a body. In the demo, areas of level 1 to ${MAX_LEVEL} are approximate; \`GET /catalog\` says which ones.`
 
+async function requireCountry(db: Db, admin0: string, level: number) {
+  const country = await findAdminCountry(db, admin0, level)
+  if (country) return country
+  const codes = (await listCountries(db)).map(({ code }) => code)
+  throw unknownCountry('admin0', codes)
+}
+
 export async function admin(app: App): Promise<void> {
   for (const schema of adminSchemas) app.addSchema(schema)
   const db = app.database.reader
@@ -107,17 +115,11 @@ export async function admin(app: App): Promise<void> {
       preValidation: readQuery(AdminQuery),
     },
     async (request: FastifyRequest<{ Querystring: Static<typeof AdminQuery> }>, reply: FastifyReply) => {
-      const { format } = request.query
+      const { format, admin0, level, geometry, limit, cursor } = { ...ADMIN_DEFAULTS, ...request.query }
       // The parameter decides; without it, the media type that the client prefers.
       const asGeoJson = format ? format === 'geojson' : negotiate(request.exchange, MEDIA_TYPES) === GEOJSON
-      const { admin0, level, geometry = ADMIN_DEFAULTS.geometry, cursor } = request.query
-      const { limit = ADMIN_DEFAULTS.limit } = request.query
       const parent = request.query.parent?.trim() ?? null
-      const country = await findAdminCountry(db, admin0, level)
-      if (!country) {
-        const codes = (await listCountries(db)).map(({ code }) => code)
-        throw unknownCountry('admin0', codes)
-      }
+      const country = await requireCountry(db, admin0, level)
       const filters = [country.code, level, parent]
       const after = cursor === undefined ? null : (decodeCursor(cursor, filters, AREA_CODE)[0] as string)
       await refuseWithoutAreas(db, country, level, { field: 'parent', parent })
@@ -126,16 +128,14 @@ export async function admin(app: App): Promise<void> {
       const tag = dataTag(request, country.version, asGeoJson ? 'geojson' : 'json')
       if (allowCaching(request.exchange, tag)) return reply.code(304).send()
 
-      const shape = { none: null, simplified: 'simplified' as const, full: FULL_SHAPE }[geometry]
-      const filter = {
+      const { matched, areas } = await listAreas(db, {
         countryCode: country.code,
         levels: [level],
         parent: parent === null ? null : { code: parent, level: null },
         after,
         limit,
-        shape,
-      }
-      const { matched, areas } = await listAreas(db, filter)
+        shape: ({ none: null, simplified: 'simplified', full: FULL_SHAPE } as const)[geometry],
+      })
       const last = matched > areas.length ? areas.at(-1) : undefined
       const next_cursor = last ? cursorAfter(last.code, filters) : null
       if (!asGeoJson) return { items: areas.map((area) => describeItem(country.code, area)), next_cursor }

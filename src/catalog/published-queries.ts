@@ -73,7 +73,7 @@ export const CRS_UNIT = sql<string>`coalesce(
   'unknown'
 )`
 
-/** SQL for the whole metres between the centre of a coverage and a place in its CRS; null where that is not known. */
+/** SQL for the whole metres between the centre of a coverage and a position in its CRS; null where there is no such CRS. */
 function metresBetween(x: RawBuilder<unknown>, y: RawBuilder<unknown>): RawBuilder<unknown> {
   const longitudeAndLatitude = (x: RawBuilder<unknown>, y: RawBuilder<unknown>) =>
     sql`st_transform(st_setsrid(st_makepoint(${x}, ${y}), crs.srid), 4326)::geography`

@@ -44,7 +44,7 @@ export interface ReferenceEntry {
 /** West, south, east and north, decimal degrees. */
 type Extent = [west: number, south: number, east: number, north: number]
 
-/** Where a country lies, as far as that is known. */
+/** Where a country lies, as far as its areas or the operator say. */
 export interface CountryExtent extends ReferenceEntry {
   /** The extent of its outline, or else the stated one; null without both. */
   extent: Extent | null

@@ -3,7 +3,7 @@ const CHECKS = {
   empty: 'a layer with no values, or hardly any',
   extent: 'a grid that does not lie in the country, or covers little of it',
   labels: 'names of files and bands that contradict the manifest',
-  month: 'a month that is far ahead, or older than what is published',
+  month: 'a month that is far ahead, or older than the published one',
   names: 'inputs and scenarios that are spelled almost as published ones are',
   'not-honoured': 'masks, alpha bands and side files that were not read',
   presence: 'a value, or none, where other layers on the grid differ',

@@ -81,7 +81,7 @@ export async function findPublished(db: Db, series: Series): Promise<ReleaseRow 
     .executeTakeFirst()
 }
 
-/** Keeps with a release what the checks have found in it, in the place of what they had found before. */
+/** Keeps with a release what the checks have found in it, instead of what they had found before. */
 export async function storeIssues(trx: Trx, code: string, findings: readonly ReleaseIssue[]): Promise<void> {
   await sql`update release set findings = ${JSON.stringify(findings)}::jsonb where code = ${code}`.execute(
     trx,
@@ -100,7 +100,7 @@ export interface DueRelease {
   strict: boolean
 }
 
-/** What has come of it: what it took the place of, or why it is not published, in sentences. */
+/** What has come of it: what it replaced, or why it is not published, in sentences. */
 export type DueOutcome = { replaced: string | undefined } | { refusal: string }
 
 /** Details of the audit record of a publication. */
@@ -262,15 +262,15 @@ export async function findPredecessor(
 ): Promise<{ release: ReleaseRow; reason: string } | undefined> {
   if (release.publishedAt) {
     const replaced = await findReplaced(db, release.id)
-    return replaced && { release: replaced, reason: 'which it took the place of' }
+    return replaced && { release: replaced, reason: 'which it replaced' }
   }
   const published = await findPublished(db, release)
-  if (published) return { release: published, reason: 'which it would take the place of' }
+  if (published) return { release: published, reason: 'which it would replace' }
   const answering = await findAnswering(db, release)
   return answering && { release: answering, reason: 'which answers requests without a month' }
 }
 
-/** What a published release took the place of, where that is still there. */
+/** What a published release replaced, where that is still there. */
 async function findReplaced(db: Db, releaseId: number): Promise<ReleaseRow | undefined> {
   const previous = await db
     .selectFrom('publication')

@@ -95,11 +95,11 @@ export async function listPrunable(db: Db, keep: number): Promise<string[]> {
         code,
         row_number() over (
           partition by product, country_code, crop_code, forecast_period, synthetic order by version desc
-        ) as place
+        ) as rank
       from release
       where status = 'ready' and not exists (select from publication where release_id = release.id)
     ) as unpublished
-    where place > ${keep}::integer
+    where rank > ${keep}::integer
       and not exists (select from publication where previous_release_id = unpublished.id)
       and not exists (
         select from scheduled_publication where release_id = unpublished.id and refused_at is null
@@ -130,7 +130,7 @@ export async function pruneRelease(
   }
 }
 
-/** Whether a release is published and took the place of none that is still there. */
+/** Whether a release is published and replaced none that is still there. */
 export async function isFirst(db: Db, code: string): Promise<boolean> {
   const first = await db
     .selectFrom('publication')

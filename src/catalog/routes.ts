@@ -149,7 +149,7 @@ function catalogRoutes(app: App, catalog: TSchema, extensions: string[]): void {
       },
     },
     async (request: FastifyRequest, reply: FastifyReply) => {
-      // One after the other: a request has one place at the database, and takes one connection.
+      // One after the other: a request has one permit of the database, and takes one connection.
       const countries = await listCountries(db)
       const crops = await queries.listCrops(db)
       const releases = await queries.listPublishedReleases(db)

@@ -126,7 +126,7 @@ export async function publishNextDue(
   let tried: Pick<DueTrial, 'id' | 'due'> | undefined
   try {
     return await doAlone(db, PUBLISHING_LOCK, async (trx) => {
-      // From here on no operator changes what is scheduled.
+      // From here on no operator changes the schedule.
       await lockReleases(trx)
       tried = await findNextDue(trx, failed)
       if (!tried) return undefined
@@ -169,7 +169,7 @@ const selectWaiting = (trx: Trx) =>
     .select(['release.id', 'release.code', ...SCHEDULE])
     .where('refused_at', 'is', null)
 
-/** The last of several releases of a series answers: earlier ones that failed are not to take its place. */
+/** The last of several releases of a series answers: earlier ones that failed are not to replace it. */
 async function refuseOvertaken(trx: Trx, releaseId: number, { code, publishAt }: DueRelease): Promise<void> {
   const overtaken = await selectWaiting(trx)
     .innerJoin('release as published', (join) =>

@@ -49,7 +49,7 @@ function serviceRoutes(app: App, { links, extensions, readiness: members }: Serv
       },
     },
     async (request, reply) => {
-      if (app.frontPage(request, reply)) return reply
+      if (app.frontPage(request.exchange)) return reply
       return { ...linksBelow(request.basePath, links), extensions }
     },
   )

@@ -55,7 +55,7 @@ function inspectionText({ file, features, source, level, properties, columns }: 
   const rows = columns.map(({ name, example, blank }) => [`  ${name}`, example ?? '', String(blank)])
   const list = formatTable(['  PROPERTY', 'FIRST VALUE', 'BLANK'], rows)
   if (!source) {
-    return `${areas} with properties of no source that is known: give --code-property and --name-property.\n${list}`
+    return `${areas} with properties of no listed source: give --code-property and --name-property.\n${list}`
   }
   const roles = Object.entries(properties ?? {}).map(
     ([role, names]) => `${role} ${names.join(' or ') || 'none'}`,
@@ -82,7 +82,7 @@ interface LoadOptions extends ReadingOptions {
 
 const load = command({
   usage: 'load <file...>',
-  description: 'Load the administrative areas of one level of a country, in the place of those there are.',
+  description: 'Load the administrative areas of one level of a country, instead of those there are.',
   parameters: [`${FILES}, in WGS 84`],
   options: [
     new Option('--country <code>', 'the country, for example eth').makeOptionMandatory(),

@@ -9,7 +9,7 @@ import { refuseOlderSchema } from '#src/data/schema-state.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Db, Trx } from '#src/data/tables.ts'
 import { formatTable } from './table.ts'
-import { type Output, print, tell } from './terminal.ts'
+import { type Output, print, report } from './terminal.ts'
 
 export type CommandAnswer = readonly [value: unknown, text: string]
 
@@ -111,7 +111,7 @@ export function changeReference(work: (trx: Trx) => Promise<CommandAnswer>): Pro
 export function withDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
   return onDatabase(async (database, config) => {
     if (config.MIGRATE_ON_START)
-      await migrate(database.writer, undefined, { progress: tell, force: database.kind === 'embedded' })
+      await migrate(database.writer, undefined, { progress: report, force: database.kind === 'embedded' })
     else await refuseOlderSchema(database.writer)
     return work(database)
   })

@@ -6,7 +6,7 @@ import type { Output } from './terminal.ts'
 const LONGEST_NAME = 100
 
 const list = listCommand('compositions', 'List the composition of inputs.', listCompositions, {
-  none: 'Nothing is known of the composition of any input.',
+  none: 'No input has a composition.',
   head: ['INPUT', 'N %', 'P2O5 %', 'K2O %', 'S %'],
   cells: ({ name, n, p2o5, k2o, s }) => [name, ...[n, p2o5, k2o, s].map(String)],
 })
@@ -38,7 +38,7 @@ const remove = command({
     return changeReference(async (trx) => {
       if (await deleteComposition(trx, name)) return [{ name }, `The composition of ${name} is removed.`]
       throw new OperatorError(
-        `Nothing is known of the composition of ${name}; \`agro compositions list\` shows what is.`,
+        `There is no composition of ${name}; \`agro compositions list\` shows those there are.`,
       )
     })
   },

@@ -6,7 +6,7 @@ import { createMonthsAhead } from '#src/history/queries.ts'
 import { seedDemo } from '#src/ingest/demo/seed.ts'
 import { summariseCoverages } from '#src/ingest/pixel-writing.ts'
 import { command, onDatabase } from './command.ts'
-import { type Output, progressLine, tell } from './terminal.ts'
+import { type Output, progressLine, report } from './terminal.ts'
 
 export const migrateCommand = command({
   usage: 'migrate',
@@ -17,7 +17,7 @@ export const migrateCommand = command({
   run: ({ force = false }: Output & { force?: boolean }) =>
     onDatabase(async (database) => {
       const applied = await migrate(database.writer, undefined, {
-        progress: tell,
+        progress: report,
         force: force || database.kind === 'embedded',
       })
       const { noWayBack: all } = await schemaState(database.writer)

@@ -39,7 +39,7 @@ import {
   progressIfLong,
   progressLine,
   refuse,
-  tell,
+  report,
   undoneByInterrupt,
 } from './terminal.ts'
 
@@ -89,8 +89,8 @@ async function differences(db: Db, coverages: CoverageFacts[], published: Releas
   const rows = after
     .toSorted((a, b) => compareLayers(a, b))
     .map((layer) => [layerName(layer), describeChange(before.get(layerName(layer)), layer)])
-  const kept = new Set(after.map(layerName))
-  const gone = [...before.keys()].filter((name) => !kept.has(name)).map((name) => [name, 'would be gone'])
+  const loaded = new Set(after.map(layerName))
+  const gone = [...before.keys()].filter((name) => !loaded.has(name)).map((name) => [name, 'would be gone'])
   return [
     `Against ${published.code}, which is published now:`,
     formatTable(['LAYER', 'CHANGE'], [...rows, ...gone]),
@@ -181,7 +181,7 @@ async function ingest(
     if (options.dryRun) return await examine(database, release, extents, inspection, published, options)
     if (description.synthetic && published?.synthetic === false && isToPublish(options) && !options.force) {
       throw new OperatorError(
-        `${published.code} is published, and these values are synthetic: --no-publish loads them beside it, --force puts them in its place.`,
+        `${published.code} is published, and these values are synthetic: --no-publish loads them beside it, --force replaces it.`,
       )
     }
     return await load(database, release, inspection, leniency, options)
@@ -206,7 +206,7 @@ async function examine(
   const findings = await inspection.after(read)
   printIssues(findings)
   const coverages = listFacts(release, extents, read)
-  const told = { dryRun: true, published: published?.code ?? null, coverages, findings }
+  const answer = { dryRun: true, published: published?.code ?? null, coverages, findings }
   const { writer } = database
   const reports = await Promise.all(
     coverages.map(async (facts) => coverageReport(facts, await nameOfCrs(writer, facts.grid.srid))),
@@ -218,9 +218,9 @@ async function examine(
       : await differences(writer, coverages, published)
   const text = [...reports.flat(), ...changes, 'Nothing was written.'].join('\n')
   const refusing = refusingChecks(findings).join()
-  if (refusing === '') return [told, text]
+  if (refusing === '') return [answer, text]
   const sentence = `Refused by ${refusing}: mend that first. Where it is right as it is, --allow ${refusing} publishes it.`
-  return refuse(output, told, new OperatorError(sentence, { code: 'CHECKS' }), text)
+  return refuse(output, answer, new OperatorError(sentence, { code: 'CHECKS' }), text)
 }
 
 async function load(
@@ -231,8 +231,8 @@ async function load(
   options: IngestOptions,
 ): Promise<CommandAnswer> {
   const { force, maxChange, publishAt } = options
-  const known = force ? undefined : await findLoaded(database.writer, release.description)
-  const said = known ? [] : before
+  const same = force ? undefined : await findLoaded(database.writer, release.description)
+  const said = same ? [] : before
   printIssues(said)
   const refusingBefore = refusingChecks(said)
   if (isToPublish(options) && refusingBefore.length > 0) {
@@ -259,8 +259,8 @@ async function load(
       progress,
       check: after,
       signal,
-      tell,
-      clearing: (code: string) => progressIfLong(`deleting what is left of ${code}`),
+      report,
+      clearing: (code: string) => progressIfLong(`deleting the rest of ${code}`),
     }
     const ingestion = await ingestRelease(database, release, loading)
     if (publishAt || isLimited) return publishSeparately(database, ingestion, leniency, options, signal)
@@ -269,16 +269,16 @@ async function load(
   const { code, published, scheduled, findings, sentence } = done
   printIssues(findings.filter((finding) => !isAmong(said, finding)))
   const seconds = (Date.now() - started) / 1000
-  const [told, text] = [describeDone(done, seconds), formatDone(done, seconds)]
+  const [answer, text] = [describeDone(done, seconds), formatDone(done, seconds)]
   if (isToPublish(options) && !published && !scheduled) {
     refuse(
       options,
-      told,
+      answer,
       sentence ? new OperatorError(sentence, { code: 'CHECKS' }) : notPublished(code, findings),
       text,
     )
   }
-  return [told, text]
+  return [answer, text]
 }
 
 /** An ingestion that may be refused for its changes, or scheduled. */
@@ -320,13 +320,13 @@ function formatDone(
   { code, loaded, published, publishedBefore, scheduled, replaced, tiles }: Done,
   seconds: number,
 ): string {
-  const place = replaced ? ` in the place of ${replaced}` : ''
+  const instead = replaced ? ` instead of ${replaced}` : ''
   const wait = scheduled && `to be published at ${timeText(scheduled)} UTC`
   if (loaded) {
-    const state = published ? `is published${place}` : `is complete and ${wait ?? 'not published'}`
+    const state = published ? `is published${instead}` : `is complete and ${wait ?? 'not published'}`
     return `${code} ${state}: ${tiles} tiles in ${seconds.toFixed(1)} s.`
   }
-  if (published && !publishedBefore) return `${code}, which has the same data, is published${place}.`
+  if (published && !publishedBefore) return `${code}, which has the same data, is published${instead}.`
   if (wait) return `${code}, which has the same data, is ${wait}.`
   const state = published ? 'published as' : 'loaded, and not published, as'
   return `The same data are ${state} ${code}: nothing to do (--force loads them again).`

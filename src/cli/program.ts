@@ -92,7 +92,7 @@ function describedProgram(): Command {
 The database is the one of DATABASE_URL, or else the embedded one in DATA_DIR (default ./data),
 which only one process can use: stop the service first.
 
-What a command tells goes to stdout, as JSON with --json (of a refusal its \`error\` and \`code\`);
+The answer of a command goes to stdout, as JSON with --json (of a refusal its \`error\` and \`code\`);
 progress, notes and errors go to stderr.
 
 Exit codes:
@@ -126,9 +126,9 @@ export async function operate(parameters: string[]): Promise<number> {
     if (!(error instanceof CommanderError)) {
       console.error(refusal ? refusal.message : unexpectedText(error, program.opts().verbose))
     }
-    const { message, code, told } =
+    const { message, code, answer } =
       refusal ?? new OperatorError(unexpectedText(error, false), { code: 'UNEXPECTED' })
-    if (parameters.includes('--json')) console.log(JSON.stringify({ ...told, error: message, code }))
+    if (parameters.includes('--json')) console.log(JSON.stringify({ ...answer, error: message, code }))
     return EXITS[code] ?? EXIT.refused
   }
 }

@@ -169,9 +169,9 @@ async function findExcess(database: Database, after: ReleaseRow, maxChange: numb
 
 function describeExcess({ level, areas }: Comparison, beyond: number, worst: ChangeRow, maxChange: number) {
   const { area, layer, change } = worst
-  const places =
+  const extent =
     level === null ? 'in all that the two cover' : `in ${beyond} of ${areas} areas of level ${level}`
   const { mean_before, mean_after } = formatChange(worst)
   const where = level === null ? '' : ` in ${area?.name} (${area?.code})`
-  return `${places} a mean changes by more than ${shortNumber(100 * maxChange)} %, most${where}, where ${layerName(layer)} goes from ${formatNumber(mean_before)} to ${formatNumber(mean_after)} ${layer.unit} (${changeText(relativeChange(change))}),`
+  return `${extent} a mean changes by more than ${shortNumber(100 * maxChange)} %, most${where}, where ${layerName(layer)} goes from ${formatNumber(mean_before)} to ${formatNumber(mean_after)} ${layer.unit} (${changeText(relativeChange(change))}),`
 }

@@ -21,7 +21,7 @@ type RangeKey = Pick<queries.StatedRange, 'product' | 'cropCode'>
 
 const list = listCommand(
   'ranges',
-  'List the plausible ranges: the defaults of products, and the ranges set in their place.',
+  'List the plausible ranges: the defaults of products, and the ranges set instead of them.',
   listWithDefaults,
   {
     none: 'There are no products.',
@@ -81,7 +81,7 @@ const remove = command({
       await refuseCrop(trx, range)
       if (await queries.deletePlausibleRange(trx, range.product, range.cropCode))
         return [range, `What was set for ${nameRange(range)} is removed.`]
-      const sentence = `Nothing is set for ${nameRange(range)}; \`agro ranges list\` shows what is.`
+      const sentence = `Nothing is set for ${nameRange(range)}; \`agro ranges list\` shows those that are.`
       throw new OperatorError(sentence, { code: 'NOT_FOUND' })
     })
   },

@@ -16,7 +16,7 @@ import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { listReleaseRecords, type ReleaseDetail, type ReleaseRecord } from '#src/data/audit-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Trx } from '#src/data/tables.ts'
-import { placeOf } from '#src/data/tiles/stores.ts'
+import { nameStore } from '#src/data/tiles/stores.ts'
 import { OperatorError } from '#src/errors.ts'
 import { inspectAgain, type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
 import { rollBackChecked } from '#src/ingest/publish.ts'
@@ -133,7 +133,7 @@ function releaseText(release: ShownRelease & { layers: LayerSummary[]; history: 
     `source: ${release.source}`,
     `licence: ${release.licence}`,
     ...(release.lossy ? ['lossy: a compression may have changed its values'] : []),
-    `loaded: ${timeText(release.createdAt)} UTC; its rasters take ${sizeText(release.bytes)} in ${placeOf(release.store)}`,
+    `loaded: ${timeText(release.createdAt)} UTC; its rasters take ${sizeText(release.bytes)} in ${nameStore(release.store)}`,
     ...(release.publishedAt ? [`published: ${timeText(release.publishedAt)} UTC`] : []),
     ...(release.schedule?.refusal ? [`refused: ${printable(release.schedule.refusal)}`] : []),
     ...(last === null ? [] : [`valid until: ${last}${over}`]),
@@ -162,12 +162,12 @@ function recordText(code: string, kind: AuditKind, detail: ReleaseDetail): strin
     case 'release_withdrawn':
       return 'withdrawn'
     case 'release_moved':
-      return `its tiles moved into ${placeOf(detail.store as string)}`
+      return `its tiles moved into ${nameStore(detail.store as string)}`
   }
   const { release, replaced, rollback, allowed, scheduled_by } = detail
   if (release !== code) return rollback ? `rolled back to ${release}` : `replaced by ${release}`
   return [
-    `published${replaced ? ` in the place of ${replaced}` : ''}`,
+    `published${replaced ? ` instead of ${replaced}` : ''}`,
     ...(rollback ? ['by a rollback'] : []),
     ...(scheduled_by ? [`scheduled by ${scheduled_by}`] : []),
     ...(allowed ? [`allowed: ${allowed.join(', ')}`] : []),
@@ -289,9 +289,9 @@ const publish = command({
   async change(database, options: PublishOptions, code: string) {
     const done = await publishWithin(database, code, options, options.maxChange)
     const { replaced, findings } = done
-    const place = replaced ? ` in the place of ${replaced}` : ''
+    const instead = replaced ? ` instead of ${replaced}` : ''
     const value = { published: code, replaced: replaced ?? null, findings }
-    return answerPublished(done, options, value, `${code} is published${place}.`)
+    return answerPublished(done, options, value, `${code} is published${instead}.`)
   },
 })
 
@@ -303,14 +303,14 @@ const rollback = command({
   examples: ['agro releases rollback yield-eth-wheat-2026-08-v2'],
   async change({ writer }, options: PublishOptions & Consent, code: string) {
     if (await removals.isFirst(writer, code)) {
-      const deed = `This withdraws ${code}: nothing is there that it took the place of, so its series has no release then`
+      const deed = `This withdraws ${code}: no release is there that it replaced, so its series has no release then`
       await confirm(deed, options)
       await inTransaction(writer, (trx) => removals.withdrawRelease(trx, code))
       return [{ published: null, replaced: code, findings: [] }, `${code} is withdrawn.`]
     }
     const done = await inTransaction(writer, (trx) => rollBackChecked(trx, code, options))
     const value = { published: done.code, replaced: code, findings: done.findings }
-    return answerPublished(done, options, value, `${done.code} is published again in the place of ${code}.`)
+    return answerPublished(done, options, value, `${done.code} is published again instead of ${code}.`)
   },
 })
 

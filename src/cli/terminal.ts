@@ -37,12 +37,12 @@ export function print({ json }: Output, value: unknown, text: string): void {
 
 /** Refuses, and still answers: in JSON, value and refusal are one document. */
 export function refuse({ json }: Output, value: object, refusal: OperatorError, text?: string): never {
-  if (json) refusal.told = value
+  if (json) refusal.answer = value
   else if (text !== undefined) console.log(text)
   throw refusal
 }
 
-export function tell(message: string): void {
+export function report(message: string): void {
   console.error(message)
 }
 

@@ -59,7 +59,7 @@ export async function insertRecord(
   return rows.length > 0
 }
 
-/** Refusals count by network alone: another query for accounts would tell by its time which ones exist. */
+/** Refusals count by network alone: the time of another query for accounts would reveal which ones exist. */
 function isKept(kind: AuditKind, userId: string | null, network: string | null): RawBuilder<boolean> {
   if (!BY_ANYBODY.has(kind)) return fewerThan(RECORDS_PER_HOUR, kind, sql`user_id = ${userId}`)
   const ofNetwork = fewerThan(RECORDS_PER_HOUR, kind, sql`network = ${network}`)
@@ -78,8 +78,8 @@ function fewerThan(limit: number, kind: AuditKind, condition: RawBuilder<unknown
 
 /** Call it in the transaction of the operation. */
 export async function recordOperation(db: Db, event: AuditEvent): Promise<void> {
-  const nobody = { userId: null, sessionId: null, keyId: null, network: null, requestId: null }
-  await insertRecord(db, event, { ...nobody, operator: operatorName() })
+  const noCaller = { userId: null, sessionId: null, keyId: null, network: null, requestId: null }
+  await insertRecord(db, event, { ...noCaller, operator: operatorName() })
 }
 
 export interface AuditRecord {
@@ -175,7 +175,7 @@ export interface ReleaseDetail {
   refusal?: string
 }
 
-/** Records of a release and of those in its place, the oldest first. */
+/** Records of a release and of those that replaced it, the oldest first. */
 export async function listReleaseRecords(db: Db, code: string): Promise<ReleaseRecord[]> {
   return db
     .selectFrom('audit_record')

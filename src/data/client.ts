@@ -14,9 +14,9 @@ export class DatabaseUnreachable extends OperatorError {
   /** Advice for an operator. */
   readonly step: string
 
-  constructor(place: string, setting: string, cause: unknown) {
+  constructor(name: string, setting: string, cause: unknown) {
     const reason = formatError(cause) || readErrorCode(cause)
-    super(`The database ${place} cannot be reached: ${reason}.`, { cause, code: 'DATABASE_UNAVAILABLE' })
+    super(`The database ${name} cannot be reached: ${reason}.`, { cause, code: 'DATABASE_UNAVAILABLE' })
     this.step = stepFor(`${readErrorCode(cause)} ${reason}`, setting)
   }
 }
@@ -79,7 +79,7 @@ export interface Database {
   pool: pg.Pool
   /** The replica's connections, or the writer's; read through `beginReading`. */
   readPool: pg.Pool
-  /** Connections to the primary in place of a replica. */
+  /** Connections to the primary instead of a replica. */
   readPoolAtPrimary: pg.Pool | null
   /** As `reader` and `readerAtPrimary`, with connections. */
   beginReading(): Reading
@@ -87,7 +87,7 @@ export interface Database {
   replica: Replica | null
   /** Whether it is away and cannot change meanwhile: the embedded one, whose folder is locked. */
   standsStill(): boolean
-  /** Tells of statements, with LOG_LEVEL=trace: otherwise they are not even timed. */
+  /** Announces statements, with LOG_LEVEL=trace: otherwise they are not even timed. */
   statements: EventEmitter<{ asked: [LogEvent] }>
   close(): Promise<void>
 }
@@ -155,14 +155,14 @@ export function serverCluster(url: string, config: Config): Cluster {
 }
 
 async function tryConnection(setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL', url: string): Promise<void> {
-  let place = `of ${setting}`
+  let name = `of ${setting}`
   try {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECTION_TIMEOUT_MS })
-    place = `${client.database} on ${client.host}:${client.port}`
+    name = `${client.database} on ${client.host}:${client.port}`
     client.on('error', () => {})
     await client.connect().finally(() => client.end())
   } catch (error) {
-    throw new DatabaseUnreachable(place, setting, error)
+    throw new DatabaseUnreachable(name, setting, error)
   }
 }
 

@@ -55,7 +55,7 @@ export function isLockNotAvailable(error: unknown): boolean {
   return readErrorCode(error) === LOCK_NOT_AVAILABLE
 }
 
-/** A store of tiles does not answer, or lacks what is asked of it; a later attempt may succeed. */
+/** A store of tiles does not answer, or lacks tiles that it should have; a later attempt may succeed. */
 export class StorageUnavailable extends Error {
   override name = 'StorageUnavailable'
   /** Whether it has refused this request alone. */

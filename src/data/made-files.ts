@@ -36,7 +36,7 @@ export interface OpenMadeFile extends MadeFile {
   close(): void
 }
 
-interface KeptFile extends WrittenFile {
+interface StoredFile extends WrittenFile {
   /** The cache is one of them. */
   users: number
 }
@@ -47,7 +47,7 @@ const MOST_FILES = 200
 /** Checksums of evicted files: a hundred bytes each. */
 const MOST_KNOWN = 10_000
 
-/** Kept files and evicted ones with readers take so many times the bound of kept ones. */
+/** Stored files and evicted ones with readers take so many times the bound of stored ones. */
 const MOST_WITH_READ = 2
 
 /** The bound of the disk, in the same unit: with one new file, and its parts beside it. */
@@ -56,21 +56,21 @@ export const MOST_ON_DISK = MOST_WITH_READ + 2
 /**
  * Keeps files that take a while to make and never change, by keys.
  *
- * @param mostBytes of all kept files; a file that is being made comes on top
+ * @param mostBytes of all stored files; a file that is being made comes on top
  */
 export function createMadeFiles(mostBytes: number) {
-  const known = new Cache<string, MadeFile>('known files', { max: MOST_KNOWN })
+  const facts = new Cache<string, MadeFile>('known files', { max: MOST_KNOWN })
   const making = new Map<string, Promise<void>>()
-  /** Of kept files and of evicted ones with readers. */
+  /** Of stored files and of evicted ones with readers. */
   let bytesOnDisk = 0
-  const kept = new Cache<string, KeptFile>('made files', {
+  const stored = new Cache<string, StoredFile>('made files', {
     max: MOST_FILES,
     maxSize: mostBytes,
     sizeOf: ({ bytes }) => bytes,
     onRemoved: leave,
   })
 
-  function leave(file: KeptFile): void {
+  function leave(file: StoredFile): void {
     if (--file.users > 0) return
     bytesOnDisk -= file.bytes
     // Its bytes are free in any case.
@@ -80,17 +80,17 @@ export function createMadeFiles(mostBytes: number) {
   async function add(key: string, write: () => Promise<WrittenFile>): Promise<void> {
     const file = { ...(await write()), users: 1 }
     bytesOnDisk += file.bytes
-    known.set(key, { bytes: file.bytes, checksum: file.checksum })
-    kept.set(key, file)
+    facts.set(key, { bytes: file.bytes, checksum: file.checksum })
+    stored.set(key, file)
     // It may be too large.
-    if (kept.peek(key) !== file) leave(file)
+    if (stored.peek(key) !== file) leave(file)
   }
 
   return {
     /** Size and checksum, also of an evicted file. */
-    known: (key: string) => known.get(key),
+    facts: (key: string) => facts.get(key),
     open(key: string): OpenMadeFile | undefined {
-      const file = kept.get(key)
+      const file = stored.get(key)
       if (!file) return undefined
       file.users++
       const { bytes, checksum, handle } = file
@@ -109,7 +109,7 @@ export function createMadeFiles(mostBytes: number) {
     },
     async close(): Promise<void> {
       await Promise.allSettled(making.values())
-      kept.clear()
+      stored.clear()
     },
   }
 }

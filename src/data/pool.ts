@@ -84,7 +84,7 @@ interface ConnectionOptions {
   connectTimeoutMs: number
   /** A connection with a statement that is silent for so long is cut; undefined for never. */
   cutAfterMs: number | undefined
-  /** Other connections to the same place may be dead too. */
+  /** Other connections to the same address may be dead too. */
   onCut(): void
 }
 
@@ -259,7 +259,7 @@ function waitsOf(kind: 'server' | 'embedded', statementTimeout: number) {
 
 /** Cuts an idle connection, which the pool forgets now and not when its socket is closed. */
 function cut(client: pg.PoolClient): void {
-  client.emit('error', new Error('another connection to the same place has been cut'))
+  client.emit('error', new Error('another connection to the same address has been cut'))
   client.connection.stream.destroy()
 }
 

@@ -59,7 +59,7 @@ interface ReadCounts {
   primary: number
 }
 
-/** A connection leads to another replica than the one whose lag is known. */
+/** A connection leads to another replica than the one whose lag was measured. */
 export class StrayConnectionError extends Error {}
 
 /** A replica was left during a read. */

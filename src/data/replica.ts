@@ -63,7 +63,7 @@ type LogPosition = number
 type ReplayLag = ReturnType<typeof createReplayLag>
 
 /**
- * Bounds the age of a replica's answers by positions in the log alone: a commit before the primary told a position is on
+ * Bounds the age of a replica's answers by positions in the log alone: a commit before the primary named a position is on
  * the replica once that has replayed it. That is exact while the primary is idle, where the last replayed transaction grows
  * old, and where the replica is cut off, which has replayed all that it has received.
  *
@@ -71,7 +71,7 @@ type ReplayLag = ReturnType<typeof createReplayLag>
  */
 export function createReplayLag(maxMs: number) {
   /** Positions of the primary, the oldest first; older ones than the bound are of no use. */
-  let told: { at: number; position: LogPosition }[] = []
+  let positions: { at: number; position: LogPosition }[] = []
   let newest: { at: number; position: LogPosition } | undefined
   let upToDateAt = Number.NEGATIVE_INFINITY
   let primaryAnswers = false
@@ -81,7 +81,7 @@ export function createReplayLag(maxMs: number) {
     written(at: number, position: LogPosition): void {
       primaryAnswers = true
       newest = { at, position }
-      told = [...told.filter((one) => at - one.at <= maxMs), newest]
+      positions = [...positions.filter((one) => at - one.at <= maxMs), newest]
     },
     /** The primary does not answer. */
     unknown(): void {
@@ -89,25 +89,25 @@ export function createReplayLag(maxMs: number) {
     },
     /** The replica has replayed so far; true where that is all. */
     replayed(position: LogPosition): boolean {
-      const next = told.findIndex((one) => one.position > position)
-      const done = next === -1 ? told : told.slice(0, next)
+      const next = positions.findIndex((one) => one.position > position)
+      const done = next === -1 ? positions : positions.slice(0, next)
       upToDateAt = done.at(-1)?.at ?? upToDateAt
-      told = next === -1 ? [] : told.slice(next)
+      positions = next === -1 ? [] : positions.slice(next)
       return next === -1
     },
     /** Another replica answers. */
     another(): void {
       upToDateAt = Number.NEGATIVE_INFINITY
-      told = newest ? [newest] : []
+      positions = newest ? [newest] : []
     },
-    /** The most age of an answer; infinite where no known position is replayed. */
+    /** The most age of an answer; infinite where no position is replayed. */
     milliseconds: (now: number) => now - upToDateAt,
     /** Without an answer of the primary, a replica that has replayed all of its positions is as good as any. */
-    isBounded: (now: number) => now - upToDateAt <= maxMs || (!primaryAnswers && told.length === 0),
+    isBounded: (now: number) => now - upToDateAt <= maxMs || (!primaryAnswers && positions.length === 0),
   }
 }
 
-/** The start of a server's process, which tells it from others. */
+/** The start of a server's process, which is not that of others. */
 const SERVER = 'select pg_postmaster_start_time()::text as server'
 
 const REPLAYED = `
@@ -132,7 +132,7 @@ function createReplayed(url: string, lag: ReplayLag, onAnother: () => void) {
   let isStray = false
   let closed = false
 
-  /** Gives whether it has replayed all known positions. */
+  /** Gives whether it has replayed all positions. */
   async function ask(): Promise<boolean> {
     const answer = await probe.ask<Answer>(REPLAYED)
     if (server !== undefined && answer.server !== server) {
@@ -147,7 +147,7 @@ function createReplayed(url: string, lag: ReplayLag, onAnother: () => void) {
   return {
     /** Whether it was a replica at its last answer. */
     isRecovering: () => recovering,
-    /** Asks until it has replayed all known positions, or the time is near; calls back after each answer. */
+    /** Asks until it has replayed all positions, or the time is near; calls back after each answer. */
     async hear(until: number, heard: () => void): Promise<void> {
       if (isStray) probe.renew()
       isStray = false
@@ -189,7 +189,7 @@ interface ReplicaOptions {
   /** The replica's URL and pool. */
   url: string
   pool: pg.Pool
-  /** For reads in its place. */
+  /** For reads instead of it. */
   writerUrl: string
   writerPool: pg.Pool
   /** An older replica is not used. */

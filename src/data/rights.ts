@@ -115,7 +115,7 @@ export async function refuseMissingRights(db: Db): Promise<void> {
   if (functions[0]) await refuseRole(db, `it may not execute ${functions[0].name}`)
 }
 
-/** Throws an error again, or a sentence on a missing right in its place. */
+/** Throws an error again, or instead a sentence on a missing right. */
 export async function explainRights(db: Db, error: unknown): Promise<never> {
   const code = readErrorCode(error) ?? (error instanceof Error ? readErrorCode(error.cause) : undefined)
   if (code !== INSUFFICIENT_PRIVILEGE) throw error

@@ -135,7 +135,7 @@ interface Comparison {
  * among ours, is of an extension that this version lacks; later versions say whose theirs are.
  */
 function compareScripts(scripts: Script[], applied: AppliedScripts): Comparison {
-  const known = new Set(scripts.flatMap(({ name, replaces = name }) => [name, replaces]))
+  const names = new Set(scripts.flatMap(({ name, replaces = name }) => [name, replaces]))
   const latest = Math.max(
     LAST_OF_ONE_FOLDER,
     ...scripts.filter(({ kind }) => kind === 'migration').map((one) => numberOf(one.name)),
@@ -143,7 +143,7 @@ function compareScripts(scripts: Script[], applied: AppliedScripts): Comparison 
   const owners = new Set(scripts.map((script) => script.extension))
   const newer = migrationsIn(
     applied,
-    ({ name, extension = null }) => !known.has(name) && owners.has(extension) && numberOf(name) > latest,
+    ({ name, extension = null }) => !names.has(name) && owners.has(extension) && numberOf(name) > latest,
   )
   const isPending = (script: Script) => {
     const found = applied.get(keyOf(script))

@@ -30,7 +30,7 @@ export function startHistoryRecorder(app: App): RecordAdvisory {
     {
       everyMs: DAY_MS,
       atOnce: true,
-      failure: 'the months of the history to come could not be made yet',
+      failure: 'partitions of the next months of histories were not made; will retry',
     },
     () => createMonthsAhead(db),
   )
@@ -58,7 +58,7 @@ function dropOldMonths(app: App): void {
   const removePiece = createRetention(app.database.writer, app.config.HISTORY_MONTHS)
   app.jobs.add(
     'remove-old-items',
-    { atOnce: true, failure: 'what is too old in histories could not be removed yet' },
+    { atOnce: true, failure: 'expired items of histories were not deleted; will retry' },
     () =>
       removePiece().catch((error) => {
         // A dump holds locks for minutes; `agro doctor` names items that stay for longer.
@@ -99,7 +99,7 @@ export function createShortener(
 ): (userId: string) => void {
   const waiting = new Set<string>()
 
-  jobs.add('shorten-histories', { failure: 'a history could not be shortened yet' }, async () => {
+  jobs.add('shorten-histories', { failure: 'a full history was not shortened; will retry' }, async () => {
     const [userId] = waiting
     if (userId === undefined) return false
     waiting.delete(userId)

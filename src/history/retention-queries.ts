@@ -45,7 +45,7 @@ export async function deleteOldItems(db: Db, months: number, from: string): Prom
   })
 }
 
-/** Begin of the oldest kept month, by the slower clock: a wrong one must not cost a history. */
+/** Begin of the oldest stored month, by the slower clock: a wrong one must not cost a history. */
 function oldestKept(months: number): RawBuilder<Date> {
   const now = sql`least(now(), ${new Date().toISOString()}::timestamptz) at time zone 'UTC'`
   return sql`(date_trunc('month', ${now}) - make_interval(months => ${months}::integer)) at time zone 'UTC'`

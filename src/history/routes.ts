@@ -81,11 +81,7 @@ function isoTime(time: number | null): string | null {
 const HISTORY_FORMATS = FORMATS.filter((format) => format !== NDJSON)
 
 /** Sends a file in pieces. A late error cuts the connection, so that no part looks like the whole. */
-async function sendFile(
-  reply: FastifyReply,
-  format: Format,
-  pieces: AsyncGenerator<Buffer>,
-): Promise<FastifyReply> {
+async function sendFile(reply: FastifyReply, format: Format, pieces: AsyncGenerator<Buffer>) {
   const [first, second] = [await pieces.next(), await pieces.next()]
   nameFile(reply, format, 'history')
   return second.done ? reply.send(first.value) : sendPieces(reply, [first, second], pieces)
@@ -178,24 +174,20 @@ function listRoute({ database, products }: App, { query, list }: HistorySchemas)
     },
     preValidation: readQuery(query),
     handler: async (request: ListCall, reply: FastifyReply) => {
-      const format = negotiateFormat(request.exchange, HISTORY_FORMATS)
+      const { exchange } = request
+      const format = negotiateFormat(exchange, HISTORY_FORMATS)
       const { limit = HISTORY_DEFAULTS.limit, cursor, all } = request.query
       const { filter, filters } = readFilter(request)
       // Each page and the outlines of each slice queue by themselves: a client may read slowly.
-      const readPage = (page: HistoryFilter) =>
-        request.exchange.withDatabasePermit(() => listHistory(db, page))
-      const readOutlines = format.hasShapes
-        ? (rows: HistoryRow[]) => request.exchange.withDatabasePermit(() => findItemOutlines(db, rows))
-        : undefined
+      const readPage = (page: HistoryFilter) => exchange.withDatabasePermit(() => listHistory(db, page))
+      const outlines = (rows: HistoryRow[]) => exchange.withDatabasePermit(() => findItemOutlines(db, rows))
       const sendPages = (pages: AsyncIterable<HistoryRow[]> | HistoryRow[][], next: string | null) => {
         const writer = format.write(createHistoryItems(products.list, filter.kind, next))
-        const slices = listSlices(pages, readOutlines)
+        const slices = listSlices(pages, format.hasShapes ? outlines : undefined)
         return sendFile(reply, format, writeItems(writer, slices, { pieceLength: PIECE_LENGTH }))
       }
       if (all === 'true') {
-        if (format === JSON_FORMAT)
-          throw ApiError.invalid('all', 'is for CSV and GeoJSON: ask for them by Accept')
-        if (cursor !== undefined) throw ApiError.invalid('cursor', 'must be left out where all is true')
+        refuseExport(format, cursor)
         await admit(filter.userId, reply.raw)
         return sendPages(listPages(readPage, { ...filter, ...EXPORT_PAGE }), null)
       }
@@ -265,6 +257,11 @@ function deleteRoute(db: Db) {
       return reply.code(204).send()
     },
   } as const
+}
+
+function refuseExport(format: Format, cursor: string | undefined): void {
+  if (format === JSON_FORMAT) throw ApiError.invalid('all', 'is for CSV and GeoJSON: ask for them by Accept')
+  if (cursor !== undefined) throw ApiError.invalid('cursor', 'must be left out where all is true')
 }
 
 type ListCall = FastifyRequest<{ Querystring: Static<ReturnType<typeof defineHistoryQuery>> }>

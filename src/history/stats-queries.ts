@@ -16,7 +16,7 @@ export async function addRequestCounts(db: Db, counts: RequestCount[]): Promise<
   const column = <Key extends keyof RequestCount>(key: Key) => counts.map((count) => count[key])
   const latencies = counts.map((count) => `{${count.latencies}}`)
   await sql`
-    insert into request_count as kept (day, operation, status, code, requests, total_ms, max_ms, buckets)
+    insert into request_count as counted (day, operation, status, code, requests, total_ms, max_ms, buckets)
     select day, operation, status, code, requests, total_ms, max_ms, latencies::bigint[]
     from unnest(
       ${column('day')}::date[], ${column('operation')}::text[], ${column('status')}::integer[],
@@ -25,13 +25,13 @@ export async function addRequestCounts(db: Db, counts: RequestCount[]): Promise<
     ) as arriving (day, operation, status, code, requests, total_ms, max_ms, latencies)
     order by day, operation, status, code
     on conflict (day, operation, status, code) do update set
-      requests = kept.requests + excluded.requests,
-      total_ms = kept.total_ms + excluded.total_ms,
-      max_ms = greatest(kept.max_ms, excluded.max_ms),
+      requests = counted.requests + excluded.requests,
+      total_ms = counted.total_ms + excluded.total_ms,
+      max_ms = greatest(counted.max_ms, excluded.max_ms),
       buckets = array(
         select old + new
-        from unnest(kept.buckets, excluded.buckets) with ordinality as bucket (old, new, place)
-        order by place
+        from unnest(counted.buckets, excluded.buckets) with ordinality as bucket (old, new, number)
+        order by number
       )`.execute(db)
 }
 
@@ -127,17 +127,17 @@ export async function countRequests(db: Db, { from, to }: Days): Promise<Traffic
   const { rows } = await sql<TrafficRow>`
     with grouped as (
       select
-        operation, day, bucket.place,
+        operation, day, bucket.number,
         sum(bucket.requests)::bigint as requests,
         coalesce(sum(bucket.requests) filter (where status >= 400), 0)::bigint as errors,
         max(max_ms) as longest
-      from request_count, unnest(buckets) with ordinality as bucket (requests, place)
+      from request_count, unnest(buckets) with ordinality as bucket (requests, number)
       where day between ${from}::date and ${to}::date
-      group by grouping sets ((bucket.place), (operation, bucket.place), (day, bucket.place))
+      group by grouping sets ((bucket.number), (operation, bucket.number), (day, bucket.number))
     )
     select
       operation, day, sum(requests)::bigint as requests, sum(errors)::bigint as errors,
-      max(longest) as longest, array_agg(requests::float8 order by place) as latencies
+      max(longest) as longest, array_agg(requests::float8 order by number) as latencies
     from grouped
     group by operation, day
     order by operation collate "C", day`.execute(db)

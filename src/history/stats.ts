@@ -98,7 +98,7 @@ const FOR_ADMINS = 'scope=all is for callers with the role admin.'
 
 /** @param response the schema of the answer */
 function statsRoutes(app: App, response: TSchema): void {
-  // What was just kept is counted: a replica may be behind.
+  // What was just stored is counted: a replica may be behind.
   const db = app.database.writer
 
   app.get(

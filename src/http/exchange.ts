@@ -98,12 +98,17 @@ export class Exchange<Request = FastifyRequest> {
     return this.app.withDatabasePermit(this.reply.request.exchange, work)
   }
 
-  /** Waits for the next slice of the event loop, in turn with other callers. @param signal ends the wait */
+  /** Notes an outcome at the database, without a permit: never refused, also without a client. */
+  note(work: () => Promise<void>): Promise<void> {
+    return this.wait(() => this.app.noteWithPermit(this.reply.request, work))
+  }
+
+  /** Waits for the next slice of the event loop, after those of other callers. @param signal ends the wait */
   nextSlice(signal?: AbortSignal): Promise<void> {
     return this.app.slices.next(this.clientKey, signal)
   }
 
-  /** Does work with an outcome that has to be known: it goes on to its end after the client was answered at the deadline. */
+  /** Does work whose outcome has to be noted: it goes on to its end after the client was answered at the deadline. */
   toTheEnd<Result>(work: () => Promise<Result>, failedLate: (error: unknown) => void): Promise<Result> {
     return new Promise((resolve, reject) => {
       let fail: (error: unknown) => void = reject

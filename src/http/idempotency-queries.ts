@@ -43,13 +43,13 @@ async function deleteExcess(db: Db, userId: string): Promise<void> {
       from (
         select
           id,
-          row_number() over newest_first as place,
+          row_number() over newest_first as rank,
           sum(octet_length(answer)) over newest_first as bytes
         from idempotency_record
         where user_id = ${userId}
         window newest_first as (order by begun_at desc, id)
       ) as record
-      where place > ${sql.lit(RECORDS_PER_USER)} or bytes > ${sql.lit(BYTES_PER_USER)}
+      where rank > ${sql.lit(RECORDS_PER_USER)} or bytes > ${sql.lit(BYTES_PER_USER)}
     )`.execute(db)
 }
 

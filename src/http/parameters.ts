@@ -163,17 +163,17 @@ const CHECKSUM_LENGTH = 16
  *
  * @param filters of the list, which the next page needs too
  */
-export function cursorAfter(place: string, filters: readonly unknown[]): string {
-  const hash = createHash('sha256').update(JSON.stringify([place, ...filters]))
-  return Buffer.from(hash.digest('base64url').slice(0, CHECKSUM_LENGTH) + place).toString('base64url')
+export function cursorAfter(position: string, filters: readonly unknown[]): string {
+  const hash = createHash('sha256').update(JSON.stringify([position, ...filters]))
+  return Buffer.from(hash.digest('base64url').slice(0, CHECKSUM_LENGTH) + position).toString('base64url')
 }
 
-/** The place in a cursor, and the groups of its pattern: clients can make cursors. */
+/** The position in a cursor, and the groups of its pattern: clients can make cursors. */
 export function decodeCursor(cursor: string, filters: readonly unknown[], pattern: RegExp): RegExpExecArray {
-  const place = Buffer.from(cursor, 'base64url').toString('utf8').slice(CHECKSUM_LENGTH)
-  const found = pattern.exec(place)
+  const position = Buffer.from(cursor, 'base64url').toString('utf8').slice(CHECKSUM_LENGTH)
+  const found = pattern.exec(position)
   // Decoding skips unknown characters, so the text must be its own encoding.
-  if (found && cursorAfter(place, filters) === cursor) return found
+  if (found && cursorAfter(position, filters) === cursor) return found
   throw ApiError.invalid('cursor', 'must be the next_cursor of a page with the same filters')
 }
 
@@ -196,12 +196,12 @@ const MOST_CHARACTERS = 40
 const STRICT = 'handling=strict'
 
 class IgnoredNames {
-  /** With the known names of the operation. */
+  /** With the names that the operation takes. */
   readonly #names = new Map<string, ReadonlySet<string>>()
 
-  add(name: string, known: ReadonlySet<string>): void {
+  add(name: string, taken: ReadonlySet<string>): void {
     const cut = name.slice(0, MOST_CHARACTERS).toWellFormed()
-    if (this.#names.size < MOST_NAMES && !this.#names.has(cut)) this.#names.set(cut, known)
+    if (this.#names.size < MOST_NAMES && !this.#names.has(cut)) this.#names.set(cut, taken)
   }
 
   get names(): string[] {
@@ -209,8 +209,8 @@ class IgnoredNames {
   }
 
   get list(): IgnoredName[] {
-    return [...this.#names].map(([name, known]) => {
-      const meant = findSimilarName(name, known)
+    return [...this.#names].map(([name, taken]) => {
+      const meant = findSimilarName(name, taken)
       return { name, ...(meant !== undefined && { did_you_mean: meant }) }
     })
   }
@@ -221,9 +221,9 @@ class IgnoredNames {
   }
 }
 
-/** @param known names of the operation and its siblings: one body may serve all of them */
-export function ignoredNoter(known: Iterable<string>) {
-  const names = new Set(known)
+/** @param taken names of the operation and its siblings: one body may serve all of them */
+export function ignoredNoter(taken: Iterable<string>) {
+  const names = new Set(taken)
   return (request: FastifyRequest): void => {
     recordIgnored(request, request.query, names)
     if (isObject(request.body)) recordIgnored(request, request.body, names)
@@ -231,11 +231,11 @@ export function ignoredNoter(known: Iterable<string>) {
   }
 }
 
-export function recordIgnored(request: FastifyRequest, object: unknown, known: ReadonlySet<string>): void {
+export function recordIgnored(request: FastifyRequest, object: unknown, taken: ReadonlySet<string>): void {
   for (const name in object as object) {
-    if (known.has(name)) continue
+    if (taken.has(name)) continue
     request.ignored ??= new IgnoredNames()
-    request.ignored.add(name, known)
+    request.ignored.add(name, taken)
   }
 }
 
@@ -384,7 +384,7 @@ function nameField({ instancePath, params }: FastifySchemaValidationError): stri
   return path.join('.') || 'body'
 }
 
-/** What was sent wrongly, and what to send for it; empty where nothing is known of it. */
+/** What was sent wrongly, and what to send for it; empty where there is no advice. */
 function describeSlip(
   error: FastifySchemaValidationError & { data?: unknown; parentSchema?: Limits & { properties?: object } },
   judged: unknown,
@@ -392,9 +392,9 @@ function describeSlip(
 ): string {
   const { keyword, instancePath, params, data, parentSchema = {} } = error
   if (keyword === 'required') {
-    const known = Object.keys(parentSchema.properties ?? {})
+    const taken = Object.keys(parentSchema.properties ?? {})
     const names = [...Object.keys((data ?? judged ?? {}) as object), ...(instancePath === '' ? ignored : [])]
-    const unknown = names.filter((name) => !known.includes(name))
+    const unknown = names.filter((name) => !taken.includes(name))
     const slip = findSlip(String(params.missingProperty), unknown)
     return slip === undefined ? '' : `; you sent ${slip}`
   }

@@ -21,7 +21,7 @@ export function findRoutePattern(
 }
 
 /**
- * Sends an answer at the end of this turn of the event loop, with those of other requests: between look-ups each one
+ * Sends an answer at the end of this round of the event loop, with those of other requests: between look-ups each one
  * would wake a client, which takes the kernel longer than the service takes for the answer.
  */
 export function sendAtEnd(reply: FastifyReply, send: () => unknown): void {

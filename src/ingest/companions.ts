@@ -166,8 +166,8 @@ function placeBand<Entry extends BandEntry>(
   if (hasFile(entry)) return { ...entry, band }
   const { file, files, srid, srs, nodata, mask } = layer
   const own = { file, files, srid, srs, nodata, mask }
-  const known = Object.entries(own).filter(([, value]) => value !== undefined)
-  return { ...Object.fromEntries(known), ...entry, band }
+  const stated = Object.entries(own).filter(([, value]) => value !== undefined)
+  return { ...Object.fromEntries(stated), ...entry, band }
 }
 
 function hasFile({ file, files }: BandEntry): boolean {
@@ -227,9 +227,9 @@ function findInLayer(
   const says = (key: string, isWrong: boolean, message: string) => {
     if (isWrong) problems.push({ path: [...at, key], message })
   }
-  const known = Object.keys(conditions?.titles ?? {})
-  const oneOf = known.length > 0 && `must be one of ${known.join(', ')}`
-  const isUnknown = condition !== undefined && !known.includes(condition)
+  const listed = Object.keys(conditions?.titles ?? {})
+  const oneOf = listed.length > 0 && `must be one of ${listed.join(', ')}`
+  const isUnknown = condition !== undefined && !listed.includes(condition)
   says('condition', isUnknown, oneOf || 'is not allowed: the manifest has no conditions')
   for (const [key, band] of Object.entries({ low, high, stddev, probability })) {
     const isNowhere = typeof band === 'object' && !hasFile(band) && band.band === undefined

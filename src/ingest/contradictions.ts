@@ -2,7 +2,7 @@ import type { Conditions } from '#schemas/certainty.ts'
 import { ODDS_TOLERANCE, SEASONS } from '#schemas/glossary.ts'
 import { OperatorError } from '#src/errors.ts'
 import { round, shortNumber } from '#src/lib/round.ts'
-import { formatPlace, type Grid, type Window } from '#src/raster/grid.ts'
+import { formatCentre, type Grid, type Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { nodataStep } from './checks/rules.ts'
 import { type CoverageSource, hasSameLabels, type LayerSource } from './source.ts'
@@ -52,11 +52,11 @@ function applyRule(
   const count = window.width * window.height
   for (let at = 0; at < count; at++) {
     let isWhole = true
-    for (let place = 0; place < bands.length && isWhole; place++) {
-      const { nodata, scale, offset } = sources[place] as LayerSource
-      const pixel = (columns[place] as Pixels)[at] as number
+    for (let index = 0; index < bands.length && isWhole; index++) {
+      const { nodata, scale, offset } = sources[index] as LayerSource
+      const pixel = (columns[index] as Pixels)[at] as number
       isWhole = pixel !== nodata
-      values[place] = pixel * scale + offset
+      values[index] = pixel * scale + offset
     }
     if (!isWhole) continue
     const breach = find(values)
@@ -66,7 +66,7 @@ function applyRule(
       ? ` Or does the pixel value ${shortNumber(raw[0] as number)} mean none? ${nodataStep(sources, raw[0] as number)}`
       : ''
     const { origin } = sources[0] as LayerSource
-    throw new OperatorError(`${origin} ${breach} at ${formatPlace(grid, window, at)}.${steps}`)
+    throw new OperatorError(`${origin} ${breach} at ${formatCentre(grid, window, at)}.${steps}`)
   }
 }
 
@@ -127,10 +127,10 @@ function listOddsRules(layers: LayerSource[], all: LayerSource[]): Rule[] {
   )
   if (bands.some((band, at) => band === undefined && constants[at] === undefined)) return within
   const constant = constants.reduce((sum: number, one) => sum + (one ?? 0), 0)
-  const known = bands.filter((band) => band !== undefined)
-  if (known.length === 0) return within
+  const present = bands.filter((band) => band !== undefined)
+  if (present.length === 0) return within
   const sums: Rule = {
-    bands: known,
+    bands: present,
     find(values) {
       const sum = constant + values.reduce((total, value) => total + value, 0)
       if (Math.abs(sum - 1) <= ODDS_TOLERANCE + ROUNDING) return undefined

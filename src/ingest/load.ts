@@ -38,7 +38,7 @@ export interface LoadOptions {
   check?: (read: CoverageStatistics[]) => Promise<ReleaseIssue[]>
   signal?: AbortSignal
   /** Waits and leftovers, in sentences. */
-  tell?: (sentence: string) => void
+  report?: (sentence: string) => void
   /** Progress of deleting a leftover load. */
   clearing?: (code: string) => (part: number) => void
 }
@@ -249,11 +249,11 @@ async function whileLoading<Result>(
   database: Database,
   description: SourceDescription,
   work: (signal: AbortSignal) => Promise<Result>,
-  { signal, tell = () => {}, clearing = () => () => {} }: LoadOptions,
+  { signal, report = () => {}, clearing = () => () => {} }: LoadOptions,
 ): Promise<Result> {
   const lock = queries.computeLoadLock(description)
   const onWait = (isForShared: boolean) =>
-    tell(
+    report(
       isForShared
         ? 'Files that no release has are being swept: waiting for that.'
         : 'The same data are being loaded by another process: waiting for it.',
@@ -263,7 +263,7 @@ async function whileLoading<Result>(
   try {
     for (const { id, code } of await queries.listDeadLoads(database.writer, lock)) {
       if (await queries.deleteLoad(database.writer, id, clearing(code))) {
-        tell(`The load of ${code} was cut off: what it left is deleted.`)
+        report(`The load of ${code} was cut off: its rows are deleted.`)
       }
     }
     return await work(signal ? AbortSignal.any([lost, signal]) : lost)

@@ -144,7 +144,7 @@ async function refuseMissing(path: string): Promise<void> {
   const asked = near && `is it ${near}${differs}?`
   const step =
     slashed !== path && (await isThere(slashed))
-      ? 'write / in the place of \\'
+      ? 'write / instead of \\'
       : name === '~'
         ? 'write the whole path, since ~ is of shells'
         : asked
@@ -225,7 +225,7 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
     const distinct = new Map(problems.map((problem) => [problem.path.join('.') + problem.message, problem]))
     const listed = [...distinct.values()]
       .slice(0, LISTED_PROBLEMS)
-      .map(({ path: place, message }) => `${path}:${findLine(place)}: ${pathText(place)}${message}`)
+      .map(({ path: member, message }) => `${path}:${findLine(member)}: ${pathText(member)}${message}`)
     if (distinct.size > LISTED_PROBLEMS) listed.push(`${path}: and ${distinct.size - LISTED_PROBLEMS} more.`)
     throw new OperatorError(listed.join('\n'))
   }
@@ -268,9 +268,9 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
   return { ...rest, layers: found, conditions: describeConditions(conditions) }
 
   /** Of the value, or of its nearest existing parent. */
-  function findLine(place: (string | number)[]): number {
-    for (let length = place.length; length > 0; length--) {
-      const node = document.getIn(place.slice(0, length), true) as
+  function findLine(member: (string | number)[]): number {
+    for (let length = member.length; length > 0; length--) {
+      const node = document.getIn(member.slice(0, length), true) as
         | { range?: [number, number, number] }
         | undefined
       if (node?.range) return lines.linePos(node.range[0]).line

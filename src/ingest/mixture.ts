@@ -1,6 +1,6 @@
 import type { Conditions } from '#schemas/certainty.ts'
 import { OperatorError } from '#src/errors.ts'
-import { formatPlace, type Window } from '#src/raster/grid.ts'
+import { formatCentre, type Window } from '#src/raster/grid.ts'
 import { createPixels, type Pixels, type StoredBand, storedNodata } from '#src/raster/pixels.ts'
 import { COMPANION_DECIMALS } from './companions.ts'
 import type { CoverageSource, LayerSource, ReleaseSource } from './source.ts'
@@ -8,7 +8,7 @@ import type { CoverageSource, LayerSource, ReleaseSource } from './source.ts'
 /** Bands of one input, scenario and role, each for a condition, and the band that is made of them. */
 interface Mixture {
   made: LayerSource
-  /** By the place of their condition in the release; undefined where it has none. */
+  /** By the index of their condition in the release; undefined where it has none. */
   members: (number | undefined)[]
   /** Whether pixels are copied as they are stored; else they are values. */
   isStored: boolean
@@ -16,7 +16,7 @@ interface Mixture {
 
 const MADE = { origin: 'mixed by condition', made: true } as const
 
-/** In `taken`: no condition is known, or the code is none, which the check of contradictions refuses. */
+/** In `taken`: there is no condition, or the code is none, which the check of contradictions refuses. */
 const NONE = -1
 const NO_CODE = -2
 
@@ -44,13 +44,13 @@ function mixCoverage(coverage: CoverageSource, conditions: Conditions): Coverage
     async read(window) {
       const pixels = await coverage.read(window)
       const taken = takeConditions(coverage, conditions, landscape, window, pixels)
-      const known = markKnown(conditioned, layers, taken.length, pixels)
-      refuseHoles(coverage, conditions, taken, known, window)
+      const hasValue = markValues(conditioned, layers, taken.length, pixels)
+      refuseHoles(coverage, conditions, taken, hasValue, window)
       return [
         ...pixels,
         ...mixtures.map((mixture) => mix(mixture, layers, taken, pixels)),
-        ...shares.map((_, place) =>
-          known.map((isKnown, at) => (isKnown === 1 ? Number(taken[at] === place) : NO_SHARE)),
+        ...shares.map((_, index) =>
+          hasValue.map((has, at) => (has === 1 ? Number(taken[at] === index) : NO_SHARE)),
         ),
       ]
     },
@@ -122,7 +122,7 @@ function makeShare(condition: string): LayerSource {
   }
 }
 
-/** The place of the condition of each pixel in the list of the release. */
+/** The index of the condition of each pixel in the list of the release. */
 function takeConditions(
   { layers }: CoverageSource,
   { list, codes = {}, default: ofAll }: Conditions,
@@ -130,15 +130,15 @@ function takeConditions(
   { width, height }: Window,
   pixels: readonly Pixels[],
 ): Int8Array {
-  const placeOf = (name: string | undefined) => list.findIndex(({ condition }) => condition === name)
-  const taken = new Int8Array(width * height).fill(placeOf(ofAll))
+  const indexOf = (name: string | undefined) => list.findIndex(({ condition }) => condition === name)
+  const taken = new Int8Array(width * height).fill(indexOf(ofAll))
   if (landscape < 0) return taken
   const { nodata, scale, offset } = layers[landscape] as LayerSource
-  const places = new Map(Object.entries(codes).map(([code, name]) => [Number(code), placeOf(name)]))
+  const byCode = new Map(Object.entries(codes).map(([code, name]) => [Number(code), indexOf(name)]))
   const found = pixels[landscape] as Pixels
   for (let at = 0; at < taken.length; at++) {
     const pixel = found[at] as number
-    if (pixel !== nodata) taken[at] = places.get(pixel * scale + offset) ?? NO_CODE
+    if (pixel !== nodata) taken[at] = byCode.get(pixel * scale + offset) ?? NO_CODE
   }
   return taken
 }
@@ -148,15 +148,15 @@ function refuseHoles(
   { grid, layers }: CoverageSource,
   { list, codes = {} }: Conditions,
   taken: Int8Array,
-  known: Uint8Array,
+  hasValue: Uint8Array,
   window: Window,
 ): void {
-  const at = taken.findIndex((place, index) => place === NONE && known[index] === 1)
+  const at = taken.findIndex((condition, index) => condition === NONE && hasValue[index] === 1)
   if (at < 0) return
   const landscape = layers.find(({ role }) => role === 'landscape')
-  const place = formatPlace(grid, window, at)
+  const centre = formatCentre(grid, window, at)
   throw new OperatorError(
-    `${landscape?.origin ?? 'The release'} has none of the codes ${Object.keys(codes).join(', ')} at ${place}, where layers have values: name the condition for such pixels in the manifest, as in "conditions.default: ${list[0]?.condition}".`,
+    `${landscape?.origin ?? 'The release'} has none of the codes ${Object.keys(codes).join(', ')} at ${centre}, where layers have values: name the condition for such pixels in the manifest, as in "conditions.default: ${list[0]?.condition}".`,
   )
 }
 
@@ -183,17 +183,17 @@ function mix(
 }
 
 /** @returns 1 where one of the bands has a value */
-function markKnown(
+function markValues(
   bands: readonly number[],
   layers: readonly LayerSource[],
   count: number,
   pixels: readonly Pixels[],
 ): Uint8Array {
-  const known = new Uint8Array(count)
+  const hasValue = new Uint8Array(count)
   for (const band of bands) {
     const { nodata } = layers[band] as LayerSource
     const found = pixels[band] as Pixels
-    for (let at = 0; at < count; at++) if (found[at] !== nodata) known[at] = 1
+    for (let at = 0; at < count; at++) if (found[at] !== nodata) hasValue[at] = 1
   }
-  return known
+  return hasValue
 }

@@ -53,7 +53,7 @@ export function refusePacked(path: string, beginning = ''): void {
 /** Files with several rasters. */
 const OF_SEVERAL = new Set(['NetCDF', 'NetCDF or HDF5', 'HDF4', 'GRIB', 'Zarr', 'a GeoPackage'])
 
-/** Enough to tell them apart. */
+/** Enough to distinguish them. */
 export const FORMAT_BYTES = 64
 
 /**
@@ -83,7 +83,7 @@ function nameFormat(beginning: string): string | undefined {
 /** Byte order and version of classic TIFF and BigTIFF. */
 export const TIFF_SIGNATURES = ['II*\0', 'MM\0*', 'II+\0', 'MM\0+']
 
-/** Other files that are given in the place of a manifest: by their first bytes and their endings. */
+/** Other files that are given instead of a manifest: by their first bytes and their endings. */
 const NO_MANIFESTS: [start: string, ending: RegExp, name: string][] = [
   ...TIFF_SIGNATURES.map((start): [string, RegExp, string] => [start, /$/, 'a raster (GeoTIFF)']),
   ['PK\x03\x04', /\.(?:xls[xmb]|ods)$/i, 'a workbook'],
@@ -96,8 +96,8 @@ export const BEGIN_MANIFEST =
 
 /** @throws {OperatorError} for a file that is no text @param beginning one character a byte */
 export function refuseNoManifest(path: string, beginning: string): void {
-  const known = NO_MANIFESTS.find(([start, ending]) => beginning.startsWith(start) && ending.test(path))
-  const name = known?.[2] ?? nameFormat(beginning)
+  const other = NO_MANIFESTS.find(([start, ending]) => beginning.startsWith(start) && ending.test(path))
+  const name = other?.[2] ?? nameFormat(beginning)
   if (name !== undefined) throw new OperatorError(`${path} is ${name}, not a manifest. ${BEGIN_MANIFEST}`)
   refusePacked(path, beginning)
 }
@@ -114,7 +114,7 @@ export function refuseNoFile(path: string, found: Stats): never {
 
 function refuseFormat(path: string, name: string, read = path): never {
   const several = OF_SEVERAL.has(name)
-    ? `; of several variables or bands, gdalinfo ${quoted(path)} lists what to give in its place`
+    ? `; of several variables or bands, gdalinfo ${quoted(path)} lists what to give instead`
     : ''
   throw new OperatorError(`${path} is ${name}, not a GeoTIFF: ${conversion(read)} makes one of it${several}.`)
 }
@@ -250,8 +250,8 @@ function findShapes(table: string): { column?: string | undefined; srid?: string
   const shape = SHAPE.exec(rows)
   if (!shape) return undefined
   const before = rows.slice(0, shape.index).replaceAll(/"[^"]*"/g, '')
-  const place = before.slice(before.lastIndexOf('\n') + 1).split(form.delimiter).length - 1
-  return { column: head?.cells[place]?.trim(), srid: shape.groups?.srid }
+  const index = before.slice(before.lastIndexOf('\n') + 1).split(form.delimiter).length - 1
+  return { column: head?.cells[index]?.trim(), srid: shape.groups?.srid }
 }
 
 /** Undefined for quotes that are ambiguous. */

@@ -82,7 +82,7 @@ export function publishOnSchedule(app: App): void {
     if (!trial) return false
     if ('failure' in trial) {
       const { code } = trial.due
-      app.logFailure(trial.failure, `the scheduled release ${code} could not be published yet`)
+      app.logFailure(trial.failure, `the scheduled release ${code} was not published; will retry`)
       failedInThisLook = [...failed, trial.id]
     } else {
       logOutcome(app, trial.due, trial.outcome)
@@ -93,7 +93,7 @@ export function publishOnSchedule(app: App): void {
 
   app.jobs.add(
     'publish-scheduled',
-    { atOnce: true, failure: 'what is scheduled could not be published yet' },
+    { atOnce: true, failure: 'scheduled releases were not published; will retry' },
     publishNext,
   )
 }

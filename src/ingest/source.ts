@@ -109,13 +109,13 @@ export function hasSameLabels(a: Labels, b: Labels): boolean {
  * @param conditions in their order
  */
 export function compareLayers(a: Labels, b: Labels, conditions: readonly string[] = []): number {
-  const placeOf = ({ condition = '' }: Labels) => conditions.indexOf(condition)
+  const rankOf = ({ condition = '' }: Labels) => conditions.indexOf(condition)
   return (
     compareText(a.role, b.role) ||
     compareText(a.input, b.input) ||
     rank(a.scenario) - rank(b.scenario) ||
     compareText(a.scenario, b.scenario) ||
-    placeOf(a) - placeOf(b) ||
+    rankOf(a) - rankOf(b) ||
     compareText(a.condition, b.condition)
   )
 }

@@ -54,7 +54,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   function schedule(): void {
     if (scheduled || counts.running >= concurrency || waiting.length === 0) return
     scheduled = true
-    // Requests of the same turn of the event loop go together.
+    // Requests of the same round of the event loop go together.
     setImmediate(() => {
       scheduled = false
       counts.running++

@@ -6,7 +6,7 @@ const MOST_COLUMNS = 1000
 /** Characters of a cell; a shape, or the JSON of properties, has its own bound. */
 export const LONGEST_CELL = 4000
 
-/** Why a longer cell, or a member of JSON in its place, is refused. */
+/** Why a longer cell, or a member of JSON instead of it, is refused. */
 export const CELL_RULE = `must be at most ${LONGEST_CELL} characters long`
 
 /**
@@ -39,7 +39,7 @@ interface TableForm {
 /** A row with any text in it. */
 interface Row {
   cells: string[]
-  /** The place behind the last cell. */
+  /** The index behind the last cell. */
   end: number
 }
 

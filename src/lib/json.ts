@@ -13,7 +13,7 @@ interface NestingLimits {
 export function findExcess(json: string, limits: NestingLimits): keyof NestingLimits | undefined {
   let level = 0
   let lists = 0
-  /** Of the objects around the place. */
+  /** Of the objects around the index. */
   const members = new Uint32Array(limits.levels + 1)
   for (let at = 0; at < json.length; at++) {
     switch (json[at]) {
@@ -53,13 +53,13 @@ const SPECIAL = /["\\{}[\]]/g
 
 /** Walks through JSON that comes in pieces, from bracket to bracket. The text need not be valid. */
 export class BracketWalk {
-  /** Brackets around the place. */
+  /** Brackets around the index. */
   level = 0
   #isInString = false
   /** Whether a piece ended with a backslash. */
   #isEscaped = false
 
-  /** The place behind the next bracket outside of strings; -1 at the end of the text. */
+  /** The index behind the next bracket outside of strings; -1 at the end of the text. */
   next(text: string, from: number): number {
     SPECIAL.lastIndex = from + Number(this.#isEscaped && from < text.length)
     this.#isEscaped &&= from === text.length
@@ -152,7 +152,7 @@ export function withoutSpace(json: string): string {
 const TOKEN =
   /([ \t\r\n]*)(?:([[\]{},:])|("(?:[^"\\\p{Cc}]|[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null)(?![\w.])|$)?/uy
 
-/** Mistakes that are made again and again, by what stands at their place, with the remedy. */
+/** Mistakes that are made again and again, by what stands there, with the remedy. */
 const REMEDIES: readonly [at: RegExp, remedy: string][] = [
   [/^\/[/*]|^#/, 'take the comment out: JSON has none'],
   [/^['‘’“”„`]/, 'write straight double quotes (")'],
@@ -169,7 +169,7 @@ interface JsonFault {
   remedy: string | undefined
 }
 
-/** The place of the first mistake of a text that is no JSON; undefined where there is none. */
+/** The position of the first mistake of a text that is no JSON; undefined where there is none. */
 export function findJsonFault(json: string): JsonFault | undefined {
   const open: string[] = []
   let expected: 'value' | 'name' | ':' | ',' = 'value'

@@ -266,13 +266,13 @@ export type SliceQueue = ReturnType<typeof createEventLoopQueue>
 /**
  * Slices of the event loop: a short task waits for one slice of long ones at most.
  *
- * @param milliseconds time of all long computations in one turn of the event loop
+ * @param milliseconds time of all long computations in one round of the event loop
  */
 export function createEventLoopQueue(milliseconds: number) {
   const queue = createClientQueue()
   const callbacks: (() => void)[] = []
   let ending = false
-  /** End of the slice; undefined before the first computation of a turn. */
+  /** End of the slice; undefined before the first computation of a round. */
   let until: number | undefined
 
   function isTimeLeft(): boolean {
@@ -309,7 +309,7 @@ export function createEventLoopQueue(milliseconds: number) {
       await queue.wait(clientKey, signal)
     },
     waiting: queue.size,
-    /** Calls back at the end of this turn of the event loop, before long computations go on. */
+    /** Calls back at the end of this round of the event loop, before long computations go on. */
     atEnd(callback: () => void): void {
       callbacks.push(callback)
       endSoon()

@@ -19,8 +19,8 @@ export function editDistance(from: string, to: string): number {
 }
 
 /** The nearest word with a fifth of its letters wrong at most, or one letter. */
-export function findNearest(word: string, known: readonly string[]): string | undefined {
-  const [first] = known
+export function findNearest(word: string, names: readonly string[]): string | undefined {
+  const [first] = names
     .map((other) => ({ other, distance: editDistance(word, other) }))
     .filter(({ other, distance }) => distance <= Math.max(1, Math.floor(other.length / 5)))
     .sort((one, another) => one.distance - another.distance)
@@ -50,13 +50,13 @@ const ALIASES: Readonly<Record<string, string>> = {
 }
 
 /** A name that is the same but for case and hyphens, begins alike, differs by a letter or two, or has another name elsewhere. */
-export function findSimilarName(name: string, known: Iterable<string>): string | undefined {
+export function findSimilarName(name: string, names: Iterable<string>): string | undefined {
   const sent = readLetters(name)
   const alias = Object.hasOwn(ALIASES, sent) ? ALIASES[sent] : undefined
-  if (alias !== undefined && [...known].includes(alias)) return alias
+  if (alias !== undefined && [...names].includes(alias)) return alias
   let meant: string | undefined
   let least = Number.POSITIVE_INFINITY
-  for (const other of known) {
+  for (const other of names) {
     const distance = measureDistance(sent, readLetters(other))
     if (distance < least) [meant, least] = [other, distance]
   }
@@ -89,9 +89,9 @@ const LONGEST = 100
 const POSITIONS = ['coordinates', 'coords', 'geometry', 'latlng', 'latlon', 'location', 'point', 'position']
 
 /**
- * The name that was sent in place of a missing one, with what to send; undefined for none.
+ * The name that was sent instead of a missing one, with what to send; undefined for none.
  *
- * @param names that are not known
+ * @param names of no parameter
  */
 export function findSlip(missing: string, names: readonly string[]): string | undefined {
   const sent = names.filter(({ length }) => length <= LONGEST)
@@ -107,7 +107,7 @@ const SENT_NUMBER = /^\s*([-+]?\d+(?:[.,]\d+)?)(?:\s*°)?\s*(?:([NSEW])\s*)?$/i
 const SENT_POINT = /^\s*POINT\s*\(\s*([-+]?[\d.]+)\s+([-+]?[\d.]+)/i
 const SENT_PAIR = /^\s*[-+]?\d+(?:\.\d+)?(?:\s*[,;]\s*|\s+)[-+]?\d+(?:\.\d+)?\s*$/
 
-/** What to send in place of a text that means a number; undefined where that is not certain. */
+/** What to send instead of a text that means a number; undefined where that is not certain. */
 export function adviseNumber(text: string): string | undefined {
   if (text.length > LONGEST) return undefined
   const [, lng, lat] = SENT_POINT.exec(text) ?? []

@@ -157,7 +157,7 @@ function readUtf8({ source, remedy = 'Save it as UTF-8.' }: TextSource): Decodin
   }
 }
 
-/** The place of the first byte that no longer text in UTF-8 could have there. */
+/** The index of the first byte that no longer text in UTF-8 could have there. */
 function findBadByte(bytes: Buffer): number {
   let [valid, invalid] = [0, bytes.length]
   while (invalid - valid > 1) {
@@ -367,7 +367,7 @@ export function encodingNamed(label: string): Encoding | undefined {
   return encodingOfPage(page === undefined ? findDriverPage(Number(driver)) : Number(page))
 }
 
-/** The encoding of a code page, where it is known. */
+/** The encoding of a code page, where there is one. */
 export function encodingOfPage(page: number | undefined): Encoding | undefined {
   if (page === undefined) return undefined
   if (page === UTF_8_PAGE) return UTF_8

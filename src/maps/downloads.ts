@@ -69,32 +69,32 @@ export function createDownloads(app: App) {
     }
   }
 
-  /** A file that takes more than all of the space is never kept. */
-  function refuseUnkept(bytes = 0): void {
+  /** A file that takes more than all of the space is never stored. */
+  function refuseTooLarge(bytes = 0): void {
     if (bytes <= most) return
     throw new ApiError('NOT_FOUND', `The file would have ${bytes} bytes: more than this service keeps.`)
   }
 
   return {
     /** Size and checksum of a file that was made before. @throws {ApiError} TOO_MANY_POINTS as its making did */
-    known(key: string): Pick<WrittenFile, 'bytes' | 'checksum'> | undefined {
+    facts(key: string): Pick<WrittenFile, 'bytes' | 'checksum'> | undefined {
       const refusal = refused.get(key)
       if (refusal) throw refusal
-      return files.known(key)
+      return files.facts(key)
     },
     /**
      * @param key names the bytes: another content has another key
-     * @param kind whose turns the making takes
+     * @param kind whose slices the making takes
      * @throws {ApiError} as `write`; OVERLOADED for a file that cannot be made now, or is still being made; NOT_FOUND for one that is
-     * larger than all that is kept
+     * larger than all of the space
      */
     async open(key: string, kind: string, clientKey: ClientKey, write: WriteDownload): Promise<OpenMadeFile> {
       const stored = files.open(key)
       if (stored) return stored
-      refuseUnkept(files.known(key)?.bytes)
+      refuseTooLarge(files.facts(key)?.bytes)
       await make(key, kind, clientKey, write)
       const file = files.open(key)
-      if (!file) refuseUnkept(files.known(key)?.bytes)
+      if (!file) refuseTooLarge(files.facts(key)?.bytes)
       // Others have made room for theirs.
       if (!file) throw overloaded()
       return file

@@ -101,7 +101,7 @@ function describeLayer(
 function createGeotiffs(app: App, maps: Maps, downloads: Downloads) {
   return {
     /** A file that was made before. */
-    known: (subject: MapSubject) => downloads.known(keyOf(subject)),
+    facts: (subject: MapSubject) => downloads.facts(keyOf(subject)),
     /** @throws {ApiError} NOT_FOUND for a layer too large for a file, OVERLOADED for one that cannot be made now */
     async open(subject: MapSubject, clientKey: ClientKey): Promise<OpenMadeFile> {
       const { release, layer } = subject
@@ -152,8 +152,8 @@ export function geotiffRoute(app: App, maps: Maps, downloads: Downloads): void {
     },
     async (request: FastifyRequest<{ Params: Static<typeof GeotiffParams> }>, reply: FastifyReply) => {
       const subject = await maps.findSubject(request.exchange, request.params)
-      const known = geotiffs.known(subject)
-      if (known && allowCaching(request.exchange, tagOf(known))) return reply.code(304).send()
+      const facts = geotiffs.facts(subject)
+      if (facts && allowCaching(request.exchange, tagOf(facts))) return reply.code(304).send()
       const file = await geotiffs.open(subject, clientKeyOf(request))
       if (allowCaching(request.exchange, tagOf(file))) {
         file.close()

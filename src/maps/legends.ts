@@ -47,11 +47,11 @@ const OPAQUE = 255
 /** Colours at equal distances on the scale; of more classes than it has colours, some lie between two of them. */
 function chooseColours(classes: number): Rgba[] {
   return Array.from({ length: classes }, (_, at) => {
-    const place = classes === 1 ? (MOST_CLASSES - 1) / 2 : (at * (MOST_CLASSES - 1)) / (classes - 1)
+    const point = classes === 1 ? (MOST_CLASSES - 1) / 2 : (at * (MOST_CLASSES - 1)) / (classes - 1)
     const [below, above] =
-      classes > MOST_CLASSES ? [Math.floor(place), Math.ceil(place)] : [Math.round(place), Math.round(place)]
+      classes > MOST_CLASSES ? [Math.floor(point), Math.ceil(point)] : [Math.round(point), Math.round(point)]
     const [lower, upper] = [VIRIDIS[below], VIRIDIS[above]] as [Colour, Colour]
-    const mix = (part: 0 | 1 | 2) => Math.round(lower[part] + (upper[part] - lower[part]) * (place - below))
+    const mix = (part: 0 | 1 | 2) => Math.round(lower[part] + (upper[part] - lower[part]) * (point - below))
     return [mix(0), mix(1), mix(2), OPAQUE] as const
   })
 }
@@ -159,7 +159,7 @@ function makeOddsLegend(): Legend {
   return { ...legend, classify: (value) => classify(round(value, PROBABILITY_DECIMALS)) }
 }
 
-/** Colours without an order that the colour-blind tell apart (P. Tol, 2021, "Colour schemes", the light one). */
+/** Colours without an order that the colour-blind distinguish (P. Tol, 2021, "Colour schemes", the light one). */
 const KINDS: readonly Colour[] = [
   [119, 170, 221],
   [238, 136, 102],
@@ -200,7 +200,7 @@ function makeCodeLegend(conditions: PublishedRelease['conditions']): Legend {
 /** No season is likelier than each other one. */
 const NO_SINGLE_SEASON = 0
 
-/** Blue, beige and orange, which the colour-blind tell apart, and grey. */
+/** Blue, beige and orange, which the colour-blind distinguish, and grey. */
 const SEASON_LEGEND = makeKindLegend([
   { code: 1, title: 'Above Normal', colour: [33, 102, 172] },
   { code: 2, title: 'Normal', colour: [224, 212, 178] },

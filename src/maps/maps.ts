@@ -30,7 +30,7 @@ import { findCells, type MapSource, partsOf, readValues } from './values.ts'
 
 const NOTHING: Rgba = [0, 0, 0, 0]
 
-/** Bounds of what is in memory: legends, and tiles. */
+/** Bounds of caches: legends, and tiles. */
 const MOST_LEGENDS = 10_000
 const TILES_BYTES = 16 * 2 ** 20
 

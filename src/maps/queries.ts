@@ -7,7 +7,7 @@ import type { Layer } from './published.ts'
 
 const WGS84 = 4326
 
-/** Transforms positions into a CRS, in their order: longitudes and latitudes, or places in another CRS. */
+/** Transforms positions into a CRS, in their order: longitudes and latitudes, or positions in another CRS. */
 export async function transformPositions(
   db: Db,
   srid: number,
@@ -16,12 +16,12 @@ export async function transformPositions(
   from = WGS84,
 ): Promise<{ x: number; y: number }[]> {
   const { rows } = await sql<{ x: number; y: number }>`
-    select st_x(place) as x, st_y(place) as y
+    select st_x(position) as x, st_y(position) as y
     from unnest(${formatArray(xs)}::float8[], ${formatArray(ys)}::float8[])
       with ordinality as requested (x, y, number)
     cross join lateral st_transform(
       st_setsrid(st_makepoint(requested.x, requested.y), ${from}::integer), ${srid}::integer
-    ) as place
+    ) as position
     order by number`.execute(db)
   return rows
 }

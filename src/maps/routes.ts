@@ -26,7 +26,7 @@ type Call<Params extends TObject> = FastifyRequest<{
   Querystring: Static<typeof LayersQuery>
 }>
 
-/** A release never changes: its code and the address tell answers apart. */
+/** A release never changes: its code and the address distinguish answers. */
 function isCached(exchange: Exchange, { code }: PublishedRelease): boolean {
   const { request } = exchange
   return allowCaching(exchange, dataTag(request, code, request.rootUrl, request.url))

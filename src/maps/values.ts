@@ -46,7 +46,7 @@ const PIXELS_A_PART = 4096
 
 const ROWS_A_PART = PIXELS_A_PART / MAP_TILE_SIZE
 
-/** Divides the pixels of a map into parts, between which others have their turn. */
+/** Divides the pixels of a map into parts, between which others have their slices. */
 export function* partsOf(pixels: number): Generator<Span> {
   for (let from = 0; from < pixels; from += PIXELS_A_PART) {
     yield { from, to: Math.min(from + PIXELS_A_PART, pixels) }
@@ -65,21 +65,21 @@ export async function findCells(
   const across = findSpan(longitudes, west, east)
   const down = findSpan(latitudes, south, north)
   if (across.from >= across.to || down.from >= down.to) return undefined
-  const placeOf = await transformPixels(db, grid, [longitudes, latitudes], [across, down])
+  const positionOf = await transformPixels(db, grid, [longitudes, latitudes], [across, down])
   const columns = new Int32Array(MAP_TILE_SIZE ** 2).fill(-1)
   const rows = new Int32Array(MAP_TILE_SIZE ** 2)
   for (let y = down.from; y < down.to; y++) {
     if (y % ROWS_A_PART === 0) await pause()
     for (let x = across.from; x < across.to; x++) {
-      const [placeX, placeY] = placeOf(x, y)
-      const column = Math.floor((placeX - grid.originX) / grid.pixelWidth)
-      const row = Math.floor((placeY - grid.originY) / grid.pixelHeight)
+      const [atX, atY] = positionOf(x, y)
+      const column = Math.floor((atX - grid.originX) / grid.pixelWidth)
+      const row = Math.floor((atY - grid.originY) / grid.pixelHeight)
       if (!(column >= 0 && column < grid.width && row >= 0 && row < grid.height)) continue
       columns[y * MAP_TILE_SIZE + x] = column
       rows[y * MAP_TILE_SIZE + x] = row
     }
   }
-  return { columns, rows, density: measureDensity(grid, tile, across, down, placeOf) }
+  return { columns, rows, density: measureDensity(grid, tile, across, down, positionOf) }
 }
 
 /** The positions between two degrees; they ascend or descend. */
@@ -89,15 +89,15 @@ function findSpan(degrees: Float64Array, from: number, to: number): Span {
   return { from: first, to: degrees.findLastIndex((degree) => degree >= from && degree <= to) + 1 }
 }
 
-/** The places of the pixels of a map in the CRS of a grid. */
-type PlaceOf = (x: number, y: number) => readonly [x: number, y: number]
+/** The positions of the pixels of a map in the CRS of a grid. */
+type PositionOf = (x: number, y: number) => readonly [x: number, y: number]
 
 async function transformPixels(
   db: Db,
   { srid }: Layer['coverage'],
   [longitudes, latitudes]: readonly [Float64Array, Float64Array],
   [across, down]: readonly [Span, Span],
-): Promise<PlaceOf> {
+): Promise<PositionOf> {
   if (srid === WGS84) return (x, y) => [longitudes[x] as number, latitudes[y] as number]
   const columns = spreadLattice(across)
   const rows = spreadLattice(down)
@@ -116,7 +116,7 @@ async function transformPixels(
   }
 }
 
-/** Places of pixels at equal distances, with both ends. */
+/** Positions of pixels at equal distances, with both ends. */
 function spreadLattice({ from, to }: Span): number[] {
   return Array.from({ length: LATTICE }, (_, at) => from + (at * (to - 1 - from)) / (LATTICE - 1))
 }
@@ -126,7 +126,7 @@ function latticeStep(at: number, { from, to }: Span): number {
   return to - 1 === from ? 0 : ((at - from) / (to - 1 - from)) * (LATTICE - 1)
 }
 
-/** The number at a place between two of a list. */
+/** The number at a position between two of a list. */
 function interpolate(numbers: Float64Array, at: number): number {
   const below = Math.floor(at)
   const [lower, upper] = [
@@ -153,12 +153,12 @@ function measureDensity(
   { zoom }: MapTile,
   across: Span,
   down: Span,
-  placeOf: PlaceOf,
+  positionOf: PositionOf,
 ): number {
   const [middle, last] = [Math.floor((down.from + down.to) / 2), across.to - 1]
   if (last === across.from) return (width * degreesOfPixel(zoom)) / (east - west)
-  const [westX, westY] = placeOf(across.from, middle)
-  const [eastX, eastY] = placeOf(last, middle)
+  const [westX, westY] = positionOf(across.from, middle)
+  const [eastX, eastY] = positionOf(last, middle)
   return Math.hypot((eastX - westX) / pixelWidth, (eastY - westY) / pixelHeight) / (last - across.from)
 }
 
@@ -214,7 +214,7 @@ async function readPixels(
   const interleave = createInterleaver()
   for (let first = 0; first < tiles.length; first += TILES_A_CHUNK) {
     const chunk = tiles.slice(first, first + TILES_A_CHUNK)
-    const addresses = chunk.map(([tile]) => ({ coverageId: id, ...placeIn(tile, tilesAcross) }))
+    const addresses = chunk.map(([tile]) => ({ coverageId: id, ...squareAt(tile, tilesAcross) }))
     const found = await requireStore(stores, store).find(addresses)
     for (const [index, [, pixelsOfMap]] of chunk.entries()) {
       await pause()
@@ -238,10 +238,10 @@ async function readBlockMeans({ db, pause }: MapSource, layer: Layer, cells: Cel
   const blocksAcross = Math.ceil(layer.coverage.width / side)
   const blocks = await groupBySquare(cells, side, blocksAcross, pause)
   const values = new Float64Array(cells.columns.length).fill(Number.NaN)
-  const places = [...blocks.keys()].map((block) => placeIn(block, blocksAcross))
-  if (places.length === 0) return values
-  const rows = places.map(({ row }) => row)
-  const columns = places.map(({ column }) => column)
+  const blockPositions = [...blocks.keys()].map((block) => squareAt(block, blocksAcross))
+  if (blockPositions.length === 0) return values
+  const rows = blockPositions.map(({ row }) => row)
+  const columns = blockPositions.map(({ column }) => column)
   const means = await readMeans(db, layer, {
     level,
     firstRow: Math.min(...rows),
@@ -267,7 +267,7 @@ function chooseBlocks({ coverage }: Layer, density: number): { level: number; si
   return { level, side }
 }
 
-function placeIn(square: number, squaresAcross: number): { row: number; column: number } {
+function squareAt(square: number, squaresAcross: number): { row: number; column: number } {
   return { row: Math.floor(square / squaresAcross), column: square % squaresAcross }
 }
 

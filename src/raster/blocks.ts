@@ -7,7 +7,7 @@ type Runs = number[]
 /** Pixels of a tile with their areas inside; 0 excludes a pixel. */
 export interface CoveredPixels {
   /** In the pixels of the tile, row by row, ascending. */
-  places: Int32Array
+  indexes: Int32Array
   areas: Float64Array
 }
 
@@ -32,23 +32,23 @@ export function coverWhole(
   { width, height }: GridSize,
   stride = width,
 ): CoveredPixels {
-  const places = new Int32Array(width * height)
+  const indexes = new Int32Array(width * height)
   const areas = new Float64Array(width * height)
   for (let line = 0, at = 0; line < height; line++) {
     areas.fill(pixelArea(first + line), at, at + width)
-    for (let column = 0; column < width; column++) places[at++] = line * stride + column
+    for (let column = 0; column < width; column++) indexes[at++] = line * stride + column
   }
-  return { places, areas }
+  return { indexes, areas }
 }
 
 /** @param areas in rows of `stride` */
 function pickCovered(areas: Float64Array, stride: number, width: number): CoveredPixels {
   let count = 0
   for (let at = 0; at < areas.length; at++) if (areas[at] !== 0) count++
-  const covered = { places: new Int32Array(count), areas: new Float64Array(count) }
+  const covered = { indexes: new Int32Array(count), areas: new Float64Array(count) }
   for (let at = 0, to = 0; to < count; at++) {
     if (areas[at] === 0) continue
-    covered.places[to] = Math.floor(at / stride) * width + (at % stride)
+    covered.indexes[to] = Math.floor(at / stride) * width + (at % stride)
     covered.areas[to++] = areas[at] as number
   }
   return covered

@@ -63,13 +63,13 @@ export class ChangeTally {
   addPixels(
     before: TileBand | undefined,
     after: TileBand | undefined,
-    { places, areas }: CoveredPixels,
+    { indexes, areas }: CoveredPixels,
   ): void {
     let [gained, lost, beyond] = [0, 0, 0]
     for (let at = 0; at < areas.length; at++) {
       const area = areas[at] as number
       if (area === 0) continue
-      const pixel = places[at] as number
+      const pixel = indexes[at] as number
       const had = before !== undefined && before.pixels[pixel] !== before.nodata
       const has = after !== undefined && after.pixels[pixel] !== after.nodata
       const old = had ? (before.pixels[pixel] as number) * this.#before.scale + this.#before.offset : 0

@@ -43,7 +43,7 @@ export class PixelGatherer {
     this.#part ??= this.#partFor(bands, size)
     const { count, areas, bands: toBands } = this.#part
     for (let at = 0; at < covered.areas.length; at++) {
-      areas[count + (covered.places[at] as number)] = covered.areas[at] as number
+      areas[count + (covered.indexes[at] as number)] = covered.areas[at] as number
     }
     for (const [index, { pixels }] of bands.entries())
       (toBands[index] as BandPixels).pixels.set(pixels, count)
@@ -99,11 +99,11 @@ function divide({ minimum, maximum }: ValueEnds, count: number): Parts {
 }
 
 /** Rounding may put a value beyond an end. */
-function placeIn({ from, density, last }: Parts, value: number): number {
+function findCell({ from, density, last }: Parts, value: number): number {
   // Per pixel: Math.floor, Math.min and Math.max would take twice as long.
-  const place = ((value - from) * density) | 0
-  if (place > last) return last
-  return place < 0 ? 0 : place
+  const cell = ((value - from) * density) | 0
+  if (cell > last) return last
+  return cell < 0 ? 0 : cell
 }
 
 /** Two values with the mean and deviation of a range. */
@@ -111,8 +111,8 @@ function estimateValues({ minimum, maximum, mean, deviation }: ValueRange): numb
   return [-deviation, deviation].map((side) => Math.min(maximum, Math.max(minimum, mean + side)))
 }
 
-function addTo(sums: Float64Array, place: number, weight: number): void {
-  sums[place] = (sums[place] as number) + weight
+function addTo(sums: Float64Array, cell: number, weight: number): void {
+  sums[cell] = (sums[cell] as number) + weight
 }
 
 type ValueCells = ReturnType<typeof createCells>
@@ -137,7 +137,7 @@ function createCells(ends: ValueEnds, count: number) {
         while (at < count && pixels[at] === pixel)
         if (weight === 0 || pixel === nodata) continue
         const value = pixel * scale + offset
-        const cell = placeIn(parts, value)
+        const cell = findCell(parts, value)
         total += weight
         addTo(weights, cell, weight)
         if (value < (lowest[cell] as number)) lowest[cell] = value
@@ -149,17 +149,17 @@ function createCells(ends: ValueEnds, count: number) {
       return { minimum: lowest[cell] as number, maximum: highest[cell] as number }
     },
     /** The cell where the sum of weights reaches `wanted`, and the sum before it. */
-    placeAt(wanted: number, sums: Float64Array[] = [weights]): { cell: number; before: number } {
-      let place = { cell: 0, before: 0 }
+    cellAt(wanted: number, sums: Float64Array[] = [weights]): { cell: number; before: number } {
+      let found = { cell: 0, before: 0 }
       let upTo = 0
       for (let cell = 0; cell < count && (cell === 0 || upTo < wanted); cell++) {
         let weight = 0
         for (const ofCells of sums) weight += ofCells[cell] as number
         if (weight === 0) continue
-        place = { cell, before: upTo }
+        found = { cell, before: upTo }
         upTo += weight
       }
-      return place
+      return found
     },
   }
 }
@@ -169,10 +169,10 @@ const FIRST_VALUES = 64
 
 function keepValues({ count, parts }: ValueCells, wanted: number[], like: WeighedBand) {
   /** By cell, from 1; 0 for others. */
-  const places = new Uint8Array(count)
+  const slots = new Uint8Array(count)
   const PixelArray = like.pixels instanceof Float32Array ? Float32Array : Float64Array
   const taken = [...new Set(wanted)].map((cell, index): WeighedBand => {
-    places[cell] = index + 1
+    slots[cell] = index + 1
     const areas = new Float64Array(FIRST_VALUES)
     return { ...like, count: 0, areas, pixels: new PixelArray(FIRST_VALUES) }
   })
@@ -184,11 +184,11 @@ function keepValues({ count, parts }: ValueCells, wanted: number[], like: Weighe
         do weight += areas[at++] as number
         while (at < count && pixels[at] === pixel)
         if (weight === 0 || pixel === nodata) continue
-        const place = places[placeIn(parts, pixel * scale + offset)] as number
-        if (place > 0) addWeighed(taken[place - 1] as WeighedBand, pixel, weight)
+        const slot = slots[findCell(parts, pixel * scale + offset)] as number
+        if (slot > 0) addWeighed(taken[slot - 1] as WeighedBand, pixel, weight)
       }
     },
-    of: (cell: number) => taken[(places[cell] as number) - 1] as WeighedBand,
+    of: (cell: number) => taken[(slots[cell] as number) - 1] as WeighedBand,
   }
 }
 
@@ -213,7 +213,7 @@ const WITHIN = 256
 function valueAt(band: WeighedBand, ends: ValueEnds, wanted: number): number {
   const cells = createCells(ends, WITHIN)
   cells.addPixels(band)
-  const { cell, before } = cells.placeAt(wanted)
+  const { cell, before } = cells.cellAt(wanted)
   const within = cells.endsOf(cell)
   if (within.minimum === within.maximum) return within.minimum
   const values = keepValues(cells, [cell], band)
@@ -246,7 +246,7 @@ function createHistogram(ends: ValueEnds, bins: number) {
 
   function add(value: number, weight: number): void {
     total += weight
-    addTo(exact, placeIn(parts, value), weight)
+    addTo(exact, findCell(parts, value), weight)
     classes?.set(value, (classes.get(value) ?? 0) + weight)
     if (classes && classes.size > bins) classes = undefined
   }
@@ -259,7 +259,7 @@ function createHistogram(ends: ValueEnds, bins: number) {
         if (area > 0 && pixel !== nodata) add(pixel * scale + offset, area)
       }
     },
-    /** Of values with a known range, mean and deviation. */
+    /** Of values with their range, mean and deviation. */
     addRange(range: ValueRange): void {
       const { minimum, maximum, weight } = range
       if (minimum === maximum) {
@@ -268,8 +268,8 @@ function createHistogram(ends: ValueEnds, bins: number) {
       }
       total += weight
       classes = undefined
-      for (const value of estimateValues(range)) addTo(likely, placeIn(parts, value), weight / 2)
-      const [first, last] = [placeIn(parts, minimum), placeIn(parts, maximum)]
+      for (const value of estimateValues(range)) addTo(likely, findCell(parts, value), weight / 2)
+      const [first, last] = [findCell(parts, minimum), findCell(parts, maximum)]
       if (first === last) addTo(certain, first, weight)
       for (let bin = first; bin <= last; bin++) addTo(possible, bin, weight)
     },
@@ -329,25 +329,25 @@ export class Distribution {
   readonly #cells: ValueCells
   #ranges: RangeWeights | undefined
   #total = 0
-  /** Undefined unless values are kept. */
-  readonly #kept: WeighedBand[] | undefined
+  /** Undefined unless values are stored. */
+  readonly #bands: WeighedBand[] | undefined
   readonly #histogram: ReturnType<typeof createHistogram> | undefined
 
   constructor(ends: ValueEnds, wanted: DistributionOptions, { cells, keepsValues }: DistributionMemory) {
     this.#wanted = wanted
     this.#cells = createCells(ends, cells)
-    this.#kept = keepsValues ? [] : undefined
+    this.#bands = keepsValues ? [] : undefined
     this.#histogram = wanted.bins > 0 ? createHistogram(ends, wanted.bins) : undefined
   }
 
   /** The arrays must not change later. */
   addPixels(band: WeighedBand): void {
-    this.#kept?.push(band)
+    this.#bands?.push(band)
     this.#histogram?.addPixels(band)
     this.#total += this.#cells.addPixels(band)
   }
 
-  /** Not together with kept values. */
+  /** Not together with stored values. */
   addRange(range: ValueRange): void {
     this.#histogram?.addRange(range)
     const { minimum, maximum, weight } = range
@@ -364,9 +364,9 @@ export class Distribution {
       likely: new Float64Array(count),
     }
     const { lows, highs, likely } = this.#ranges
-    addTo(lows, placeIn(parts, minimum), weight)
-    addTo(highs, placeIn(parts, maximum), weight)
-    for (const value of estimateValues(range)) addTo(likely, placeIn(parts, value), weight / 2)
+    addTo(lows, findCell(parts, minimum), weight)
+    addTo(highs, findCell(parts, maximum), weight)
+    for (const value of estimateValues(range)) addTo(likely, findCell(parts, value), weight / 2)
   }
 
   /**
@@ -375,8 +375,8 @@ export class Distribution {
    * @yields undefined at points where the caller may pause
    */
   *quantiles(): Generator<Quantile | undefined> {
-    if (this.#kept) {
-      yield* this.#exactQuantiles(this.#kept)
+    if (this.#bands) {
+      yield* this.#exactQuantiles(this.#bands)
       return
     }
     for (const quantile of this.#wanted.quantiles) {
@@ -384,18 +384,18 @@ export class Distribution {
     }
   }
 
-  *#exactQuantiles(kept: WeighedBand[]): Generator<Quantile | undefined> {
-    const places = this.#wanted.quantiles.map((quantile) => {
-      const { cell, before } = this.#cells.placeAt(this.#weightOf(quantile))
+  *#exactQuantiles(bands: WeighedBand[]): Generator<Quantile | undefined> {
+    const cells = this.#wanted.quantiles.map((quantile) => {
+      const { cell, before } = this.#cells.cellAt(this.#weightOf(quantile))
       return { quantile, cell, before, ends: this.#cells.endsOf(cell) }
     })
-    const open = places.filter(({ ends }) => ends.minimum < ends.maximum).map(({ cell }) => cell)
-    const values = keepValues(this.#cells, open, kept[0] as WeighedBand)
-    for (const band of open.length > 0 ? kept : []) {
+    const open = cells.filter(({ ends }) => ends.minimum < ends.maximum).map(({ cell }) => cell)
+    const values = keepValues(this.#cells, open, bands[0] as WeighedBand)
+    for (const band of open.length > 0 ? bands : []) {
       values.addPixels(band)
       yield undefined
     }
-    for (const { quantile, cell, before, ends } of places) {
+    for (const { quantile, cell, before, ends } of cells) {
       const wanted = this.#weightOf(quantile) - before
       const value = open.includes(cell) ? valueAt(values.of(cell), ends, wanted) : ends.minimum
       yield { quantile, value, error: 0 }
@@ -403,7 +403,7 @@ export class Distribution {
   }
 
   #cellQuantile(part: number): { value: number; error: number } {
-    const { minimum, maximum } = this.#cells.endsOf(this.#cells.placeAt(this.#weightOf(part)).cell)
+    const { minimum, maximum } = this.#cells.endsOf(this.#cells.cellAt(this.#weightOf(part)).cell)
     return { value: (minimum + maximum) / 2, error: (maximum - minimum) / 2 }
   }
 
@@ -412,10 +412,10 @@ export class Distribution {
     const { lows, highs, likely } = this.#ranges as RangeWeights
     const { ends, count, weights } = this.#cells
     const edge = (cell: number) => ends.minimum + (cell / count) * (ends.maximum - ends.minimum)
-    const cellOf = (sums: Float64Array) => this.#cells.placeAt(this.#weightOf(part), [weights, sums]).cell
-    const low = edge(cellOf(lows))
-    const high = edge(cellOf(highs) + 1)
-    const middle = edge(cellOf(likely) + 0.5)
+    const findCell = (sums: Float64Array) => this.#cells.cellAt(this.#weightOf(part), [weights, sums]).cell
+    const low = edge(findCell(lows))
+    const high = edge(findCell(highs) + 1)
+    const middle = edge(findCell(likely) + 0.5)
     const value = Math.min(high, Math.max(low, middle))
     return { value, error: Math.max(high - value, value - low) }
   }

@@ -40,7 +40,7 @@ export interface Window {
 }
 
 /**
- * The pixel that a place lies in, with the operations of the SQL function coverage_cell; null outside the grid.
+ * The pixel that a position lies in, with the operations of the SQL function coverage_cell; null outside the grid.
  *
  * @param x in the coordinates of the grid, as y
  */
@@ -55,8 +55,8 @@ export function findCell(
   return { column: Math.floor(column), row: Math.floor(row) }
 }
 
-/** The centre of a pixel as sentences name it, in the coordinates of the grid. @param at its place in a window */
-export function formatPlace(
+/** The centre of a pixel as sentences name it, in the coordinates of the grid. @param at its index in a window */
+export function formatCentre(
   { originX, originY, pixelWidth, pixelHeight }: Geotransform,
   { column, row, width = 1 }: Pick<Window, 'column' | 'row'> & { width?: number },
   at = 0,

@@ -14,7 +14,7 @@ export interface StoredRun {
   bands: Buffer
 }
 
-/** Blocks by place. */
+/** Blocks by their index in the run. */
 interface OpenRun {
   row: number
   column: number
@@ -25,9 +25,9 @@ interface OpenRun {
 export function createPyramid(grid: Grid, geographic: boolean) {
   const weigh = createWeigher(createMeasure(grid, geographic))
   const tiles = createTileSet(grid)
-  /** From level 1, by place. */
+  /** From level 1, by row and column. */
   const levels: Map<string, { row: number; column: number; summaries: Summary[] }>[] = []
-  /** From level 0, by place. */
+  /** From level 0, by row and column. */
   const runs: Map<string, OpenRun>[] = [new Map()]
   const across = Math.ceil(Math.max(grid.width, grid.height) / TILE_SIZE)
   for (let blocks = across; blocks > 1; blocks = Math.ceil(blocks / BLOCK_FACTOR)) {
@@ -46,9 +46,9 @@ export function createPyramid(grid: Grid, geographic: boolean) {
     run.blocks.set(column % RUN_LENGTH, summaries)
     const above = levels[level]
     if (!above) return
-    const place = { row: Math.floor(row / BLOCK_FACTOR), column: Math.floor(column / BLOCK_FACTOR) }
-    const key = `${place.row} ${place.column}`
-    const block = above.get(key) ?? { ...place, summaries: summaries.map(emptySummary) }
+    const parent = { row: Math.floor(row / BLOCK_FACTOR), column: Math.floor(column / BLOCK_FACTOR) }
+    const key = `${parent.row} ${parent.column}`
+    const block = above.get(key) ?? { ...parent, summaries: summaries.map(emptySummary) }
     above.set(key, block)
     for (const [index, summary] of summaries.entries()) {
       addSummary(block.summaries[index] as Summary, summary)
@@ -58,17 +58,17 @@ export function createPyramid(grid: Grid, geographic: boolean) {
   function* closeAbove(tileRow: number): Generator<StoredRun> {
     for (const [index, blocks] of levels.entries()) {
       const side = BLOCK_FACTOR ** (index + 1)
-      for (const [place, { row, column, summaries }] of blocks) {
+      for (const [key, { row, column, summaries }] of blocks) {
         if ((row + 1) * side > tileRow) continue
-        blocks.delete(place)
+        blocks.delete(key)
         put(index + 1, row, column, summaries)
       }
     }
     for (const [level, ofLevel] of runs.entries()) {
       const side = BLOCK_FACTOR ** level
-      for (const [place, { row, column, blocks }] of ofLevel) {
+      for (const [key, { row, column, blocks }] of ofLevel) {
         if ((row + 1) * side > tileRow) continue
-        ofLevel.delete(place)
+        ofLevel.delete(key)
         yield { level, row, column, blocks: blocks.size, bands: encodeRun(blocks) }
       }
     }

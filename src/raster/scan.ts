@@ -192,11 +192,11 @@ export interface GridPolygon {
 }
 
 /** The caller may pause after so many pieces. */
-const PIECES_A_TURN = 1000
+const PIECES_A_STEP = 1000
 
 /**
  * Cuts edges at pixel borders and sums the pieces: holes, several polygons and slivers need no case, and whole pixels
- * no visit. Memory is the width of the polygon, time is the border.
+ * no step. Memory is the width of the polygon, time is the border.
  *
  * @yields rows with any area, ascending; undefined at points where the caller may pause
  */
@@ -210,7 +210,7 @@ export function* scan(
   const first = (edge: Edge) => Math.max(0, Math.floor(edge.top))
   edges.sort((a, b) => first(a) - first(b))
   const sums = new RowSums(measureColumns(edges, width), measure)
-  let turn = PIECES_A_TURN
+  let due = PIECES_A_STEP
 
   const active: Edge[] = []
   let next = 0
@@ -219,8 +219,8 @@ export function* scan(
     for (; next < edges.length && first(edges[next] as Edge) <= row; next++) active.push(edges[next] as Edge)
     for (const edge of active) {
       addEdge(sums, edge, row, width, tolerance)
-      if (sums.pieces < turn) continue
-      turn = sums.pieces + PIECES_A_TURN
+      if (sums.pieces < due) continue
+      due = sums.pieces + PIECES_A_STEP
       yield undefined
     }
     const found = sums.collect(row)
@@ -231,9 +231,9 @@ export function* scan(
 
 /** In place: this runs for every row. */
 function keepBelow(edges: Edge[], row: number): void {
-  let kept = 0
-  for (const edge of edges) if (edge.bottom > row) edges[kept++] = edge
-  edges.length = kept
+  let left = 0
+  for (const edge of edges) if (edge.bottom > row) edges[left++] = edge
+  edges.length = left
 }
 
 function addEdge(sums: RowSums, edge: Edge, row: number, width: number, tolerance: number): void {

@@ -55,10 +55,10 @@ export function addSummary(to: Summary, other: Summary): void {
   if (other.maximum > to.maximum) to.maximum = other.maximum
 }
 
-/** @param start the place of the tile's first pixel */
+/** @param start the index of the tile's first pixel */
 export function summarizePixels(
   { pixels, nodata }: TileBand,
-  { places, areas }: CoveredPixels,
+  { indexes, areas }: CoveredPixels,
   start = 0,
 ): Summary {
   const summary = emptySummary()
@@ -66,7 +66,7 @@ export function summarizePixels(
   let sum = 0
   for (let at = 0; at < areas.length; at++) {
     const weight = areas[at] as number
-    const pixel = pixels[start + (places[at] as number)] as number
+    const pixel = pixels[start + (indexes[at] as number)] as number
     if (weight === 0 || pixel === nodata) continue
     total += weight
     sum += weight * pixel
@@ -78,7 +78,7 @@ export function summarizePixels(
   let squares = 0
   for (let at = 0; at < areas.length; at++) {
     const weight = areas[at] as number
-    const pixel = pixels[start + (places[at] as number)] as number
+    const pixel = pixels[start + (indexes[at] as number)] as number
     if (weight !== 0 && pixel !== nodata) squares += weight * (pixel - mean) * (pixel - mean)
   }
   return { ...summary, weight: total, mean, squares }
@@ -102,24 +102,24 @@ const BAND_HEAD_BYTES = 1 + MASK_BYTES
  * mask of blocks with a new weight; these weights as doubles; by block mean and squares as doubles, minimum and
  * maximum.
  *
- * @param blocks by place in the run, a summary a band
+ * @param blocks by index in the run, a summary a band
  */
 export function encodeRun(blocks: Map<number, Summary[]>): Buffer {
-  const places = [...blocks.keys()].sort((a, b) => a - b)
-  const bandCount = blocks.get(places[0] as number)?.length ?? 0
-  const parts: Buffer[] = [encodeMask(places)]
+  const indexes = [...blocks.keys()].sort((a, b) => a - b)
+  const bandCount = blocks.get(indexes[0] as number)?.length ?? 0
+  const parts: Buffer[] = [encodeMask(indexes)]
   for (let band = 0; band < bandCount; band++) {
     parts.push(
       encodeBand(
-        places,
-        places.map((place) => (blocks.get(place) as Summary[])[band] as Summary),
+        indexes,
+        indexes.map((index) => (blocks.get(index) as Summary[])[band] as Summary),
       ),
     )
   }
   return Buffer.concat(parts)
 }
 
-function encodeBand(places: number[], summaries: Summary[]): Buffer {
+function encodeBand(indexes: number[], summaries: Summary[]): Buffer {
   const isNew = summaries.map(({ weight }, at) => weight !== summaries[at - 1]?.weight)
   const areFloats = summaries.every(({ minimum, maximum }) => isFloat(minimum) && isFloat(maximum))
   const endBytes = areFloats ? FLOAT_BYTES : DOUBLE_BYTES
@@ -128,7 +128,7 @@ function encodeBand(places: number[], summaries: Summary[]): Buffer {
     BAND_HEAD_BYTES + weights * DOUBLE_BYTES + summaries.length * 2 * (DOUBLE_BYTES + endBytes),
   )
   bytes.writeUInt8(areFloats ? 1 : 0)
-  encodeMask(places.filter((_, at) => isNew[at])).copy(bytes, 1)
+  encodeMask(indexes.filter((_, at) => isNew[at])).copy(bytes, 1)
   let at = BAND_HEAD_BYTES
   for (const [index, { weight }] of summaries.entries())
     if (isNew[index]) at = bytes.writeDoubleLE(weight, at)
@@ -146,9 +146,9 @@ function isFloat(number: number): boolean {
   return Math.fround(number) === number
 }
 
-function encodeMask(places: number[]): Buffer {
+function encodeMask(indexes: number[]): Buffer {
   const mask = Buffer.alloc(MASK_BYTES)
-  mask.writeUInt32LE(places.reduce((bits, place) => (bits | (1 << place)) >>> 0, 0))
+  mask.writeUInt32LE(indexes.reduce((bits, index) => (bits | (1 << index)) >>> 0, 0))
   return mask
 }
 
@@ -171,16 +171,16 @@ export class SummaryRun {
     }
   }
 
-  has(place: number): boolean {
-    return ((this.#blocks >>> place) & 1) === 1
+  has(index: number): boolean {
+    return ((this.#blocks >>> index) & 1) === 1
   }
 
   /** @param band from 1 */
-  summary(place: number, band: number): Summary {
+  summary(index: number, band: number): Summary {
     const found = this.#bands[band - 1]
-    if (!found || !this.has(place)) return emptySummary()
+    if (!found || !this.has(index)) return emptySummary()
     const bytes = this.#bytes
-    const upTo = 0xffff_ffff >>> (RUN_LENGTH - 1 - place)
+    const upTo = 0xffff_ffff >>> (RUN_LENGTH - 1 - index)
     const { areFloats, newWeights, weights, summaries } = found
     const weightAt = weights + (bitCount(newWeights & upTo) - 1) * DOUBLE_BYTES
     const at = summaries + (bitCount(this.#blocks & upTo) - 1) * bytesOfSummary(areFloats)

@@ -114,14 +114,14 @@ function areApart(side: number, other: number): boolean {
 }
 
 function withoutRepeats(ring: Float64Array): Float64Array {
-  const kept = new Float64Array(ring.length)
+  const positions = new Float64Array(ring.length)
   let length = 0
   for (let at = 0; at + 3 < ring.length; at += 2) {
     if (ring[at] === ring[at + 2] && ring[at + 1] === ring[at + 3]) continue
-    kept[length++] = ring[at] as number
-    kept[length++] = ring[at + 1] as number
+    positions[length++] = ring[at] as number
+    positions[length++] = ring[at + 1] as number
   }
-  return kept.subarray(0, length)
+  return positions.subarray(0, length)
 }
 
 /** The edges on a line that moves from west to east, from below. */
@@ -197,11 +197,11 @@ export class Sweep {
 
   /**
    * @yields at points where the caller may pause
-   * @returns an early place of forbidden contact; else how the rings lie
+   * @returns an early meeting that is forbidden; else how the rings lie
    */
   *run(): Generator<undefined, Meeting | RingRelations> {
     const { count, order, rankOf } = this.#edges
-    const rankAt = (place: number) => rankOf[order[place] as number]
+    const rankAt = (index: number) => rankOf[order[index] as number]
     let next = 0
     for (let at = 0; at < count; at = next) {
       for (next = at + 1; next < count && rankAt(next) === rankAt(at); ) next++
@@ -223,8 +223,8 @@ export class Sweep {
     const western = touched ? line.between(from, to) : []
     const passing = western.filter((edge) => rankOf[eastOf[edge] as number] !== rankOf[vertex])
     eastern.push(...passing)
-    eastern.sort((a, b) => this.#turn(vertex, b, a))
-    if (eastern.some((edge, at) => at > 0 && this.#turn(vertex, eastern[at - 1] as number, edge) === 0)) {
+    eastern.sort((a, b) => this.#side(vertex, b, a))
+    if (eastern.some((edge, at) => at > 0 && this.#side(vertex, eastern[at - 1] as number, edge) === 0)) {
       return this.#meetingAt(vertex, 'crossing')
     }
     if (touched) {
@@ -250,7 +250,7 @@ export class Sweep {
   }
 
   /** Positive: the second edge leaves the vertex above the first. */
-  #turn(vertex: number, edge: number, other: number): number {
+  #side(vertex: number, edge: number, other: number): number {
     const { eastOf } = this.#edges
     return this.#edges.side(vertex, eastOf[edge] as number, eastOf[other] as number)
   }
@@ -271,8 +271,8 @@ export class Sweep {
   #crossingAt(index: number): Meeting | undefined {
     const below = this.#line.at(index - 1)
     const edge = this.#line.at(index)
-    const place = below !== undefined && edge !== undefined && this.#edges.crossing(below, edge)
-    return place ? { kind: 'crossing', longitude: place[0], latitude: place[1] } : undefined
+    const point = below !== undefined && edge !== undefined && this.#edges.crossing(below, edge)
+    return point ? { kind: 'crossing', longitude: point[0], latitude: point[1] } : undefined
   }
 
   #meetingAt(vertex: number, kind: Meeting['kind']): Meeting {

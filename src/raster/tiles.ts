@@ -127,7 +127,7 @@ interface BandRange {
   isNodata: boolean
 }
 
-/** @throws {RangeError} for other bytes than a raster of a little-endian server, kept in the database */
+/** @throws {RangeError} for other bytes than a raster of a little-endian server, as the database stores it */
 function readTileHeader(wkb: Buffer): { width: number; height: number; bands: BandRange[] } {
   if (wkb.readUInt8(0) !== LITTLE_ENDIAN || wkb.readUInt16LE(HEADER.version) !== WKB_VERSION) {
     throw new RangeError('the raster is not little-endian well-known binary of version 0')

@@ -69,10 +69,10 @@ export function* encodeWeights(
     body.number(2 * border.length + (inside.length > 0 ? 1 : 0))
     if (inside.length > 0) writeRuns(body, inside)
     const pixelArea = measurePixels(row, grid, measure)
-    for (const { column, places, areas } of border) {
+    for (const { column, indexes, areas } of border) {
       body.number(column < lastColumn ? 2 * (lastColumn - column) - 1 : 2 * (column - lastColumn))
       lastColumn = column
-      writePixels(body, places, areas, (place) => pixelArea(column, place))
+      writePixels(body, indexes, areas, (index) => pixelArea(column, index))
       for (let at = 0; at < areas.length; at++) sum += areas[at] as number
     }
     if (body.length > MOST_BYTES) return undefined
@@ -95,21 +95,21 @@ function writeRuns(to: Writer, runs: number[]): void {
 
 function writePixels(
   to: Writer,
-  places: Int32Array,
+  indexes: Int32Array,
   areas: Float64Array,
-  wholeArea: (place: number) => number,
+  wholeArea: (index: number) => number,
 ): void {
-  to.number(places.length)
+  to.number(indexes.length)
   let end = 0
-  for (let at = 0; at < places.length; ) {
+  for (let at = 0; at < indexes.length; ) {
     const first = at
-    const start = places[at] as number
+    const start = indexes[at] as number
     const isWhole = areas[at] === wholeArea(start)
     do at++
     while (
-      at < places.length &&
-      places[at] === start + at - first &&
-      isWhole === (areas[at] === wholeArea(places[at] as number))
+      at < indexes.length &&
+      indexes[at] === start + at - first &&
+      isWhole === (areas[at] === wholeArea(indexes[at] as number))
     )
     to.number(start - end)
     to.number(2 * (at - first) + (isWhole ? 1 : 0))
@@ -118,15 +118,15 @@ function writePixels(
   }
 }
 
-/** Makes the function for the area of a whole pixel of a row of tiles, by column and place in the tile. */
+/** Makes the function for the area of a whole pixel of a row of tiles, by column and index in the tile. */
 function measurePixels(row: number, { width, tileSize }: TileGrid, { pixelArea }: Measure) {
   const ofLines: number[] = []
   let [start, end, tile, area] = [0, 0, -1, 0]
-  return (column: number, place: number): number => {
+  return (column: number, index: number): number => {
     // Most pixels are on the line of the one before.
-    if (column === tile && place >= start && place < end) return area
+    if (column === tile && index >= start && index < end) return area
     const columns = Math.min(tileSize, width - column * tileSize)
-    const line = Math.floor(place / columns)
+    const line = Math.floor(index / columns)
     ofLines[line] ??= pixelArea(row * tileSize + line)
     ;[start, end, tile, area] = [line * columns, (line + 1) * columns, column, ofLines[line] as number]
     return area
@@ -147,9 +147,9 @@ export function* decodeWeights(bytes: Uint8Array, grid: TileGrid, measure: Measu
     const border: TileRow['border'] = []
     while (border.length < Math.floor(tiles / 2)) {
       const step = from.number()
-      const place = column + (step % 2 === 1 ? -(step + 1) / 2 : step / 2)
-      column = place
-      const covered = readPixels(from, (pixel) => pixelArea(place, pixel))
+      const next = column + (step % 2 === 1 ? -(step + 1) / 2 : step / 2)
+      column = next
+      const covered = readPixels(from, (pixel) => pixelArea(next, pixel))
       for (let at = 0; at < covered.areas.length; at++) sum += covered.areas[at] as number
       border.push({ column, ...covered })
     }
@@ -164,18 +164,18 @@ function readRuns(from: Reader): number[] {
   return runs
 }
 
-function readPixels(from: Reader, wholeArea: (place: number) => number) {
+function readPixels(from: Reader, wholeArea: (index: number) => number) {
   const count = from.number()
-  const [places, areas] = [new Int32Array(count), new Float64Array(count)]
-  for (let at = 0, place = 0; at < count; ) {
-    place += from.number()
+  const [indexes, areas] = [new Int32Array(count), new Float64Array(count)]
+  for (let at = 0, index = 0; at < count; ) {
+    index += from.number()
     const stretch = from.number()
-    for (const end = at + Math.floor(stretch / 2); at < end; at++, place++) {
-      places[at] = place
-      areas[at] = stretch % 2 === 1 ? wholeArea(place) : from.double()
+    for (const end = at + Math.floor(stretch / 2); at < end; at++, index++) {
+      indexes[at] = index
+      areas[at] = stretch % 2 === 1 ? wholeArea(index) : from.double()
     }
   }
-  return { places, areas }
+  return { indexes, areas }
 }
 
 /** Most fields need no more. */

@@ -164,7 +164,7 @@ testOnServer('a release whose publication takes longer than a request may is pub
   await whileServing(async (log) => {
     const published = expect.objectContaining({ level: 40 })
     await vi.waitFor(() => expect(linesOf(log, code)).toEqual([published]), PATIENCE)
-    expect(log.join('')).not.toContain(`${code} could not be published yet`)
+    expect(log.join('')).not.toContain(`${code} was not published; will retry`)
   }, database)
 })
 
@@ -176,7 +176,7 @@ test('a release that cannot be published holds up no other, and is logged', asyn
   await scheduleForBefore(code, 30)
   await whileServing(async (log) => {
     await vi.waitFor(async () => expect(await ask()).toMatchObject({ release: code, values: [9] }), PATIENCE)
-    const sentence = `the scheduled release ${broken} could not be published yet`
+    const sentence = `the scheduled release ${broken} was not published; will retry`
     expect(log.map((line) => JSON.parse(line).msg)).toContain(sentence)
   })
   expect(await scheduleOf(broken)).toMatchObject({ refusedAt: null })

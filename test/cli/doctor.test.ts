@@ -305,7 +305,7 @@ describe('the doctor', () => {
     expect((await load()).code).toBe(0)
     await client.query(`delete from admin_area where country_code = 'gha'`)
     expect((await examined()).of('areas boundaries')).toEqual([
-      ['warning', 'These countries have no outline, so that nothing is known to lie outside of them: Ghana.'],
+      ['warning', 'These countries have no outline, so that nothing lies outside of them: Ghana.'],
       ...[1, 2, 3].map((level) => ['note', `These countries have no areas of level ${level}: Ghana.`]),
     ])
     expect((await load()).stdout).toContain('1 new')

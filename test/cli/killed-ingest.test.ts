@@ -65,15 +65,13 @@ describe.sequential('an ingest that is killed half-way', () => {
     expect(code).toBe(0)
     const tiles = (SIZE / 16) ** 2
     expect(stdout).toMatch(
-      new RegExp(
-        `^${incomplete} is published in the place of ${published}: ${tiles} tiles in \\d+\\.\\d s\\.\n$`,
-      ),
+      new RegExp(`^${incomplete} is published instead of ${published}: ${tiles} tiles in \\d+\\.\\d s\\.\n$`),
     )
     const lines = Array.from({ length: 11 }, (_, tenth) => `loading: ${tenth * 10} %(, \\d+ s left)?\n`)
     // A busy machine takes longer than ten seconds, after which there are more lines.
     expect(stderr.replaceAll(/^deleting .*\n/gm, '')).toMatch(
       new RegExp(
-        `The load of ${incomplete} was cut off: what it left is deleted\\.\n${lines.join('(loading: .*\n)*')}$`,
+        `The load of ${incomplete} was cut off: its rows are deleted\\.\n${lines.join('(loading: .*\n)*')}$`,
       ),
     )
   })

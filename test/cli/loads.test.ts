@@ -125,7 +125,7 @@ describe('a load that is running', () => {
     await holder.query('commit')
     const { code: exit, stdout, stderr } = await second.ended
     expect([exit, stdout]).toEqual([0, expect.stringMatching(`^${code} is published: ${TILES}`)])
-    expect(stderr).toContain(`The load of ${code} was cut off: what it left is deleted.\n`)
+    expect(stderr).toContain(`The load of ${code} was cut off: its rows are deleted.\n`)
     expect((await rows()).slice(0, 3)).toEqual([1, 1, 1])
   })
 

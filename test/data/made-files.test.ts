@@ -67,7 +67,7 @@ test('the file of the earliest use makes room, and its reader reads it to its en
   await read(files, 'two')
   await files.make('three', writing('c', 50))
   expect(await read(files, 'one')).toBeUndefined()
-  expect(files.known('one')).toEqual({ bytes: 60, checksum: 'a' })
+  expect(files.facts('one')).toEqual({ bytes: 60, checksum: 'a' })
   expect(await readAll(open)).toBe('a'.repeat(60))
   await files.close()
 })

@@ -27,7 +27,7 @@ describe('EXTENSIONS', () => {
   test('refuses a name that is unknown, and one without its sign', () => {
     expect(() => loadConfig({ EXTENSIONS: '-nothing' })).toThrow('EXTENSIONS names nothing, and there are ')
     expect(() => loadConfig({ EXTENSIONS: 'agents' })).toThrow(
-      'EXTENSIONS lists what is off: write -agents, or leave it out',
+      'EXTENSIONS lists those that are off: write -agents, or leave it out',
     )
   })
 })

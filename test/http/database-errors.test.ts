@@ -197,7 +197,7 @@ test('an outage is one line of the log when it begins and one when it is over, h
     expect.objectContaining({ level: 50, reqId: expect.any(String), reason: expect.any(String) }),
     expect.objectContaining({
       level: 40,
-      msg: 'this is over',
+      msg: 'the incident is over',
       incident: 'DATABASE_UNAVAILABLE',
       seconds: expect.any(Number),
       last_failure: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -253,6 +253,6 @@ test('a statement that fails is a 500 without SQL, and one line of the log with 
         stack: expect.stringContaining('    at '),
       }),
     }),
-    expect.objectContaining({ level: 40, msg: 'this is over', failures: { 'getCatalog 500': 20 } }),
+    expect.objectContaining({ level: 40, msg: 'the incident is over', failures: { 'getCatalog 500': 20 } }),
   ])
 })

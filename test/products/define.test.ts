@@ -22,7 +22,7 @@ describe('products that cannot be told apart', () => {
     [{ code: 'Lime-1' }, 'the product Lime-1 cannot have this code'],
     [{ decimals: 11 }, 'the product lime must have 0 to 10 decimals'],
     [{ plausible: { minimum: 1, maximum: 1 } }, 'the product lime must have plausible values'],
-    [{ seasonal: false, input: null }, 'the product lime has nothing to tell its layers apart'],
+    [{ seasonal: false, input: null }, 'the product lime has nothing to distinguish its layers'],
   ])('%j is no product', (changes, message) => {
     expect(() => defineProduct({ ...lime, ...changes })).toThrow(message)
   })

@@ -15,7 +15,7 @@ function bandOf(values: number[]): TileBand {
 /** Areas that differ from row to row, as those of degrees do. */
 const AREAS = Float64Array.from({ length: SIDE * SIDE }, (_, pixel) => 1 + Math.floor(pixel / SIDE) / 10)
 const ALL = AREAS.reduce((sum, area) => sum + area)
-const WHOLE = { places: Int32Array.from(AREAS.keys()), areas: AREAS }
+const WHOLE = { indexes: Int32Array.from(AREAS.keys()), areas: AREAS }
 
 /** What becomes of two tiles, pixel by pixel, and by their summaries. */
 function bothWays(before: TileBand, after: TileBand, threshold: number, scales = [AS_IT_IS, AS_IT_IS]) {
@@ -35,7 +35,7 @@ describe('what becomes of the pixels of a tile', () => {
     tally.addPixels(
       bandOf([50, 50, NODATA, 5, 50, NODATA, 50, 50]),
       bandOf([110, 111, 7, 100, NODATA, NODATA, 7, 7]),
-      { places: Int32Array.of(0, 1, 2, 3, 4, 5, 7), areas: Float64Array.of(1, 2, 4, 8, 16, 32, 0) },
+      { indexes: Int32Array.of(0, 1, 2, 3, 4, 5, 7), areas: Float64Array.of(1, 2, 4, 8, 16, 32, 0) },
     )
     expect(tally.change).toEqual({
       before: { area: 1 + 2 + 8 + 16, sum: 100 * 1 + 100 * 2 + 10 * 8 + 100 * 16 },

@@ -99,8 +99,8 @@ describe.each(GRIDS)('on a grid in $name', ({ grid }) => {
             random() < 0.2 ? -1 : 1e4 + random(),
           )
           const all = new Float64Array(width * height)
-          covered.places.forEach((place, at) => {
-            all[place] = covered.areas[at] as number
+          covered.indexes.forEach((index, at) => {
+            all[index] = covered.areas[at] as number
           })
           expect(summarizePixels({ pixels, nodata: -1 }, covered)).toStrictEqual(
             summarizeAll(pixels, -1, all),

@@ -125,7 +125,7 @@ test('on SIGTERM turns readiness to 503 first, then answers what is under way, t
     [30, expect.stringMatching(/^metrics at /)],
     [30, 'stopping'],
     [50, 'The service is stopping.'],
-    [40, 'this is over'],
+    [40, 'the incident is over'],
   ])
   for (const { time, pid } of lines) {
     expect(pid).toBe(service.pid)

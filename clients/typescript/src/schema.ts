@@ -572,7 +572,7 @@ export interface components {
         cost?: components["schemas"]["Cost"];
         return?: components["schemas"]["Return"];
       };
-      /** @description Inputs without a price: no cost of a scenario with them is told, and no share. */
+      /** @description Inputs without a price: a scenario with them has no cost and no share. */
       unpriced?: string[];
     };
     /** @description What the answer would be, were the whole place under a condition. Alternatives do not add up. */
@@ -596,7 +596,7 @@ export interface components {
     };
     /** @description Of the scenario at the place. In an area the mean. */
     Probability: number;
-    /** @description Of `Dominant`: the scenario that it restates, where odds or values tell. */
+    /** @description Of `Dominant`: the scenario that it restates, where odds or values show it. */
     ScenarioOf: string;
     /** @description Where the condition comes from, where the request names none: the landscape raster of the release, which has several in an area, or the default of the release. */
     ConditionSource: "landscape layer" | "default";
@@ -1660,15 +1660,15 @@ export interface components {
       width: number;
       /** @description Pixels. */
       height: number;
-      /** @description The size of a pixel. A point has the value of its pixel, so answers cannot tell places within a pixel apart. */
+      /** @description The size of a pixel. A point has the value of its pixel, so answers do not distinguish places within a pixel. */
       resolution: {
         x: number;
         y: number;
         /** @description The unit of the CRS. */
         unit: string;
-        /** @description About how many metres a pixel has from west to east, in the middle of the grid. Null where the CRS is not known. */
+        /** @description About how many metres a pixel has from west to east, in the middle of the grid. Null for a local CRS. */
         metres_x: number | null;
-        /** @description About how many metres a pixel has from south to north, in the middle of the grid. Null where the CRS is not known. */
+        /** @description About how many metres a pixel has from south to north, in the middle of the grid. Null for a local CRS. */
         metres_y: number | null;
       };
       extent: components["schemas"]["Extent"];
@@ -1771,7 +1771,7 @@ export interface components {
       crop: components["schemas"]["CatalogReleaseCrop"];
       forecast_period: components["schemas"]["ReleaseSummaryForecastPeriod"];
       version: components["schemas"]["Version"];
-      /** @description `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left. `incomplete`: it is being loaded, or its load was cut off; admins alone see it, where they ask for it. */
+      /** @description `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and its description is left. `incomplete`: it is being loaded, or its load was cut off; admins alone see it, where they ask for it. */
       state: "published" | "replaced" | "unpublished" | "deleted" | "incomplete";
       synthetic: components["schemas"]["YieldResponseSynthetic"];
       lossy?: components["schemas"]["Lossy"];
@@ -1784,10 +1784,10 @@ export interface components {
       published_from: components["schemas"]["PublishedFrom"];
       published_to: components["schemas"]["PublishedTo"];
       deleted_at: components["schemas"]["DeletedAt"];
-      /** @description Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears away what is left. `unknown`: an older version has begun it, which does not say. */
+      /** @description Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears its rest away. `unknown`: an older version has begun it, which does not say. */
       load?: "running" | "cut_off" | "unknown";
     };
-    /** @description All that is known of a release. */
+    /** @description All that the service has of a release. */
     ReleaseDescription: {
       release: string;
       product: components["schemas"]["ReleaseSummaryProduct"];
@@ -1795,7 +1795,7 @@ export interface components {
       crop: components["schemas"]["CatalogReleaseCrop"];
       forecast_period: components["schemas"]["ReleaseSummaryForecastPeriod"];
       version: components["schemas"]["Version"];
-      /** @description `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left. */
+      /** @description `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and its description is left. */
       state: "published" | "replaced" | "unpublished" | "deleted";
       synthetic: components["schemas"]["YieldResponseSynthetic"];
       lossy?: components["schemas"]["Lossy"];
@@ -2081,7 +2081,7 @@ export interface components {
       latency: components["schemas"]["Latency"];
       by_error: { status: number; code: string; requests: number; }[];
       by_operation: {
-        /** @description The operationId; `documentation`, `preflight` and `unknownPath` are what is no operation. */
+        /** @description The operationId; `documentation`, `preflight` and `unknownPath` are no operations. */
         operation: string;
         requests: number;
         errors: components["schemas"]["Errors"];
@@ -2135,7 +2135,7 @@ export interface components {
     DeletionReport: {
       /** @description How many records of each kind are gone. */
       removed: { [key: string]: number; };
-      /** @description How many records of each kind are kept with nothing that leads to the person. */
+      /** @description How many records of each kind stay with nothing that leads to the person. */
       anonymised: { [key: string]: number; };
     };
     /** @description A new account. Fields that are not listed are ignored. */
@@ -2200,7 +2200,7 @@ export interface components {
       /** Format: date-time @description When it was begun or continued last (`POST /auth/refresh`). */
       last_used_at: string;
       expires_at: components["schemas"]["CreatedAt"];
-      /** @description Where that came from: an IPv4 address, or the /64 of an IPv6 one. Null where it is not known. */
+      /** @description Where that came from: an IPv4 address, or the /64 of an IPv6 one. Null where it was not recorded. */
       network: string | null;
       /** @description How the client names itself, in 200 characters at most. */
       user_agent: string | null;
@@ -2971,9 +2971,9 @@ export interface components {
       status: components["schemas"]["HealthStatus"];
       /** @description The replica of the database, where the service has one. */
       replica?: {
-        /** @description `used`: requests that only read are answered from it. `behind`: its data are too old. `unavailable`: it does not answer. Unless it is used, the database answers in its place. */
+        /** @description `used`: requests that only read are answered from it. `behind`: its data are too old. `unavailable`: it does not answer. Unless it is used, the database answers instead. */
         state: "used" | "behind" | "unavailable";
-        /** @description How many milliseconds old at most what it answers is; null where that is not known. */
+        /** @description How many milliseconds old at most what it answers is; null where it has no measure. */
         lag_ms: number | null;
       };
       /** @description The files that rasters are in, where they are not in the database. */
@@ -3017,11 +3017,11 @@ export interface components {
     Release: string | null;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. By default `eth`; for all products, many points and polygons, the country of the place. With `admin` it is that of the areas. */
     CountryCode: string | null;
-    /** @description Whatever tells the points of a call apart, given back as it was sent. */
+    /** @description What distinguishes the points of a call, given back as it was sent. */
     Id: string | number | null;
     /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. By default `eth`; for all products, many points and polygons, the country of the place. */
     PointRequestCountryCode: string | null;
-    /** @description Whatever tells the points of a call apart, given back as it was sent. */
+    /** @description What distinguishes the points of a call, given back as it was sent. */
     YieldItemId: string | number;
     /** @description A field that you have saved with `PUT /fields/{collection}`: the collection, a slash, and the id of the field. */
     Field: string;
@@ -3199,10 +3199,10 @@ export interface components {
     CreatedAt: string;
     /** @description Of a band about layers. */
     Role: "probability" | "low" | "high" | "stddev" | "landscape" | "share";
+    /** @description Whether one of them is demonstration data. Left out where the service has forgotten it. */
+    Synthetic: boolean;
     /** @description The mean; null where there is no value. */
     MeanAfter: number | null;
-    /** @description Whether one of them is demonstration data. Left out where that is not known any more. */
-    Synthetic: boolean;
     /** @description The label; null where it has none. */
     ChangedFieldName: string | null;
     /** @description Longitude in decimal degrees (WGS 84). */
@@ -3407,7 +3407,7 @@ export interface components {
     Bags: string;
     /** @description The money for the inputs of one product, in the currency of `prices`. Refused where inputs of two products have prices. */
     Budget: number;
-    /** @description In which unit the area is told as well, such as `timad`. */
+    /** @description In which unit the area is given as well, such as `timad`. */
     YieldInPolygonArea: string;
     /** @description The name of the collection: letters, digits and `.`, `_`, `~`, `-`, at most 100 of them. */
     Collection: string;
@@ -3439,7 +3439,7 @@ export interface components {
     Lang: "en";
     /** @description The id of a collection: a product and a country, as `GET /stac` links them. */
     GetStacCollectionCollection: string;
-    /** @description Whether to tell the nutrients of products whose composition the service knows. */
+    /** @description Whether to give the nutrients of products whose composition the service knows. */
     Nutrients: boolean;
     /** @description Whether the answer says how well such forecasts have done at the place (`skill`). */
     Skill: boolean;

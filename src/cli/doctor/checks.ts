@@ -143,7 +143,7 @@ const SHORT_PASSWORD = 10
 
 function judgeSecret(secret: string | undefined, isServer: boolean) {
   if (secret === undefined) {
-    if (!isServer) return ok('The secret of tokens is kept in DATA_DIR.')
+    if (!isServer) return ok('The secret of tokens is in DATA_DIR.')
     const advice = 'Make one with `openssl rand -base64 48`.'
     return error('JWT_SECRET is not set: the service does not start.', advice)
   }
@@ -215,7 +215,7 @@ export const SCHEMA_CHECKS: Checks<CheckedDatabase> = {
     }
     if (newer.length > 0) {
       const sentence = `The schema is newer than this version, which goes on with it: it has ${someNames(newer)}.`
-      return note(sentence, 'Upgrade what is left of this version.')
+      return note(sentence, 'Upgrade the rest of this version.')
     }
     const sentence = `The schema is up to date: ${applied.at(-1)} is the last of ${applied.length} migrations.`
     return ok(`${sentence} There is no way back to a version without ${noWayBack.at(-1)}.`)
@@ -296,16 +296,16 @@ export const SERVER_CHECKS: Checks<CheckedDatabase> = {
     )
   },
 
-  'connections.used': answer(queries.countConnections, ({ places, clients }, { config }) => {
+  'connections.used': answer(queries.countConnections, ({ most, clients }, { config }) => {
     const used = clients.reduce((sum, client) => sum + client.connections, 0)
     const names = clients.map(({ application, connections: count }) => `${application} ${count}`)
-    const sentence = `${used} of ${places} connections are used: ${someNames(names)}.`
+    const sentence = `${used} of ${most} connections are used: ${someNames(names)}.`
     const advice = 'Raise max_connections, pool with PgBouncer, or lower DATABASE_POOL_SIZE.'
-    if (used > places * FULL) return error(sentence, advice)
-    if (used > places * CROWDED) return warning(sentence, advice)
-    if (config.DATABASE_POOL_SIZE <= places) return ok(sentence)
-    const most = `A process of the service takes up to ${config.DATABASE_POOL_SIZE} of ${places} connections.`
-    return warning(most, advice)
+    if (used > most * FULL) return error(sentence, advice)
+    if (used > most * CROWDED) return warning(sentence, advice)
+    if (config.DATABASE_POOL_SIZE <= most) return ok(sentence)
+    const need = `A process of the service takes up to ${config.DATABASE_POOL_SIZE} of ${most} connections.`
+    return warning(need, advice)
   }),
 
   async 'connections.encryption'({ ask, config }) {
@@ -353,7 +353,7 @@ function judgeReplay({ recovering, paused, behind, seconds }: queries.Replay, co
   if (!recovering)
     return note('DATABASE_READ_URL names no replica, but a server that writes.', 'Is it the same database?')
   if (paused) {
-    const sentence = 'The replica has paused: what is written from now on is read from the primary.'
+    const sentence = 'The replica has paused: later writes are read from the primary.'
     return warning(sentence, 'Say `select pg_wal_replay_resume()` there.')
   }
   // A replica without lag may have seen its last transaction hours ago.

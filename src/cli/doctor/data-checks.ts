@@ -30,10 +30,10 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
     return warning(sentence, advice)
   }),
 
-  'database.coordinate_systems': answer(queries.findCoordinateSystems, ({ known, missing }) => {
-    if (known > 0 && missing.length === 0) return ok('The coordinate systems of all rasters are known.')
+  'database.coordinate_systems': answer(queries.findCoordinateSystems, ({ present, missing }) => {
+    if (present > 0 && missing.length === 0) return ok('The coordinate systems of all rasters are there.')
     const lacking =
-      known === 0
+      present === 0
         ? 'The table spatial_ref_sys is empty'
         : `The table spatial_ref_sys lacks ${someNames(missing.map(String))}`
     const sentence = `${lacking}: calls on rasters in such systems fail with INTERNAL.`
@@ -41,11 +41,11 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
   }),
 
   async 'history.months'({ ask, config: { HISTORY_MONTHS: months } }) {
-    if (months === undefined) return ok('Histories are kept for ever.')
+    if (months === undefined) return ok('Histories stay for ever.')
     const { old } = await ask((trx) => findRetention(trx, months))
-    if (!old) return ok(`Histories are kept for ${months} months, and nothing in them is older.`)
+    if (!old) return ok(`Histories stay for ${months} months, and nothing in them is older.`)
     return warning(
-      `Histories are kept for ${months} months, and there are items that are older.`,
+      `Histories stay for ${months} months, and there are items that are older.`,
       'The service removes them within minutes where it runs with this HISTORY_MONTHS; else see who holds locks, and its log.',
     )
   },
@@ -56,7 +56,7 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
     const sentence = `Histories hold ${sizeText(bytes)} of the ${sizeText(limit)} of HISTORY_TOTAL_MB.`
     if (bytes < NEARLY * limit) return ok(sentence)
     const remedy = 'Raise HISTORY_TOTAL_MB, set HISTORY_MONTHS, or delete unused accounts.'
-    return warning(bytes < limit ? sentence : `${sentence} New answers are not kept.`, remedy)
+    return warning(bytes < limit ? sentence : `${sentence} New answers are not stored.`, remedy)
   }),
 
   'releases.published': answer(listReleases, (releases) => {
@@ -72,7 +72,7 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
     ({ code, createdAt, loader }) => {
       const begun = `${code} is incomplete since ${timeText(createdAt)} UTC`
       if (loader !== null) return note(`${begun}, and is being loaded: process ${loader} of the database.`)
-      const advice = 'Ingest it again: the next load clears away what is left.'
+      const advice = 'Ingest it again: the next load clears its rest away.'
       return warning(`${begun}. Its load was interrupted.`, advice)
     },
   ),
@@ -137,9 +137,9 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
   }),
 
   'releases.stores': answer(queries.countReleasesByStore, (counts, { config }) => {
-    const known = listStores(config).map(([name]) => name)
+    const stores = listStores(config).map(([name]) => name)
     return counts
-      .filter(({ store }) => !known.includes(store))
+      .filter(({ store }) => !stores.includes(store))
       .map(({ store, releases }) => {
         const sentence = `${releases} releases are answered 503: their tiles are in the store ${store}, whose extension is off or deleted.`
         return error(sentence, 'Switch it on again by EXTENSIONS, or load these releases again.')
@@ -153,7 +153,7 @@ export const DATA_CHECKS: Checks<CheckedDatabase> = {
       const names = lacking.map(({ name }) => name).join(', ')
       if (names === '') return []
       if (level > 0) return note(`These countries have no areas of level ${level}: ${names}.`, advice)
-      const outside = 'These countries have no outline, so that nothing is known to lie outside of them'
+      const outside = 'These countries have no outline, so that nothing lies outside of them'
       return warning(`${outside}: ${names}.`, advice)
     })
     return findings.length > 0

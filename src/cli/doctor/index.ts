@@ -83,7 +83,7 @@ async function examineDatabase(config: Config, listChecks: ListChecks): Promise<
     const step = caught instanceof DatabaseUnreachable ? caught.step : 'Do what the sentence says.'
     const finding =
       caught instanceof FolderInUse
-        ? unknown(caught.message, 'What is in the database can be looked at while it is stopped.')
+        ? unknown(caught.message, 'The data can be looked at while it is stopped.')
         : error(caught.message, step)
     return nameFindings('database.open', finding)
   }
@@ -147,7 +147,7 @@ async function tryLook<Subject>(look: Checks<Subject>[keyof Checks<Subject>], su
     if (isDatabaseUnavailable(caught)) return GONE
     const sentence = `This could not be looked at: ${formatError(caught).replace(/\.$/, '')}.`
     return NOT_THERE.includes(readErrorCode(caught) ?? '')
-      ? unknown(sentence, 'Do first what is said of the schema.')
+      ? unknown(sentence, 'Follow first the advice on the schema.')
       : unknown(sentence)
   }
 }

@@ -19,14 +19,14 @@ export const listExtensions = all(sql<{ name: string; installed: string }>`
 
 interface Connections {
   /** Without those reserved for superusers. */
-  places: number
+  most: number
   clients: { application: string; connections: number }[]
 }
 
 export const countConnections = one(sql<Connections>`
   select
     current_setting('max_connections')::integer
-      - current_setting('superuser_reserved_connections')::integer as places,
+      - current_setting('superuser_reserved_connections')::integer as most,
     json_agg(json_build_object('application', application, 'connections', connections)) as clients
   from (
     select coalesce(nullif(application_name, ''), 'without a name') as application, count(*) as connections
@@ -100,14 +100,14 @@ export const findClocks = one(sql<Clocks>`
   select clock_timestamp() as now, (select max(published_at) from publication) as published`)
 
 interface CoordinateSystems {
-  known: number
+  present: number
   /** Of grids, and not there. */
   missing: number[]
 }
 
 export const findCoordinateSystems = one(sql<CoordinateSystems>`
   select
-    (select count(*)::integer from spatial_ref_sys) as known,
+    (select count(*)::integer from spatial_ref_sys) as present,
     array(
       select distinct srid from coverage
       where not exists (select from spatial_ref_sys where spatial_ref_sys.srid = coverage.srid)

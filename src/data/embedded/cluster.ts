@@ -50,7 +50,7 @@ const OTHERS = 0o077
 const STICKY = 0o1000
 
 /**
- * Closes our files in a folder to other users of the machine, as PostgreSQL does: nobody reaches a file in a closed folder.
+ * Closes our files in a folder to other users of the machine, as PostgreSQL does: no user reaches a file in a closed folder.
  *
  * @returns number of closed files and folders, and those that cannot be closed
  */
@@ -278,12 +278,12 @@ export async function openEmbedded(
   const supervisor = supervise(first, () => startInstance(files, false), progress)
 
   async function attach(): Promise<ProtocolServer> {
-    const turn = previousClient
+    const clientBefore = previousClient
     let leave = () => {}
     previousClient = new Promise((resolve) => {
       leave = resolve
     })
-    await turn
+    await clientBefore
     if (closed) {
       leave()
       throw new Error('the embedded database is closed')

@@ -113,7 +113,7 @@ export interface ProtocolServer {
   disconnected(abandoned: boolean): void
 }
 
-/** The client's end of a connection to the embedded server, in the place of a TCP socket. */
+/** The client's end of a connection to the embedded server, instead of a TCP socket. */
 export class EmbeddedSocket extends Duplex {
   readonly #attach: () => Promise<ProtocolServer>
   #server: ProtocolServer | undefined

@@ -103,7 +103,7 @@ export interface GeotiffLayer {
 }
 
 /** Of the blocks of a level, row by row. */
-interface BlockPlaces {
+interface BlockExtents {
   offsets: readonly number[]
   lengths: readonly number[]
 }
@@ -117,7 +117,7 @@ const OVERVIEW = 1
 function listFields(
   layer: GeotiffLayer,
   level: Level,
-  { offsets, lengths }: BlockPlaces,
+  { offsets, lengths }: BlockExtents,
   isOverview: boolean,
 ): Field[] {
   const { type, nodata } = layer
@@ -375,18 +375,18 @@ export async function writeGeotiff(
 
 /** Writes the directories, and behind them the blocks of all levels, the smallest first. */
 async function putTogether(folder: string, layer: GeotiffLayer, levels: LevelWriter[]): Promise<WrittenFile> {
-  const directories = (places: BlockPlaces[]) =>
-    levels.map(({ level }, at) => listFields(layer, level, places[at] as BlockPlaces, at > 0))
-  const unplaced = levels.map(({ lengths }) => ({ offsets: lengths, lengths }))
-  const places: BlockPlaces[] = []
-  let end = countHeaderBytes(...directories(unplaced))
+  const directories = (extents: BlockExtents[]) =>
+    levels.map(({ level }, at) => listFields(layer, level, extents[at] as BlockExtents, at > 0))
+  const unset = levels.map(({ lengths }) => ({ offsets: lengths, lengths }))
+  const extents: BlockExtents[] = []
+  let end = countHeaderBytes(...directories(unset))
   for (const { lengths } of levels.toReversed()) {
     const offsets: number[] = []
     for (const length of lengths) {
       offsets.push(end)
       end += length
     }
-    places.unshift({ offsets, lengths })
+    extents.unshift({ offsets, lengths })
   }
   if (end > MOST_BYTES) throw new RangeError(`the GeoTIFF would have ${end} bytes`)
 
@@ -397,7 +397,7 @@ async function putTogether(folder: string, layer: GeotiffLayer, levels: LevelWri
     await handle.appendFile(bytes)
   }
   try {
-    await append(encodeHeader(...directories(places)))
+    await append(encodeHeader(...directories(extents)))
     for (const { file } of levels.toReversed()) await copy(file, append)
   } catch (error) {
     await handle.close()

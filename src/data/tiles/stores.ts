@@ -29,7 +29,7 @@ export interface StoreNotice {
 
 export interface TileStoreKind {
   /** For operators. */
-  place: string
+  name: string
   /** The batcher of its look-ups, in metrics. */
   batcher: string
   open(source: TileSource): TileStore | Promise<TileStore>
@@ -37,7 +37,7 @@ export interface TileStoreKind {
   takesLoads?(config: Config): boolean
   /** Those of the database are written by the load itself. */
   createWriter?(database: Database, coverage: WrittenCoverage): Promise<PixelWriter>
-  /** Loads share this lock: what is removed meanwhile may be theirs. */
+  /** Loads share this lock: tiles that are removed meanwhile may be theirs. */
   lock?: number
   /** What an export of the database lacks. */
   noteExport?(database: Database): Promise<StoreNotice | undefined>
@@ -45,7 +45,7 @@ export interface TileStoreKind {
   noteImport?(database: Database): Promise<StoreNotice | undefined>
 }
 
-const POSTGIS: TileStoreKind = { place: 'the database', batcher: 'tiles', open: createPostgisTiles }
+const POSTGIS: TileStoreKind = { name: 'the database', batcher: 'tiles', open: createPostgisTiles }
 
 /** Where tiles of releases are: in a table of the database, or as an extension says. The list of extensions adds theirs. */
 export const TILE_STORES: Record<TileStoreName, TileStoreKind & { extension?: string }> = { postgis: POSTGIS }
@@ -57,8 +57,8 @@ export function listStores(config: Config): [TileStoreName, TileStoreKind][] {
 }
 
 /** For operators. */
-export function placeOf(store: TileStoreName): string {
-  return TILE_STORES[store]?.place ?? `the store ${store}`
+export function nameStore(store: TileStoreName): string {
+  return TILE_STORES[store]?.name ?? `the store ${store}`
 }
 
 /** By name. */

@@ -34,7 +34,7 @@ function directoryBytesOf(fields: readonly Field[]): number {
   return fields.reduce((sum, field) => sum + outsideBytes(field), entries)
 }
 
-/** Bytes of values outside of their entry; they begin at even places. */
+/** Bytes of values outside of their entry; they begin at even offsets. */
 function outsideBytes({ type, values }: Field): number {
   const bytes = values.length * TYPES[type].bytes
   return bytes <= INLINE_BYTES ? 0 : bytes + (bytes % 2)

@@ -159,7 +159,7 @@ async function sendPack(
     downloads.open(key, 'packs', exchange.clientKey, (folder, pause) =>
       writePieces(folder, isGzipped ? gzipped(pieces(pause)) : pieces(pause)),
     )
-  const known = downloads.known(key)
+  const known = downloads.facts(key)
   const isHead = request.method === 'HEAD'
   // Made before the answer has a tag: errors of its making have none.
   const made = known || isHead ? undefined : await open()

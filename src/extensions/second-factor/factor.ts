@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
 import type { LoginStep } from '#src/accounts/steps.ts'
-import {
-  type AccountRequest,
-  addressSubjects,
-  createThrottle,
-  LIMITS,
-  subjectNamed,
-} from '#src/accounts/throttle.ts'
+import { addressSubjects, createThrottle, LIMITS, subjectNamed } from '#src/accounts/throttle.ts'
 import { tokenHash } from '#src/accounts/token-queries.ts'
 import { BY_ANYBODY } from '#src/data/audit-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
@@ -14,7 +9,7 @@ import { ApiError, BASE } from '#src/errors.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
-import type { Audit } from '#src/http/plugins/audit.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { createSecretRows, findTwoFactor, hasTwoFactor, spendRecoveryCode, spendStep } from './queries.ts'
 import { SecondFactor as members } from './schemas.ts'
 import { base32, stepOfCode } from './totp.ts'
@@ -59,10 +54,10 @@ async function createSecondFactor(app: App) {
   }
 
   /** A recovery code cannot be guessed: foreign guesses at codes of the app do not block it. */
-  function isRightRecoveryCode(userId: string, code: string, audit: Audit): Promise<boolean> {
+  function isRightRecoveryCode(userId: string, code: string, request: FastifyRequest): Promise<boolean> {
     return inTransaction(db, async (trx) => {
       const spent = await spendRecoveryCode(trx, userId, recoveryHash(code))
-      if (spent) await audit(trx, { kind: 'recovery_code_used', userId })
+      if (spent) await request.audit(trx, { kind: 'recovery_code_used', userId })
       return spent
     })
   }
@@ -70,29 +65,29 @@ async function createSecondFactor(app: App) {
   async function judge(
     userId: string,
     { totp, recovery_code: recoveryCode }: ShownFactor,
-    { address, audit }: AccountRequest,
+    request: FastifyRequest,
   ): ReturnType<LoginStep['judge']> {
     const factor = await findTwoFactor(db, userId)
     if (!factor?.confirmed) return 'not needed'
     if (totp == null && recoveryCode == null) {
-      await audit(db, { kind: 'code_asked', userId })
+      await request.audit(db, { kind: 'code_asked', userId })
       return 'missing'
     }
     const right =
       totp == null
-        ? await isRightRecoveryCode(userId, recoveryCode as string, audit)
+        ? await isRightRecoveryCode(userId, recoveryCode as string, request)
         : await isRightTotp(userId, factor.secret, totp)
     if (right) return 'right'
-    await throttle.count(addressSubjects(address))
+    await throttle.count(addressSubjects(request.ip))
     const reason = totp == null ? 'wrong recovery code' : 'wrong code'
-    await audit(db, { kind: 'code_refused', userId, detail: { reason } })
+    await request.audit(db, { kind: 'code_refused', userId, detail: { reason } })
     return 'wrong'
   }
 
   return {
     /** Judges the second factor beside a right password, and uses a right code up. */
-    judge: (userId: string, shown: ShownFactor, request: AccountRequest) =>
-      request.atDatabase(() => judge(userId, shown, request)),
+    judge: (userId: string, shown: ShownFactor, exchange: Exchange) =>
+      exchange.withDatabasePermit(() => judge(userId, shown, exchange.request)),
     stepOf,
     forgive,
     seal: seal.seal,

@@ -4,7 +4,7 @@ import { ref } from '#schemas/common.ts'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import type { CredentialService } from '#src/accounts/credentials.ts'
 import { endOtherSessions } from '#src/accounts/queries.ts'
-import { makeContext, type Sent, THROTTLED_ERRORS } from '#src/accounts/throttle.ts'
+import { type Sent, THROTTLED_ERRORS } from '#src/accounts/throttle.ts'
 import { findUser } from '#src/accounts/user-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { ApiError, accountDeleted, EXAMPLE_SENTENCES } from '#src/errors.ts'
@@ -85,10 +85,10 @@ function beginRoute(app: App, service: CredentialService) {
     },
     handler: async (request: Sent<typeof TwoFactorRequest>): Promise<TwoFactorSecret> => {
       const { id } = requireSession(request)
-      const visit = makeContext(request.exchange)
-      await service.confirmPassword(id, request.body.password, visit)
+      const { exchange } = request
+      await service.confirmPassword(id, request.body.password, exchange)
       const secret = randomBytes(SECRET_BYTES)
-      const user = await visit.atDatabase(async () => {
+      const user = await exchange.withDatabasePermit(async () => {
         const begun = await queries.putTwoFactor(db, id, app.secondFactor.seal(id, secret))
         const known = await findUser(db, id)
         if (!known) throw accountDeleted()
@@ -166,14 +166,14 @@ function disableRoute(app: App, service: CredentialService) {
     handler: async (request: Sent<typeof TwoFactorRemoval>, reply: FastifyReply) => {
       const { id: userId } = requireSession(request)
       const { body } = request
-      const visit = makeContext(request.exchange)
-      await service.confirmPassword(userId, body.password, visit)
-      const verdict = await app.secondFactor.judge(userId, body, visit)
+      const { exchange } = request
+      await service.confirmPassword(userId, body.password, exchange)
+      const verdict = await app.secondFactor.judge(userId, body, exchange)
       if (verdict === 'missing' || verdict === 'wrong') throw wrongCode()
       if (verdict === 'not needed') throw new ApiError('NOT_FOUND', NONE)
-      await visit.atDatabase(() =>
+      await exchange.withDatabasePermit(() =>
         inTransaction(db, async (trx) => {
-          if (await queries.deleteTwoFactor(trx, userId)) await visit.audit(trx, { kind: 'two_factor_off' })
+          if (await queries.deleteTwoFactor(trx, userId)) await request.audit(trx, { kind: 'two_factor_off' })
         }),
       )
       app.forgetCallers(({ id }) => id === userId)

@@ -1,9 +1,9 @@
 import { Option } from 'commander'
 import { command } from '#src/cli/command.ts'
 import { sizeText } from '#src/cli/table.ts'
-import { type Output, progressLine, tell, whileShown } from '#src/cli/terminal.ts'
+import { type Output, progressLine, report, whileShown } from '#src/cli/terminal.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
-import { placeOf } from '#src/data/tiles/stores.ts'
+import { nameStore } from '#src/data/tiles/stores.ts'
 import { moveRelease } from './move.ts'
 import { removeUnusedFiles } from './unused-files.ts'
 
@@ -19,11 +19,11 @@ export const moveCommand = command({
     'agro releases move yield-eth-wheat-2026-08-v2 --to postgis',
   ],
   async change(database, { to }: Output & { to: TileStoreName }, code: string) {
-    const onWait = () => tell('Another release is being moved, or files are being swept: waiting for that.')
+    const onWait = () => report('Another release is being moved, or files are being swept: waiting for that.')
     const moved = await moveRelease(database, code, to, { progress: progressLine('moving'), onWait })
     const text = moved
-      ? `The tiles of ${code} are in ${placeOf(to)} now.`
-      : `They are in ${placeOf(to)} already.`
+      ? `The tiles of ${code} are in ${nameStore(to)} now.`
+      : `They are in ${nameStore(to)} already.`
     return [{ release: code, store: to, moved }, text]
   },
 })
@@ -38,7 +38,7 @@ export const sweepCommand = command({
   ],
   examples: ['agro releases sweep --dry-run', 'agro releases sweep'],
   async change(database, { dryRun = false, force = false }: Output & { dryRun?: boolean; force?: boolean }) {
-    const onWait = () => tell('Releases are being loaded or moved: waiting for that.')
+    const onWait = () => report('Releases are being loaded or moved: waiting for that.')
     const sweeping = removeUnusedFiles(database, { dryRun, force, onWait })
     const { files, bytes, unfinished } = await whileShown('looking', sweeping)
     const verb = dryRun ? 'would be removed' : 'are removed'

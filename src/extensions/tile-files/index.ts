@@ -52,7 +52,7 @@ export const tileFiles: Extension = {
   metrics,
   tileStores: {
     files: {
-      place: 'the files of TILE_STORE',
+      name: 'the files of TILE_STORE',
       batcher: 'granules',
       lock: FILES_LOCK,
       open: async (source) => (await import('./file-tiles.ts')).openFileTiles(source),

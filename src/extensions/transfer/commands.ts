@@ -1,5 +1,5 @@
 import { command } from '#src/cli/command.ts'
-import { type Output, pathNamed, progressIfLong, say, tell } from '#src/cli/terminal.ts'
+import { type Output, pathNamed, progressIfLong, report, say } from '#src/cli/terminal.ts'
 import type { Database } from '#src/data/client.ts'
 import { listStores, TILE_STORES } from '#src/data/tiles/stores.ts'
 import { lockWork } from '#src/data/work-lock.ts'
@@ -54,7 +54,7 @@ const IMPORT_LOCK = 7_239_463
 async function whileNothingIsSwept<Result>(database: Database, work: () => Promise<Result>): Promise<Result> {
   const shared = TILE_STORES[storeForLoads(database)]?.lock
   if (shared === undefined) return work()
-  const onWait = () => tell('Files are being swept, or another import is under way: waiting for that.')
+  const onWait = () => report('Files are being swept, or another import is under way: waiting for that.')
   const { unlock } = await lockWork(database, IMPORT_LOCK, { shared, onWait })
   return work().finally(unlock)
 }

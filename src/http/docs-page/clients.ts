@@ -21,7 +21,7 @@ function createTarHeader(name: string, length: number): Buffer {
   const header = Buffer.alloc(BLOCK)
   header.write(name, 0)
   const size = length.toString(8).padStart(11, '0')
-  // Mode, owner, group, size and time; the sum is taken with blanks in its own place.
+  // Mode, owner, group, size and time; the sum is taken with blanks for itself.
   header.write(`0000644\0${'0000000\0'.repeat(2)}${size}\0${'0'.repeat(11)}\0${' '.repeat(8)}0`, 100)
   header.write('ustar\x0000', 257)
   const sum = header.reduce((total, byte) => total + byte, 0)

@@ -1,11 +1,25 @@
 import { readFile } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
+import type { Token } from 'markdown-it'
 import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
 import { Cache } from '#src/lib/cache.ts'
 import type { App } from '../app.ts'
 import { DOCUMENT_PARTS } from '../openapi/document.ts'
 import { escaped, renderHtml } from '../plain-page.ts'
-import type { Chapter, RenderedMarkdown } from './markdown.ts'
+
+interface RenderedMarkdown {
+  title: string
+  opening: string
+  chapters: Chapter[]
+}
+
+interface Chapter {
+  /** Made of the heading as GitHub does. */
+  id: string
+  /** HTML, as all that follows. */
+  heading: string
+  content: string
+}
 
 interface PageContent {
   root: string
@@ -19,7 +33,7 @@ interface PageContent {
 
 const NOTICE = `
     <p class="notice" role="note">
-      <strong>The data are synthetic.</strong> A formula has made what is published here; it is not advice.
+      <strong>The data are synthetic.</strong> A formula has made these data; they are not advice.
       Answers that come of it say <code>"synthetic": true</code>.
     </p>`
 
@@ -160,12 +174,8 @@ export function createReadings(guides: readonly Guide[]) {
 
 /** @param folder relative path of the other documents; links to files elsewhere are for readers of the repository */
 async function readDocument(all: Reading[], file: string, folder: string): Promise<RenderedMarkdown> {
-  // Loaded with the first page, which shortens the start.
-  const [text, { renderReading }] = await Promise.all([
-    readFile(join(DOCUMENTS, file), 'utf8'),
-    import('./markdown.ts'),
-  ])
-  return renderReading(text, (link) => hrefFrom(all, file, link, folder))
+  const text = await readFile(join(DOCUMENTS, file), 'utf8')
+  return renderMarkdown(text, (link) => hrefFrom(all, file, link, folder))
 }
 
 function hrefFrom(all: Reading[], file: string, link: string, folder: string): string | null {
@@ -175,4 +185,54 @@ function hrefFrom(all: Reading[], file: string, link: string, folder: string): s
   const found = all.find((one) => one.path !== 'calls' && one.file === linked)
   if (!found) return null
   return `${folder}${found.path || '.'}${chapter === undefined ? '' : `#${chapter}`}`
+}
+
+/** HTML is shown as text, and so is a link where `hrefOf` gives null; no link has a scheme that runs code. */
+async function renderMarkdown(
+  text: string,
+  hrefOf: (link: string) => string | null,
+): Promise<RenderedMarkdown> {
+  // Loaded with the first page, which shortens the start.
+  const { default: MarkdownIt } = await import('markdown-it')
+  const markdown = new MarkdownIt({ html: false })
+  const tokens = markdown.parse(text, {})
+  for (const { children } of tokens) if (children) pointLinks(children, hrefOf)
+  const render = (some: Token[]) => markdown.renderer.render(some, markdown.options, {})
+  for (const [index, token] of tokens.entries()) {
+    if (token.type === 'heading_open') token.attrSet('id', createSlug(readText(tokens[index + 1])))
+  }
+
+  const starts = tokens.flatMap(({ type, tag }, index) =>
+    type === 'heading_open' && tag === 'h2' ? [index] : [],
+  )
+  const chapters = starts.map((start, index) => ({
+    id: String(tokens[start]?.attrGet('id')),
+    heading: markdown.renderer.renderInline(tokens[start + 1]?.children ?? [], markdown.options, {}),
+    // Behind the heading, its text and its end.
+    content: render(tokens.slice(start + 3, starts[index + 1])),
+  }))
+  return { title: readText(tokens[1]), opening: render(tokens.slice(3, starts[0])), chapters }
+}
+
+function pointLinks(tokens: Token[], hrefOf: (link: string) => string | null): void {
+  let isHidden = false
+  for (const token of tokens) {
+    if (token.type === 'link_open') {
+      const href = hrefOf(String(token.attrGet('href')))
+      isHidden = href === null
+      if (href !== null) token.attrSet('href', href)
+    }
+    if (token.type === 'link_open' || token.type === 'link_close') token.hidden = isHidden
+  }
+}
+
+function readText(line: Token | undefined): string {
+  return (line?.children ?? []).map(({ content }) => content).join('')
+}
+
+function createSlug(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-')
 }

@@ -53,9 +53,9 @@ const CORE_METRICS = {
   agro_tile_cache_hits_total: counter('Tiles found in the cache.'),
   agro_tile_cache_misses_total: counter('Tiles missing in the cache.'),
   agro_tile_cache_evictions_total: counter('Tiles evicted from the cache.'),
-  agro_area_cells: gauge('Cells with known areas in memory.'),
+  agro_area_cells: gauge('Cells whose areas are in memory.'),
   agro_area_cell_bytes: gauge('Approximate memory of these cells: 32 MB at most.'),
-  agro_snapshot_age_seconds: gauge('Age of the known publications, which requests alone refresh.', 'max'),
+  agro_snapshot_age_seconds: gauge('Age of the publications, which requests alone refresh.', 'max'),
   agro_releases_published: gauge('Published releases by product and country.', 'max'),
   agro_release_newest_timestamp_seconds: gauge(
     'Load time of the newest published release, by product and country.',

@@ -1,5 +1,5 @@
 import type { OpenAPIV3_1 } from 'openapi-types'
-import { isCollection, type Node, visit, Document as YamlDocument } from 'yaml'
+import { isCollection, type Node, visit as walk, Document as YamlDocument } from 'yaml'
 import { COUNTRY_CODES, COUNTRY_NAMES, DOCUMENTED_AS, EXAMPLE_REQUEST_ID } from '#schemas/common.ts'
 import type { App } from '../app.ts'
 import { withStandardFormat } from '../parameters.ts'
@@ -253,7 +253,7 @@ const YAML_WIDTH = 110
 /** Maps and lists are on one line where they fit. */
 function formatYaml(document: OpenAPIV3_1.Document): string {
   const yaml = new YamlDocument(document, { aliasDuplicateObjects: false })
-  visit(yaml, {
+  walk(yaml, {
     Collection(key, node, path) {
       // Each level indents by two, and the key stands before the value.
       const depth = path.filter(isCollection).length
@@ -261,7 +261,7 @@ function formatYaml(document: OpenAPIV3_1.Document): string {
       if (JSON.stringify(node).length > width) return undefined
       node.flow = true
       quoteQuestions(node)
-      return visit.SKIP
+      return walk.SKIP
     },
   })
   return yaml.toString({ lineWidth: YAML_WIDTH, flowCollectionPadding: true })
@@ -269,7 +269,7 @@ function formatYaml(document: OpenAPIV3_1.Document): string {
 
 /** Parsers of YAML 1.1, such as Python's, read a plain `?` in a map on one line as the mark of a key. */
 function quoteQuestions(node: Node): void {
-  visit(node, {
+  walk(node, {
     Scalar(_, scalar) {
       if (String(scalar.value).includes('?')) scalar.type = 'QUOTE_SINGLE'
     },

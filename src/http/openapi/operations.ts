@@ -106,7 +106,7 @@ function listErrors(method: string, { public: open, login, idempotent }: RouteFa
   ]
 }
 
-/** Statuses before the media type of the answer is known. */
+/** Statuses before the answer has a media type. */
 const BEFORE_NEGOTIATION = new Set([401, 403, 408, 413, 415, 431])
 
 /** @param negotiated whether the operation has several media types */
@@ -215,8 +215,8 @@ interface SharedResponses {
 const ORDER = ['operationId', 'summary', 'tags', 'deprecated', 'description', 'parameters', 'requestBody']
 
 function sortMembers<Part extends object>(operation: Part): Part {
-  const placeOf = (key: string) => (ORDER.includes(key) ? ORDER.indexOf(key) : ORDER.length)
-  const members = Object.entries(operation).sort(([a], [b]) => placeOf(a) - placeOf(b))
+  const rankOf = (key: string) => (ORDER.includes(key) ? ORDER.indexOf(key) : ORDER.length)
+  const members = Object.entries(operation).sort(([a], [b]) => rankOf(a) - rankOf(b))
   return Object.fromEntries(members) as Part
 }
 
@@ -273,6 +273,6 @@ export interface Deprecated {
 
 function describeDeprecation({ since, sunset, successor }: Deprecated): string {
   const end = sunset === undefined ? '' : ` It will be gone on ${sunset}.`
-  const instead = successor === undefined ? '' : ` \`${successor}\` takes its place.`
+  const instead = successor === undefined ? '' : ` \`${successor}\` replaces it.`
   return `Deprecated since ${since}.${end}${instead}`
 }

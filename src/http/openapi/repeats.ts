@@ -3,12 +3,12 @@ import { ERRORS, type ErrorCode, EXAMPLE_SENTENCES, OF_ALL_REQUESTS } from '#src
 
 export type Part = Record<string, unknown>
 
-/** A part in its place of the document. */
+/** A part where it stands in the document. */
 export interface Slot {
   owner: Part
   key: string
   name: string
-  /** Component or operation of the place. */
+  /** Component or operation that it stands in. */
   within: string
   value: Part
 }
@@ -78,7 +78,7 @@ function markAll(part: unknown, marked: WeakSet<object>): void {
   for (const inner of Object.values(part)) markAll(inner, marked)
 }
 
-/** The name of a part, behind the name of its place where it is taken. */
+/** The name of a part, behind the name of its component where it is taken. */
 function freeName({ name, within }: Slot, taken: Part): string {
   const short = pascalCase(name)
   if (!(short in taken)) return short

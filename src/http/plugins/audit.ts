@@ -50,7 +50,7 @@ export const audit = fp(
 
     app.jobs.add(
       'delete-audit-records',
-      { everyMs: 10 * MINUTE_MS, failure: 'old audit records were not deleted' },
+      { everyMs: 10 * MINUTE_MS, failure: 'expired audit records were not deleted' },
       async () => {
         const deleted = await deleteOldRecords(database.writer, config.AUDIT_MONTHS, DELETED_AT_ONCE)
         return deleted === DELETED_AT_ONCE

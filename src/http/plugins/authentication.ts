@@ -8,83 +8,12 @@ import type {
 import fp from 'fastify-plugin'
 import type { Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
-import { ApiError, BASE, notAllowed, overloaded } from '#src/errors.ts'
+import { ApiError, BASE, notAllowed } from '#src/errors.ts'
 import type { Exchange } from '#src/http/exchange.ts'
-import { Cache } from '#src/lib/cache.ts'
-import { createLimiter } from '#src/lib/limiter.ts'
 import { type AccessTokens, createAccessTokens, loadSecrets } from '../access-tokens.ts'
 import type { App } from '../app.ts'
-import { clientKeyOf, SHARE_OF_EXTRAS } from '../exchange.ts'
-import { observeQueue } from '../metrics/metrics.ts'
+import { type Accounts, type Caller, createCallers } from './callers.ts'
 import { CHALLENGE, toApiError } from './error-handler.ts'
-import { createClientSignal } from './time-budget.ts'
-
-/** Each cached token takes less than a kilobyte. */
-const CACHED_TOKENS = 10_000
-
-/** For as long another process may accept an ended session. */
-const CACHE_MS = 5000
-
-/** Look-ups of callers at a time: each takes a fraction of a millisecond. */
-const LOOKUPS = { embedded: 1, server: 2 }
-
-type FoundCaller = { caller: Caller; lifetimeMs: number } | undefined
-
-/** Finds callers by token, in a cache or the database. Clients can make up many tokens, so look-ups have a fair queue. */
-function createCallerLookup(
-  { config, database, metrics }: App,
-  load: (token: string) => Promise<FoundCaller>,
-) {
-  const cache = new Cache<string, FoundCaller>('callers', {
-    max: CACHED_TOKENS,
-    ttlMs: (found) => Math.min(CACHE_MS, found?.lifetimeMs ?? 0),
-  })
-  const limits = { running: LOOKUPS[database.kind], waiting: config.DATABASE_QUEUE_LIMIT }
-  const lookups = createLimiter(limits, overloaded)
-  observeQueue(metrics, 'callers', lookups.state)
-  metrics.observe('agro_caller_cache_entries', () => cache.statistics().entries)
-  metrics.observe('agro_caller_cache_hits_total', () => cache.statistics().hits)
-  metrics.observe('agro_caller_cache_misses_total', () => cache.statistics().misses)
-
-  const known = (token: string) => cache.get(token)?.caller
-
-  return {
-    known,
-    /** A late look-up leaves time for public answers, which need no caller. */
-    async find(token: string, exchange: Exchange): Promise<Caller | undefined> {
-      const { request, reply } = exchange
-      const caller = known(token)
-      if (caller) return caller
-      const find = async () => (await cache.load(token, () => load(token)))?.caller
-      // A request that is answered leaves the queue.
-      const found = () => lookups.run(clientKeyOf(request), find, createClientSignal(reply))
-      return exchange.wait(found, SHARE_OF_EXTRAS)
-    },
-    forget: (condition: (caller: Caller) => boolean) =>
-      cache.deleteWhere((found) => found !== undefined && condition(found.caller)),
-  }
-}
-
-export interface Caller {
-  id: string
-  /** It may be less than the role of the account; a key needs a scope for it. */
-  role: Role
-  /** What refuses the rights of admins to an admin, for a step of the login that is lacking. */
-  refuseAdmin?: () => ApiError
-  sessionId: string | null
-  /** Null for a session. */
-  keyId: string | null
-  /** Of a key; a session has all rights of its user. */
-  scopes: readonly Scope[]
-}
-
-/** Undefined where the session, the key or the user has ended. */
-export interface Accounts {
-  callerOfSession(sessionId: string, userId: string): Promise<Caller | undefined>
-  callerOfKey(key: string): Promise<Caller | undefined>
-  /** Whether the password was given within the last ten minutes. */
-  isFresh(sessionId: string): Promise<boolean | undefined>
-}
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -132,7 +61,7 @@ export const authentication = fp(
       await loadSecrets(app.config),
       app.config.ACCESS_TOKEN_MINUTES * 60,
     )
-    const callers = createCallerLookup(app, async (token) => {
+    const callers = createCallers(app, async (token) => {
       if (token.startsWith(KEY_PREFIX)) {
         const caller = await accounts.callerOfKey(token)
         return caller && { caller, lifetimeMs: Number.POSITIVE_INFINITY }
@@ -155,14 +84,11 @@ export const authentication = fp(
       return caller
     }
 
-    async function identifyOrGoOn(
-      request: FastifyRequest,
-      reply: FastifyReply,
-      config: FastifyContextConfig,
-    ) {
+    async function identifyOrGoOn(exchange: Exchange, config: FastifyContextConfig) {
+      const { request, reply } = exchange
       if (!sendsToken(request)) return
       try {
-        request.user = await identify(request.exchange, config)
+        request.user = await identify(exchange, config)
       } catch (error) {
         // Public routes answer without a caller.
         request.callerError = toApiError(error as FastifyError, request)
@@ -172,8 +98,8 @@ export const authentication = fp(
     }
 
     async function admit(exchange: Exchange, config: FastifyContextConfig) {
-      const { request, reply } = exchange
-      if (config.public) return identifyOrGoOn(request, reply, config)
+      if (config.public) return identifyOrGoOn(exchange, config)
+      const { request } = exchange
       request.user = await identify(exchange, config)
       const { role, login } = config
       if (login) await refuseOtherThanLogin(accounts, exchange, login)
@@ -189,7 +115,7 @@ export const authentication = fp(
         // Most requests are for public routes, and anonymous or from cached callers: they do not wait.
         if (config.public) {
           if (request.headers.authorization === undefined) return done()
-          request.user = knownCaller(callers, request, config)
+          request.user = findCachedCaller(callers, request, config)
           if (request.user) {
             if (request.user.keyId !== null) app.countKeyRequest(request.user.keyId)
             return done()
@@ -214,13 +140,13 @@ export function requireScopes(caller: Caller, scopes: readonly Scope[]): void {
 }
 
 /** The cached caller of a request, with the scopes; null for a miss. */
-function knownCaller(
-  { known }: ReturnType<typeof createCallerLookup>,
+function findCachedCaller(
+  { cached }: ReturnType<typeof createCallers>,
   request: FastifyRequest,
   config: FastifyContextConfig,
 ): Caller | null {
   const token = readToken(request)
-  const caller = token === undefined ? undefined : known(token)
+  const caller = token === undefined ? undefined : cached(token)
   return caller && listScopes(config).every((scope) => permits(caller, scope)) ? caller : null
 }
 
@@ -295,7 +221,7 @@ function sendsToken({ headers }: FastifyRequest): boolean {
 /** Where other services take a key, in letters alone. */
 const KEY_NAME = /^(?:x?(?:apikey|authtoken|accesstoken)|token|key)$/i
 
-/** Where a request has a key that is not read, for a sentence; undefined for none. The key itself is never told. */
+/** Where a request has a key that is not read, for a sentence; undefined for none. The key itself is never shown. */
 function findMisplacedKey({ headers, query }: FastifyRequest): string | undefined {
   const isKeyName = (name: string) => KEY_NAME.test(name.replace(/[_-]/g, ''))
   if (headers.authorization !== undefined) return 'Authorization, but without Bearer'

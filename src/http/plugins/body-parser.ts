@@ -8,7 +8,7 @@ import { createLimiter, type Permit } from '#src/lib/limiter.ts'
 import { decodeText } from '#src/lib/text.ts'
 import { createDeadline } from '#src/lib/time-budget.ts'
 import type { App } from '../app.ts'
-import { clientKeyOf } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import { waitWhileConnected, whenOver } from './time-budget.ts'
 
 /** Nested lists and objects. A writer of JSON needs stack for each level, of which it has some thousands. */
@@ -87,15 +87,15 @@ export function nestingError(
 /** A longer text takes too long to search; of lines there are many. */
 const LONGEST_SEARCHED = { body: 65_536, line: 8192 } as const
 
-/** Names the place of the first mistake of a body or line that is no JSON, and its remedy. */
+/** Names the position of the first mistake of a body or line that is no JSON, and its remedy. */
 export function malformedJson(json: string, what: 'body' | 'line' = 'body'): ApiError {
   const fault = json.length <= LONGEST_SEARCHED[what] ? findJsonFault(json) : undefined
   if (!fault) return new ApiError('MALFORMED_JSON', `The ${what} is not valid JSON.`)
   const { line, column, remedy } = fault
-  const place = what === 'line' ? `column ${column}` : `line ${line}, column ${column}`
+  const position = what === 'line' ? `column ${column}` : `line ${line}, column ${column}`
   return new ApiError(
     'MALFORMED_JSON',
-    `The ${what} is not valid JSON at ${place}${remedy === undefined ? '' : `: ${remedy}`}.`,
+    `The ${what} is not valid JSON at ${position}${remedy === undefined ? '' : `: ${remedy}`}.`,
   )
 }
 
@@ -192,24 +192,25 @@ export const longBodies = fp(
     app.addHook('onRoute', (route) => {
       if (!route.config?.longBody) return
       const { bodyLimit = longest } = route
-      route.preParsing = async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
+      route.preParsing = async (request: FastifyRequest, _reply: FastifyReply, payload: unknown) => {
         const bytes = expectedBytes(request, bodyLimit)
-        if (bytes > SHORT_BYTES) await enter(request, reply, bytes)
+        if (bytes > SHORT_BYTES) await enter(request.exchange, bytes)
         // A decoder that failed meanwhile emits no second error.
         const { errored } = payload as Readable
         if (errored) throw errored
       }
     })
 
-    async function enter(request: FastifyRequest, reply: FastifyReply, bytes: number): Promise<void> {
+    async function enter(exchange: Exchange, bytes: number): Promise<void> {
+      const { request, reply } = exchange
       try {
         const permit = await waitWhileConnected(request, (signal) => {
           const deadline = createDeadline(signal)
           deadline.setDue(SLOW_CLIENT_MS, overloaded)
-          return limiter.hold(clientKeyOf(request), bytes, deadline.signal).finally(deadline.end)
+          return limiter.hold(exchange.clientKey, bytes, deadline.signal).finally(deadline.end)
         })
         request.bodyPermit = permit
-        whenOver(request, reply, permit.release)
+        whenOver(exchange, permit.release)
         // The client may have gone before.
         if (request.raw.socket.destroyed) permit.release()
       } catch (error) {

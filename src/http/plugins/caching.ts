@@ -115,7 +115,7 @@ export function mayBeShared({ request: { method, headers }, reply }: Exchange): 
 export function allowCaching({ request, reply }: Exchange, tag: string): boolean {
   const { caching: policy } = request.routeOptions.config
   if (policy === undefined) throw new Error('a route whose answers have tags says what caches may do')
-  // The answer tells one client of its invalid token.
+  // The answer is for one client: its token is invalid.
   if (reply.hasHeader('www-authenticate')) {
     reply.header('cache-control', 'no-store')
     return false

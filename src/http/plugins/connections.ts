@@ -139,21 +139,21 @@ export function createOpenConnections() {
 }
 
 /** Turns of the event loop without another connection: the first may have been half over. */
-const QUIET_TURNS = 2
+const QUIET_ROUNDS = 2
 
 /** Bound for connections that come faster than they are accepted. */
-const MOST_TURNS = 1000
+const MOST_ROUNDS = 1000
 
-/** Waits until Node has accepted the connections in the kernel, one a turn: a server that closes resets them. */
+/** Waits until Node has accepted the connections in the kernel, one a round of the event loop: a server that closes resets them. */
 export async function acceptWaiting(server: Server): Promise<void> {
-  let quietTurns = 0
+  let quietRounds = 0
   const reset = () => {
-    quietTurns = -1
+    quietRounds = -1
   }
   server.on('connection', reset).on('drop', reset)
-  for (let turn = 0; turn < MOST_TURNS && quietTurns < QUIET_TURNS; turn++) {
+  for (let round = 0; round < MOST_ROUNDS && quietRounds < QUIET_ROUNDS; round++) {
     await setImmediate()
-    quietTurns++
+    quietRounds++
   }
   server.off('connection', reset).off('drop', reset)
 }

@@ -1,5 +1,5 @@
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import { VERSION } from '#src/lib/version.ts'
@@ -139,7 +139,7 @@ export const docsPage = fp(
 )
 
 /** The plugin would send the unfinished document of the routes. */
-async function sendDocument(this: unknown, request: FastifyRequest, reply: FastifyReply) {
-  const [, kind] = /\/(json|yaml)$/.exec(request.routeOptions.url ?? '') ?? []
-  if (kind === 'json' || kind === 'yaml') await request.server.sendDocument(request, reply, kind)
+async function sendDocument(this: unknown, { routeOptions, exchange, server }: FastifyRequest) {
+  const [, kind] = /\/(json|yaml)$/.exec(routeOptions.url ?? '') ?? []
+  if (kind === 'json' || kind === 'yaml') await server.sendDocument(exchange, kind)
 }

@@ -135,7 +135,7 @@ export function toApiError(error: FastifyError, request: FastifyRequest): ApiErr
 
 /** Errors of the HTTP parser, before there is a request. */
 export function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void {
-  // Earlier requests of the same packet are answered first, at the end of this turn.
+  // Earlier requests of the same packet are answered first, at the end of this round of the event loop.
   setImmediate(() => refuse(error, socket))
 }
 

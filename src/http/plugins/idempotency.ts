@@ -21,7 +21,7 @@ const GRACE_SECONDS = 60
 const LATE_NOTES = { pausesMs: doublingPauses(1000, 32_000), waiting: 1000 }
 
 /** Repetitions get REQUEST_IN_PROGRESS for a while. */
-const NOT_NOTED = 'an attempt at a request could not be noted'
+const NOT_NOTED = 'the outcome of an idempotent request was not recorded'
 
 function createAttempts(app: App, records: IdempotencyRecords) {
   let late = 0
@@ -144,7 +144,7 @@ export const idempotency = fp(
     const { idOf, seal, unseal } = createSeal(secret)
     const leaseSeconds = config.STATEMENT_TIMEOUT_MS / 1000 + GRACE_SECONDS
     const records = createIdempotencyRecords(database.writer, leaseSeconds, (error) =>
-      app.logFailure(error, 'old answers were not deleted'),
+      app.logFailure(error, 'expired answers to idempotent requests were not deleted'),
     )
     const { begin, note } = createAttempts(app, records)
     const underWay = createWorkTracker()
@@ -197,7 +197,7 @@ export const idempotency = fp(
         () => underWay.add(doOnce()),
         (error) => {
           if (!(error instanceof ApiError))
-            app.logFailure(error, 'a request failed after its time', request.log)
+            app.logFailure(error, 'a request failed after its deadline', request.log)
         },
       )
     }
@@ -206,7 +206,7 @@ export const idempotency = fp(
 
     app.jobs.add(
       'delete-stored-answers',
-      { everyMs: 10 * MINUTE_MS, failure: 'old answers were not deleted' },
+      { everyMs: 10 * MINUTE_MS, failure: 'expired answers to idempotent requests were not deleted' },
       records.deleteExpired,
     )
     app.addHook('onClose', () => underWay.over(LAST_WORK_MS))
@@ -214,13 +214,13 @@ export const idempotency = fp(
   { name: 'idempotency', dependencies: ['authentication', 'jobs'] },
 )
 
-function storedAnswer(request: string, reply: FastifyReply, body: object): StoredAnswer {
+function storedAnswer(fingerprint: string, reply: FastifyReply, body: object): StoredAnswer {
   const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
     STORED_HEADERS.test(name) ? [[name, String(value)]] : [],
   )
   // Only successes are stored. A status of an error comes from the deadline.
   const status = reply.statusCode < 400 ? reply.statusCode : 200
-  return { request, status, headers: Object.fromEntries(headers), body }
+  return { request: fingerprint, status, headers: Object.fromEntries(headers), body }
 }
 
 function replay(reply: FastifyReply, fingerprint: string, answer: StoredAnswer): object {

@@ -39,7 +39,7 @@ export const keyUsage = fp(
     app.decorate('flushKeyUsage', flush)
     app.jobs.add(
       'store-key-usage',
-      { everyMs: FLUSH_MS, failure: 'requests with keys could not be counted yet' },
+      { everyMs: FLUSH_MS, failure: 'requests with keys were not counted; will retry' },
       flush,
       flush,
     )

@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
 import type { LogEvent } from 'kysely'
 import { describeDamage } from '#src/data/failures.ts'
@@ -6,6 +6,7 @@ import { ApiError } from '#src/errors.ts'
 import { networkOf } from '#src/lib/network.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import type { App } from '../app.ts'
+import type { Exchange } from '../exchange.ts'
 import { findRoutePattern, UNKNOWN_PATH } from '../request.ts'
 import { databaseError } from './error-handler.ts'
 import { whenOver } from './time-budget.ts'
@@ -24,9 +25,9 @@ export interface IncidentRecord {
 interface Incident {
   began: number
   latest: number
-  told: number
+  logged: number
   failures: Map<string, number>
-  untold: Map<string, number>
+  unlogged: Map<string, number>
 }
 
 /** Distinct incidents, and distinct failures of each; others are counted as one. */
@@ -47,15 +48,15 @@ export function createIncidents(log: (line: IncidentRecord) => void) {
     const now = performance.now()
     for (const [name, incident] of incidents) {
       if (now - incident.latest >= QUIET_MS) end(name, incident)
-      else if (now - incident.told >= LINE_EVERY_MS) goOn(name, incident, now)
+      else if (now - incident.logged >= LINE_EVERY_MS) goOn(name, incident, now)
     }
     if (incidents.size === 0) stop()
   }
 
   function goOn(name: string, incident: Incident, now: number): void {
-    log(createLine(name, 'goes on', incident, incident.untold))
-    incident.untold.clear()
-    incident.told = now
+    log(createLine(name, 'goes on', incident, incident.unlogged))
+    incident.unlogged.clear()
+    incident.logged = now
   }
 
   function end(name: string, incident: Incident): void {
@@ -77,13 +78,13 @@ export function createIncidents(log: (line: IncidentRecord) => void) {
       const incident = present ?? {
         began: now,
         latest: now,
-        told: now,
+        logged: now,
         failures: new Map(),
-        untold: new Map(),
+        unlogged: new Map(),
       }
       incident.latest = now
       countOne(incident.failures, failure)
-      if (present) countOne(incident.untold, failure)
+      if (present) countOne(incident.unlogged, failure)
       else incidents.set(name, incident)
       timer ??= setInterval(look, LOOK_EVERY_MS).unref()
       return present === undefined
@@ -131,8 +132,8 @@ declare module 'fastify' {
 export const failureLog = fp(
   async (app: App) => {
     const incidents = createIncidents(({ state, ...line }) => {
-      if (state === 'is over') app.log.warn(line, 'this is over')
-      else app.log.error(line, 'this goes on')
+      if (state === 'is over') app.log.warn(line, 'the incident is over')
+      else app.log.error(line, 'the incident goes on')
     })
     app.addHook('onClose', async () => incidents.close())
 
@@ -175,15 +176,15 @@ export const accessLog = fp(
   async (app: App) => {
     const { ACCESS_LOG, BASE_PATH } = app.config
     if (!ACCESS_LOG) return
-    app.addHook('onRequest', (request, reply, done) => {
-      if (!app.warmingUp) whenOver(request, reply, () => logAnswer(request, reply, BASE_PATH))
+    app.addHook('onRequest', (request, _reply, done) => {
+      if (!app.warmingUp) whenOver(request.exchange, () => logAnswer(request.exchange, BASE_PATH))
       done()
     })
   },
   { name: 'access-log', dependencies: ['error-handler', 'warm-up-requests'] },
 )
 
-function logAnswer(request: FastifyRequest, reply: FastifyReply, base: string): void {
+function logAnswer({ request, reply }: Exchange, base: string): void {
   const { is404, method, routeOptions, ip, errorCode: code, raw } = request
   const { route } = is404 ? UNKNOWN_PATH : findRoutePattern(routeOptions, base)
   const { headersSent, writableFinished } = reply.raw
@@ -208,14 +209,14 @@ function logAnswer(request: FastifyRequest, reply: FastifyReply, base: string): 
 /** Logs text and duration of each statement with LOG_LEVEL=trace. Many requests may share one, so the line has no request. */
 export const statementLog = fp(
   async (app: App) => {
-    const log = app.log.child({ module: 'database' })
-    const tell = ({ query: { sql }, queryDurationMillis: ms, level }: LogEvent) => {
-      log.trace({ sql, ms, failed: level === 'error' }, 'asked')
+    const logger = app.log.child({ module: 'database' })
+    const log = ({ query: { sql }, queryDurationMillis: ms, level }: LogEvent) => {
+      logger.trace({ sql, ms, failed: level === 'error' }, 'asked')
     }
     const { statements } = app.database
-    statements.on('asked', tell)
+    statements.on('asked', log)
     // The next app may use the same database.
-    app.addHook('onClose', async () => void statements.off('asked', tell))
+    app.addHook('onClose', async () => void statements.off('asked', log))
   },
   { name: 'statement-log' },
 )

@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger'
-import type { FastifyContextConfig, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifySchema } from 'fastify'
 import fp from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { AdvisedArea } from '#schemas/areas.ts'
@@ -18,6 +18,7 @@ import { Cache } from '#src/lib/cache.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
 import { entityTag } from '../entity-tags.ts'
+import type { Exchange } from '../exchange.ts'
 import {
   DOCUMENT_PARTS,
   type DocumentCountry,
@@ -33,7 +34,7 @@ import { createClientSignal } from './time-budget.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    sendDocument(request: FastifyRequest, reply: FastifyReply, kind: Kind): Promise<FastifyReply>
+    sendDocument(exchange: Exchange, kind: Kind): Promise<FastifyReply>
   }
 }
 
@@ -144,11 +145,11 @@ export const openapi = fp(
     const texts = new Cache<string, Text>('documents', { max: MOST_TEXTS })
 
     async function send(
-      request: FastifyRequest,
-      reply: FastifyReply,
+      exchange: Exchange,
       kind: Kind,
       view: Omit<DocumentView, 'basePath'>,
     ): Promise<FastifyReply> {
+      const { request, reply } = exchange
       // The page of the documentation asks its own host, also behind another PUBLIC_URL.
       const isAbsolute = view.media === 'json' && request.host !== ''
       const shown = { ...view, basePath: isAbsolute ? ADDRESS : request.basePath }
@@ -162,10 +163,9 @@ export const openapi = fp(
         return { text, tag: entityTag(text) }
       })
       const address = isAbsolute ? request.rootUrl : ''
-      if (allowCaching(request.exchange, isAbsolute ? entityTag(tag, address) : tag))
-        return reply.code(304).send()
+      if (allowCaching(exchange, isAbsolute ? entityTag(tag, address) : tag)) return reply.code(304).send()
       // A megabyte: short answers are first.
-      await request.exchange.nextSlice(createClientSignal(reply))
+      await exchange.nextSlice(createClientSignal(reply))
       return reply.type(MEDIA_TYPES[kind]).send(text.replace(ADDRESS, () => address))
     }
 
@@ -176,14 +176,14 @@ export const openapi = fp(
         app.get<{ Querystring: { media?: string } }>(
           app.config.BASE_PATH + path,
           { schema: { hide: true }, config },
-          (request, reply) => {
+          (request) => {
             const media = request.query.media === 'all' ? 'all' : 'json'
-            return send(request, reply, kind, { media, part })
+            return send(request.exchange, kind, { media, part })
           },
         )
       }
     }
-    app.decorate('sendDocument', (request, reply, kind) => send(request, reply, kind, { media: 'all' }))
+    app.decorate('sendDocument', (exchange, kind) => send(exchange, kind, { media: 'all' }))
   },
   { name: 'openapi', dependencies: ['caching'] },
 )

@@ -137,7 +137,7 @@ export const requestCounts = fp(
 
     app.jobs.add(
       'store-request-counts',
-      { everyMs: FLUSH_MS, failure: 'requests could not be counted yet' },
+      { everyMs: FLUSH_MS, failure: 'requests were not counted; will retry' },
       flush,
       flush,
     )

@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
+import type { Exchange } from '#src/http/exchange.ts'
 import { createDeadline } from '#src/lib/time-budget.ts'
 
 export type Deadline = ReturnType<typeof startDeadline>
@@ -31,12 +32,8 @@ export function tooSlow(milliseconds: number): ApiError {
 }
 
 /** Calls back once, when an answer was sent or its client has gone: `onResponse` of Fastify misses the latter. */
-export function whenOver(
-  { raw: { socket } }: FastifyRequest,
-  { raw }: FastifyReply,
-  callback: () => void,
-): void {
-  const ofConnection = callbacksOf(socket)
+export function whenOver({ request, reply: { raw } }: Exchange, callback: () => void): void {
+  const ofConnection = callbacksOf(request.raw.socket)
   const over = () => {
     raw.off('finish', over).off('close', over)
     ofConnection.delete(over)

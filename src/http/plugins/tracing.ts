@@ -9,10 +9,11 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
+import type { Exchange } from '../exchange.ts'
 import { findRoutePattern, UNKNOWN_PATH } from '../request.ts'
 import { whenOver } from './time-budget.ts'
 
@@ -34,7 +35,7 @@ export const tracing = fp(
       reply.log = request.log
       const inside = trace.setSpan(parent, span)
       traced.set(request, inside)
-      whenOver(request, reply, () => endSpan(span, request, reply))
+      whenOver(request.exchange, () => endSpan(span, request.exchange))
       context.with(inside, done)
     })
     app.addHook('preValidation', (request, _reply, done) => {
@@ -71,10 +72,10 @@ function beginSpan(tracer: Tracer, request: FastifyRequest, parent: Context, bas
   )
 }
 
-function endSpan(span: Span, { errorCode }: FastifyRequest, { statusCode, raw }: FastifyReply): void {
+function endSpan(span: Span, { request, reply: { statusCode, raw } }: Exchange): void {
   // A client that has gone may have no answer.
   if (raw.headersSent) span.setAttribute('http.response.status_code', statusCode)
-  if (errorCode) span.setAttribute('error.type', errorCode)
+  if (request.errorCode) span.setAttribute('error.type', request.errorCode)
   // Errors of clients are no errors of the span.
   if (raw.headersSent && statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
   span.end()

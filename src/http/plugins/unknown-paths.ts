@@ -38,17 +38,17 @@ export const trailingSlashes = fp(
 export const unknownPaths = fp(
   async (app: App) => {
     const routes: { path: RegExp; methods: string[] }[] = []
-    const known = new Set<string>()
+    const paths = new Set<string>()
     /** Paths that are written with a slash at their end. */
     const slashed = new Set<string>()
     app.addHook('onRoute', ({ url, method, routePath, prefix, prefixTrailingSlash = 'both' }) => {
       // A route at a prefix has a path with a slash too.
       const isBoth = routePath === '' && prefix !== '' && prefixTrailingSlash === 'both'
-      const paths = isBoth ? [url, `${url}/`] : [url]
+      const written = isBoth ? [url, `${url}/`] : [url]
       // The route of preflights.
       if (url === '*') return
-      if (!/[*/]$/.test(url)) known.add(url.slice(app.config.BASE_PATH.length))
-      for (const path of paths) routes.push({ path: createPattern(path), methods: [method].flat() })
+      if (!/[*/]$/.test(url)) paths.add(url.slice(app.config.BASE_PATH.length))
+      for (const path of written) routes.push({ path: createPattern(path), methods: [method].flat() })
       if (url.endsWith('/')) slashed.add(url)
     })
 
@@ -67,8 +67,8 @@ export const unknownPaths = fp(
 
     // The hook is for unknown paths alone.
     await app.register(async (unknown) => {
-      unknown.addHook('onRequest', (request, _reply, done) => done(createRefusal(app, request, known)))
-      unknown.setNotFoundHandler((request, reply) => reply.send(createRefusal(app, request, known)))
+      unknown.addHook('onRequest', (request, _reply, done) => done(createRefusal(app, request, paths)))
+      unknown.setNotFoundHandler((request, reply) => reply.send(createRefusal(app, request, paths)))
     })
   },
   { name: 'unknown-paths', dependencies: ['error-handler'] },
@@ -82,13 +82,13 @@ function createPattern(url: string): RegExp {
   return new RegExp(`^${segments.join('/')}$`)
 }
 
-function createRefusal(app: App, { method, url }: FastifyRequest, known: Iterable<string>): ApiError {
+function createRefusal(app: App, { method, url }: FastifyRequest, paths: Iterable<string>): ApiError {
   const path = url.split('?')[0] as string
   const methods = app.methodsOf(path)
   // A route may lack a file.
   if (methods.length === 0 || methods.includes(method)) {
     const base = app.config.BASE_PATH
-    const near = findNearPaths(path.startsWith(`${base}/`) ? path.slice(base.length) : path, known)
+    const near = findNearPaths(path.startsWith(`${base}/`) ? path.slice(base.length) : path, paths)
     const meant = near.length > 0 ? ` Did you mean ${near.map((one) => BASE + one).join(' or ')}?` : ''
     return new ApiError('NOT_FOUND', `Path not found: ${method} ${path}.${meant} See ${BASE}/docs.`)
   }
@@ -109,12 +109,12 @@ const MOST_MISTAKES = 2
 const MOST_NEAR = 3
 
 /** The routes that differ least from an unknown path, with a segment of it at least; none where it is too far from all. */
-function findNearPaths(path: string, known: Iterable<string>): string[] {
+function findNearPaths(path: string, paths: Iterable<string>): string[] {
   const sent = path.toLowerCase().split('/').filter(Boolean)
   if (sent.length === 0 || sent.length > MOST_SEGMENTS || path.length > LONGEST_PATH) return []
   let least = MOST_MISTAKES
   let near: string[] = []
-  for (const route of known) {
+  for (const route of paths) {
     const distance = countMistakes(sent, route.split('/').filter(Boolean))
     if (distance > least) continue
     if (distance < least) near = []

@@ -14,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-/** As of a busy service, whose requests of one turn are answered together. */
+/** As of a busy service, whose requests of one round of the event loop are answered together. */
 const CONNECTIONS = 32
 
 const LOOPBACK = '127.0.0.1'

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { createReadStream, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname, join, relative, sep } from 'node:path'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
 import type { Exchange } from '#src/http/exchange.ts'
@@ -148,7 +147,7 @@ function createPolicy(importMap: string, tiles: string | undefined): string {
 declare module 'fastify' {
   interface FastifyInstance {
     /** Answers `GET /` with a page where the client prefers HTML; false where the API has to answer. */
-    frontPage(request: FastifyRequest, reply: FastifyReply): boolean
+    frontPage(exchange: Exchange): boolean
     /** Path of a file of the pages below the base path. */
     webFile(name: string): string
   }
@@ -199,15 +198,15 @@ export const webPages = fp(
       return ''
     }
 
-    function send(page: WebPage, request: FastifyRequest, reply: FastifyReply): string {
-      reply.header('content-security-policy', writer.policy)
-      return revalidated(request.exchange, HTML, writer.write(page, request.basePath))
+    function writePage(page: WebPage, exchange: Exchange): string {
+      exchange.reply.header('content-security-policy', writer.policy)
+      return revalidated(exchange, HTML, writer.write(page, exchange.request.basePath))
     }
 
-    app.decorate('frontPage', (request: FastifyRequest, reply: FastifyReply) => {
-      varyBy(reply, 'Accept')
-      if (!prefersText(request, 'text/html')) return false
-      reply.send(send(WEB_PAGES[0], request, reply))
+    app.decorate('frontPage', (exchange) => {
+      varyBy(exchange.reply, 'Accept')
+      if (!prefersText(exchange.request, 'text/html')) return false
+      exchange.reply.send(writePage(WEB_PAGES[0], exchange))
       return true
     })
 
@@ -218,7 +217,7 @@ export const webPages = fp(
           route.schema = { hide: true }
         })
         for (const page of all.slice(1))
-          open.get(page.path, async (request, reply) => send(page, request, reply))
+          open.get(page.path, async ({ exchange }) => writePage(page, exchange))
 
         // It has one address, so that a new version replaces the old one.
         const worker = readFileSync(files.get(SERVICE_WORKER)?.path as string, 'utf8')

@@ -106,8 +106,8 @@ async function findTarget({ writer }: Database, request: LoadRequest) {
   }
   const country = countryNamed(request.country)
   if (country) return { ...request, country, countries, countryNamed }
-  const known = countries.map(({ code, name }) => `${code} (${name})`).join(', ')
-  throw new OperatorError(`--country must be one of ${known}, not ${request.country}.`, { code: 'NOT_FOUND' })
+  const codes = countries.map(({ code, name }) => `${code} (${name})`).join(', ')
+  throw new OperatorError(`--country must be one of ${codes}, not ${request.country}.`, { code: 'NOT_FOUND' })
 }
 
 /** Covers the bytes of the files and all settings that change the result. */
@@ -143,7 +143,7 @@ type Target = Awaited<ReturnType<typeof findTarget>>
 async function* readAreas({ files, strict, read = () => {} }: LoadRequest, target: Target, found: Found) {
   const { country, countries, level } = target
   for (const [index, file] of files.entries()) {
-    let known: RecognizedProperties | undefined
+    let recognized: RecognizedProperties | undefined
     let foreign: OperatorError | undefined
     let some = false
     let remedy = 'The file has them so: make it anew from its source, read as UTF-8.'
@@ -152,8 +152,8 @@ async function* readAreas({ files, strict, read = () => {} }: LoadRequest, targe
       read((index + feature.read) / files.length)
       const origin = `feature ${feature.number} of ${feature.file}`
       const { properties } = feature
-      known ??= recognizeProperties(file.name, level, properties, target.properties)
-      const { names, source } = known
+      recognized ??= recognizeProperties(file.name, level, properties, target.properties)
+      const { names, source } = recognized
       const other = otherCountry(origin, properties, source, target)
       if (other) {
         foreign ??= other

@@ -52,7 +52,7 @@ function geoJsonFile(path: string): FeatureFile {
     reading: [],
     async *features(noted) {
       const { size } = await stat(path)
-      // How much there is of a packed file is known at its end.
+      // The size of a packed file shows at its end.
       if (isGzipped(path)) yield* geoJsonFeatures(path, gunzip(path), Number.POSITIVE_INFINITY, noted)
       else yield* geoJsonFeatures(path, createReadStream(path, { highWaterMark: CHUNK_BYTES }), size, noted)
     },

@@ -77,7 +77,7 @@ export function findLevel(
   return digit === undefined ? undefined : Number(digit)
 }
 
-/** `certain`: an alpha-3 code or a name of a known source; other values may mean anything. */
+/** `certain`: an alpha-3 code or a name of a listed source; other values may mean anything. */
 export function findCountry(properties: Record<string, unknown>, source: PropertyLayout | undefined) {
   const codes = source?.countryCode ?? SOURCES.flatMap(({ countryCode }) => countryCode)
   const code = readCode(properties, spellings(properties, codes))

@@ -380,7 +380,7 @@ export async function undoTrial(trx: Trx): Promise<void> {
 }
 
 /**
- * Areas with a known code keep their identity, so that those below stay linked; those below a removed area lose their
+ * Areas with a stored code keep their identity, so that those below stay linked; those below a removed area lose their
  * parent.
  */
 export async function replaceLevel(trx: Trx, set: BoundarySet, stored: (part: number) => void) {

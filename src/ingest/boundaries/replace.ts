@@ -68,7 +68,7 @@ function noteOverlaps(pairs: Awaited<ReturnType<typeof queries.listOverlaps>>, a
 export interface CountryBounds {
   code: string
   name: string
-  /** Null for an unknown place. */
+  /** Null for an unknown corner. */
   bounds: Bounds | null
 }
 
@@ -95,11 +95,11 @@ export function refuseOutsideCountry(
   if (!onEarth) {
     // Beyond 360 GDAL would drop land.
     const goesRound = west >= -180 && east <= 360 && south >= -90 && north <= 90
-    const [fault, crs, known] = goesRound
+    const [fault, crs, note] = goesRound
       ? ['in degrees from 0 to 360, not from -180 to 180', '-wrapdateline -s_srs EPSG:4326', '']
       : ['not in degrees of WGS 84', '-s_srs EPSG:CODE', ', with the CODE of its CRS']
     throw new OperatorError(
-      `${subject} begins at ${corner}, ${fault}: convert it with ${convertAreas(file, `${crs} -t_srs EPSG:4326`)}${known}.`,
+      `${subject} begins at ${corner}, ${fault}: convert it with ${convertAreas(file, `${crs} -t_srs EPSG:4326`)}${note}.`,
     )
   }
   const other = countries.find((candidate) => within(bounds, candidate.bounds))

@@ -14,7 +14,7 @@ import {
 
 const STANDARD_SCENARIOS: readonly string[] = SCENARIOS.map(({ scenario }) => scenario)
 
-/** What names say in place of a scenario; null for words of something else. */
+/** What names say instead of a scenario; null for words of something else. */
 const SCENARIO_WORDS: readonly [words: string, scenario: string | null][] = [
   ...STANDARD_SCENARIOS.map((scenario): [string, string] => [scenario, scenario]),
   ['near normal', 'Normal'],
@@ -54,13 +54,13 @@ function findScenario(name: string): string | null | undefined {
 const names: Check = (release, surroundings) => {
   const layers = listLayers(release)
   const { inputs, scenarios } = surroundings.names
-  const known = { input: inputs, scenario: [...STANDARD_SCENARIOS, ...scenarios] }
+  const taken = { input: inputs, scenario: [...STANDARD_SCENARIOS, ...scenarios] }
   return (['input', 'scenario'] as const).flatMap((kind) => {
     const given = [...new Set(layers.flatMap((layer) => layer[kind] ?? []))]
-    const unknown = given.filter((name) => !known[kind].includes(name))
+    const unknown = given.filter((name) => !taken[kind].includes(name))
     return unknown.flatMap((name, at) => {
       const alias = kind === 'scenario' ? findScenario(name) : null
-      const others = [...known[kind], ...given.filter((other) => !unknown.slice(at).includes(other))]
+      const others = [...taken[kind], ...given.filter((other) => !unknown.slice(at).includes(other))]
       const same = others.find((other) => sameLetters(name, other)) ?? alias
       const meant = same ?? others.find((other) => close(name, other))
       if (!meant) return []
@@ -69,12 +69,12 @@ const names: Check = (release, surroundings) => {
         : sameLetters(name, same)
           ? 'differs only by case, spaces or hyphens from'
           : 'is another word for'
-      const isKnown = known[kind].includes(meant)
-      const where = STANDARD_SCENARIOS.includes(meant) ? '' : isKnown ? ', which is published' : ' beside it'
+      const isTaken = taken[kind].includes(meant)
+      const where = STANDARD_SCENARIOS.includes(meant) ? '' : isTaken ? ', which is published' : ' beside it'
       return {
         check: 'names',
         // Cultivars of one release may have near names on purpose.
-        level: same || isKnown ? 'error' : 'note',
+        level: same || isTaken ? 'error' : 'note',
         sentence: `The ${kind} ${JSON.stringify(name)} ${why} ${JSON.stringify(meant)}${where}: is it the same?`,
         figures: { [kind]: name, known: meant },
       }
@@ -216,7 +216,7 @@ function meaningOf(label: string): string {
 /** Names of files and bands that say something else than the manifest: the commonest mistake of copied lines. */
 const labels: Check = (release, surroundings) => {
   const named = listLayers(release).flatMap((layer) =>
-    (layer.about?.names ?? []).map((name, place) => ({ layer, name, place })),
+    (layer.about?.names ?? []).map((name, index) => ({ layer, name, index })),
   )
   return listLabellings(release, surroundings).flatMap(({ kind, labelOf, read }) => {
     const labelled = named.flatMap((one) => {
@@ -225,16 +225,16 @@ const labels: Check = (release, surroundings) => {
     })
     const differ = new Set(labelled.map(({ label }) => label)).size > 1
     // A word in the names of all is about no layer.
-    const tells = (place: number, meaning: string) =>
-      !(differ && labelled.every((one) => one.place !== place || one.said.includes(meaning)))
+    const isAbout = (index: number, meaning: string) =>
+      !(differ && labelled.every((one) => one.index !== index || one.said.includes(meaning)))
     const found = new Map<
       string,
-      Omit<(typeof labelled)[number], 'place' | 'said'> & { files: Set<string>; said: string }
+      Omit<(typeof labelled)[number], 'index' | 'said'> & { files: Set<string>; said: string }
     >()
-    for (const { layer, name, place, label, said } of labelled) {
-      const telling = said.filter((meaning) => tells(place, meaning))
-      if (telling.length === 0 || said.includes(label) || said.includes(meaningOf(label))) continue
-      const one = { layer, name, label, said: telling.join(', '), files: new Set<string>() }
+    for (const { layer, name, index, label, said } of labelled) {
+      const meant = said.filter((meaning) => isAbout(index, meaning))
+      if (meant.length === 0 || said.includes(label) || said.includes(meaningOf(label))) continue
+      const one = { layer, name, label, said: meant.join(', '), files: new Set<string>() }
       const key = JSON.stringify([label, one.said])
       found.set(key, found.get(key) ?? one)
       found.get(key)?.files.add(name)

@@ -107,7 +107,7 @@ function boundLayer(layer: LayerFacts, plausible: Surroundings['plausible']): Bo
   return isOfProduct(layer) ? { ...plausible, largestFrom: 0, meanTo: plausible.maximum } : undefined
 }
 
-/** Zeros say where there is nothing to tell, and count for no mean. */
+/** Zeros say where there is nothing to say, and count for no mean. */
 function readValues({ statistics, raw, scale = 1 }: LayerFacts): Values | undefined {
   const { mean = null, minimum = null, maximum = null, validCount = 0 } = statistics ?? {}
   if (mean === null || minimum === null || maximum === null) return undefined

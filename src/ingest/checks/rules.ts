@@ -152,7 +152,7 @@ const companionExtent: Check = ({ coverages }) => {
     })
 }
 
-/** Values outside the country, in little of it, or at an unknown place, although the grid lies there. */
+/** Values outside the country, in little of it, or at an unknown position, although the grid lies there. */
 const spread: Check = ({ coverages }, { country }) =>
   coverages.flatMap((coverage) => {
     const { spread: part, layers, pixels } = coverage
@@ -303,11 +303,11 @@ export function nodataStep(
   const nodata = layers[0]?.about?.nodata
   if (nodata !== undefined && isUsed)
     return `Then \`gdalwarp -srcnodata ${value} -dstnodata ${nodata} IN.tif OUT.tif\` puts its nodata value there.`
-  const places = layers.map(({ about, role }) => {
+  const lines = layers.map(({ about, role }) => {
     const layer = about?.line === undefined ? 'its layer' : `the layer of line ${about.line}`
     return role === undefined ? layer : `the ${role} of ${layer}`
   })
-  return `Then write \`nodata: ${value}\` in ${[...new Set(places)].join(' and ')}.`
+  return `Then write \`nodata: ${value}\` in ${[...new Set(lines)].join(' and ')}.`
 }
 
 function looksLikeNodata({ values, frame, pixelType }: Raw, end: Extreme, otherEnd: Extreme) {

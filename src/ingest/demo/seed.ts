@@ -69,7 +69,7 @@ const LEVELS = [1, 2, 3]
 /** Boundaries of operators stay, without approximate areas beside them. */
 export async function seedAreas(database: Database): Promise<void> {
   const countries = await listCountryExtents(database.writer)
-  for (const { code, name, stated: bounds } of countries.filter((known) => known.code in DEMO_COUNTRIES)) {
+  for (const { code, name, stated: bounds } of countries.filter((one) => one.code in DEMO_COUNTRIES)) {
     const country = { code, name, bounds }
     const sets = await findBoundarySets(database.writer, country.code)
     if (!sets.has(0)) await seedOutline(database, country)
@@ -126,8 +126,8 @@ export function readSeats(countryCode: string): { seats: SeatPosition[]; names: 
   const counts = new Map<string, number>()
   const codeOf = (above: string, name: string): string => {
     const key = `${above} ${name}`
-    const known = codes.get(key)
-    if (known) return known
+    const stored = codes.get(key)
+    if (stored) return stored
     const number = (counts.get(above) ?? 0) + 1
     const code = `${above}-${String(number).padStart(2, '0')}`
     counts.set(above, number)

@@ -147,13 +147,13 @@ function createOddsCoverage(countryCode: string, layers: DemoLayer[]): CoverageS
 function createOddsReader(countryCode: string): (longitude: number, latitude: number) => DemoOdds {
   const terrain = demoTerrain(countryCode)
   const grid = makeOddsGrid(countryCode)
-  const known = new Map<number, DemoOdds>()
+  const bySquare = new Map<number, DemoOdds>()
   return (longitude, latitude) => {
     const column = Math.floor((longitude - grid.originX) / grid.pixelWidth)
     const row = Math.floor((latitude - grid.originY) / grid.pixelHeight)
     const square = row * grid.width + column
-    const odds = known.get(square) ?? demoOdds(describeLand(terrain, ...findCentre(grid, column, row)))
-    known.set(square, odds)
+    const odds = bySquare.get(square) ?? demoOdds(describeLand(terrain, ...findCentre(grid, column, row)))
+    bySquare.set(square, odds)
     return odds
   }
 }

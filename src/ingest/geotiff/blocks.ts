@@ -43,7 +43,7 @@ const LOWEST_FIRST = 2
 /** PhotometricInterpretation: luminance and two colour differences. */
 const YCBCR = 6
 
-/** One of geotiff's known tags; it reads others too. */
+/** One of the tags that geotiff names; it reads others too. */
 type KnownTag = Parameters<GeoTIFFImage['fileDirectory']['getValue']>[0]
 
 function readStoredLayout(image: GeoTIFFImage, type: SampleType, path: string) {
@@ -66,8 +66,8 @@ function readStoredLayout(image: GeoTIFFImage, type: SampleType, path: string) {
     )
   }
   const predictor = Number(tag('Predictor') ?? PREDICTORS.none)
-  const known = Object.values<number>(PREDICTORS).includes(predictor)
-  if (!known || (predictor === PREDICTORS.floatingPoint && !type.float)) {
+  const isOurs = Object.values<number>(PREDICTORS).includes(predictor)
+  if (!isOurs || (predictor === PREDICTORS.floatingPoint && !type.float)) {
     throw new OperatorError(`${path} is compressed with predictor ${predictor}, which is not possible.`)
   }
   const numbers = (name: string) => Array.from((tag(name) ?? []) as ArrayLike<number | bigint>, Number)
@@ -240,14 +240,14 @@ export function openBlocks(image: GeoTIFFImage, type: SampleType, file: FileByte
   }
 
   async function readBlock(column: number, row: number, bands: number[], into: Pixels[], window: Window) {
-    const place = { column: column * block.width, row: row * block.height }
+    const corner = { column: column * block.width, row: row * block.height }
     const index = row * across + column
     const bytes = await findBytes()
     const samples = (at: number) => samplesAt(layout, bytes, at, row)
     const together = planes === 1 ? await samples(index) : undefined
     for (const [at, band] of bands.entries()) {
       const ofBand = together ?? (await samples(first(band) + index))
-      copy(ofBand, planes === 1 ? band - 1 : 0, stride, { ...place, ...block }, into[at] as Pixels, window)
+      copy(ofBand, planes === 1 ? band - 1 : 0, stride, { ...corner, ...block }, into[at] as Pixels, window)
     }
   }
 

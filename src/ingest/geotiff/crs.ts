@@ -46,7 +46,7 @@ export function readCrs(image: GeoTIFFImage): FileCrs {
 
 const GEODETIC = ['GeographicTypeGeoKey', 'GeogGeodeticDatumGeoKey', 'GeogEllipsoidGeoKey']
 
-/** GDAL heeds these keys beside the code of a projected CRS. Each has the place of the same in WKT 1. */
+/** GDAL heeds these keys beside the code of a projected CRS. Each does what the same does in WKT 1. */
 const HEEDED: [key: string, same: RegExp, onlyWith?: string[]][] = [
   ['ProjLinearUnitsGeoKey', /PROJECTION\[.*UNIT\["[^"]*",[^,]+,AUTHORITY\["[A-Z]+","(\d+)"/],
   ['GeographicTypeGeoKey', /AUTHORITY\["[A-Z]+","(\d+)"\]\],PROJECTION\[/],
@@ -57,7 +57,7 @@ const HEEDED: [key: string, same: RegExp, onlyWith?: string[]][] = [
   ['GeogInvFlatteningGeoKey', /SPHEROID\["[^"]*",[^,]+,([^,\]]+)/, GEODETIC],
 ]
 
-/** "Unknown, based on the WGS 84 ellipsoid", as a CRS and as a datum: for GDAL the same place as WGS 84. */
+/** "Unknown, based on the WGS 84 ellipsoid", as a CRS and as a datum: for GDAL the same as WGS 84. */
 const UNKNOWN_ON_WGS84: Partial<Record<number, number>> = { 4030: 4326, 6030: 6326 }
 
 /** Writers round; a foot of the US survey is 2 millionths longer than a foot. Codes differ by more. */
@@ -280,8 +280,8 @@ export function parseCrs(text: string): FileCrs | undefined {
   const code = CODE.exec(trimmed)?.[2] ?? (isWkt(trimmed) ? OUTER_CODE.exec(trimmed)?.[1] : undefined)
   if (code) return { kind: 'epsg', code: Number(code) }
   if (hasRotatedPole(trimmed)) return { kind: 'rotated-pole' }
-  const known = WGS84_WKT.test(trimmed) ? 4326 : findUtmCode(trimmed)
-  if (known) return { kind: 'epsg', code: known }
+  const epsg = WGS84_WKT.test(trimmed) ? 4326 : findUtmCode(trimmed)
+  if (epsg) return { kind: 'epsg', code: epsg }
   if (isWkt(trimmed)) return parseWkt(trimmed)
   return /^\+proj=\w/.test(trimmed)
     ? { kind: 'text', wkt: '', proj: trimmed.replace(LONGLAT, '+proj=longlat') }

@@ -41,13 +41,13 @@ function combineGrids([first, ...others]: readonly [RasterFile, ...RasterFile[]]
     const { width, height } = grid
     const column = (grid.originX - first.grid.originX) / first.grid.pixelWidth
     const row = (grid.originY - first.grid.originY) / first.grid.pixelHeight
-    const place = { column: Math.round(column), row: Math.round(row) }
-    if (Math.max(Math.abs(column - place.column), Math.abs(row - place.row)) > ROUNDING) {
+    const shift = { column: Math.round(column), row: Math.round(row) }
+    if (Math.max(Math.abs(column - shift.column), Math.abs(row - shift.row)) > ROUNDING) {
       throw new OperatorError(
         `${path} has pixels that lie between those of ${first.path}; files of one layer share their columns and rows: gdalwarp -tap puts them there.`,
       )
     }
-    return { file, ...place, width, height, from: { column: 0, row: 0 } }
+    return { file, ...shift, width, height, from: { column: 0, row: 0 } }
   })
   const column = Math.min(...pieces.map((piece) => piece.column))
   const row = Math.min(...pieces.map((piece) => piece.row))
@@ -101,8 +101,8 @@ export function betweenMeridians({ grid, pieces }: Placement, path: string): Pla
       `${path} has ${shortNumber(span)} degrees of longitude, and places twice that are the same: cut it with gdal_translate -projwin, or have all files of its layer count longitudes in one way with gdal_translate -a_ullr.`,
     )
   }
-  const turns = Math.round((originX + span / 2) / CIRCLE)
-  const moved = { ...grid, originX: originX - turns * CIRCLE }
+  const circles = Math.round((originX + span / 2) / CIRCLE)
+  const moved = { ...grid, originX: originX - circles * CIRCLE }
   // Columns centred on the 180th meridian reach half beyond it.
   const reach = CIRCLE / 2 + pixelWidth * (0.5 + ROUNDING)
   if (Math.max(-moved.originX, moved.originX + span) <= reach) return { grid: moved, pieces }
@@ -124,7 +124,7 @@ export function betweenMeridians({ grid, pieces }: Placement, path: string): Pla
 function wherever(piece: Piece, first: number, around: number, { width, height }: Placement['grid']) {
   const whole = { column: 0, row: 0, width, height }
   return [-1, 0, 1].flatMap(
-    (turn) => pieceIn(whole, { ...piece, column: piece.column - first + turn * around }) ?? [],
+    (circle) => pieceIn(whole, { ...piece, column: piece.column - first + circle * around }) ?? [],
   )
 }
 
@@ -141,13 +141,13 @@ export interface Piece extends Window {
 }
 
 /** The part of a piece in a window. */
-export function pieceIn(window: Window, { file, from, ...place }: Piece): Piece | undefined {
-  const column = Math.max(window.column, place.column)
-  const row = Math.max(window.row, place.row)
-  const width = Math.min(window.column + window.width, place.column + place.width) - column
-  const height = Math.min(window.row + window.height, place.row + place.height) - row
+export function pieceIn(window: Window, { file, from, ...shift }: Piece): Piece | undefined {
+  const column = Math.max(window.column, shift.column)
+  const row = Math.max(window.row, shift.row)
+  const width = Math.min(window.column + window.width, shift.column + shift.width) - column
+  const height = Math.min(window.row + window.height, shift.row + shift.height) - row
   if (width <= 0 || height <= 0) return undefined
-  const first = { column: from.column + column - place.column, row: from.row + row - place.row }
+  const first = { column: from.column + column - shift.column, row: from.row + row - shift.row }
   return { file, column, row, width, height, from: first }
 }
 

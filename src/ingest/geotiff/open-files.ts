@@ -133,15 +133,15 @@ async function follow(address: URL, { at, tag }: Progress, signal: AbortSignal):
     'accept-encoding': 'identity',
     ...(resumes && { range: `bytes=${at}-`, 'if-range': tag }),
   }
-  let place = address
+  let current = address
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const response = await fetch(place, { headers, signal, redirect: 'manual' })
+    const response = await fetch(current, { headers, signal, redirect: 'manual' })
     const location = response.headers.get('location')
     if (response.status < 300 || response.status > 399 || location === null) return response
     await response.body?.cancel()
-    place = new URL(location, place)
-    if (place.protocol !== 'https:') {
-      throw new OperatorError(`${shown(address)} leads to ${shown(place)}, which is not https.`)
+    current = new URL(location, current)
+    if (current.protocol !== 'https:') {
+      throw new OperatorError(`${shown(address)} leads to ${shown(current)}, which is not https.`)
     }
   }
   throw new OperatorError(`${shown(address)} leads elsewhere more than ${MAX_REDIRECTS} times.`)
@@ -178,8 +178,8 @@ export class OpenFiles {
 
   async of([first, ...others]: readonly [string, ...string[]]): Promise<LayerFiles> {
     const key = JSON.stringify([first, ...others])
-    const known = this.#groups.get(key)
-    if (known) return known
+    const stored = this.#groups.get(key)
+    if (stored) return stored
     const group: [RasterFile, ...RasterFile[]] = [await this.#open(first)]
     for (const path of others) group.push(await this.#open(path))
     this.#groups.set(key, group)
@@ -187,8 +187,8 @@ export class OpenFiles {
   }
 
   async #open(path: string): Promise<RasterFile> {
-    const known = this.#files.get(path)
-    if (known) return known
+    const stored = this.#files.get(path)
+    if (stored) return stored
     if (this.#files.size === MAX_FILES) {
       throw new OperatorError(
         `The release is in more than ${MAX_FILES} files: put some together with gdalbuildvrt and gdal_translate.`,
@@ -226,7 +226,7 @@ export class OpenFiles {
     for (const folder of this.#folders.values()) await rm(dirname(folder), { recursive: true, force: true })
   }
 
-  /** A text with what the manifest names in the place of temporary files. GDAL writes neither into these nor beside them. */
+  /** A text with what the manifest names instead of temporary files. GDAL writes neither into these nor beside them. */
   shown(text: string): string {
     const lines = text.replace(GDAL_LINE, (line, command, from, made) => {
       const path = this.#named(unquoted(from), true).replace(/(?<=^\/vsigzip\/.*\.gz)\/[^/]+$/i, '')
@@ -251,8 +251,8 @@ export class OpenFiles {
   }
 
   async #folderOf(source: string, name: string): Promise<string> {
-    const known = this.#folders.get(source)
-    if (known) return known
+    const stored = this.#folders.get(source)
+    if (stored) return stored
     const folder = join(await mkdtemp(join(tmpdir(), 'agro-')), name)
     this.#folders.set(source, folder)
     await mkdir(folder)

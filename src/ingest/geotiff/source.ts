@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import type { CompanionRole } from '#schemas/certainty.ts'
 import type { Db } from '#src/data/tables.ts'
 import { listSome, OperatorError } from '#src/errors.ts'
-import { formatPlace, type Grid, sameGrid, type Window } from '#src/raster/grid.ts'
+import { formatCentre, type Grid, sameGrid, type Window } from '#src/raster/grid.ts'
 import { createPixels, markMasked, markNodata, type Pixels, withType } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { Manifest } from '../manifest.ts'
@@ -212,19 +212,19 @@ function statedNodata({ pixelType }: LayerSource, fileNodata = Number.NaN): numb
 
 /** Reads each file once, and knows whether it was written to since. */
 function createDigester() {
-  const known = new Map<string, { version: Promise<string>; digest: ReturnType<typeof digestFile> }>()
+  const files = new Map<string, { version: Promise<string>; digest: ReturnType<typeof digestFile> }>()
   const versionOf = async (path: string) => {
     const { ino, size, mtimeNs } = await stat(path, { bigint: true })
     return [ino, size, mtimeNs].join()
   }
   return {
     digest(path: string) {
-      const found = known.get(path) ?? { version: versionOf(path), digest: digestFile(path) }
-      known.set(path, found)
+      const found = files.get(path) ?? { version: versionOf(path), digest: digestFile(path) }
+      files.set(path, found)
       return found.digest
     },
     async refuseChanges() {
-      for (const [path, { version }] of known) {
+      for (const [path, { version }] of files) {
         if ((await version) === (await versionOf(path).catch(() => ''))) continue
         throw new OperatorError(
           `${basename(path)} changed while it was loaded: load it again when it is whole.`,
@@ -377,6 +377,6 @@ function refuseOverlap({ files, pieces, grid, bands }: FileLayer, piece: Piece, 
   const others = [...new Set(before.map(({ file }) => files[file]?.path))].join(' or ')
   const [there, value] = at.values
   throw new OperatorError(
-    `${files[piece.file]?.path} has ${value} in band ${bands[piece.file]} at ${formatPlace(grid, at)}, where ${others} has ${there}: files of one layer overlap only where they are equal or one has no value.`,
+    `${files[piece.file]?.path} has ${value} in band ${bands[piece.file]} at ${formatCentre(grid, at)}, where ${others} has ${there}: files of one layer overlap only where they are equal or one has no value.`,
   )
 }

@@ -158,12 +158,15 @@ test('nothing is loaded or moved while files are swept, and two loads do not wai
   const { database } = service
   await loadRelease(database, onePixelRelease({ Urea: 1 }))
   const source = onePixelRelease({ Urea: 2 }, { forecastPeriod: '2031-01-01' })
-  const load = (onWait: () => void) => loadRelease(database, source, { tell: onWait })
+  const load = (onWait: () => void) => loadRelease(database, source, { report: onWait })
   const move = (onWait: () => void) => moveRelease(database, CODE, 'postgis', { onWait })
   expect(await inTurn(false, load)).toEqual(WAITED)
   expect(await inTurn(false, move)).toEqual(WAITED)
   const other = onePixelRelease({ Urea: 3 }, { forecastPeriod: '2031-02-01' })
-  expect(await inTurn(true, (tell) => loadRelease(database, other, { tell }))).toEqual(['done', 'unlocked'])
+  expect(await inTurn(true, (report) => loadRelease(database, other, { report }))).toEqual([
+    'done',
+    'unlocked',
+  ])
   expect(await moveRelease(database, CODE, 'files')).toBe(true)
 })
 

@@ -60,7 +60,7 @@ describe('a deprecated route', () => {
     expect(old).toMatchObject({
       deprecated: true,
       description:
-        'Deprecated since 2027-01-31. It will be gone on 2028-01-31. `/new` takes its place.\n\nWas good.',
+        'Deprecated since 2027-01-31. It will be gone on 2028-01-31. `/new` replaces it.\n\nWas good.',
     })
     const named = (operation: typeof old) => {
       const answer = operation?.responses?.[200] as OpenAPIV3_1.ResponseObject | undefined
