@@ -9,10 +9,10 @@ import { refuseFormer } from './bodies.ts'
 import { placeRoutes } from './places/routes.ts'
 import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
-import { computeAreas } from './polygon/background.ts'
 import { polygonRoutes } from './polygon/routes.ts'
 import { manyRoutes } from './polygons/routes.ts'
 import type { ReadRules } from './quantities/compute.ts'
+import { computeAreas } from './region-statistics.ts'
 import type { AdviceSchemas } from './schemas.ts'
 
 function observeLookup({ config, metrics }: App, { state }: Lookup): void {

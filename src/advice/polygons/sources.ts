@@ -64,13 +64,13 @@ interface NamedPolygon {
 /** Opens the polygons for an answer. */
 export type OpenPolygons = (app: App, lookup: Lookup, reading: PolygonReading) => PolygonReader
 
-export interface PolygonReading {
+interface PolygonReading {
   snapshot: Snapshot
   sources: SourceReleases
   work: LongWork
 }
 
-export interface PolygonReader {
+interface PolygonReader {
   /** Finds the sources of all. @throws {ApiError} where none has a release */
   locate(): ReturnType<typeof locatePolygons>
   /** @throws {ApiError} NOT_FOUND where they were deleted meanwhile */
@@ -139,7 +139,7 @@ export async function refuseUnknownAreas(
   await refuseWithoutAreas(db, country, level, { field: 'admin.parent', parent })
 }
 
-export interface LocatedPolygon extends SentPolygon {
+interface LocatedPolygon extends SentPolygon {
   source: SourceRelease
   /** Of a saved field. */
   measured?: MeasuredPolygons

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createSlowCalls } from '#src/http/slow-calls.ts'
+import { createSlowCalls } from '#src/http/plugins/request-counts.ts'
 import { findBucket, noLatencies, quantile } from '#src/lib/tallies.ts'
 
 function histogramOf(durations: number[]): number[] {
