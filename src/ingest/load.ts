@@ -4,7 +4,6 @@ import type { Database } from '#src/data/client.ts'
 import { nameOfCrs } from '#src/data/crs.ts'
 import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import type { Trx } from '#src/data/tables.ts'
 import { TILE_STORES } from '#src/data/tiles/stores.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { OperatorError } from '#src/errors.ts'
@@ -15,10 +14,10 @@ import { createPyramid, type StoredRun } from '#src/raster/pyramid.ts'
 import { allowedChecks, type Leniency, refusingChecks } from './checks/index.ts'
 import { createContradictionCheck } from './contradictions.ts'
 import { withMixture } from './mixture.ts'
+import { LOAD_OBSERVERS, type LoadedFile } from './observers.ts'
 import { createPixelWriter, storeForLoads } from './pixel-writing.ts'
 import { type Publishing, publishChecked } from './publish.ts'
 import * as queries from './queries.ts'
-import type { SourceFile } from './source.ts'
 import {
   type CoverageSource,
   compareLayers,
@@ -319,16 +318,3 @@ export async function ingestRelease(
     options,
   )
 }
-
-/** With the numbers of its layers. */
-export type LoadedFile = SourceFile<number>
-
-/** Follows a load, within the transaction that completes the release. */
-export type LoadObserver = (
-  trx: Trx,
-  release: { id: number; code: string },
-  files: LoadedFile[],
-) => Promise<void>
-
-/** Of extensions, also of those that are off: what they keep of a release is whole then. */
-export const LOAD_OBSERVERS: (() => Promise<LoadObserver>)[] = []

@@ -4,7 +4,7 @@ import { POINT_DEFAULTS } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { memberTexts } from '#src/lib/json.ts'
 import { numberText } from '#src/lib/round.ts'
-import { describeEntry, type Figures, figuresOfPoint } from './certainty.ts'
+import { describeEntry, type EntryCertainty, type Figures, figuresOfPoint } from './certainty.ts'
 import { type LayerValues, makeLabels, makeOutlookMembers, type ReleaseLabels } from './entries.ts'
 
 /**
@@ -85,10 +85,23 @@ export function writeEntries(
     const numbers = numbersOf(layer)
     if (numbers === undefined) continue
     text += `${before}${labels[layer]}${numbers}`
-    if (release?.certainty && figures) text += writeBehind(describeEntry(release.certainty, layer, figures))
+    if (release?.certainty && figures)
+      text += writeCertainty(describeEntry(release.certainty, layer, figures))
     before = '},{'
   }
   return before === '{' ? '[]' : `${text}}]`
+}
+
+/** The members of an entry behind its numbers. */
+function writeCertainty({ probability, range, scenario_of }: EntryCertainty): string {
+  let text = ''
+  if (probability !== undefined) text += `,"probability":${numberText(probability)}`
+  if (range) {
+    const { low, high, level } = range
+    text += `,"range":{"low":${numberText(low)},"high":${numberText(high)},"level":${level}}`
+  }
+  if (scenario_of !== undefined) text += `,"scenario_of":${JSON.stringify(scenario_of)}`
+  return text
 }
 
 /** Members behind others. */

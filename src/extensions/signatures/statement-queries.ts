@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { ReleaseMember } from '#src/catalog/published-queries.ts'
 import { ADDED_SRIDS } from '#src/data/crs.ts'
 import type { Db, Trx } from '#src/data/tables.ts'
-import type { LoadedFile } from '#src/ingest/load.ts'
+import type { LoadedFile } from '#src/ingest/observers.ts'
 import { canonicalize } from './canonical.ts'
 import { FILES, FORMAT, SIGNATURE } from './schemas.ts'
 

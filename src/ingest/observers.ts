@@ -1,0 +1,15 @@
+import type { Trx } from '#src/data/tables.ts'
+import type { SourceFile } from './source.ts'
+
+/** With the numbers of its layers. */
+export type LoadedFile = SourceFile<number>
+
+/** Follows a load, within the transaction that completes the release. */
+export type LoadObserver = (
+  trx: Trx,
+  release: { id: number; code: string },
+  files: LoadedFile[],
+) => Promise<void>
+
+/** Of extensions, also of those that are off: what they keep of a release is whole then. */
+export const LOAD_OBSERVERS: (() => Promise<LoadObserver>)[] = []
