@@ -41,6 +41,8 @@ interface AnsweredPoint {
   advice: readonly PointAdvice[]
   /** Null without quantities. */
   rules: QuantityRules | null
+  /** Its JSON without further members, once it is written: the history and the reply have it. */
+  text?: string
 }
 
 /** The answer for a point: a class, since V8 would make a shape for each literal with methods, which outlives its request. */
@@ -87,7 +89,7 @@ export class PointAnswer implements Answer {
   }
 
   writeJson(): string {
-    const text = this.#of.rules ? JSON.stringify(this.#describeOwn()) : this.#writeOwn()
+    const text = this.#ofProducts ? this.#writeOwn() : (this.#of.text ??= this.#writeOwn())
     return this.#members ? closedWith(openText(text), memberTexts(this.#members).join()) : text
   }
 
@@ -120,7 +122,8 @@ export class PointAnswer implements Answer {
 
   /** The same as JSON, faster than from the object. */
   #writeOwn(): string {
-    const { source, point, outcomes, advice } = this.#of
+    const { source, point, outcomes, advice, rules } = this.#of
+    if (rules) return JSON.stringify(this.#describeOwn())
     if (!source.hasSections) {
       const { release, values } = advice[0] as PointAdvice
       return release.writer.writePoint(point, values)
