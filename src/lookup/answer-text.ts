@@ -6,6 +6,7 @@ import { memberTexts } from '#src/lib/json.ts'
 import { numberText } from '#src/lib/round.ts'
 import { describeEntry, type EntryCertainty, type Figures, figuresOfPoint } from './certainty.ts'
 import { type LayerValues, makeLabels, makeOutlookMembers, type ReleaseLabels } from './entries.ts'
+import type { LayerLabel } from './queries.ts'
 
 /**
  * Answers as JSON, put together from texts that all answers of a release share: `JSON.stringify` of the object, or a
@@ -32,14 +33,14 @@ export function createReleaseWriter(
   const members = memberTexts(releaseMembers)
   const afterLocation = `,${[...members, `"${entries}":`].join(',')}`
   const afterValues = joinBehind(members)
-  const labels = release ? listLabelTexts(product, release) : []
+  const starts = prepareEntries(product, release?.layers ?? [], `"${value.key}":`)
   const start = (point: BatchPoint) => `{${idMember(point.id)}${writeLocation(point)}${afterLocation}`
 
   function writeValues(values: LayerValues): string {
     const figures = release?.certainty && figuresOfPoint(values)
-    const text = writeEntries(labels, release, figures, (layer) => {
+    const text = writeEntries(starts, release, figures, (layer) => {
       const found = values[layer] as number
-      return Number.isNaN(found) ? undefined : `"${value.key}":${numberText(found)}`
+      return Number.isNaN(found) ? undefined : numberText(found)
     })
     return figures ? text + writeBehind(makeOutlookMembers(product, release as ReleaseLabels, figures)) : text
   }
@@ -51,45 +52,48 @@ export function createReleaseWriter(
   }
 }
 
-const labelTexts = new WeakMap<ReleaseLabels, string[]>()
+/** The texts of entries before their numbers, of the first one and of those behind it. */
+interface EntryStarts {
+  first: readonly string[]
+  further: readonly string[]
+}
 
-/** The texts of a release's layers before their numbers: the same in all its answers. */
-export function listLabelTexts(product: ProductDefinition, release: ReleaseLabels): string[] {
-  const listed = labelTexts.get(release)
-  if (listed) return listed
-  const texts = release.layers.map((layer) =>
-    memberTexts(makeLabels(product, layer))
-      .map((label) => `${label},`)
-      .join(''),
-  )
-  labelTexts.set(release, texts)
-  return texts
+/** @param last behind the labels of each layer */
+export function prepareEntries(
+  product: ProductDefinition,
+  layers: readonly LayerLabel[],
+  last = '',
+): EntryStarts {
+  const first = layers.map((layer) => {
+    const labels = memberTexts(makeLabels(product, layer))
+    return `{${labels.map((label) => `${label},`).join('')}${last}`
+  })
+  return { first, further: first.map((start) => `},${start}`) }
 }
 
 /**
  * The list of entries, in the order of the layers.
  *
- * @param labels their {@link listLabelTexts}
  * @param figures for how sure the values are; undefined where the release does not say it
- * @param numbersOf the members with the numbers of a layer; undefined for none
+ * @param numbersOf the text of a layer's numbers; undefined for none
  */
 export function writeEntries(
-  labels: readonly string[],
+  { first, further }: EntryStarts,
   release: Pick<ReleaseLabels, 'certainty'> | null,
   figures: Figures | undefined,
   numbersOf: (layer: number) => string | undefined,
 ): string {
+  const certainty = release?.certainty
   let text = '['
-  let before = '{'
-  for (let layer = 0; layer < labels.length; layer++) {
+  let starts = first
+  for (let layer = 0; layer < first.length; layer++) {
     const numbers = numbersOf(layer)
     if (numbers === undefined) continue
-    text += `${before}${labels[layer]}${numbers}`
-    if (release?.certainty && figures)
-      text += writeCertainty(describeEntry(release.certainty, layer, figures))
-    before = '},{'
+    text += starts[layer] + numbers
+    if (certainty && figures) text += writeCertainty(describeEntry(certainty, layer, figures))
+    starts = further
   }
-  return before === '{' ? '[]' : `${text}}]`
+  return starts === first ? '[]' : `${text}}]`
 }
 
 /** The members of an entry behind its numbers. */

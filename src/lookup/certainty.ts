@@ -204,7 +204,7 @@ export function describeEntry(certainty: Certainty, layer: number, figures: Figu
   if (!Number.isNaN(odds)) said.probability = odds
   const low = range ? range.low(value, figures) : Number.NaN
   const high = range ? range.high(value, figures) : Number.NaN
-  if (range && !Number.isNaN(low + high)) said.range = { low, high, level: range.level }
+  if (range && Number.isFinite(low) && Number.isFinite(high)) said.range = { low, high, level: range.level }
   const season = restated && findRestated(restated, layer, figures)
   if (season !== undefined) said.scenario_of = season
   return said

@@ -265,8 +265,14 @@ function sendPoint(exchange: Exchange, question: PointQuestion, found: Answer | 
   if (!(answer instanceof Error) && (place || request.ignored !== null)) {
     answer = answer.withMembers({ ...(place && { place }), ...ignoredMember(request) })
   }
-  const wish = { products: source.products, asked: point, keepsName: place !== undefined }
-  return sendAnswer(exchange, format, { ...wish, link: citeLink(request, point) }, answer)
+  const { products } = source
+  const link = citeLink(request, point)
+  return sendAnswer(
+    exchange,
+    format,
+    { products, asked: point, keepsName: place !== undefined, link },
+    answer,
+  )
 }
 
 /** The link of the answer to itself, if it names a release: a relative one, so that caches may store it. */

@@ -2,7 +2,7 @@ import type { AdvisedArea } from '#schemas/areas.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { quotient, times, toDecimal } from '#src/lib/decimal.ts'
 import { roundAmount, roundDegrees } from '#src/lib/round.ts'
-import { listLabelTexts, writeBehind, writeEntries } from '#src/lookup/answer-text.ts'
+import { prepareEntries, writeBehind, writeEntries } from '#src/lookup/answer-text.ts'
 import { describeEntry, readOutlook } from '#src/lookup/certainty.ts'
 import type { ConditionWish } from '#src/lookup/conditions.ts'
 import { makeLabels, makeOutlookMembers, type ReleaseLabels } from '#src/lookup/entries.ts'
@@ -86,6 +86,9 @@ export function makeRegionEntries(
   })
 }
 
+/** The texts of a release's entries before their numbers: the same in all items. */
+const entryStarts = new WeakMap<ReleaseLabels, ReturnType<typeof prepareEntries>>()
+
 /** The JSON of {@link makeRegionEntries}: objects took half of the time of many small fields. */
 export function writeRegionEntries(
   product: ProductDefinition,
@@ -95,7 +98,9 @@ export function writeRegionEntries(
   const { areaHa, layers } = statistics
   const keys = listStatisticKeys(product)
   const figures = release.certainty && figuresOfRegion(release, statistics)
-  return writeEntries(listLabelTexts(product, release), release, figures, (index) => {
+  const starts = entryStarts.get(release) ?? prepareEntries(product, release.layers)
+  entryStarts.set(release, starts)
+  return writeEntries(starts, release, figures, (index) => {
     const found = layers[index]
     if (!found) return undefined
     const layer = release.layers[index] as LayerLabel
