@@ -89,7 +89,7 @@ export class PointAnswer implements Answer {
   }
 
   writeJson(): string {
-    const text = this.#ofProducts ? this.#writeOwn() : (this.#of.text ??= this.#writeOwn())
+    const text = this.#ofProducts ? this.#writeOwn() : this.#writeOnce()
     return this.#members ? closedWith(openText(text), memberTexts(this.#members).join()) : text
   }
 
@@ -118,6 +118,11 @@ export class PointAnswer implements Answer {
     if (!source.hasSections) return { location, ...sections[0] }
     const named = outcomes.map(({ product }, index) => [product.code, sections[index]])
     return { location, ...this.#describePlace(), ...Object.fromEntries(named) }
+  }
+
+  #writeOnce(): string {
+    this.#of.text ??= this.#writeOwn()
+    return this.#of.text
   }
 
   /** The same as JSON, faster than from the object. */
