@@ -66,9 +66,7 @@ export interface AnswerFormat {
 }
 
 /** A format of an extension. */
-export interface AnswerText extends AnswerFormat, TextFormat {
-  name: string
-}
+export type AnswerText = AnswerFormat & TextFormat
 
 const JSON_ANSWER: AnswerFormat = {
   name: 'json',

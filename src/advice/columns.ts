@@ -7,8 +7,6 @@ import { describeChoice, EVERY_CONDITION, listPairs } from '#src/lookup/conditio
 import { type LayerValues, nameColumn, type ReleaseLabels } from '#src/lookup/entries.ts'
 import type { SourceRelease } from '#src/lookup/places.ts'
 import type { LayerLabel } from '#src/lookup/queries.ts'
-import { type ChosenStatistics, computeFigures, figuresOfRegion } from './polygon/figures.ts'
-import type { LayerStatistics } from './polygon/queries.ts'
 import type { QuantityResult, QuantityRules } from './quantities/compute.ts'
 import { normalizeName } from './quantities/plan.ts'
 
@@ -156,48 +154,6 @@ export function certaintyTexts(product: ProductDefinition, release: ReleaseLabel
 /** The condition, empty for a mixture, and where it is from. */
 function conditionCells(release: ReleaseLabels, { chosen }: Figures): Cell[] {
   return [chosen?.condition ?? null, (chosen && describeChoice(release, chosen).condition_source) ?? null]
-}
-
-/**
- * The columns of all numbers of a release in a region: of each input and scenario, then odds, ranges and expected values.
- * A cell is null where a layer has no value.
- */
-export function statisticColumns(product: ProductDefinition, release: ReleaseLabels, keys: string[]) {
-  const pairs = listPairs(release.layers)
-  const certain = certaintyNumbers(product, release)
-  return {
-    names: [
-      ...pairs.flatMap(({ label }) => keys.map((key) => nameColumn(product, label, key))),
-      ...certain.names,
-    ],
-    cellsOf(statistics: ChosenStatistics): (number | null)[] {
-      const ofLayers = pairs.flatMap(({ bands }) => {
-        const band = bands.find((one) => statistics.layers[one])
-        if (band === undefined) return keys.map(() => null)
-        const found = statistics.layers[band] as LayerStatistics
-        return computeFigures(product, release.layers[band] as LayerLabel, found, statistics.areaHa)
-      })
-      if (!release.certainty) return ofLayers
-      return [...ofLayers, ...certain.cellsOf(figuresOfRegion(release, statistics))]
-    },
-  }
-}
-
-/** The columns of all that a release says in a region: its numbers, the texts, and the alternatives that a call asks for. */
-export function regionColumns(
-  product: ProductDefinition,
-  release: ReleaseLabels,
-  keys: string[],
-  condition: string | undefined,
-) {
-  const further = sideBySide(
-    certaintyTexts(product, release),
-    alternativeColumns(product, release, condition),
-  )
-  return sideBySide<ChosenStatistics>(statisticColumns(product, release, keys), {
-    names: further.names,
-    cellsOf: (found) => further.cellsOf(figuresOfRegion(release, found)),
-  })
 }
 
 /** @param geometry GeoJSON, or null */

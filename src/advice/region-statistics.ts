@@ -3,10 +3,16 @@ import type { App } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { ALL_LAYERS, EVERY_CONDITION } from '#src/lookup/conditions.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
-import { alternativeColumns, statisticColumns } from './columns.ts'
+import { alternativeColumns } from './columns.ts'
 import type { Advisors } from './polygon/advisors.ts'
 import { type Advice, makeAdvice } from './polygon/answer.ts'
-import { chooseStatistics, figuresOfRegion, listStatisticKeys, readMeans } from './polygon/figures.ts'
+import {
+  chooseStatistics,
+  figuresOfRegion,
+  listStatisticKeys,
+  readMeans,
+  statisticColumns,
+} from './polygon/figures.ts'
 import { readGeoJson, type SentGeoJson } from './polygon/geometry.ts'
 import { type ClaimedArea, claimAreas, giveBackAreas, listAreasInRelease } from './polygon/queries.ts'
 import { createBackgroundWork } from './polygon/work.ts'

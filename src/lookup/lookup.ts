@@ -1,8 +1,10 @@
 import { ofSeasonless } from '#schemas/product.ts'
 import type { Products, Series } from '#schemas/products/define.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
+import { listStores, requireStore } from '#src/data/tiles/stores.ts'
 import { ApiError, isReplaced, overloaded, refuseIfReplaced, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import { type Labels, observeBatcher, observeQueue, type Sample } from '#src/http/metrics/metrics.ts'
 import { type ClientKey, createLimiter, EVERYBODY, type Limiter } from '#src/lib/limiter.ts'
 import { swapped } from '#src/lib/names.ts'
 import { fillMissing } from '#src/lib/promises.ts'
@@ -353,4 +355,55 @@ export function createLookup({ database, tiles, config, products }: LookupSource
       queue: limiter.state(),
     }),
   }
+}
+
+/** Has the metrics of a lookup: its caches, its queues, and the releases that answer. */
+export function observeLookup({ config, metrics }: App, { state }: Lookup): void {
+  metrics.observe('agro_tile_cache_tiles', () => state().cache.tiles)
+  metrics.observe('agro_tile_cache_bytes', () => state().cache.bytes)
+  metrics.observe('agro_tile_cache_limit_bytes', () => state().cache.limitBytes)
+  metrics.observe('agro_tile_cache_hits_total', () => state().cache.hits)
+  metrics.observe('agro_tile_cache_misses_total', () => state().cache.misses)
+  metrics.observe('agro_tile_cache_evictions_total', () => state().cache.evicted)
+  metrics.observe('agro_area_cells', () => state().areas.cells)
+  metrics.observe('agro_area_cell_bytes', () => state().areas.bytes)
+
+  observeQueue(metrics, 'points', () => state().queue)
+  for (const [store, { batcher }] of listStores(config)) {
+    observeBatcher(metrics, batcher, () => requireStore(state().loaders, store))
+  }
+  observeBatcher(metrics, 'pixels', () => state().pixels)
+  observeBatcher(metrics, 'grids', () => state().cells)
+  observeBatcher(metrics, 'cells', () => state().areas.askingCells)
+  observeBatcher(metrics, 'places', () => state().areas.askingPlaces)
+
+  const published = () => state().snapshot?.published ?? []
+  metrics.observeAll('agro_snapshot_age_seconds', () => {
+    const { snapshot } = state()
+    return snapshot ? [{ labels: {}, value: snapshot.ageMs / 1000 }] : []
+  })
+  metrics.observeAll('agro_releases_published', () =>
+    byProductAndCountry(published(), (releases) => releases.length),
+  )
+  metrics.observeAll('agro_release_newest_timestamp_seconds', () =>
+    byProductAndCountry(
+      published(),
+      (releases) => Math.max(...releases.map(({ createdAt }) => createdAt.getTime())) / 1000,
+    ),
+  )
+}
+
+function byProductAndCountry(
+  published: PublishedRelease[],
+  measure: (releases: PublishedRelease[]) => number,
+): Sample[] {
+  const groups = new Map<string, { labels: Labels; releases: PublishedRelease[] }>()
+  for (const release of published) {
+    const { product, countryCode: country } = release
+    const key = `${product} ${country}`
+    const group = groups.get(key) ?? { labels: { product, country }, releases: [] }
+    group.releases.push(release)
+    groups.set(key, group)
+  }
+  return [...groups.values()].map(({ labels, releases }) => ({ labels, value: measure(releases) }))
 }

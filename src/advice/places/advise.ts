@@ -9,14 +9,14 @@ import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
 import { makeReleaseMembers } from '#src/lookup/releases.ts'
 import { readMembers } from '../additions.ts'
-import { type Answer, answerFrom } from '../answer.ts'
-import { nameCells, regionColumns } from '../columns.ts'
+import { type Answer, answerFrom, type Members } from '../answer.ts'
+import { nameCells } from '../columns.ts'
 import { readNamed } from '../point/advise.ts'
 import { describeCountry, writeRow } from '../point/answer.ts'
 import { combineReasons, createReason, type ProductReason } from '../point/reasons.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import { type Advice, describeRegion, makeRegionData } from '../polygon/answer.ts'
-import { listStatisticKeys, readMeans } from '../polygon/figures.ts'
+import { listStatisticKeys, readMeans, regionColumns } from '../polygon/figures.ts'
 import type { Outline } from '../polygon/geometry.ts'
 import { type QuantityRules, quantitiesAt, type ReadRules, withQuantities } from '../quantities/compute.ts'
 import { asksForQuantities, type FieldArea } from '../quantities/plan.ts'
@@ -80,30 +80,26 @@ export async function adviseOnRegion(
 
   const found: RegionOutcome[] = []
   const reasons: ProductReason[] = []
+  const sections: [code: string, section: Members][] = []
   for (const product of products) {
     try {
-      found.push(await adviseOn(product))
+      const outcome = await adviseOn(product)
+      found.push(outcome)
+      const members = { ...makeReleaseMembers(outcome.advice.release), ...sourceMember(asked) }
+      sections.push([product.code, { ...members, ...outcome.data }])
     } catch (error) {
-      const isReason = hasSections && error instanceof ApiError && error.status < 500
-      if (!isReason) throw error
+      if (!hasSections || !(error instanceof ApiError) || error.status >= 500) throw error
       reasons.push({ product, reason: error })
+      sections.push([product.code, createReason(product, error)])
     }
   }
   const [first] = found
   if (!first) throw combineReasons(reasons)
   const location = describeRegion(asked.name, first.advice)
-  const sections = new Map<string, Record<string, unknown>>([
-    ...found.map(({ product, advice, data }) => {
-      const members = makeReleaseMembers(advice.release)
-      return [product.code, { ...members, ...sourceMember(asked), ...data }] as const
-    }),
-    ...reasons.map(({ product, reason }) => [product.code, createReason(product, reason)] as const),
-  ])
-  const inOrder = products.map(({ code }) => [code, sections.get(code)])
   const labels = found.map(({ advice }) => advice.release)
   const body = hasSections
-    ? { location, ...describeCountry(labels, asked), ...Object.fromEntries(inOrder) }
-    : { location, ...sections.get(first.product.code) }
+    ? { location, ...describeCountry(labels, asked), ...Object.fromEntries(sections) }
+    : { location, ...sections[0]?.[1] }
   const writeTable = () => writeRegion(first, location, isArea ? rules : null, asked.condition)
   const codes = labels.map(({ code }) => code)
   return { answer: answerFrom(body, codes, writeTable), products: found.map(({ product }) => product) }

@@ -6,7 +6,7 @@ import { FORMATS, type Format, type Writer } from '#src/http/formats.ts'
 import { monthOfCalendar } from '#src/lib/dates.ts'
 import type { ReleaseLabels } from '#src/lookup/entries.ts'
 import { makeReleaseMembers } from '#src/lookup/releases.ts'
-import { statisticColumns } from '../columns.ts'
+import { statisticColumns } from '../polygon/figures.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
 import type { PolygonItem, PolygonItems } from './items.ts'
 

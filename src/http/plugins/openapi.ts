@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger'
-import type { FastifyContextConfig, FastifyReply, FastifySchema } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import fp from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { AdvisedArea } from '#schemas/areas.ts'
@@ -27,7 +27,7 @@ import {
   makeOpenApiDocument,
   openapiYaml,
 } from '../openapi/document.ts'
-import { ROUTE_FACTS } from '../openapi/operations.ts'
+import { type Deprecated, ROUTE_FACTS } from '../openapi/operations.ts'
 import { listScopes } from './authentication.ts'
 import { allowCaching } from './caching.ts'
 import { createClientSignal } from './time-budget.ts'
@@ -268,3 +268,37 @@ function describeRule(config: FastifyContextConfig): string {
   if (config.login === 'any') return 'Logins only: keys are refused.'
   return 'Logins only, with the password given within ten minutes (`POST /auth/login`, `POST /auth/reauthenticate`).'
 }
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** See docs/versioning.md. */
+    deprecated?: Deprecated
+  }
+}
+
+/** Headers of deprecated routes: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and links (RFC 8288). */
+export const deprecation = fp(
+  async (app: App) => {
+    app.addHook('onRoute', (route) => {
+      if (!route.config?.deprecated) return
+      const { since, sunset, page, successor } = route.config.deprecated
+      const headers = {
+        deprecation: `@${Date.parse(since) / 1000}`,
+        ...(sunset !== undefined && { sunset: new Date(sunset).toUTCString() }),
+      }
+      const links = [
+        ...(page === undefined ? [] : [`<${page}>; rel="deprecation"; type="text/html"`]),
+        ...(successor === undefined
+          ? []
+          : [`<${app.config.BASE_PATH}${successor}>; rel="successor-version"`]),
+      ]
+      const announce = async (_request: FastifyRequest, reply: FastifyReply) => {
+        // The answer may have other links.
+        const link = [reply.getHeader('link') ?? [], ...links].flat().join(', ')
+        reply.headers({ ...headers, ...(link !== '' && { link }) })
+      }
+      route.onSend = [...[route.onSend ?? []].flat(), announce]
+    })
+  },
+  { name: 'deprecation' },
+)

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import cors from '@fastify/cors'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { BASE_PATH_PATTERN } from '#src/config.ts'
 import { ApiError } from '#src/errors.ts'
 import { isHost, isWithin } from '#src/lib/network.ts'
 import type { App } from '../app.ts'
-import type { Deprecated } from '../openapi/operations.ts'
 
 /** Ids of clients and proxies: short, and harmless in logs, URLs and JSON. */
 const SANE = /^[A-Za-z0-9._:~+/=@-]{1,128}$/
@@ -215,38 +214,4 @@ export const securityHeaders = fp(
     else await app.register(cors, corsOptions)
   },
   { name: 'security-headers' },
-)
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** See docs/versioning.md. */
-    deprecated?: Deprecated
-  }
-}
-
-/** Headers of deprecated routes: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and links (RFC 8288). */
-export const deprecation = fp(
-  async (app: App) => {
-    app.addHook('onRoute', (route) => {
-      if (!route.config?.deprecated) return
-      const { since, sunset, page, successor } = route.config.deprecated
-      const headers = {
-        deprecation: `@${Date.parse(since) / 1000}`,
-        ...(sunset !== undefined && { sunset: new Date(sunset).toUTCString() }),
-      }
-      const links = [
-        ...(page === undefined ? [] : [`<${page}>; rel="deprecation"; type="text/html"`]),
-        ...(successor === undefined
-          ? []
-          : [`<${app.config.BASE_PATH}${successor}>; rel="successor-version"`]),
-      ]
-      const announce = async (_request: FastifyRequest, reply: FastifyReply) => {
-        // The answer may have other links.
-        const link = [reply.getHeader('link') ?? [], ...links].flat().join(', ')
-        reply.headers({ ...headers, ...(link !== '' && { link }) })
-      }
-      route.onSend = [...[route.onSend ?? []].flat(), announce]
-    })
-  },
-  { name: 'deprecation' },
 )
