@@ -27,7 +27,7 @@ const NO_ADMIN = 'The scope admin is for keys of callers with the role admin.'
 const NO_SUCH_KEY = 'You have no key with this id.'
 const HINT_LENGTH = KEY_PREFIX.length + 4
 
-function createRoute({ config, database, once }: App) {
+function createRoute({ config, database }: App) {
   const limit = findLimit('TOO_MANY_KEYS', config)
   return {
     method: 'POST',
@@ -45,31 +45,30 @@ function createRoute({ config, database, once }: App) {
         ...errorResponses('INVALID_PARAMETERS', ...ADMIN_ERRORS, limit.code),
       },
     },
-    handler: (request: FastifyRequest<{ Body: ApiKeyRequest }>, reply: FastifyReply) =>
-      once(request.exchange, async () => {
-        const key = KEY_PREFIX + randomBytes(32).toString('base64url')
-        const { name, expires_in_days: expiresInDays = null } = request.body
-        const caller = requireCaller(request)
-        const { id: userId, sessionId } = requireSession(request)
-        const scopes = grantedScopes(request.body.scopes ?? DEFAULT_SCOPES, caller)
-        const made = {
-          userId,
-          sessionId,
-          name,
-          hint: key.slice(0, HINT_LENGTH),
-          hash: tokenHash(key),
-          scopes,
-          expiresInDays,
-        }
-        const row = await inTransaction(database.writer, async (trx) => {
-          const inserted = await limit.add(trx, userId, () => insertKey(trx, made))
-          if (!inserted) throw new ApiError('UNAUTHORIZED', 'The session has just ended.')
-          await request.audit(trx, { kind: 'key_made', detail: { key: inserted.id, scopes } })
-          return inserted
-        })
-        reply.code(201).header('location', `${request.basePath}/auth/keys/${row.id}`)
-        return { ...row, key }
-      }),
+    handler: async (request: FastifyRequest<{ Body: ApiKeyRequest }>, reply: FastifyReply) => {
+      const key = KEY_PREFIX + randomBytes(32).toString('base64url')
+      const { name, expires_in_days: expiresInDays = null } = request.body
+      const caller = requireCaller(request)
+      const { id: userId, sessionId } = requireSession(request)
+      const scopes = grantedScopes(request.body.scopes ?? DEFAULT_SCOPES, caller)
+      const made = {
+        userId,
+        sessionId,
+        name,
+        hint: key.slice(0, HINT_LENGTH),
+        hash: tokenHash(key),
+        scopes,
+        expiresInDays,
+      }
+      const row = await inTransaction(database.writer, async (trx) => {
+        const inserted = await limit.add(trx, userId, () => insertKey(trx, made))
+        if (!inserted) throw new ApiError('UNAUTHORIZED', 'The session has just ended.')
+        await request.audit(trx, { kind: 'key_made', detail: { key: inserted.id, scopes } })
+        return inserted
+      })
+      reply.code(201).header('location', `${request.basePath}/auth/keys/${row.id}`)
+      return { ...row, key }
+    },
   } as const
 }
 

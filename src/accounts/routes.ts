@@ -44,7 +44,7 @@ function registerRoute(app: App, service: RegistrationService) {
   return {
     method: 'POST',
     url: '/register',
-    config: { public: true, caching: 'never', idempotent: true, takesOwnPermit: true },
+    config: { public: true, caching: 'never', idempotent: 'by handler', takesOwnPermit: true },
     schema: {
       operationId: 'register',
       summary: 'Create an account',

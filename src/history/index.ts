@@ -134,12 +134,11 @@ export async function feedback(app: App): Promise<void> {
         response: answers(Feedback, 'The stored feedback.', 'INVALID_PARAMETERS', 'NOT_FOUND'),
       },
     },
-    (request: ItemRequest<FeedbackRequest>, _reply) =>
-      app.once(request.exchange, async () => {
-        refuseFuture(request.body.observed?.harvested_on)
-        const { id } = requireCaller(request)
-        return requireItem(await putFeedback(db, id, request.params.id, request.body, observable))
-      }),
+    async (request: ItemRequest<FeedbackRequest>) => {
+      refuseFuture(request.body.observed?.harvested_on)
+      const { id } = requireCaller(request)
+      return requireItem(await putFeedback(db, id, request.params.id, request.body, observable))
+    },
   )
 }
 

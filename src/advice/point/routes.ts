@@ -166,7 +166,7 @@ function postRoute(endpoint: PointEndpoint, additions: Asked) {
   return {
     method: 'POST',
     url: path,
-    config: { ...config, idempotent: true },
+    config: { ...config, idempotent: 'by handler' },
     schema: {
       ...operation,
       operationId: `${name}AtPoint`,

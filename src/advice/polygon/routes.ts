@@ -144,34 +144,33 @@ function polygonRoute(
       },
     },
     preValidation: readPolygonBody(app, request),
-    handler: (request: PolygonCall) =>
-      app.once(request.exchange, async () => {
-        const { exchange, body } = request
-        refuseUnlessOne('geometry', body, sources)
-        const saved = await findNamed(exchange)
-        const sent: Body & LocatableRequest = { ...body, country_code: readCountryCode(body) }
-        const asked = await withReleaseNamed(lookup, [product], sent, exchange)
-        const where = saved ?? takeOutline(request) ?? areaIn(body.admin as SentArea)
-        const readAll = () => readRules(body, [product], 'polygons')
-        const rules = asksForQuantities(body) ? await exchange.wait(readAll) : null
-        const distribution = readDistributionOptions(body)
-        const advice = await advisors.advise(exchange, where, { product, asked, distribution })
-        exchange.reply.header('advisory-release', advice.release.code)
-        const members = await readMembers(body, product, advice, exchange)
-        const answer = { ...makeRegionAnswer(product, asked, advice, rules), ...members }
-        const { countryCode, cropCode } = readSeries(product, asked)
-        const entry = () => ({
-          kind: 'polygon' as const,
-          product: code,
-          countryCode,
-          cropCode,
-          releases: [advice.release.code],
-          request: recordedRequest(app, body, where),
-          answer,
-        })
-        await exchange.nextSlice()
-        return { ...answer, ...(await keepAnswer(exchange, record, entry)), ...ignoredMember(request) }
-      }),
+    handler: async (request: PolygonCall) => {
+      const { exchange, body } = request
+      refuseUnlessOne('geometry', body, sources)
+      const saved = await findNamed(exchange)
+      const sent: Body & LocatableRequest = { ...body, country_code: readCountryCode(body) }
+      const asked = await withReleaseNamed(lookup, [product], sent, exchange)
+      const where = saved ?? takeOutline(request) ?? areaIn(body.admin as SentArea)
+      const readAll = () => readRules(body, [product], 'polygons')
+      const rules = asksForQuantities(body) ? await exchange.wait(readAll) : null
+      const distribution = readDistributionOptions(body)
+      const advice = await advisors.advise(exchange, where, { product, asked, distribution })
+      exchange.reply.header('advisory-release', advice.release.code)
+      const members = await readMembers(body, product, advice, exchange)
+      const answer = { ...makeRegionAnswer(product, asked, advice, rules), ...members }
+      const { countryCode, cropCode } = readSeries(product, asked)
+      const entry = () => ({
+        kind: 'polygon' as const,
+        product: code,
+        countryCode,
+        cropCode,
+        releases: [advice.release.code],
+        request: recordedRequest(app, body, where),
+        answer,
+      })
+      await exchange.nextSlice()
+      return { ...answer, ...(await keepAnswer(exchange, record, entry)), ...ignoredMember(request) }
+    },
   } as const
 }
 

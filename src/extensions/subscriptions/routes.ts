@@ -161,14 +161,13 @@ function renewRoute(app: App, { seal }: SubscriptionService): void {
       params: SubscriptionParams,
       response: answers(NewSecret, 'The secret.', 'NOT_FOUND'),
     },
-    handler: (request: SubscriptionById) =>
-      app.once(request.exchange, async () => {
-        const secret = newSecret()
-        await change(app, request, 'subscription_secret_renewed', (trx, userId, id) =>
-          renewSecret(trx, userId, id, seal.seal(userId, Buffer.from(secret))),
-        )
-        return { secret }
-      }),
+    handler: async (request: SubscriptionById) => {
+      const secret = newSecret()
+      await change(app, request, 'subscription_secret_renewed', (trx, userId, id) =>
+        renewSecret(trx, userId, id, seal.seal(userId, Buffer.from(secret))),
+      )
+      return { secret }
+    },
   })
 }
 
@@ -377,23 +376,22 @@ function createRoute(app: App, service: SubscriptionService): void {
         ),
       },
     },
-    handler: (request: NewSubscriptionRequest, reply: FastifyReply) =>
-      app.once(request.exchange, async () => {
-        const { id: userId } = requireCaller(request)
-        const subscription = await readSubscription(app, request.exchange, service)
-        const secret = newSecret()
-        const made = { ...subscription, userId, secret: seal.seal(userId, Buffer.from(secret)) }
-        const row = await request.exchange.withDatabasePermit(() =>
-          inTransaction(app.database.writer, async (trx) => {
-            const inserted = await limit.add(trx, userId, () => insertSubscription(trx, made))
-            const detail = { subscription: inserted.id, host: new URL(subscription.url).host }
-            await request.audit(trx, { kind: 'subscription_made', detail })
-            return inserted
-          }),
-        )
-        reply.code(201).header('location', `${request.basePath}/subscriptions/${row.id}`)
-        return { ...addUnit(app, row), secret }
-      }),
+    handler: async (request: NewSubscriptionRequest, reply: FastifyReply) => {
+      const { id: userId } = requireCaller(request)
+      const subscription = await readSubscription(app, request.exchange, service)
+      const secret = newSecret()
+      const made = { ...subscription, userId, secret: seal.seal(userId, Buffer.from(secret)) }
+      const row = await request.exchange.withDatabasePermit(() =>
+        inTransaction(app.database.writer, async (trx) => {
+          const inserted = await limit.add(trx, userId, () => insertSubscription(trx, made))
+          const detail = { subscription: inserted.id, host: new URL(subscription.url).host }
+          await request.audit(trx, { kind: 'subscription_made', detail })
+          return inserted
+        }),
+      )
+      reply.code(201).header('location', `${request.basePath}/subscriptions/${row.id}`)
+      return { ...addUnit(app, row), secret }
+    },
   })
 }
 

@@ -116,7 +116,7 @@ function listHeaders(status: number, facts: RouteFacts, negotiated: boolean): He
   const strict = preferences.includes('handling=strict')
   const tagged = (success || status === 304) && isTagged(facts)
   const names: (keyof typeof HEADERS | false)[] = [
-    (status === 429 || status === 503 || (status === 409 && idempotent === true)) && 'Retry-After',
+    (status === 429 || status === 503 || (status === 409 && idempotent !== undefined)) && 'Retry-After',
     status === 429 && 'RateLimit',
     status === 429 && 'RateLimit-Policy',
     // A 304 never has it.
@@ -132,7 +132,7 @@ function listHeaders(status: number, facts: RouteFacts, negotiated: boolean): He
     tagged && 'ETag',
     (caching === 'shared' || (negotiated && !BEFORE_NEGOTIATION.has(status))) && 'Vary',
     status === 201 && 'Location',
-    success && idempotent === true && 'Idempotency-Replayed',
+    success && idempotent !== undefined && 'Idempotency-Replayed',
     (success || (status === 400 && strict)) && preferences.length > 0 && 'Preference-Applied',
     (success || status === 304 || status === 400 || status === 404) && strict && 'Advisory-Ignored',
     success && preferences.includes('server-timing') && 'Server-Timing',
@@ -149,7 +149,7 @@ function listHeaderParameters(facts: RouteFacts): { $ref: string }[] {
   const names: (keyof typeof HEADER_PARAMETERS | false)[] = [
     isTagged(facts) && 'IfNoneMatch',
     facts.preferences !== undefined && 'Prefer',
-    facts.idempotent === true && 'IdempotencyKey',
+    facts.idempotent !== undefined && 'IdempotencyKey',
     'XRequestId',
   ]
   return names.flatMap((name) => (name === false ? [] : [{ $ref: `#/components/parameters/${name}` }]))

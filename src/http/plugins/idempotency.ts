@@ -125,8 +125,8 @@ declare module 'fastify' {
     ): Promise<Body>
   }
   interface FastifyContextConfig {
-    /** The handler uses `once`. Only for the document. */
-    idempotent?: boolean
+    /** Whether an Idempotency-Key has the handler work once. One that sends its answer itself uses `once`. */
+    idempotent?: true | 'by handler'
   }
 }
 
@@ -203,6 +203,13 @@ export const idempotency = fp(
     }
 
     app.decorate('once', once)
+    app.addHook('onRoute', (route) => {
+      if (route.config?.idempotent !== true) return
+      const { handler } = route
+      route.handler = function doOnce(request, reply) {
+        return once(request.exchange, async () => (await handler.call(this, request, reply)) as object)
+      }
+    })
 
     app.jobs.add(
       'delete-stored-answers',

@@ -36,6 +36,10 @@ declare module 'fastify' {
   interface FastifyInstance {
     sendDocument(exchange: Exchange, kind: Kind): Promise<FastifyReply>
   }
+  interface FastifyContextConfig {
+    /** See docs/versioning.md. */
+    deprecated?: Deprecated
+  }
 }
 
 const createDescription = (advice: string) =>
@@ -267,13 +271,6 @@ function describeRule(config: FastifyContextConfig): string {
   }
   if (config.login === 'any') return 'Logins only: keys are refused.'
   return 'Logins only, with the password given within ten minutes (`POST /auth/login`, `POST /auth/reauthenticate`).'
-}
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** See docs/versioning.md. */
-    deprecated?: Deprecated
-  }
 }
 
 /** Headers of deprecated routes: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and links (RFC 8288). */

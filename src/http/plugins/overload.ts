@@ -26,6 +26,8 @@ declare module 'fastify' {
     takesOwnPermit?: boolean
     /** The work with a permit only reads, by `database.reader`. */
     onlyReads?: boolean
+    /** The route limits its callers by itself. */
+    ownLimit?: boolean
   }
 }
 
@@ -140,13 +142,6 @@ function createLimits({ config, database }: App): LimiterLimits {
 
 /** A few megabytes; the least recent callers are evicted. */
 const COUNTED_CALLERS = 20_000
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The route limits its callers by itself. */
-    ownLimit?: boolean
-  }
-}
 
 const SECONDS = { s: 1, min: 60, h: 3600 }
 
