@@ -29,7 +29,7 @@ export interface Advised {
   products: ProductDefinition[]
   /** An answer for all products, with the section of each. */
   body: Record<string, unknown>
-  releases: readonly string[]
+  releases: string[]
 }
 
 /**
@@ -62,7 +62,7 @@ export async function advise(
   const { products: answered, answer } = await (question
     ? adviseOnRegion(parts, question, exchange)
     : adviseAtPoint())
-  const advised = { products: answered, body: answer.describe(), releases: answer.releases }
+  const advised = { products: answered, body: answer.describe(), releases: [...answer.releases] }
   return input === undefined ? advised : withInput(advised, input)
 }
 

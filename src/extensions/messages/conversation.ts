@@ -24,7 +24,7 @@ export interface Reply {
   isOpen: boolean
   offer: Offer | null
   /** An answer that feedback may name. */
-  record?: { code: string; releases: readonly string[]; answer: object }
+  record?: { code: string; releases: string[]; answer: object }
 }
 
 /** How a channel writes. */

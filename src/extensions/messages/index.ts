@@ -12,7 +12,7 @@ interface MessageTable {
   stopped: Generated<boolean>
   of_stranger: Generated<boolean>
   code: string | null
-  releases: readonly string[] | null
+  releases: string[] | null
   answer: object | null
   rating: number | null
   observed: object | null
