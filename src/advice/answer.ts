@@ -42,7 +42,7 @@ export interface AnswerWish {
   asked: Omit<PointRequest, 'lat' | 'lng'>
   /** Whether a text says which place answers: the request has named an area, perhaps with an error. */
   keepsName?: boolean
-  /** Header of an answer with a body. */
+  /** Header of an answer; a 304 has none. */
   link?: string | undefined
 }
 
@@ -68,7 +68,8 @@ export interface AnswerFormat {
 /** A format of an extension. */
 export type AnswerText = AnswerFormat & TextFormat
 
-const JSON_ANSWER: AnswerFormat = {
+/** The one that Fastify can write, too. */
+export const JSON_ANSWER: AnswerFormat = {
   name: 'json',
   members: 'written',
   write: (answer) =>

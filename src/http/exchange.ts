@@ -95,7 +95,7 @@ export class Exchange<Request = FastifyRequest> {
    * work, which holds its permit to its end
    */
   withDatabasePermit<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.app.withDatabasePermit(this.reply.request.exchange, work)
+    return this.app.withDatabasePermit(this, work)
   }
 
   /** Notes an outcome at the database, without a permit: never refused, also without a client. */

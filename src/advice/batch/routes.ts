@@ -29,7 +29,7 @@ import {
 } from '#src/http/formats.ts'
 import { ignoredMember, ignoredNoter, queryMerger, recordIgnored, sayIgnored } from '#src/http/parameters.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
-import { createClientSignal } from '#src/http/plugins/time-budget.ts'
+import { createPause } from '#src/http/plugins/time-budget.ts'
 import { withDecimalPoint } from '#src/lib/csv.ts'
 import { waitInSteps } from '#src/lib/time-budget.ts'
 import type { Lookup, Reasons } from '#src/lookup/lookup.ts'
@@ -228,13 +228,12 @@ async function answerPoints(
   exchange: Exchange<Call>,
   count: (points: number) => void,
 ): Promise<FastifyReply> {
-  const { request, reply } = exchange
+  const { request } = exchange
   const preferred = mediaTypeOfBody(request)
   const format = negotiateFormat(exchange, FORMATS, { preferred })
   const asked = await withReleaseNamed(lookup, [product], request.body, exchange)
-  const gone = createClientSignal(reply)
-  const pause = () => exchange.nextSlice(gone)
-  const question = await readQuestion({ product, request: asked, pause }, readRules, exchange)
+  const own = { product, request: asked, pause: createPause(exchange) }
+  const question = await readQuestion(own, readRules, exchange)
   const advice = await waitInSteps(
     exchange.app.config.STATEMENT_TIMEOUT_MS,
     (wait) => adviseBatch(lookup, question, exchange.clientKey, wait),

@@ -20,6 +20,7 @@ import {
   type Answer,
   type AnswerFormat,
   answerFrom,
+  JSON_ANSWER,
   type Members,
   preferredFormat,
   readFormat,
@@ -46,13 +47,13 @@ interface PointQuestion {
 export type PointAdvisor = ReturnType<typeof createPointAdvisor>
 
 export function createPointAdvisor(lookup: Lookup, record: RecordAdvisory) {
-  /** Answers by the reply; an Idempotency-Key by the body that it returns. */
+  /** Sends the answer, but for JSON with an Idempotency-Key: it returns the body of that. */
   function answer(exchange: Exchange, question: PointQuestion): Promise<Members> | undefined {
     const { request, reply } = exchange
     const send = (found: Answer | Error) => sendAtEnd(reply, () => sendPoint(exchange, question, found))
     if (isIdempotent(request)) {
       const body = request.server.once(exchange, () => describeKept(exchange, question))
-      if (question.format.members !== 'left out') return body
+      if (question.format === JSON_ANSWER) return body
       body.then((found) => send(answerFrom(found)), send)
       return undefined
     }

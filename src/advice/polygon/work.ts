@@ -3,7 +3,7 @@ import { ApiError, databaseUnavailable } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
-import { createClientSignal, type Deadline, startDeadline, tooSlow } from '#src/http/plugins/time-budget.ts'
+import { createPause, type Deadline, startDeadline, tooSlow } from '#src/http/plugins/time-budget.ts'
 import { type ClientKey, createLimiter, type Limiter, type Pause, sharedWork } from '#src/lib/limiter.ts'
 import { createDeadline, createWait, type Wait } from '#src/lib/time-budget.ts'
 import { type Computation, readTiles } from './tiles.ts'
@@ -91,7 +91,6 @@ export class ComputingQueue {
    */
   workOf(exchange: Exchange): LongWork {
     const { app, reply } = exchange
-    const gone = createClientSignal(reply)
     return {
       wait: (step) => exchange.wait(step),
       waitForPermit: (step) => exchange.withDatabasePermit(step),
@@ -100,7 +99,7 @@ export class ComputingQueue {
         return app.goOnWithPermit(exchange, step)
       },
       note: (write) => app.noteWithPermit(reply.request, write),
-      pause: () => exchange.nextSlice(gone),
+      pause: createPause(exchange),
       compute: (task) =>
         this.#untilAbort(startDeadline(reply), (deadline) =>
           this.#compute(exchange, deadline, () => 0, task),

@@ -24,7 +24,7 @@ import {
 } from '#src/http/formats.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { readQuery } from '#src/http/parameters.ts'
-import { createClientSignal, startDeadline, tooSlow } from '#src/http/plugins/time-budget.ts'
+import { createPause, startDeadline, tooSlow } from '#src/http/plugins/time-budget.ts'
 import { createLimiter } from '#src/lib/limiter.ts'
 import { ChangesCsv, ChangesParams, ChangesQuery, changesComponents, ReleaseChanges } from './schemas.ts'
 import { CHANGE_WRITERS } from './writing.ts'
@@ -89,8 +89,7 @@ export async function comparison(app: App): Promise<void> {
       const comparison = await queue.run(clientKey, begin, deadline.signal).finally(deadline.end)
       attach(reply, mediaType, 'changes')
       reply.type(`${mediaType}; charset=utf-8`)
-      const gone = createClientSignal(reply)
-      const writing = { pause: () => app.slices.next(clientKey, gone), pieceLength: PIECE_LENGTH }
+      const writing = { pause: createPause(request.exchange), pieceLength: PIECE_LENGTH }
       const writer = CHANGE_WRITERS[name as keyof typeof CHANGE_WRITERS](comparison)
       return sendPieces(reply, [], writeItems(writer, listSlices(comparison), writing))
     },

@@ -9,7 +9,7 @@ import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { ID_RULE, isNumberId, validationError } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
-import { createClientSignal } from '#src/http/plugins/time-budget.ts'
+import { createPause } from '#src/http/plugins/time-budget.ts'
 import { isObject } from '#src/lib/json.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import {
@@ -85,8 +85,7 @@ async function addFields(
 ) {
   const { request } = keeping
   const { server } = request
-  const signal = createClientSignal(request.exchange.reply)
-  const pause = () => request.exchange.nextSlice(signal)
+  const pause = createPause(request.exchange)
   const read = createReader(keeping, pause)
   const refusals: RefusedField[] = []
   let [rows, refused, stored] = [0, 0, 0]

@@ -24,7 +24,7 @@ import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { declaredCharset } from '#src/http/plugins/body-parser.ts'
-import { createClientSignal, startDeadline } from '#src/http/plugins/time-budget.ts'
+import { createPause, startDeadline } from '#src/http/plugins/time-budget.ts'
 import { closedWith, openText } from '#src/lib/json.ts'
 import { createLimiter, type Pause } from '#src/lib/limiter.ts'
 import { roundAmount, roundDegrees } from '#src/lib/round.ts'
@@ -124,8 +124,7 @@ export async function fieldRoutes(app: App, core: Core): Promise<void> {
       const format = negotiateFormat(request.exchange, FORMATS, { named: request.query.format })
       const { collection: name } = request.params
       const row = await requireCollection(request.exchange, name)
-      const gone = createClientSignal(reply)
-      const pause = () => request.exchange.nextSlice(gone)
+      const pause = createPause(request.exchange)
       const read = (last: FieldCursor, limit: number) =>
         request.server.goOnWithPermit(request.exchange, () => listFields(db, row.id, last, limit))
       const write = format === CSV ? writeWkt : format.hasShapes ? writeGeoJson : undefined

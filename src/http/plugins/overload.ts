@@ -12,7 +12,7 @@ import { startDeadline } from './time-budget.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     /** See {@link Exchange}. */
-    withDatabasePermit<Result>(exchange: Exchange, work: () => Promise<Result>): Promise<Result>
+    withDatabasePermit<Result>(exchange: Exchange<unknown>, work: () => Promise<Result>): Promise<Result>
     /** The same for the rest of an answer: never refused for the length of the queue. */
     goOnWithPermit<Result>(exchange: Exchange, work: () => Promise<Result>): Promise<Result>
     /** Notes the outcome of a request without a permit: never refused, also without a client. */
@@ -55,9 +55,9 @@ export const overload = fp(
     app.decorateRequest('leaveDatabase', null)
     app.decorateRequest('sender', null)
 
-    async function enter({ request, reply, deadline, clientKey }: Exchange, queue?: Limiter) {
+    async function enter({ reply, deadline, clientKey }: Exchange<unknown>, queue?: Limiter) {
       // Reads have connections of their own at a replica.
-      const isRead = replica && request.routeOptions.config.onlyReads
+      const isRead = replica && reply.request.routeOptions.config.onlyReads
       const limited = queue ?? (isRead ? readLimiter : limiter)
       const { signal, end } = startDeadline(reply, deadline.left(), overloaded)
       return deadline.during(() => limited.enter(clientKey, signal)).finally(end)

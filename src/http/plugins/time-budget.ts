@@ -2,8 +2,9 @@ import type { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
-import type { Exchange } from '#src/http/exchange.ts'
+import type { Pause } from '#src/lib/limiter.ts'
 import { createDeadline } from '#src/lib/time-budget.ts'
+import type { Exchange } from '../exchange.ts'
 
 export type Deadline = ReturnType<typeof startDeadline>
 
@@ -47,6 +48,12 @@ export function whenOver({ request, reply: { raw } }: Exchange, callback: () => 
 /** A signal that is aborted when the client has the answer, or has gone. */
 export function createClientSignal(reply: FastifyReply): AbortSignal {
   return startDeadline(reply).signal
+}
+
+/** Makes the pause of long work: it lets other requests proceed, and ends with the client. */
+export function createPause(exchange: Exchange<unknown>): Pause {
+  const gone = createClientSignal(exchange.reply)
+  return () => exchange.nextSlice(gone)
 }
 
 /** One listener of each response and socket for all callbacks: Node warns of more than ten. */
