@@ -20,7 +20,7 @@ import { type Answer, answerFrom, readFormat, sendAnswer } from '../answer.ts'
 import { refuseProvenance } from '../bodies.ts'
 import { createPlaces, type Place, type Places } from '../location/place.ts'
 import type { PointAdvisor } from '../point/advise.ts'
-import type { PointSource } from '../point/answer.ts'
+import type { Topic } from '../point/answer.ts'
 import { documentErrors, documentTexts } from '../point/routes.ts'
 import { listStatisticKeys } from '../polygon/figures.ts'
 import { createOutline } from '../polygon/geometry.ts'
@@ -51,23 +51,23 @@ export function placeRoutes(
   const { readRules } = options
   const products = schemas.map(({ product }) => product)
   for (const [index, { product, request, response }] of schemas.entries()) {
-    const source = { products: [product], hasSections: false, readRules }
+    const topic = { products: [product], hasSections: false, readRules }
     const answer = Type.Union([ref(answers[index] as TObject), ref(response)])
-    app.route(placeRoute(app, source, request, answer, places, options))
+    app.route(placeRoute(app, topic, request, answer, places, options))
   }
-  const source = { products, hasSections: true, readRules }
-  app.route(placeRoute(app, source, app.additions.request, ref(answers.at(-1) as TObject), places, options))
+  const topic = { products, hasSections: true, readRules }
+  app.route(placeRoute(app, topic, app.additions.request, ref(answers.at(-1) as TObject), places, options))
 }
 
 function placeRoute(
   { additions }: App,
-  source: PointSource,
+  topic: Topic,
   request: TObject,
   answer: TSchema,
   places: Places,
   options: PlaceOptions,
 ) {
-  const { products, hasSections } = source
+  const { products, hasSections } = topic
   const [{ code, names, seasonal }] = products as [ProductDefinition]
   const name = hasSections ? 'Everything' : code.charAt(0).toUpperCase() + code.slice(1)
   const path = hasSections ? '' : `/${code}`
@@ -118,7 +118,7 @@ function placeRoute(
       note(call)
     }),
     handler: async ({ exchange }: Call, reply: FastifyReply) => {
-      await answerPlace({ source, places, options }, exchange)
+      await answerPlace({ topic, places, options }, exchange)
       return reply
     },
   } as const
@@ -146,25 +146,25 @@ function refusePosition({ query: sent }: FastifyRequest, path: string): void {
 }
 
 interface Parts {
-  source: PointSource
+  topic: Topic
   places: Places
   options: PlaceOptions
 }
 
 /** Finds the place of a text, and answers for it as for a point or for a region. */
 async function answerPlace(parts: Parts, exchange: Exchange<Call>): Promise<void> {
-  const { source, places, options } = parts
+  const { topic, places, options } = parts
   const { request } = exchange
   const { format: named, place: text, level, ...asked } = request.query
   const format = readFormat(request, asked, named)
-  const wish = { products: source.products, asked, keepsName: true }
+  const wish = { products: topic.products, asked, keepsName: true }
   try {
     const place = await places.findPlace(text, { country_code: asked.country_code, level }, exchange)
     const described = describePlace(text, place)
     if (place.kind === 'position') {
       const point = { ...asked, lat: place.lat, lng: place.lng }
       await fillPlace(point, parts, exchange)
-      options.points.answer(exchange, { source, point, format, place: described })
+      options.points.answer(exchange, { topic, point, format, place: described })
     } else {
       const answer = await adviseOnPlace(parts, place, asked, exchange)
       const members = { place: described, ...ignoredMember(request) }
@@ -176,7 +176,7 @@ async function answerPlace(parts: Parts, exchange: Exchange<Call>): Promise<void
 }
 
 async function adviseOnPlace(
-  { source, options }: Parts,
+  { topic, options }: Parts,
   place: Exclude<Place, { kind: 'position' }>,
   asked: Omit<PointRequest, 'lat' | 'lng'>,
   exchange: Exchange,
@@ -185,9 +185,9 @@ async function adviseOnPlace(
   const where = place.kind === 'area' ? place.area : createOutline(place.polygons)
   const name = asked.name ?? (place.kind === 'field' ? place.name : undefined)
   const country = place.kind === 'area' ? { country_code: place.area.countryCode } : {}
-  const question = { ...source, where, asked: { ...asked, ...(name && { name }), ...country } }
+  const question = { ...topic, where, asked: { ...asked, ...(name && { name }), ...country } }
   const { answer } = await adviseOnRegion(options, question, exchange)
-  return source.hasSections ? inFormOfPoint(answer, source.products) : answer
+  return topic.hasSections ? inFormOfPoint(answer, topic.products) : answer
 }
 
 /** An answer for all products has the form of that at a point: the location and the values alone. */
@@ -210,7 +210,7 @@ function inFormOfPoint(answer: Answer, products: readonly ProductDefinition[]): 
 /** Fills in the country of a position without one, and its crop where a product has crops. */
 async function fillPlace(
   point: PointRequest & LocatableRequest,
-  { source, options: { lookup } }: Parts,
+  { topic, options: { lookup } }: Parts,
   exchange: Exchange,
 ): Promise<void> {
   const { crop, release } = point
@@ -219,7 +219,7 @@ async function fillPlace(
     await lookup.places.fill(point, positionOf(point))
     await lookup.places.fillCrop(point)
   })
-  if (crop === undefined && !source.products.some(({ seasonal }) => seasonal)) delete point.crop
+  if (crop === undefined && !topic.products.some(({ seasonal }) => seasonal)) delete point.crop
 }
 
 function describePlace(asked: string, place: Place): object {

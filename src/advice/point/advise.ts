@@ -27,7 +27,7 @@ import {
   sendAnswer,
 } from '../answer.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
-import { createAnswer, type PointAnswer, type PointSource, type ProductOutcome } from './answer.ts'
+import { createAnswer, type PointAnswer, type ProductOutcome, type Topic } from './answer.ts'
 
 /**
  * The way of a point: its question, the release, the values of its pixels, the answer, the members that were asked for,
@@ -36,7 +36,7 @@ import { createAnswer, type PointAnswer, type PointSource, type ProductOutcome }
 
 /** What is asked about a point. */
 interface PointQuestion {
-  source: PointSource
+  topic: Topic
   /** As sent; the members of its release or of its place are filled in on the way. */
   point: PointRequest
   format: AnswerFormat
@@ -81,14 +81,14 @@ export function createPointAdvisor(lookup: Lookup, record: RecordAdvisory) {
   return {
     answer,
     post:
-      (source: PointSource) =>
+      (topic: Topic) =>
       ({ exchange, body }: FastifyRequest<{ Body: PointRequest }>) =>
-        answer(exchange, { source, point: body, format: preferredFormat(exchange.request) }),
+        answer(exchange, { topic, point: body, format: preferredFormat(exchange.request) }),
     get:
-      (source: PointSource) =>
+      (topic: Topic) =>
       ({ exchange, query }: FastifyRequest<{ Querystring: PointRequest & { format?: string } }>) => {
         const { format, ...point } = query
-        return answer(exchange, { source, point, format: readFormat(exchange.request, point, format) })
+        return answer(exchange, { topic, point, format: readFormat(exchange.request, point, format) })
       },
   }
 }
@@ -113,24 +113,24 @@ function mayBeInMemory(request: FastifyRequest, { point, format }: PointQuestion
 /** The answer from memory, or its error; undefined where the database is needed. */
 function readMemory(
   lookup: Lookup,
-  { source, point }: Pick<PointQuestion, 'source' | 'point'>,
+  { topic, point }: Pick<PointQuestion, 'topic' | 'point'>,
 ): PointAnswer | ApiError | undefined {
   if (asksForQuantities(point)) return undefined
   const position = positionOf(point)
-  if (source.hasSections && !lookup.places.fillFromMemory(point, position)) return undefined
+  if (topic.hasSections && !lookup.places.fillFromMemory(point, position)) return undefined
   const outcomes: ProductOutcome[] = []
-  for (const product of source.products) {
+  for (const product of topic.products) {
     const outcome = lookup.adviseFromMemory(readSeries(product, point), position)
     if (outcome === undefined) return undefined
     outcomes.push({ product, outcome })
   }
-  return createAnswer(source, point, outcomes, null)
+  return createAnswer(topic, point, outcomes, null)
 }
 
 /** The answer with the members that were asked for. @throws {ApiError} the reason for none */
 async function advise(lookup: Lookup, exchange: Exchange, question: PointQuestion): Promise<PointAnswer> {
   const { request, reply } = exchange
-  const { source, point, format } = question
+  const { topic, point, format } = question
   // The history has the preference as a parameter.
   if (format.members !== 'refused' && !point.provenance && prefers(request, 'return=provenance')) {
     point.provenance = true
@@ -141,7 +141,7 @@ async function advise(lookup: Lookup, exchange: Exchange, question: PointQuestio
   await findRelease(lookup, exchange, question)
   if (isTimed) await exchange.wait(lookup.current)
   const released = performance.now()
-  const answer = await answerPoint(lookup, source, point, exchange)
+  const answer = await answerPoint(lookup, topic, point, exchange)
   const whole = await withMembersAsked(exchange, question, answer)
   if (isTimed) sayTimes(exchange, released - started, performance.now() - released)
   return whole
@@ -151,7 +151,7 @@ async function advise(lookup: Lookup, exchange: Exchange, question: PointQuestio
 async function findRelease(
   lookup: Lookup,
   exchange: Exchange,
-  { source: { products, hasSections }, point }: PointQuestion,
+  { topic: { products, hasSections }, point }: PointQuestion,
 ): Promise<void> {
   const position = positionOf(point)
   if (point.release !== undefined) {
@@ -164,25 +164,25 @@ async function findRelease(
 /** The answer from memory, or else from the database. @throws {ApiError} the reason for none */
 export async function answerPoint(
   lookup: Lookup,
-  source: PointSource,
+  topic: Topic,
   point: PointRequest,
   exchange: Exchange,
 ): Promise<PointAnswer> {
   const answer =
-    readMemory(lookup, { source, point }) ??
-    (await exchange.wait(() => readDatabase(lookup, source, point, exchange)))
+    readMemory(lookup, { topic, point }) ??
+    (await exchange.wait(() => readDatabase(lookup, topic, point, exchange)))
   if (answer instanceof Error) throw answer
   return answer
 }
 
 async function readDatabase(
   lookup: Lookup,
-  source: PointSource,
+  topic: Topic,
   point: PointRequest,
   { clientKey }: Exchange,
 ): Promise<PointAnswer | ApiError> {
-  const { products, hasSections } = source
-  const rules = asksForQuantities(point) ? await source.readRules(point, products) : null
+  const { products, hasSections } = topic
+  const rules = asksForQuantities(point) ? await topic.readRules(point, products) : null
   const findNamed = await readNamed(lookup, point.release)
   const position = positionOf(point)
   async function findOutcome(product: ProductDefinition): Promise<ProductOutcome> {
@@ -193,7 +193,7 @@ async function readDatabase(
     const found = hasSections || rules ? lookup.adviseFromMemory(series, position) : undefined
     return { product, outcome: found ?? (await lookup.advise(series, position, clientKey)) }
   }
-  return createAnswer(source, point, await Promise.all(products.map(findOutcome)), rules)
+  return createAnswer(topic, point, await Promise.all(products.map(findOutcome)), rules)
 }
 
 /** Finds the release of a product among those that a request names, or why there is none; undefined without a list. */
@@ -235,14 +235,14 @@ async function withMembersAsked(
 async function keep(
   record: RecordAdvisory,
   exchange: Exchange,
-  { source, point }: PointQuestion,
+  { topic, point }: PointQuestion,
   answer: PointAnswer,
 ): Promise<PointAnswer> {
   const describe = () => {
-    const [first] = source.products as [ProductDefinition]
-    const seasonal = source.products.some((product) => product.seasonal)
+    const [first] = topic.products as [ProductDefinition]
+    const seasonal = topic.products.some((product) => product.seasonal)
     const { country_source: _, ...request } = point as PointRequest & LocatableRequest
-    const asked = source.hasSections ? { code: ALL_PRODUCTS, seasonal } : first
+    const asked = topic.hasSections ? { code: ALL_PRODUCTS, seasonal } : first
     const { product, countryCode, cropCode } = readSeries(asked, point)
     const { releases } = answer
     return {
@@ -261,12 +261,12 @@ async function keep(
 
 function sendPoint(exchange: Exchange, question: PointQuestion, found: Answer | Error) {
   const { request } = exchange
-  const { source, point, format, place } = question
+  const { topic, point, format, place } = question
   let answer = found
   if (!(answer instanceof Error) && (place || request.ignored !== null)) {
     answer = answer.withMembers({ ...(place && { place }), ...ignoredMember(request) })
   }
-  const { products } = source
+  const { products } = topic
   const link = citeLink(request, point)
   return sendAnswer(
     exchange,

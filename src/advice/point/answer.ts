@@ -20,7 +20,7 @@ import {
 import type { FieldArea } from '../quantities/plan.ts'
 import { combineReasons, createReason, type ProductReason } from './reasons.ts'
 
-export interface PointSource {
+export interface Topic {
   products: readonly ProductDefinition[]
   /** Whether each product has a section, and a missing country is that of the point. */
   hasSections: boolean
@@ -34,7 +34,7 @@ export interface ProductOutcome {
 
 /** What an answer follows from. */
 interface AnsweredPoint {
-  source: PointSource
+  topic: Topic
   point: PointRequest
   outcomes: readonly ProductOutcome[]
   /** The outcomes with values. */
@@ -80,7 +80,7 @@ export class PointAnswer implements Answer {
 
   /** With members of each product, in its section where there are sections. */
   withMembersOf(found: ReadonlyMap<ProductDefinition, Members>): PointAnswer {
-    if (this.#of.source.hasSections) return new PointAnswer(this.#of, this.#members, found)
+    if (this.#of.topic.hasSections) return new PointAnswer(this.#of, this.#members, found)
     return this.withMembers(Object.assign({}, ...found.values()))
   }
 
@@ -95,9 +95,9 @@ export class PointAnswer implements Answer {
 
   /** With the columns that batches have. */
   writeTable(): string {
-    const { source, point, advice, rules } = this.#of
+    const { topic, point, advice, rules } = this.#of
     const { name = POINT_DEFAULTS.name, lat, lng } = point
-    const [product] = source.products as [ProductDefinition]
+    const [product] = topic.products as [ProductDefinition]
     const { release, values } = advice[0] as PointAdvice
     const place = { name, lat, lng, ...makeReleaseMembers(release) }
     const cells = nameCells(valueColumns(product, release, point.condition), values)
@@ -105,7 +105,7 @@ export class PointAnswer implements Answer {
   }
 
   #describeOwn(): Members {
-    const { source, point, outcomes, rules } = this.#of
+    const { topic, point, outcomes, rules } = this.#of
     const location = describeLocation(point)
     const sections = outcomes.map(({ product, outcome }) => {
       if (outcome instanceof ApiError) return createReason(product, outcome)
@@ -115,7 +115,7 @@ export class PointAnswer implements Answer {
         : makePointData(product, release, values)
       return { ...data, ...this.#ofProducts?.get(product) }
     })
-    if (!source.hasSections) return { location, ...sections[0] }
+    if (!topic.hasSections) return { location, ...sections[0] }
     const named = outcomes.map(({ product }, index) => [product.code, sections[index]])
     return { location, ...this.#describePlace(), ...Object.fromEntries(named) }
   }
@@ -127,9 +127,9 @@ export class PointAnswer implements Answer {
 
   /** The same as JSON, faster than from the object. */
   #writeOwn(): string {
-    const { source, point, outcomes, advice, rules } = this.#of
+    const { topic, point, outcomes, advice, rules } = this.#of
     if (rules) return JSON.stringify(this.#describeOwn())
-    if (!source.hasSections) {
+    if (!topic.hasSections) {
       const { release, values } = advice[0] as PointAdvice
       return release.writer.writePoint(point, values)
     }
@@ -168,7 +168,7 @@ export function describeCountry(
 
 /** The answer of outcomes; without any value the most telling reason, with all of them in the details. */
 export function createAnswer(
-  source: PointSource,
+  topic: Topic,
   point: PointRequest,
   outcomes: readonly ProductOutcome[],
   rules: QuantityRules | null,
@@ -182,10 +182,10 @@ export function createAnswer(
     }
     // An invalid request is invalid for all products, but each release has its own conditions.
     const isOfAll = outcome.code === 'INVALID_PARAMETERS' && outcome.details?.[0]?.field !== 'condition'
-    if (!source.hasSections || isOfAll) return outcome
+    if (!topic.hasSections || isOfAll) return outcome
     reasons.push({ product, reason: outcome })
   }
-  if (advice.length > 0) return new PointAnswer({ source, point, outcomes, advice, rules })
+  if (advice.length > 0) return new PointAnswer({ topic, point, outcomes, advice, rules })
 
   return combineReasons(reasons)
 }

@@ -21,9 +21,9 @@ import { isObject } from '#src/lib/json.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { ReadRules } from '../quantities/compute.ts'
 import { createPointAdvisor, type PointAdvisor } from './advise.ts'
-import type { PointSource } from './answer.ts'
+import type { Topic } from './answer.ts'
 
-interface PointEndpoint extends PointSource {
+interface PointEndpoint extends Topic {
   path: string
   /** The beginning of its operation ids. */
   name: string

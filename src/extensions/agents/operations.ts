@@ -71,8 +71,8 @@ export function createOperations(app: App, core: RegionParts) {
       /** As `/advisory/{product}/point`, or `/advisory/point` without a product. */
       async advisePoint(product: ProductDefinition | null, point: PointRequest): Promise<SourcedAnswer> {
         const products = product ? [product] : app.products.list
-        const source = { products, hasSections: !product, readRules }
-        const answer = await answerPoint(lookup, source, point, exchange)
+        const topic = { products, hasSections: !product, readRules }
+        const answer = await answerPoint(lookup, topic, point, exchange)
         return {
           body: answer.describe(),
           sources: answer.advice.map(({ release }) => releaseSource(release)),

@@ -45,7 +45,7 @@ export async function advise(
   const { lookup, readRules } = parts
   const { crop, input } = subject
   const products = subject.products.map(parts.app.products.of)
-  const source = { products, hasSections: true, readRules }
+  const topic = { products, hasSections: true, readRules }
   const asked = { ...(crop && { crop }), ...(size && { area: size }), ...(condition && { condition }) }
 
   async function adviseAtPoint() {
@@ -54,11 +54,11 @@ export async function advise(
     if (!lookup.places.fillFromMemory(point, position)) {
       await exchange.wait(() => lookup.places.fill(point, position))
     }
-    return { products, answer: await answerPoint(lookup, source, point, exchange) }
+    return { products, answer: await answerPoint(lookup, topic, point, exchange) }
   }
 
   const { area: where } = place
-  const question = where && { ...source, where, asked: { country_code: where.countryCode, ...asked } }
+  const question = where && { ...topic, where, asked: { country_code: where.countryCode, ...asked } }
   const { products: answered, answer } = await (question
     ? adviseOnRegion(parts, question, exchange)
     : adviseAtPoint())
