@@ -49,8 +49,6 @@ export interface AnswerWish {
 export interface WrittenAnswer {
   text: string
   contentType: string
-  /** Its entity tag; by default that of the text. */
-  tag?: string
   /** Of a text for people. */
   language?: string
 }
@@ -130,10 +128,11 @@ export function sendAnswer(
     request.errorCode = code
     return sendText(reply.code(status), written)
   }
-  const { text, tag } = written as WrittenAnswer
+  const { text, language } = written as WrittenAnswer
   const { releases } = answer
   if (releases.length > 0) reply.header('advisory-release', releases.join(', '))
-  if (mayBeShared(exchange) && allowCaching(exchange, tag ?? entityTag(text))) return reply.code(304).send()
+  const parts = language ? [language, text] : [text]
+  if (mayBeShared(exchange) && allowCaching(exchange, entityTag(...parts))) return reply.code(304).send()
   if (wish.link) reply.header('link', wish.link)
   return sendText(reply, written as WrittenAnswer)
 }

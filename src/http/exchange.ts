@@ -98,9 +98,9 @@ export class Exchange<Request = FastifyRequest> {
     return this.app.withDatabasePermit(this, work)
   }
 
-  /** Notes an outcome at the database, without a permit: never refused, also without a client. */
+  /** Notes an outcome at the database, in a queue of its own: never refused, also without a client. */
   note(work: () => Promise<void>): Promise<void> {
-    return this.wait(() => this.app.noteWithPermit(this.reply.request, work))
+    return this.wait(() => this.app.noteOutcome(this.reply.request, work))
   }
 
   /** Waits for the next slice of the event loop, after those of other callers. @param signal ends the wait */

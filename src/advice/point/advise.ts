@@ -52,7 +52,7 @@ export function createPointAdvisor(lookup: Lookup, record: RecordAdvisory) {
     const { request, reply } = exchange
     const send = (found: Answer | Error) => sendAtEnd(reply, () => sendPoint(exchange, question, found))
     if (isIdempotent(request)) {
-      const body = request.server.once(exchange, () => describeKept(exchange, question))
+      const body = request.server.once(exchange, () => makeKeptBody(exchange, question))
       if (question.format === JSON_ANSWER) return body
       body.then((found) => send(answerFrom(found)), send)
       return undefined
@@ -72,7 +72,7 @@ export function createPointAdvisor(lookup: Lookup, record: RecordAdvisory) {
     return keep(record, exchange, question, found)
   }
 
-  async function describeKept(exchange: Exchange, question: PointQuestion): Promise<Members> {
+  async function makeKeptBody(exchange: Exchange, question: PointQuestion): Promise<Members> {
     const kept = await adviseAndKeep(exchange, question)
     exchange.reply.header('advisory-release', kept.releases.join(', '))
     return { ...kept.describe(), ...ignoredMember(exchange.request) }

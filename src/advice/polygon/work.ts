@@ -98,7 +98,7 @@ export class ComputingQueue {
         exchange.renewDeadline()
         return app.goOnWithPermit(exchange, step)
       },
-      note: (write) => app.noteWithPermit(reply.request, write),
+      note: (write) => app.noteOutcome(reply.request, write),
       pause: createPause(exchange),
       compute: (task) =>
         this.#untilAbort(startDeadline(reply), (deadline) =>

@@ -138,7 +138,7 @@ export function createReceiver(parts: MessageParts) {
     try {
       return await answerClaimed(parts, message, arrival)
     } catch (error) {
-      app.noteWithPermit(exchange.request, () => abandonMessage(writer, received)).catch(() => {})
+      app.noteOutcome(exchange.request, () => abandonMessage(writer, received)).catch(() => {})
       throw error
     }
   }
@@ -267,7 +267,7 @@ async function store(
 ): Promise<string> {
   const written = channel.write(answered)
   await exchange.wait(() =>
-    app.noteWithPermit(exchange.request, () => storeReply(app.database.writer, received, written, answered)),
+    app.noteOutcome(exchange.request, () => storeReply(app.database.writer, received, written, answered)),
   )
   return written
 }

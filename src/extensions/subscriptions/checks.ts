@@ -14,7 +14,7 @@ export const checks: Checks<CheckedDatabase> = {
         const sentence = 'WEBHOOK_ALLOW_PRIVATE lets every account send requests to hosts of this network.'
         return warning(sentence, 'Leave it out wherever others have accounts.')
       }
-      const begin = `${active} ${active === 1 ? 'subscription is' : 'subscriptions are'} told of changes`
+      const begin = `${active} ${active === 1 ? 'subscription gets' : 'subscriptions get'} changes`
       if (disabled + failing === 0) return ok(`${begin}.`)
       return note(
         `${begin}, of which ${failing} cannot be reached at the moment; ${disabled} are disabled.`,

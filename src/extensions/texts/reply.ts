@@ -2,7 +2,6 @@ import type { Answer, AnswerText, AnswerWish, WrittenAnswer } from '#src/advice/
 import { UnknownPlace } from '#src/advice/location/place.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { entityTag } from '#src/http/entity-tags.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { preferredLanguage } from '#src/http/request.ts'
 import { composeText, inOneLine } from './compose.ts'
@@ -32,7 +31,7 @@ function writeText(
     ? writeReason(answer, texts, maxSegments)
     : composeText(products, answer.describe(), texts, maxSegments, keepsName)
   if (text === undefined) return undefined
-  return { text, contentType: 'text/plain; charset=utf-8', language, tag: entityTag(language, text) }
+  return { text, contentType: 'text/plain; charset=utf-8', language }
 }
 
 /** Why there is no answer, with the codes to choose from as far as they fit; undefined where only a program can mend it. */

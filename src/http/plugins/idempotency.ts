@@ -38,7 +38,7 @@ function createAttempts(app: App, records: IdempotencyRecords) {
   /** Waits for a note within the share of optional parts; a late note goes on. */
   async function note(exchange: Exchange, work: () => Promise<void>): Promise<void> {
     const { request } = exchange
-    const noting = takesOwnPermit(request) ? request.server.noteWithPermit(request, work) : work()
+    const noting = takesOwnPermit(request) ? request.server.noteOutcome(request, work) : work()
     const noted = noting.catch((error) => {
       app.logFailure(error, NOT_NOTED, request.log)
       if (databaseError(error)) noteLate(work)

@@ -15,8 +15,8 @@ declare module 'fastify' {
     withDatabasePermit<Result>(exchange: Exchange<unknown>, work: () => Promise<Result>): Promise<Result>
     /** The same for the rest of an answer: never refused for the length of the queue. */
     goOnWithPermit<Result>(exchange: Exchange, work: () => Promise<Result>): Promise<Result>
-    /** Notes the outcome of a request without a permit: never refused, also without a client. */
-    noteWithPermit(request: FastifyRequest, note: () => Promise<void>): Promise<void>
+    /** Notes the outcome of a request, in a queue of its own: never refused, also without a client. */
+    noteOutcome(request: FastifyRequest, note: () => Promise<void>): Promise<void>
   }
   interface FastifyRequest {
     leaveDatabase: (() => void) | null
@@ -72,7 +72,7 @@ export const overload = fp(
 
     app.decorate('withDatabasePermit', withPermitOf())
     app.decorate('goOnWithPermit', withPermitOf(goingOn))
-    app.decorate('noteWithPermit', (request, note) => notes.run(clientKeyOf(request), note))
+    app.decorate('noteOutcome', (request, note) => notes.run(clientKeyOf(request), note))
 
     app.addHook('onRoute', (route) => {
       if (route.config?.takesOwnPermit) return
