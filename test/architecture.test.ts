@@ -309,7 +309,7 @@ describe('the source', () => {
       'src/data/relations.ts',
       'src/data/sql.ts',
       // Only looks.
-      'src/cli/doctor/index.ts',
+      'src/extensions/doctor/command.ts',
       // Reads from a stream, which cannot be read twice.
       'src/ingest/boundaries/replace.ts',
     ])

@@ -6,12 +6,12 @@ import type { Extension } from '#src/extensions/extension.ts'
 import { EXTENSIONS } from '#src/extensions/index.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { VERSION } from '#src/lib/version.ts'
-import type { CheckedDatabase, Checks } from './doctor/finding.ts'
+import type { CheckedDatabase, Checks } from './findings.ts'
 import { EXIT, ExitWith } from './terminal.ts'
 
 /** In the order of the help. Commands are imported on demand, for a quick start. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
-  ['doctor', async () => (await import('./doctor/index.ts')).createDoctorCommand(listChecks)],
+  ['doctor', async () => (await import('#src/extensions/doctor/command.ts')).createDoctorCommand(listChecks)],
   ['migrate', async () => (await import('./database-commands.ts')).migrateCommand],
   ['grants', async () => (await import('./database-commands.ts')).grantsCommand],
   ['ingest', async () => (await import('./ingest.ts')).ingestCommand],

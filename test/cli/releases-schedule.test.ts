@@ -4,9 +4,9 @@ import { publishDue } from '#src/ingest/publish.ts'
 import { smooth, writeField } from '#test/ingest/checks/rasters.ts'
 import { manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { createTestDatabase, type TestDatabase, withDatabase } from '#test/setup/database.ts'
+import { examine } from '#test/setup/examination.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { transcribe } from '#test/setup/transcript.ts'
-import { examine } from './examination.ts'
 
 /** Has the time of what is scheduled come, with nothing allowed; a service that runs then looks for what is due. */
 const letTimePass = (testDatabase: TestDatabase, { serviceRuns = false } = {}) =>

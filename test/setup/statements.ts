@@ -12,8 +12,8 @@ const NAME = /^(?:export )?(?:async )?(?:function\*? |const |class )(\w+)/gm
 
 /** Statements that tests of the embedded database do not reach, each with the reason. */
 const ELSEWHERE: Record<string, string> = {
-  'src/cli/doctor/queries.ts fillTemporarily': 'looks for room on the disk of a server',
-  'src/cli/doctor/queries.ts findReplay': 'asks a replica, which the embedded database never has',
+  'src/extensions/doctor/queries.ts fillTemporarily': 'looks for room on the disk of a server',
+  'src/extensions/doctor/queries.ts findReplay': 'asks a replica, which the embedded database never has',
 }
 
 /** Statements of loaded modules, and whether they ran, by `FILE FUNCTION NUMBER`. */

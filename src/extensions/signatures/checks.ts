@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto'
-import { type CheckedDatabase, type Checks, ok, warning } from '#src/cli/doctor/finding.ts'
+import { type CheckedDatabase, type Checks, ok, warning } from '#src/cli/findings.ts'
 import { identifyKey } from './signing.ts'
 import { findSigningKey } from './signing-queries.ts'
 

@@ -1,4 +1,4 @@
-import { answer, type CheckedDatabase, type Checks, note, ok, warning } from '#src/cli/doctor/finding.ts'
+import { answer, type CheckedDatabase, type Checks, note, ok, warning } from '#src/cli/findings.ts'
 import { spanText } from '#src/cli/table.ts'
 import { findDeliveryState } from './queries.ts'
 

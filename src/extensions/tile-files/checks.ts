@@ -1,4 +1,4 @@
-import { type CheckedDatabase, type Checks, error, note, ok, unknown } from '#src/cli/doctor/finding.ts'
+import { type CheckedDatabase, type Checks, error, note, ok, unknown } from '#src/cli/findings.ts'
 import { someNames } from '#src/cli/table.ts'
 import { StorageUnavailable } from '#src/data/failures.ts'
 import { formatError } from '#src/lib/promises.ts'

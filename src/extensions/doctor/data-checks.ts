@@ -3,14 +3,23 @@ import { isStale } from '#schemas/products/define.ts'
 import { listCountryEntries } from '#src/catalog/reference-queries.ts'
 import { listReleases } from '#src/catalog/release-queries.ts'
 import { listSchedules } from '#src/catalog/schedule-queries.ts'
+import {
+  answer,
+  type CheckedDatabase,
+  type Checks,
+  error,
+  note,
+  ok,
+  rows,
+  warning,
+} from '#src/cli/findings.ts'
+import { sizeText, someNames, spanText, timeText } from '#src/cli/table.ts'
 import { listStores } from '#src/data/tiles/stores.ts'
 import { readTotalLimit } from '#src/history/recorder.ts'
 import { sumHistories } from '#src/history/recording-queries.ts'
 import { findRetention } from '#src/history/retention-queries.ts'
 import { listUnsummarised } from '#src/ingest/queries.ts'
 import { isoMonth } from '#src/lib/dates.ts'
-import { sizeText, someNames, spanText, timeText } from '../table.ts'
-import { answer, type CheckedDatabase, type Checks, error, note, ok, rows, warning } from './finding.ts'
 import * as queries from './queries.ts'
 
 export const DATA_CHECKS: Checks<CheckedDatabase> = {

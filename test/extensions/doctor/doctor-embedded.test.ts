@@ -1,8 +1,8 @@
 // Runs on the embedded database alone: there are other things to say of it.
 import { describe, expect, test } from 'vitest'
 import { closeToOthers, lockFolder } from '#src/data/embedded/cluster.ts'
+import { examine } from '#test/setup/examination.ts'
 import { ownDatabase } from '#test/setup/open-service.ts'
-import { examine } from './examination.ts'
 
 const testDatabase = ownDatabase('empty')
 

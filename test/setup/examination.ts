@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import type { DoctorReport } from '#src/cli/doctor/finding.ts'
-import { runAgro } from '#test/setup/cli.ts'
-import type { TestDatabase } from '#test/setup/database.ts'
+import type { DoctorReport } from '#src/cli/findings.ts'
+import { runAgro } from './cli.ts'
+import type { TestDatabase } from './database.ts'
 
 const LEVELS = ['ok', 'note', 'unknown', 'warning', 'error']
 

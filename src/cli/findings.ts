@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import type { Config } from '#src/config.ts'
 import type { Database } from '#src/data/client.ts'
 import type { Trx } from '#src/data/tables.ts'
-import { printable } from '../table.ts'
+import { printable } from './table.ts'
 
 /** From the best to the worst, with the exit codes of Nagios plugins. `unknown`: the check failed. */
 const LEVELS = {

@@ -1,18 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely, PostgresDialect } from 'kysely'
-import { type Config, loadConfig, loadEnvironmentFile } from '#src/config.ts'
-import { type Cluster, DatabaseUnreachable, openCluster } from '#src/data/client.ts'
-import { FolderInUse } from '#src/data/embedded/cluster.ts'
-import { isDatabaseUnavailable } from '#src/data/failures.ts'
-import type { Db } from '#src/data/tables.ts'
-import { OperatorError } from '#src/errors.ts'
-import { formatError, readErrorCode } from '#src/lib/promises.ts'
-import { VERSION } from '#src/lib/version.ts'
-import { command } from '../command.ts'
-import { ExitWith, print, whileShown } from '../terminal.ts'
-import { NO_SCHEMA, SCHEMA_CHECKS, SERVER_CHECKS, SETTINGS_CHECKS } from './checks.ts'
-import { DATA_CHECKS } from './data-checks.ts'
+import { command } from '#src/cli/command.ts'
 import {
   type CheckedDatabase,
   type CheckResults,
@@ -23,7 +12,18 @@ import {
   reportText,
   summarise,
   unknown,
-} from './finding.ts'
+} from '#src/cli/findings.ts'
+import { ExitWith, print, whileShown } from '#src/cli/terminal.ts'
+import { type Config, loadConfig, loadEnvironmentFile } from '#src/config.ts'
+import { type Cluster, DatabaseUnreachable, openCluster } from '#src/data/client.ts'
+import { FolderInUse } from '#src/data/embedded/cluster.ts'
+import { isDatabaseUnavailable } from '#src/data/failures.ts'
+import type { Db } from '#src/data/tables.ts'
+import { OperatorError } from '#src/errors.ts'
+import { formatError, readErrorCode } from '#src/lib/promises.ts'
+import { VERSION } from '#src/lib/version.ts'
+import { NO_SCHEMA, SCHEMA_CHECKS, SERVER_CHECKS, SETTINGS_CHECKS } from './checks.ts'
+import { DATA_CHECKS } from './data-checks.ts'
 
 /** For an answer of the database, and of the files. */
 const QUESTION_MS = 10_000
