@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { MAX_LEVEL } from '#schemas/areas.ts'
-import { type Config, loadConfig } from '#src/config.ts'
+import { type Config, loadConfig, loadEnvironmentFile } from '#src/config.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
 import { type Database, openCluster } from '#src/data/client.ts'
 import { migrate } from '#src/data/migrate.ts'
@@ -22,6 +22,8 @@ interface Declaration<Options extends Output, Parameters extends unknown[]> {
   options?: readonly (Option | readonly [flags: string, description: string])[]
   help?: string
   examples: readonly string[]
+  /** Reports wrong settings itself. */
+  reportsSettings?: boolean
   /** Works on the schema as it is. */
   look?(database: Database, options: Options, ...parameters: Parameters): Promise<CommandAnswer | undefined>
   /** Migrates the schema first, unless MIGRATE_ON_START leaves that to `agro migrate`. */
@@ -34,7 +36,7 @@ export function command<Options extends Output, Parameters extends unknown[]>(
   declared: Declaration<Options, Parameters>,
 ): Command {
   const { usage, description, parameters = [], options = [], help, examples } = declared
-  const { look, change, run } = declared
+  const { look, change, run, reportsSettings = false } = declared
   const [name, ...names] = usage.split(' ') as [string, ...string[]]
   const made = new Command(name).description(description)
   for (const [index, parameter] of names.entries()) made.argument(parameter, parameters[index])
@@ -43,6 +45,7 @@ export function command<Options extends Output, Parameters extends unknown[]>(
   }
   if (help) made.addHelpText('after', help)
   return withExamples(made, examples).action(async (...called: unknown[]) => {
+    if (!reportsSettings) loadEnvironmentFile()
     // Commander appends the options and the command.
     const given = called.at(-2) as Options
     const values = called.slice(0, -2) as Parameters

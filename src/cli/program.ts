@@ -6,12 +6,10 @@ import type { Extension } from '#src/extensions/extension.ts'
 import { EXTENSIONS } from '#src/extensions/index.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { VERSION } from '#src/lib/version.ts'
-import type { CheckedDatabase, Checks } from './findings.ts'
 import { EXIT, ExitWith } from './terminal.ts'
 
 /** In the order of the help. Commands are imported on demand, for a quick start. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
-  ['doctor', async () => (await import('#src/extensions/doctor/command.ts')).createDoctorCommand(listChecks)],
   ['migrate', async () => (await import('./database-commands.ts')).migrateCommand],
   ['grants', async () => (await import('./database-commands.ts')).grantsCommand],
   ['ingest', async () => (await import('./ingest.ts')).ingestCommand],
@@ -37,19 +35,16 @@ function findExtensions(): { on: readonly Extension[]; unreadable?: string } {
   }
 }
 
-/** The checks of the extensions that are on, for `agro doctor`. */
-async function listChecks(): Promise<Checks<CheckedDatabase>> {
-  const checks = await Promise.all(findExtensions().on.map((extension) => extension.checks?.()))
-  return Object.assign({}, ...checks)
-}
-
 /** @param called the only command to load */
 export async function createProgram(called?: string): Promise<Command> {
   const all = new Map(COMMANDS)
   const { on, unreadable } = findExtensions()
   for (const extension of EXTENSIONS) {
     for (const [path, load] of Object.entries(extension.commands ?? {}))
-      all.set(path, on.includes(extension) ? load : async () => createSwitchedOff(path, extension.name))
+      all.set(
+        path,
+        on.includes(extension) ? () => load(on) : async () => createSwitchedOff(path, extension.name),
+      )
   }
   const names = [...all.keys()]
   const wanted = names.filter((name) => !names.includes(called ?? '') || name.split(' ')[0] === called)
@@ -103,10 +98,6 @@ Exit codes:
   ${EXIT.interrupted}  ended by Ctrl-C, once what it had begun is undone
 Those of \`agro doctor\` are its own.`,
     )
-    .hook('preAction', (_program, command) => {
-      // The doctor reports wrong settings itself.
-      if (command.name() !== 'doctor') loadEnvironmentFile()
-    })
 }
 
 export function commandsBelow(command: Command): Command[] {

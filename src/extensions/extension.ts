@@ -104,9 +104,9 @@ export interface Extension extends SettingsOwner {
   deletions?: Record<string, Schedule & { piece(db: Db): ReturnType<Piece> }>
   /** What it has of accounts. */
   accounts?: AccountData
-  /** Of `agro`, by name: `users reset-2fa` is one of the group `users`. */
-  commands?: Record<string, () => Promise<Command>>
-  /** Of `agro doctor`. */
+  /** Of `agro`, by name: `users reset-2fa` is one of the group `users`. They get the extensions that are on. */
+  commands?: Record<string, (on: readonly Extension[]) => Promise<Command>>
+  /** Of a database with a schema, for `agro doctor`. */
   checks?(): Promise<Checks<CheckedDatabase>>
 }
 

@@ -1,6 +1,7 @@
 import { agents } from './agents/index.ts'
 import { changes } from './changes/index.ts'
 import { citations } from './citations/index.ts'
+import { doctor } from './doctor/index.ts'
 import { listed } from './extension.ts'
 import { fields } from './fields/index.ts'
 import { messages } from './messages/index.ts'
@@ -22,6 +23,7 @@ export const EXTENSIONS = listed([
   agents,
   changes,
   citations,
+  doctor,
   fields,
   messages,
   packs,

@@ -1,7 +1,13 @@
 import { expect } from 'vitest'
-import type { DoctorReport } from '#src/cli/findings.ts'
+import type { CheckResult } from '#src/cli/findings.ts'
 import { runAgro } from './cli.ts'
 import type { TestDatabase } from './database.ts'
+
+/** Of `agro doctor`. */
+interface Report {
+  status: string
+  findings: ({ group: string; check: string } & CheckResult)[]
+}
 
 const LEVELS = ['ok', 'note', 'unknown', 'warning', 'error']
 
@@ -12,7 +18,7 @@ export async function examine(
 ) {
   const environment = { ...testDatabase.environment, ...settings }
   const { code, stdout, stderr } = await runAgro({ environment }, 'doctor', '--json')
-  const report: DoctorReport = JSON.parse(stdout)
+  const report: Report = JSON.parse(stdout)
   expect(report).toStrictEqual({
     status: expect.any(String),
     checked_at: expect.any(String),

@@ -6,11 +6,8 @@ import {
   type CheckedDatabase,
   type CheckResults,
   type Checks,
-  type DoctorReport,
   error,
   ok,
-  reportText,
-  summarise,
   unknown,
 } from '#src/cli/findings.ts'
 import { ExitWith, print, whileShown } from '#src/cli/terminal.ts'
@@ -22,18 +19,18 @@ import type { Db } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
 import { VERSION } from '#src/lib/version.ts'
+import type { Extension } from '../extension.ts'
 import { NO_SCHEMA, SCHEMA_CHECKS, SERVER_CHECKS, SETTINGS_CHECKS } from './checks.ts'
 import { DATA_CHECKS } from './data-checks.ts'
+import { type DoctorReport, reportText, summarise } from './report.ts'
 
 /** For an answer of the database, and of the files. */
 const QUESTION_MS = 10_000
 
-/** Those of extensions, of a database with a schema. */
-type ListChecks = () => Promise<Checks<CheckedDatabase>>
-
 type NamedFinding = DoctorReport['findings'][number]
 
-export const createDoctorCommand = (listChecks: ListChecks) =>
+/** @param on the extensions whose checks it makes, too */
+export const createDoctorCommand = (on: readonly Extension[]) =>
   command({
     usage: 'doctor',
     description: 'Check the settings, the database and the releases, and say what to do. Changes nothing.',
@@ -41,8 +38,9 @@ export const createDoctorCommand = (listChecks: ListChecks) =>
 Each finding is ok, a note, a warning, an error, or unknown where it could not be looked at. Exit codes, as
 monitoring takes them: 2 there is an error, 1 a warning, 3 something is unknown, 0 none of these.`,
     examples: ['agro doctor', 'agro doctor --json'],
+    reportsSettings: true,
     async run(output) {
-      const findings = await whileShown('looking', examineAll(listChecks))
+      const findings = await whileShown('looking', examineAll(on))
       const { status, exitCode } = summarise(findings)
       const report: DoctorReport = { status, checked_at: new Date().toISOString(), findings }
       print(output, report, reportText(report, Boolean(process.stdout.isTTY && !process.env.NO_COLOR)))
@@ -50,7 +48,7 @@ monitoring takes them: 2 there is an error, 1 a warning, 3 something is unknown,
     },
   })
 
-async function examineAll(listChecks: ListChecks): Promise<NamedFinding[]> {
+async function examineAll(on: readonly Extension[]): Promise<NamedFinding[]> {
   const service = `The service is ${VERSION}, on Node ${process.versions.node}.`
   const program = nameFindings('versions.service', ok(service))
   let config: Config
@@ -61,14 +59,10 @@ async function examineAll(listChecks: ListChecks): Promise<NamedFinding[]> {
     const finding = error(formatError(caught), 'Mend this setting: the service does not start before.')
     return [...program, ...nameFindings('settings.configuration', finding)]
   }
-  return [
-    ...program,
-    ...(await examine(SETTINGS_CHECKS, config)),
-    ...(await examineDatabase(config, listChecks)),
-  ]
+  return [...program, ...(await examine(SETTINGS_CHECKS, config)), ...(await examineDatabase(config, on))]
 }
 
-async function examineDatabase(config: Config, listChecks: ListChecks): Promise<NamedFinding[]> {
+async function examineDatabase(config: Config, on: readonly Extension[]): Promise<NamedFinding[]> {
   // Opening it would create one.
   if (config.DATABASE_URL === undefined && !existsSync(join(config.DATA_DIR, 'postgres'))) {
     const sentence = `There is no embedded database in ${config.DATA_DIR}.`
@@ -100,7 +94,8 @@ async function examineDatabase(config: Config, listChecks: ListChecks): Promise<
   try {
     const found = await examine({ ...SCHEMA_CHECKS, ...ofServer }, patient)
     if (found.some(({ sentence }) => sentence === NO_SCHEMA)) return found
-    return [...found, ...(await examine({ ...DATA_CHECKS, ...(await listChecks()) }, patient))]
+    const ofExtensions = await Promise.all(on.map((extension) => extension.checks?.()))
+    return [...found, ...(await examine(Object.assign({}, DATA_CHECKS, ...ofExtensions), patient))]
   } finally {
     await database.close()
     await cluster.close()

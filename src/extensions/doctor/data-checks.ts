@@ -6,14 +6,15 @@ import { listSchedules } from '#src/catalog/schedule-queries.ts'
 import {
   answer,
   type CheckedDatabase,
+  type CheckResult,
   type Checks,
   error,
   note,
   ok,
-  rows,
   warning,
 } from '#src/cli/findings.ts'
 import { sizeText, someNames, spanText, timeText } from '#src/cli/table.ts'
+import type { Trx } from '#src/data/tables.ts'
 import { listStores } from '#src/data/tiles/stores.ts'
 import { readTotalLimit } from '#src/history/recorder.ts'
 import { sumHistories } from '#src/history/recording-queries.ts'
@@ -21,6 +22,9 @@ import { findRetention } from '#src/history/retention-queries.ts'
 import { listUnsummarised } from '#src/ingest/queries.ts'
 import { isoMonth } from '#src/lib/dates.ts'
 import * as queries from './queries.ts'
+
+const rows = <Row>(query: (trx: Trx) => Promise<Row[]>, none: string, judge: (row: Row) => CheckResult) =>
+  answer(query, (found) => (found.length === 0 ? ok(none) : found.map(judge)))
 
 export const DATA_CHECKS: Checks<CheckedDatabase> = {
   'database.clock': answer(queries.findClocks, ({ now, published }, { kind }) => {
