@@ -5,11 +5,11 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { sql } from 'kysely'
 import type { listAddedCrs } from '#src/data/crs.ts'
-import { type Digest, HEX_DIGITS, type Relation } from '#src/data/relations.ts'
 import { isOurs } from '#src/data/rights.ts'
 import type { Db } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
+import { type Digest, HEX_DIGITS, type Relation } from './relation-queries.ts'
 
 const LINE_FEED = 0x0a
 

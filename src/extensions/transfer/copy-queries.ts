@@ -1,16 +1,5 @@
 import { sql } from 'kysely'
 import { addCrs, listAddedCrs } from '#src/data/crs.ts'
-import {
-  type Digest,
-  insert,
-  listRelations,
-  PORTION,
-  type Relation,
-  readAsOfNow,
-  readRows,
-  sameRelation,
-  settleText,
-} from '#src/data/relations.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Db, Tables, Trx } from '#src/data/tables.ts'
 import { listSome, OperatorError } from '#src/errors.ts'
@@ -28,6 +17,17 @@ import {
   setSequence,
   writeArchive,
 } from './archive-queries.ts'
+import {
+  type Digest,
+  insert,
+  listRelations,
+  PORTION,
+  type Relation,
+  readAsOfNow,
+  readRows,
+  sameRelation,
+  settleText,
+} from './relation-queries.ts'
 
 /** By table. */
 type Digests = Record<string, Digest>

@@ -1,6 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
+import { ACCOUNT_DATA } from '#src/accounts/account-data.ts'
 import type { AuditKind } from '#src/data/audit-kinds.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
+import { inTransaction } from '#src/data/sql.ts'
+import type { Db, Tables, Trx } from '#src/data/tables.ts'
+import { OperatorError } from '#src/errors.ts'
 import {
   inPortions,
   insert,
@@ -10,11 +14,7 @@ import {
   readRows,
   sameRelation,
   settleText,
-} from '#src/data/relations.ts'
-import { inTransaction } from '#src/data/sql.ts'
-import type { Db, Tables, Trx } from '#src/data/tables.ts'
-import { OperatorError } from '#src/errors.ts'
-import { ACCOUNT_DATA } from './account-data.ts'
+} from './relation-queries.ts'
 
 /** Changes of rights. */
 const CHANGES: AuditKind[] = [

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
+import { isOurs, isWhole } from '#src/data/rights.ts'
+import type { Db, Tables, Trx } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { isOurs, isWhole } from './rights.ts'
-import type { Db, Tables, Trx } from './tables.ts'
 
 /* Rows of any table as text, from one database into another. */
 
