@@ -6,10 +6,11 @@ import { createGunzip, createGzip } from 'node:zlib'
 import { sql } from 'kysely'
 import type { listAddedCrs } from '#src/data/crs.ts'
 import { isOurs } from '#src/data/rights.ts'
+import { type Digest, HEX_DIGITS } from '#src/data/row-digest.ts'
 import type { Db } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
-import { type Digest, HEX_DIGITS, type Relation } from './relation-queries.ts'
+import type { Relation } from './relation-queries.ts'
 
 const LINE_FEED = 0x0a
 

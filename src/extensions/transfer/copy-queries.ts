@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { addCrs, listAddedCrs } from '#src/data/crs.ts'
+import type { Digest } from '#src/data/row-digest.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Db, Tables, Trx } from '#src/data/tables.ts'
 import { listSome, OperatorError } from '#src/errors.ts'
@@ -18,7 +19,6 @@ import {
   writeArchive,
 } from './archive-queries.ts'
 import {
-  type Digest,
   insert,
   listRelations,
   PORTION,
