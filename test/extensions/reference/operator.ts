@@ -1,14 +1,14 @@
 import type { Transaction } from 'kysely'
+import { COUNTRIES, CROPS } from '#src/catalog/reference-queries.ts'
+import type { Database } from '#src/data/client.ts'
+import type { Tables } from '#src/data/tables.ts'
 import {
   addAliases,
   addEntry,
   offerCrop,
   removeEntry,
   renameEntry,
-} from '#src/catalog/reference-change-queries.ts'
-import { COUNTRIES, CROPS } from '#src/catalog/reference-queries.ts'
-import type { Database } from '#src/data/client.ts'
-import type { Tables } from '#src/data/tables.ts'
+} from '#src/extensions/reference/change-queries.ts'
 
 /** What an operator does with countries and crops, each in a transaction of its own. */
 export function operatorOf({ writer }: Database) {

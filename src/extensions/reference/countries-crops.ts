@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { ofSeasonless } from '#schemas/product.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import * as changes from '#src/catalog/reference-change-queries.ts'
 import {
   COUNTRIES,
   type CountryEntry,
@@ -11,9 +10,10 @@ import {
   listCropEntries,
   type ReferenceList,
 } from '#src/catalog/reference-queries.ts'
+import { changeReference, command, group, listCommand, YES_OPTION } from '#src/cli/command.ts'
+import { type Consent, confirm, type Output } from '#src/cli/terminal.ts'
 import type { Db } from '#src/data/tables.ts'
-import { changeReference, command, group, listCommand, YES_OPTION } from './command.ts'
-import { type Consent, confirm, type Output } from './terminal.ts'
+import * as changes from './change-queries.ts'
 
 interface ReferenceGroup<Row> {
   list: ReferenceList

@@ -1,10 +1,10 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import * as queries from '#src/catalog/reference-queries.ts'
+import { changeReference, command, group, listCommand } from '#src/cli/command.ts'
+import type { Output } from '#src/cli/terminal.ts'
 import type { Db, Trx } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { changeReference, command, group, listCommand } from './command.ts'
-import type { Output } from './terminal.ts'
 
 const CROP_OPTION = ['--crop <code>', 'for this crop only'] as const
 

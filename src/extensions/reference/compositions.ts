@@ -1,7 +1,7 @@
 import { deleteComposition, listCompositions, saveComposition } from '#src/advice/quantities/queries.ts'
+import { changeReference, command, group, listCommand } from '#src/cli/command.ts'
+import type { Output } from '#src/cli/terminal.ts'
 import { OperatorError } from '#src/errors.ts'
-import { changeReference, command, group, listCommand } from './command.ts'
-import type { Output } from './terminal.ts'
 
 const LONGEST_NAME = 100
 

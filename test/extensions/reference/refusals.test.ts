@@ -1,5 +1,7 @@
 // Runs on both databases: reference data are changed by statements that no request sends.
 import { expect, test } from 'vitest'
+import { COUNTRIES, CROPS, listCountryEntries, listCropEntries } from '#src/catalog/reference-queries.ts'
+import { OperatorError } from '#src/errors.ts'
 import {
   addAliases,
   addEntry,
@@ -8,9 +10,7 @@ import {
   removeEntry,
   renameEntry,
   withdrawCrop,
-} from '#src/catalog/reference-change-queries.ts'
-import { COUNTRIES, CROPS, listCountryEntries, listCropEntries } from '#src/catalog/reference-queries.ts'
-import { OperatorError } from '#src/errors.ts'
+} from '#src/extensions/reference/change-queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { openDatabase } from '#test/setup/open-service.ts'

@@ -1,7 +1,13 @@
 import { sql } from 'kysely'
+import {
+  COUNTRIES,
+  CROPS,
+  findKeys,
+  type ReferenceEntry,
+  type ReferenceList,
+} from '#src/catalog/reference-queries.ts'
 import type { Trx } from '#src/data/tables.ts'
 import { listSome, OperatorError } from '#src/errors.ts'
-import { COUNTRIES, CROPS, findKeys, type ReferenceEntry, type ReferenceList } from './reference-queries.ts'
 
 /** As long as `admin0` of a request may be. */
 const LONGEST_NAME = 100
