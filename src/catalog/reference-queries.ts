@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db, Trx } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { nameKey, wordKey } from '#src/lib/names.ts'
 
 /** A list that operators keep: its tables, and how they speak of it. */
@@ -219,37 +219,4 @@ export async function findPlausibleRange(
     .orderBy('crop_code', (order) => order.asc().nullsLast())
     .limit(1)
     .executeTakeFirst()
-}
-
-/** Bounds that are null stay as they were. @returns the range as it is set now */
-export async function upsertPlausibleRange(
-  trx: Trx,
-  { product, cropCode, minimum, maximum, largestFrom, meanTo }: StatedRange,
-): Promise<StatedRange> {
-  const { rows } = await sql<StatedRange>`
-    insert into plausible_range as range (product, crop_code, minimum, maximum, largest_from, mean_to)
-    values (${product}, ${cropCode}, ${minimum}, ${maximum}, ${largestFrom}, ${meanTo})
-    on conflict (product, crop_code) do update set
-      minimum = excluded.minimum,
-      maximum = excluded.maximum,
-      largest_from = coalesce(excluded.largest_from, range.largest_from),
-      mean_to = coalesce(excluded.mean_to, range.mean_to)
-    returning product, crop_code as "cropCode", minimum, maximum, largest_from as "largestFrom", mean_to as "meanTo"`.execute(
-    trx,
-  )
-  return rows[0] as StatedRange
-}
-
-/** @returns whether there was one */
-export async function deletePlausibleRange(
-  trx: Trx,
-  product: string,
-  cropCode: string | null,
-): Promise<boolean> {
-  const { numDeletedRows } = await trx
-    .deleteFrom('plausible_range')
-    .where('product', '=', product)
-    .where('crop_code', 'is not distinct from', cropCode)
-    .executeTakeFirst()
-  return numDeletedRows !== 0n
 }

@@ -1,13 +1,11 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { MAX_LEVEL } from '#schemas/areas.ts'
 import { type Config, loadConfig, loadEnvironmentFile } from '#src/config.ts'
-import { recordOperation } from '#src/data/audit-queries.ts'
 import { type Database, openCluster } from '#src/data/client.ts'
 import { migrate } from '#src/data/migrate.ts'
 import { explainRights } from '#src/data/rights.ts'
 import { refuseOlderSchema } from '#src/data/schema-state.ts'
-import { inTransaction } from '#src/data/sql.ts'
-import type { Db, Trx } from '#src/data/tables.ts'
+import type { Db } from '#src/data/tables.ts'
 import { formatTable } from './table.ts'
 import { type Output, print, report } from './terminal.ts'
 
@@ -98,17 +96,6 @@ export function withExamples(made: Command, examples: readonly string[]): Comman
 }
 
 export const YES_OPTION = ['-y, --yes', 'do it without asking'] as const
-
-/** Changes reference data in a transaction, and records the printed sentence. */
-export function changeReference(work: (trx: Trx) => Promise<CommandAnswer>): Promise<CommandAnswer> {
-  return withDatabase(({ writer }) =>
-    inTransaction(writer, async (trx) => {
-      const answer = await work(trx)
-      await recordOperation(trx, { kind: 'reference_changed', detail: { change: answer[1] } })
-      return answer
-    }),
-  )
-}
 
 /** @throws {OperatorError} for a database that cannot be reached or has the schema of another version */
 export function withDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {

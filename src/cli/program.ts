@@ -15,13 +15,6 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['ingest', async () => (await import('./ingest.ts')).ingestCommand],
   ['releases', async () => (await import('./releases.ts')).releasesCommand],
   ['boundaries', async () => (await import('./boundaries.ts')).boundariesCommand],
-  ['countries', async () => (await import('#src/extensions/reference/countries-crops.ts')).countriesCommand],
-  ['crops', async () => (await import('#src/extensions/reference/countries-crops.ts')).cropsCommand],
-  ['ranges', async () => (await import('#src/extensions/reference/ranges.ts')).rangesCommand],
-  [
-    'compositions',
-    async () => (await import('#src/extensions/reference/compositions.ts')).compositionsCommand,
-  ],
   ['demo', async () => (await import('./database-commands.ts')).demoCommand],
   ['users', async () => (await import('./users.ts')).usersCommand],
   ['audit', async () => (await import('./audit.ts')).auditCommand],

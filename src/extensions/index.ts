@@ -7,6 +7,7 @@ import { fields } from './fields/index.ts'
 import { messages } from './messages/index.ts'
 import { ogc } from './ogc/index.ts'
 import { packs } from './packs/index.ts'
+import { reference } from './reference/index.ts'
 import { secondFactor } from './second-factor/index.ts'
 import { signatures } from './signatures/index.ts'
 import { skill } from './skill/index.ts'
@@ -27,6 +28,7 @@ export const EXTENSIONS = listed([
   fields,
   messages,
   packs,
+  reference,
   secondFactor,
   signatures,
   skill,

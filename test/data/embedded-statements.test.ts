@@ -22,7 +22,6 @@ import { deleteUser, emailKey, listUsers, removePiece, setRole } from '#src/acco
 import { findNearestCountries } from '#src/advice/location/queries.ts'
 import { findSourceOfValues } from '#src/advice/point/provenance-queries.ts'
 import { transformPolygons } from '#src/advice/polygon/queries.ts'
-import { deleteComposition, listCompositions, saveComposition } from '#src/advice/quantities/queries.ts'
 import { FULL_SHAPE, findOutlines, listAreas, refuseWithoutAreas } from '#src/catalog/area-queries.ts'
 import {
   findPredecessor,
@@ -205,13 +204,6 @@ test('of areas and accounts', async () => {
   expect(await cutByNearestSeat(db, 'eth', seats, [1])).toHaveLength(2)
   const { id } = service.person.user
   expect(await findAccounts(db, [id])).toEqual(new Set([id]))
-})
-
-test('of compositions', async () => {
-  const composition = { name: 'Wood ash', n: 0, p2o5: 2, k2o: 5, s: 0 }
-  expect(await saveComposition(db, composition)).toBe(true)
-  expect(await listCompositions(db)).toContainEqual(composition)
-  expect(await deleteComposition(db, composition.name)).toBe(true)
 })
 
 test('of histories and figures', async () => {

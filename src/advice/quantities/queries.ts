@@ -16,19 +16,3 @@ export function listCompositions(db: Db): Promise<Composition[]> {
     .orderBy('name')
     .execute()
 }
-
-/** Adds a composition, or replaces the one of that name, in any case. @returns whether it is new */
-export async function saveComposition(db: Db, composition: Composition): Promise<boolean> {
-  const removed = await deleteComposition(db, composition.name)
-  await db.insertInto('input_composition').values(composition).execute()
-  return !removed
-}
-
-/** @returns whether it existed */
-export async function deleteComposition(db: Db, name: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('input_composition')
-    .where(({ eb, fn }) => eb(fn<string>('lower', ['name']), '=', fn<string>('lower', [eb.val(name)])))
-    .executeTakeFirst()
-  return numDeletedRows > 0n
-}

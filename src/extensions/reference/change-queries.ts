@@ -1,12 +1,14 @@
 import { sql } from 'kysely'
+import type { Composition } from '#src/advice/quantities/queries.ts'
 import {
   COUNTRIES,
   CROPS,
   findKeys,
   type ReferenceEntry,
   type ReferenceList,
+  type StatedRange,
 } from '#src/catalog/reference-queries.ts'
-import type { Trx } from '#src/data/tables.ts'
+import type { Db, Trx } from '#src/data/tables.ts'
 import { listSome, OperatorError } from '#src/errors.ts'
 
 /** As long as `admin0` of a request may be. */
@@ -234,4 +236,53 @@ async function describeReferences(trx: Trx, list: ReferenceList, code: string): 
 function itemsText(items: number): string {
   if (items === 1) return '1 item of histories'
   return `${items < MOST_ITEMS ? items : `${MOST_ITEMS} or more`} items of histories`
+}
+
+/** Bounds that are null stay as they were. @returns the range as it is set now */
+export async function upsertPlausibleRange(
+  trx: Trx,
+  { product, cropCode, minimum, maximum, largestFrom, meanTo }: StatedRange,
+): Promise<StatedRange> {
+  const { rows } = await sql<StatedRange>`
+    insert into plausible_range as range (product, crop_code, minimum, maximum, largest_from, mean_to)
+    values (${product}, ${cropCode}, ${minimum}, ${maximum}, ${largestFrom}, ${meanTo})
+    on conflict (product, crop_code) do update set
+      minimum = excluded.minimum,
+      maximum = excluded.maximum,
+      largest_from = coalesce(excluded.largest_from, range.largest_from),
+      mean_to = coalesce(excluded.mean_to, range.mean_to)
+    returning product, crop_code as "cropCode", minimum, maximum, largest_from as "largestFrom", mean_to as "meanTo"`.execute(
+    trx,
+  )
+  return rows[0] as StatedRange
+}
+
+/** @returns whether there was one */
+export async function deletePlausibleRange(
+  trx: Trx,
+  product: string,
+  cropCode: string | null,
+): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('plausible_range')
+    .where('product', '=', product)
+    .where('crop_code', 'is not distinct from', cropCode)
+    .executeTakeFirst()
+  return numDeletedRows !== 0n
+}
+
+/** Adds a composition, or replaces the one of that name, in any case. @returns whether it is new */
+export async function saveComposition(db: Db, composition: Composition): Promise<boolean> {
+  const removed = await deleteComposition(db, composition.name)
+  await db.insertInto('input_composition').values(composition).execute()
+  return !removed
+}
+
+/** @returns whether it existed */
+export async function deleteComposition(db: Db, name: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('input_composition')
+    .where(({ eb, fn }) => eb(fn<string>('lower', ['name']), '=', fn<string>('lower', [eb.val(name)])))
+    .executeTakeFirst()
+  return numDeletedRows > 0n
 }

@@ -1,7 +1,9 @@
-import { deleteComposition, listCompositions, saveComposition } from '#src/advice/quantities/queries.ts'
-import { changeReference, command, group, listCommand } from '#src/cli/command.ts'
+import { listCompositions } from '#src/advice/quantities/queries.ts'
+import { command, group, listCommand } from '#src/cli/command.ts'
 import type { Output } from '#src/cli/terminal.ts'
 import { OperatorError } from '#src/errors.ts'
+import { deleteComposition, saveComposition } from './change-queries.ts'
+import { changeReference } from './change-reference.ts'
 
 const LONGEST_NAME = 100
 

@@ -10,10 +10,11 @@ import {
   listCropEntries,
   type ReferenceList,
 } from '#src/catalog/reference-queries.ts'
-import { changeReference, command, group, listCommand, YES_OPTION } from '#src/cli/command.ts'
+import { command, group, listCommand, YES_OPTION } from '#src/cli/command.ts'
 import { type Consent, confirm, type Output } from '#src/cli/terminal.ts'
 import type { Db } from '#src/data/tables.ts'
 import * as changes from './change-queries.ts'
+import { changeReference } from './change-reference.ts'
 
 interface ReferenceGroup<Row> {
   list: ReferenceList

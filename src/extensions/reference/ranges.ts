@@ -1,10 +1,12 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import * as queries from '#src/catalog/reference-queries.ts'
-import { changeReference, command, group, listCommand } from '#src/cli/command.ts'
+import { command, group, listCommand } from '#src/cli/command.ts'
 import type { Output } from '#src/cli/terminal.ts'
 import type { Db, Trx } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'
+import { deletePlausibleRange, upsertPlausibleRange } from './change-queries.ts'
+import { changeReference } from './change-reference.ts'
 
 const CROP_OPTION = ['--crop <code>', 'for this crop only'] as const
 
@@ -60,7 +62,7 @@ const set = command({
     }
     return changeReference(async (trx) => {
       await refuseCrop(trx, given)
-      const range = await queries.upsertPlausibleRange(trx, given)
+      const range = await upsertPlausibleRange(trx, given)
       const layers = [
         ...(range.largestFrom === null ? [] : [`, the largest value of a layer from ${range.largestFrom}`]),
         ...(range.meanTo === null ? [] : [`, its mean to ${range.meanTo}`]),
@@ -79,7 +81,7 @@ const remove = command({
     const range = { product: requireProduct(named).code, cropCode: crop ?? null }
     return changeReference(async (trx) => {
       await refuseCrop(trx, range)
-      if (await queries.deletePlausibleRange(trx, range.product, range.cropCode))
+      if (await deletePlausibleRange(trx, range.product, range.cropCode))
         return [range, `What was set for ${nameRange(range)} is removed.`]
       const sentence = `Nothing is set for ${nameRange(range)}; \`agro ranges list\` shows those that are.`
       throw new OperatorError(sentence, { code: 'NOT_FOUND' })

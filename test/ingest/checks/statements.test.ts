@@ -1,13 +1,6 @@
 // Runs on the embedded database alone: on a server the command line tries each statement of the checks.
 import { expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
-import {
-  deletePlausibleRange,
-  findPlausibleRange,
-  listPlausibleRanges,
-  type StatedRange,
-  upsertPlausibleRange,
-} from '#src/catalog/reference-queries.ts'
 import type { CheckName } from '#src/catalog/release-checks.ts'
 import { findPublished } from '#src/catalog/release-queries.ts'
 import { inspectAgain } from '#src/ingest/checks/index.ts'
@@ -16,9 +9,6 @@ import { loadRelease } from '#src/ingest/load.ts'
 import { publishChecked } from '#src/ingest/publish.ts'
 import { openDatabase } from '#test/setup/open-service.ts'
 import { onePixelRelease, releaseDescription } from '#test/setup/releases.ts'
-
-/** Bounds of layers that are left to the product. */
-const ofProduct = { largestFrom: null, meanTo: null }
 
 const opened = openDatabase('empty')
 
@@ -30,8 +20,8 @@ test('a release is compared with what is published, and with the range of its cr
   const { writer } = database
   await loadRelease(database, release('2026-05'))
   await loadRelease(database, release('2026-06'), { publish: false })
-  const range = { product: 'fertilizer', cropCode: 'wheat', minimum: 0, maximum: 2500, ...ofProduct }
-  await writer.transaction().execute((trx) => upsertPlausibleRange(trx, range))
+  const range = { product: 'fertilizer', crop_code: 'wheat', minimum: 0, maximum: 2500 }
+  await writer.insertInto('plausible_range').values(range).execute()
   expect(await findSurroundings(writer, releaseDescription(), PRODUCTS)).toMatchObject({
     country: { code: 'eth', name: 'Ethiopia', extent: { west: 32.9, south: 3.3, east: 48.1, north: 15 } },
     newestMonth: '2026-05-01',
@@ -62,36 +52,4 @@ test('a release is published once what the checks find in it is allowed, which s
     ['extent', true],
     ['range', true],
   ])
-})
-
-test('the range of a crop comes before that of all crops', async () => {
-  const { writer } = opened.database
-  const all: StatedRange = { product: 'yield', cropCode: null, minimum: 0, maximum: 50_000, ...ofProduct }
-  const wheat: StatedRange = {
-    product: 'yield',
-    cropCode: 'wheat',
-    minimum: 0,
-    maximum: 15_000,
-    largestFrom: 500,
-    meanTo: null,
-  }
-  const potato: StatedRange = {
-    product: 'yield',
-    cropCode: 'potato',
-    minimum: 0,
-    maximum: 125_000,
-    largestFrom: 3000,
-    meanTo: 30_000,
-  }
-  await writer.transaction().execute(async (trx) => {
-    for (const range of [wheat, { ...all, maximum: 1 }, all]) await upsertPlausibleRange(trx, range)
-  })
-  expect((await listPlausibleRanges(writer)).slice(1)).toEqual([all, potato, { ...wheat, meanTo: 10_000 }])
-  expect(await findPlausibleRange(writer, 'yield', 'wheat')).toEqual({ ...wheat, meanTo: 10_000 })
-  expect(await findPlausibleRange(writer, 'yield', 'maize')).toEqual(all)
-  expect(await findPlausibleRange(writer, 'isfm', 'wheat')).toBeUndefined()
-  const remove = (cropCode: string | null) =>
-    writer.transaction().execute((trx) => deletePlausibleRange(trx, 'yield', cropCode))
-  expect([await remove('wheat'), await remove('wheat'), await remove(null)]).toEqual([true, false, true])
-  expect(await findPlausibleRange(writer, 'yield', 'wheat')).toBeUndefined()
 })
