@@ -32,8 +32,8 @@ import type { ExtensionTag } from '#src/http/plugins/openapi.ts'
 import type { WebPage } from '#src/http/plugins/web-pages.ts'
 import { LOAD_OBSERVERS, type LoadObserver } from '#src/ingest/observers.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
-import type { Downloads } from '#src/maps/downloads.ts'
 import type { Maps } from '#src/maps/maps.ts'
+import type { Downloads } from './downloads/downloads.ts'
 
 /** What the core has for extensions. */
 export interface Core {

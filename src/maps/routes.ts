@@ -12,13 +12,13 @@ import {
 } from '#schemas/map.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import { ApiError } from '#src/errors.ts'
+import type { Downloads } from '#src/extensions/downloads/downloads.ts'
+import { geotiffRoute } from '#src/extensions/downloads/geotiff.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { readPath, readQuery } from '#src/http/parameters.ts'
 import { allowCaching, dataTag } from '#src/http/plugins/caching.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
-import type { Downloads } from './downloads.ts'
-import { geotiffRoute } from './geotiff.ts'
 import { listMaps, type Maps } from './maps.ts'
 
 type Call<Params extends TObject> = FastifyRequest<{

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { listSettings, loadConfig } from '#src/config.ts'
-import { MOST_ON_DISK } from '#src/data/made-files.ts'
+import { MOST_ON_DISK } from '#src/extensions/downloads/made-files.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8')

@@ -5,12 +5,6 @@ import type { Static, TObject, TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import type { LayerName } from '#schemas/map.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
-import { type App, errorResponses } from '#src/http/app.ts'
-import type { Exchange } from '#src/http/exchange.ts'
-import { readPath, readQuery } from '#src/http/parameters.ts'
-import { allowCaching } from '#src/http/plugins/caching.ts'
-import { allowedCodings } from '#src/http/request.ts'
-import type { Lookup } from '#src/lookup/lookup.ts'
 import {
   type Downloads,
   describeSent,
@@ -18,7 +12,13 @@ import {
   sendFile,
   sendNothing,
   writePieces,
-} from '#src/maps/downloads.ts'
+} from '#src/extensions/downloads/downloads.ts'
+import { type App, errorResponses } from '#src/http/app.ts'
+import type { Exchange } from '#src/http/exchange.ts'
+import { readPath, readQuery } from '#src/http/parameters.ts'
+import { allowCaching } from '#src/http/plugins/caching.ts'
+import { allowedCodings } from '#src/http/request.ts'
+import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Maps } from '#src/maps/maps.ts'
 import { describeFormat, type PreparedPack, preparePack } from './pack.ts'
 import {

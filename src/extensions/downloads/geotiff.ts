@@ -3,13 +3,6 @@ import type { Static } from 'typebox'
 import { GeoTiff, ref } from '#schemas/common.ts'
 import { GeotiffParams } from '#schemas/map.ts'
 import type { Products } from '#schemas/products/define.ts'
-import type { OpenMadeFile, WrittenFile } from '#src/data/made-files.ts'
-import {
-  type GeotiffLayer,
-  isOffered,
-  type LayerWindow,
-  writeGeotiff,
-} from '#src/data/tiles/geotiff-writer.ts'
 import { requireStore } from '#src/data/tiles/stores.ts'
 import { chooseSampleType } from '#src/data/tiles/tiff.ts'
 import { ApiError, overloaded, ReplacedMeanwhile } from '#src/errors.ts'
@@ -19,11 +12,13 @@ import { readPath } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import type { ClientKey } from '#src/lib/limiter.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
+import type { MapSubject } from '#src/maps/legends.ts'
+import type { Maps } from '#src/maps/maps.ts'
+import { type Layer, labelLayer, nameMonth } from '#src/maps/published.ts'
 import { findPixelType, storedNodata, withType } from '#src/raster/pixels.ts'
 import { type Downloads, documentFile, sendFile } from './downloads.ts'
-import type { MapSubject } from './legends.ts'
-import type { Maps } from './maps.ts'
-import { type Layer, labelLayer, nameMonth } from './published.ts'
+import { type GeotiffLayer, isOffered, type LayerWindow, writeGeotiff } from './geotiff-writer.ts'
+import type { OpenMadeFile, WrittenFile } from './made-files.ts'
 
 /** Writes the stored pixels of a layer. @throws {ApiError} OVERLOADED where some are missing: they may be on their way */
 async function writeLayerFile(

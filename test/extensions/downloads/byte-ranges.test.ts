@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readByteRange } from '#src/maps/downloads.ts'
+import { readByteRange } from '#src/extensions/downloads/downloads.ts'
 
 test.each([
   ['bytes=0-0', { first: 0, last: 0 }],

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createMadeFiles, type OpenMadeFile, openNameless } from '#src/data/made-files.ts'
+import { createMadeFiles, type OpenMadeFile, openNameless } from '#src/extensions/downloads/made-files.ts'
 import { newFolder } from '#test/setup/folders.ts'
 
 const folder = await newFolder()

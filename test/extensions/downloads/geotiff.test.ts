@@ -20,7 +20,7 @@ import { hasTileFiles, moveRelease } from '#test/setup/tile-files.ts'
 const SOURCE = kindFixture('strip-lzw-int16.tif')
 
 const hasGdal = spawnSync('gdalcompare.py', ['--help']).error === undefined
-if (!hasGdal) console.warn('test/maps/geotiff.test.ts is skipped in part: it needs gdal-bin.')
+if (!hasGdal) console.warn('test/extensions/downloads/geotiff.test.ts is skipped in part: it needs gdal-bin.')
 
 let service: TestApp
 let downloads: string

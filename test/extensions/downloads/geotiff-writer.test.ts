@@ -7,12 +7,12 @@ import {
   type GeotiffLayer,
   type LayerWindow,
   writeGeotiff,
-} from '#src/data/tiles/geotiff-writer.ts'
+} from '#src/extensions/downloads/geotiff-writer.ts'
 import type { Grid } from '#src/raster/grid.ts'
 import { createPixels, type Pixels, type PixelType, storedNodata } from '#src/raster/pixels.ts'
+import { DEGREES, hasGdal, infoOfCog, METRES, run } from '#test/data/tiles/gdal.ts'
+import { cogMistakes, readTiff, valuesOf } from '#test/data/tiles/tiff-reader.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import { DEGREES, hasGdal, infoOfCog, METRES, run } from './gdal.ts'
-import { cogMistakes, readTiff, valuesOf } from './tiff-reader.ts'
 
 if (!hasGdal)
   console.warn('test/data/tiles/geotiff.test.ts is skipped in part: it needs gdal-bin and python3-gdal.')
