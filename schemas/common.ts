@@ -251,7 +251,6 @@ export const file = ($id: string, description: string) =>
   Type.Unsafe<Uint8Array>({ $id, type: 'string', format: 'binary', description })
 
 export const Picture = file('Picture', 'An indexed PNG.')
-export const GeoTiff = file('GeoTiff', 'A cloud-optimised GeoTIFF of one band.')
 
 /** Which error it is. The codes are those of the service's catalogue of errors. */
 export const ErrorCode = Type.Unsafe<string>({ $ref: 'ErrorCode#' })

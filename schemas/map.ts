@@ -61,15 +61,6 @@ export const LayersQuery = Type.Object({ cut: CutQuery })
 
 export const TilesetParams = Type.Object({ release: Release, layer: LayerName })
 
-/** Other texts than codes and numbers of layers are 404: nothing else is wrong with them. */
-export const GeotiffParams = Type.Object({
-  release: t.string(
-    'The code of a published release, as `GET /catalog` has it.',
-    'synthetic-yield-eth-wheat-2026-07-v1',
-  ),
-  layer: Type.Integer({ minimum: 0, description: 'Which of its layers, from 1.', examples: [1] }),
-})
-
 export const TileParams = Type.Object({
   release: Release,
   layer: LayerName,

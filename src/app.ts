@@ -24,7 +24,6 @@ import type { Database } from './data/client.ts'
 import { readReference } from './data/reference.ts'
 import { createTileStores } from './data/tiles/stores.ts'
 import { listErrorCodes } from './errors.ts'
-import { createDownloads } from './extensions/downloads/downloads.ts'
 import { addDeletions, type Core, type Extension } from './extensions/extension.ts'
 import { EXTENSIONS } from './extensions/index.ts'
 import { feedback, history, startHistoryRecorder } from './history/index.ts'
@@ -213,7 +212,6 @@ function createCore(guarded: App, lookup: Lookup, steps: LoginSteps): Omit<Core,
     passwords: createPasswords(guarded, steps),
     figures: createRegionStatistics(guarded, advisors),
     maps: createMaps(guarded, lookup),
-    downloads: guarded.config.DOWNLOAD_CACHE_MB > 0 ? createDownloads(guarded) : null,
   }
 }
 

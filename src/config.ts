@@ -107,7 +107,6 @@ const Operated = Type.Object({
   BASEMAP_URL: Type.Optional(Type.String()),
   BASEMAP_ATTRIBUTION: Type.Optional(Type.String()),
   TILE_CACHE_MB: Type.Integer({ minimum: 0, maximum: 65_536, default: 256 }),
-  DOWNLOAD_CACHE_MB: Type.Integer({ minimum: 0, maximum: 1_048_576, default: 256 }),
   HISTORY_USER_MB: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 100 }),
   HISTORY_FULL: Type.Enum(['oldest', 'refuse'], { default: 'oldest' }),
   HISTORY_TOTAL_MB: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),

@@ -53,7 +53,6 @@ const CORE_ERRORS = {
   TOO_MANY_POINTS: { status: 413, meaning: 'The call has more points than the limit.' },
   TOO_MANY_POLYGONS: { status: 413, meaning: 'The call has more polygons than the limit.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The endpoint does not read this media type.' },
-  RANGE_NOT_SATISFIABLE: { status: 416, meaning: 'The file ends before the bytes that `Range` names.' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, meaning: 'The `Idempotency-Key` came with another request before.' },
   TOO_MANY_REQUESTS: {
     status: 429,
@@ -107,7 +106,6 @@ const CORE_SENTENCES: Record<keyof CoreErrors, string> = {
   REQUEST_TIMEOUT: 'The request took too long to arrive.',
   METHOD_NOT_ALLOWED: '/advisory/yield/point does not take DELETE, but GET, HEAD, POST.',
   REQUEST_IN_PROGRESS: 'A request with this Idempotency-Key is being worked on: try again in a second.',
-  RANGE_NOT_SATISFIABLE: 'The file has 30512 bytes, and none of those that Range names.',
   IDEMPOTENCY_KEY_REUSED:
     'The Idempotency-Key came with another request before: send each one with a key of its own.',
   INSUFFICIENT_SCOPE:

@@ -33,7 +33,6 @@ import type { WebPage } from '#src/http/plugins/web-pages.ts'
 import { LOAD_OBSERVERS, type LoadObserver } from '#src/ingest/observers.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { Maps } from '#src/maps/maps.ts'
-import type { Downloads } from './downloads/downloads.ts'
 
 /** What the core has for extensions. */
 export interface Core {
@@ -45,8 +44,6 @@ export interface Core {
   passwords: Passwords
   figures: RegionStatistics
   maps: Maps
-  /** Null without DOWNLOAD_CACHE_MB. */
-  downloads: Downloads | null
   /** Of all extensions. */
   releaseLinks: readonly ReleaseLink[]
 }

@@ -2,6 +2,7 @@ import { agents } from './agents/index.ts'
 import { changes } from './changes/index.ts'
 import { citations } from './citations/index.ts'
 import { doctor } from './doctor/index.ts'
+import { downloads } from './downloads/index.ts'
 import { listed } from './extension.ts'
 import { fields } from './fields/index.ts'
 import { messages } from './messages/index.ts'
@@ -19,6 +20,7 @@ import { transfer } from './transfer/index.ts'
 
 /** All extensions. Without its line and its folder an extension is gone. */
 export const EXTENSIONS = listed([
+  downloads,
   stac,
   ogc,
   agents,

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject } from 'typebox'
-import { GeoTiff, Picture, ref } from '#schemas/common.ts'
+import { Picture, ref } from '#schemas/common.ts'
 import {
   LayerList,
   LayersParams,
@@ -12,8 +12,6 @@ import {
 } from '#schemas/map.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
 import { ApiError } from '#src/errors.ts'
-import type { Downloads } from '#src/extensions/downloads/downloads.ts'
-import { geotiffRoute } from '#src/extensions/downloads/geotiff.ts'
 import { type App, errorResponses } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { readPath, readQuery } from '#src/http/parameters.ts'
@@ -143,17 +141,10 @@ function tilesetRoute(app: App, maps: Maps): void {
   )
 }
 
-interface MapOptions {
-  maps: Maps
-  /** Null where the service offers no files. */
-  downloads: Downloads | null
-}
-
-/** The layers of published releases as maps and files. */
-export async function map(app: App, { maps, downloads }: MapOptions): Promise<void> {
-  for (const schema of [MapClass, Tileset, LayerList, GeoTiff]) app.addSchema(schema)
+/** The layers of published releases as maps. */
+export async function map(app: App, { maps }: { maps: Maps }): Promise<void> {
+  for (const schema of [MapClass, Tileset, LayerList]) app.addSchema(schema)
   layerListRoute(app, maps)
   tilesetRoute(app, maps)
   tileRoute(app, maps)
-  if (downloads) geotiffRoute(app, maps, downloads)
 }

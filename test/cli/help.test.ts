@@ -54,8 +54,6 @@ test('what destroys for good or takes answers away asks first', () => {
     'releases prune',
     'releases rollback',
     'releases delete',
-    'countries remove',
-    'crops remove',
     'users delete',
   ])
 })

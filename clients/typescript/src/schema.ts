@@ -255,7 +255,7 @@ export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
     /** @description The error, for programs. Codes are stable; later versions may add some. */
-    ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TOO_MANY_KEYS" | "LIMIT_REACHED" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY" | "TOO_MANY_SHARES" | "TOO_MANY_FIELDS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "TWO_FACTOR_SETUP_REQUIRED" | "TWO_FACTOR_ON" | "TOO_MANY_SUBSCRIPTIONS";
+    ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TOO_MANY_KEYS" | "LIMIT_REACHED" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "UNSUPPORTED_MEDIA_TYPE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY" | "RANGE_NOT_SATISFIABLE" | "TOO_MANY_SHARES" | "TOO_MANY_FIELDS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "TWO_FACTOR_SETUP_REQUIRED" | "TWO_FACTOR_ON" | "TOO_MANY_SUBSCRIPTIONS";
     /** @description A mistake in a parameter; with a `code`, why a product has no value, or which limit. */
     ErrorDetail: {
       /** @description The parameter, as a dotted path; or the product. */
@@ -1873,8 +1873,6 @@ export interface components {
       /** @description In the order of the answers; then the bands about them, and `most-likely`. */
       layers: components["schemas"]["Tileset"][];
     };
-    /** Format: binary @description A cloud-optimised GeoTIFF of one band. */
-    GeoTiff: string;
     /** @description The place; of a polygon, a point inside it. */
     HistoryLocation: {
       name: string;
@@ -2253,6 +2251,8 @@ export interface components {
       items: components["schemas"]["ApiKey"][];
       next_cursor: components["schemas"]["SessionListNextCursor"];
     };
+    /** Format: binary @description A cloud-optimised GeoTIFF of one band. */
+    GeoTiff: string;
     StacLink: { rel: string; /** Format: uri */ href: string; type?: string; title?: string; };
     /** @description Addresses of a kind, as OGC API - Records has them. */
     StacLinkTemplate: {

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import type { TSchema } from 'typebox'
+import { openNameless } from '#src/data/nameless-file.ts'
 import { ApiError, overloaded } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
@@ -12,7 +13,7 @@ import { type ClientKey, createLimiter, type Pause, sharedWork } from '#src/lib/
 import { readErrorCode } from '#src/lib/promises.ts'
 import { TimeBudget } from '#src/lib/time-budget.ts'
 import { downloadBytesOf } from './geotiff-writer.ts'
-import { createMadeFiles, type OpenMadeFile, openNameless, type WrittenFile } from './made-files.ts'
+import { createMadeFiles, type OpenMadeFile, type WrittenFile } from './made-files.ts'
 
 /** Files that may wait to be made: one is at a time, so that others have the rest of the machine. */
 const MOST_WAITING = 16

@@ -3,6 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
 import type { Config } from '#src/config.ts'
+import { openNameless } from '#src/data/nameless-file.ts'
 import {
   ascii,
   copyWindow,
@@ -15,7 +16,7 @@ import {
 } from '#src/data/tiles/tiff.ts'
 import type { Grid, GridSize, Window } from '#src/raster/grid.ts'
 import { bytesOf, createPixels, type Pixels, type PixelType } from '#src/raster/pixels.ts'
-import { openNameless, type WrittenFile } from './made-files.ts'
+import type { WrittenFile } from './made-files.ts'
 
 /** Pixels on a side of a block: a quarter of a megabyte at most, and short lists of blocks, which programs read first. */
 const GEOTIFF_BLOCK = 256

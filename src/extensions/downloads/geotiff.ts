@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
-import { GeoTiff, ref } from '#schemas/common.ts'
-import { GeotiffParams } from '#schemas/map.ts'
+import { ref } from '#schemas/common.ts'
 import type { Products } from '#schemas/products/define.ts'
 import { requireStore } from '#src/data/tiles/stores.ts'
 import { chooseSampleType } from '#src/data/tiles/tiff.ts'
@@ -19,6 +18,7 @@ import { findPixelType, storedNodata, withType } from '#src/raster/pixels.ts'
 import { type Downloads, documentFile, sendFile } from './downloads.ts'
 import { type GeotiffLayer, isOffered, type LayerWindow, writeGeotiff } from './geotiff-writer.ts'
 import type { OpenMadeFile, WrittenFile } from './made-files.ts'
+import { GeoTiff, GeotiffParams } from './schemas.ts'
 
 /** Writes the stored pixels of a layer. @throws {ApiError} OVERLOADED where some are missing: they may be on their way */
 async function writeLayerFile(
@@ -125,8 +125,11 @@ const COG = `${TIFF}; application=geotiff; profile=cloud-optimized`
 const GEOTIFF = `
 All pixels of a layer in a file: a cloud-optimised GeoTIFF of one band with the values as they were loaded, in the CRS and on the grid that they came in; its nodata value, unit, scale and offset, source and licence are in it. Overviews have the means of squares of two by two pixels. Programs that ask for ranges of bytes (GDAL's \`/vsicurl/\`, QGIS, rasterio, geotiff.js) read of it what they show. A layer never changes, and neither does its file. The first one who asks waits until it is made; where that takes longer than ten seconds, or many wait, the answer is 503 with \`Retry-After\`, and it goes on being made.`
 
-export function geotiffRoute(app: App, maps: Maps, downloads: Downloads): void {
-  const geotiffs = createGeotiffs(app, maps, downloads)
+/** The layers of published releases as files, unless the service offers none. */
+export function geotiffRoute(app: App, maps: Maps): void {
+  if (!app.downloads) return
+  const geotiffs = createGeotiffs(app, maps, app.downloads)
+  app.addSchema(GeoTiff)
 
   app.get(
     '/releases/:release/layers/:layer(^\\d{1,9}).tif',

@@ -178,10 +178,8 @@ async function sendPack(
 }
 
 /** Areas in one file each, for use without a network. */
-export async function packs(
-  app: App,
-  { lookup, maps, downloads }: Omit<PackOptions, 'downloads'> & { downloads: Downloads | null },
-): Promise<void> {
+export async function packs(app: App, { lookup, maps }: Omit<PackOptions, 'downloads'>): Promise<void> {
+  const { downloads } = app
   if (!downloads) return
   for (const schema of [PackPage, PackTable, PackParquet, PackTiles]) app.addSchema(schema)
   for (const format of Object.keys(DOCUMENTS) as PackFormat[]) {

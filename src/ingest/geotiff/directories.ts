@@ -1,7 +1,7 @@
 import { type FileHandle, open, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
+import { openNameless } from '#src/data/nameless-file.ts'
 import { OperatorError } from '#src/errors.ts'
-import { openNameless } from '#src/extensions/downloads/made-files.ts'
 
 /** By type: 3 is SHORT, 4 LONG, 12 DOUBLE, 16 LONG8. */
 const TYPE_BYTES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]

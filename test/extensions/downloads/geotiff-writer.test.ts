@@ -15,7 +15,9 @@ import { cogMistakes, readTiff, valuesOf } from '#test/data/tiles/tiff-reader.ts
 import { newFolder } from '#test/setup/folders.ts'
 
 if (!hasGdal)
-  console.warn('test/data/tiles/geotiff.test.ts is skipped in part: it needs gdal-bin and python3-gdal.')
+  console.warn(
+    'test/extensions/downloads/geotiff-writer.test.ts is skipped in part: it needs gdal-bin and python3-gdal.',
+  )
 
 type Case = [name: string, grid: Grid, type: PixelType, nodata: number | undefined, levels: number]
 

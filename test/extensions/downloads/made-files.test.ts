@@ -1,7 +1,9 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createMadeFiles, type OpenMadeFile, openNameless } from '#src/extensions/downloads/made-files.ts'
+import { loadConfig } from '#src/config.ts'
+import { openNameless } from '#src/data/nameless-file.ts'
+import { createMadeFiles, MOST_ON_DISK, type OpenMadeFile } from '#src/extensions/downloads/made-files.ts'
 import { newFolder } from '#test/setup/folders.ts'
 
 const folder = await newFolder()
@@ -109,4 +111,8 @@ test('a folder that is not there is an error each time', async () => {
   for (let time = 0; time < 2; time++) {
     await expect(openNameless(join(folder, 'none'))).rejects.toThrow('ENOENT')
   }
+})
+
+test('takes the room that deployments give it: see test/ops/packages.test.ts', () => {
+  expect([MOST_ON_DISK, loadConfig({}).DOWNLOAD_CACHE_MB]).toEqual([4, 256])
 })
