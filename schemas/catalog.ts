@@ -255,7 +255,7 @@ export interface ReleaseLink {
   /** The names in its braces. */
   variables: Record<string, { type: string; description?: string; enum?: string[] }>
   /** Null where the service has none. */
-  address(settings: { DOWNLOAD_CACHE_MB: number }, rootUrl: string, countryCode: string): string | null
+  address(settings: object, rootUrl: string, countryCode: string): string | null
 }
 
 /** Of extensions. */

@@ -19,7 +19,7 @@ export const packsOfCountry: ReleaseLink = {
     area: { type: 'string', description: 'The code of an area, as GET /places finds it.' },
     format: { type: 'string', enum: [...PACK_FORMATS] },
   },
-  address: ({ DOWNLOAD_CACHE_MB }, root, countryCode) =>
+  address: ({ DOWNLOAD_CACHE_MB }: { DOWNLOAD_CACHE_MB: number }, root, countryCode) =>
     DOWNLOAD_CACHE_MB > 0 ? `${root}/packs/${countryCode}/{area}.{format}` : null,
 }
 
