@@ -3,6 +3,7 @@ import type { Products, Series } from '#schemas/products/define.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
 import { listStores, requireStore } from '#src/data/tiles/stores.ts'
 import { ApiError, isReplaced, overloaded, refuseIfReplaced, unknownCountry } from '#src/errors.ts'
+import { createAreaNames } from '#src/extensions/places/gazetteer.ts'
 import type { App } from '#src/http/app.ts'
 import { type Labels, observeBatcher, observeQueue, type Sample } from '#src/http/metrics/metrics.ts'
 import { type ClientKey, createLimiter, EVERYBODY, type Limiter } from '#src/lib/limiter.ts'
@@ -19,7 +20,6 @@ import {
   type PlaceNoun,
   type StoredPixels,
 } from './entries.ts'
-import { createAreaNames } from './gazetteer.ts'
 import { createPixelReader, type PixelReader } from './pixels.ts'
 import { type AreaFinder, createAreaFinder, createRequestLocator, listDistinctCountries } from './places.ts'
 import type { PointQuery, Position } from './queries.ts'

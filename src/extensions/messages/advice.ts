@@ -1,7 +1,7 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { adviseOnRegion, type RegionParts } from '#src/advice/places/advise.ts'
 import { answerPoint } from '#src/advice/point/advise.ts'
 import { ApiError } from '#src/errors.ts'
+import { adviseOnRegion, type RegionParts } from '#src/extensions/places/advise.ts'
 import type { App } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { positionOf } from '#src/lookup/releases.ts'

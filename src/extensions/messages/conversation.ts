@@ -1,9 +1,9 @@
 import { isObservable, type ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError } from '#src/errors.ts'
+import type { NamedArea } from '#src/extensions/places/gazetteer.ts'
 import { type AskedCondition, composePages, findQuestion, inOneLine } from '#src/extensions/texts/compose.ts'
 import { fill, type Texts } from '#src/extensions/texts/languages.ts'
 import { countSegments } from '#src/extensions/texts/segments.ts'
-import type { NamedArea } from '#src/lookup/gazetteer.ts'
 import type { Advised, AskedPlace, Question } from './advice.ts'
 import { CODE_DIGITS, CODE_LETTERS, type HarvestUnit, type Parsed, type Subject } from './grammar.ts'
 

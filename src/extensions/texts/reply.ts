@@ -1,6 +1,6 @@
 import type { Answer, AnswerText, AnswerWish, WrittenAnswer } from '#src/advice/answer.ts'
-import { UnknownPlace } from '#src/advice/location/place.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
+import { UnknownPlace } from '#src/extensions/places/place.ts'
 import type { App } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { preferredLanguage } from '#src/http/request.ts'

@@ -1,4 +1,4 @@
-import { readCoordinates, readGridCode } from '#src/advice/location/spellings.ts'
+import { readCoordinates, readGridCode } from '#src/extensions/places/spellings.ts'
 import { isInPack, type Pack } from '#src/extensions/packs/reading.ts'
 import { nameKey, slipBetween } from '#src/lib/names.ts'
 import { round } from '#src/lib/round.ts'

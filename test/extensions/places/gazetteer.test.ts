@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Gazetteer } from '#src/lookup/gazetteer.ts'
+import { Gazetteer } from '#src/extensions/places/gazetteer.ts'
 
 const COUNTRIES = [
   { code: 'eth', name: 'Ethiopia' },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readPosition } from '#src/advice/location/place.ts'
-import { isLikePosition, readGridCode } from '#src/advice/location/spellings.ts'
+import { readPosition } from '#src/extensions/places/place.ts'
+import { isLikePosition, readGridCode } from '#src/extensions/places/spellings.ts'
 
 const read = (text: string) => readPosition(text, 'place')
 

@@ -4,8 +4,8 @@ import type { Db } from '#src/data/tables.ts'
 import { Cache } from '#src/lib/cache.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { nameKey, slipBetween } from '#src/lib/names.ts'
-import { type AreaName, listAreaNames } from './queries.ts'
-import type { Snapshot } from './snapshot.ts'
+import { type AreaName, listAreaNames } from '#src/lookup/queries.ts'
+import type { Snapshot } from '#src/lookup/snapshot.ts'
 
 export interface NamedArea extends Omit<AreaName, 'id' | 'parentId'> {
   /** The area above; null for a country. */

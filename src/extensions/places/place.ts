@@ -5,10 +5,10 @@ import type { Exchange } from '#src/http/exchange.ts'
 import { findCaller, unauthorized } from '#src/http/plugins/authentication.ts'
 import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { sharedWork } from '#src/lib/limiter.ts'
-import type { FoundAreas, NamedArea } from '#src/lookup/gazetteer.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import type { Rings } from '#src/raster/rings.ts'
+import type { FoundAreas, NamedArea } from './gazetteer.ts'
 import {
   isLikePosition,
   POSITION_RULE,

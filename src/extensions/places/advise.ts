@@ -1,6 +1,23 @@
 import type { PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities } from '#schemas/quantities.ts'
+import { readMembers } from '#src/advice/additions.ts'
+import { type Answer, answerFrom, type Members } from '#src/advice/answer.ts'
+import { nameCells } from '#src/advice/columns.ts'
+import { readNamed } from '#src/advice/point/advise.ts'
+import { describeCountry, writeRow } from '#src/advice/point/answer.ts'
+import { combineReasons, createReason, type ProductReason } from '#src/advice/point/reasons.ts'
+import type { Advisors } from '#src/advice/polygon/advisors.ts'
+import { type Advice, describeRegion, makeRegionData } from '#src/advice/polygon/answer.ts'
+import { listStatisticKeys, readMeans, regionColumns } from '#src/advice/polygon/figures.ts'
+import type { Outline } from '#src/advice/polygon/geometry.ts'
+import {
+  type QuantityRules,
+  quantitiesAt,
+  type ReadRules,
+  withQuantities,
+} from '#src/advice/quantities/compute.ts'
+import { asksForQuantities, type FieldArea } from '#src/advice/quantities/plan.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Exchange } from '#src/http/exchange.ts'
@@ -8,18 +25,6 @@ import type { Lookup } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
 import { makeReleaseMembers } from '#src/lookup/releases.ts'
-import { readMembers } from '../additions.ts'
-import { type Answer, answerFrom, type Members } from '../answer.ts'
-import { nameCells } from '../columns.ts'
-import { readNamed } from '../point/advise.ts'
-import { describeCountry, writeRow } from '../point/answer.ts'
-import { combineReasons, createReason, type ProductReason } from '../point/reasons.ts'
-import type { Advisors } from '../polygon/advisors.ts'
-import { type Advice, describeRegion, makeRegionData } from '../polygon/answer.ts'
-import { listStatisticKeys, readMeans, regionColumns } from '../polygon/figures.ts'
-import type { Outline } from '../polygon/geometry.ts'
-import { type QuantityRules, quantitiesAt, type ReadRules, withQuantities } from '../quantities/compute.ts'
-import { asksForQuantities, type FieldArea } from '../quantities/plan.ts'
 
 export interface RegionParts {
   lookup: Lookup
