@@ -47,7 +47,7 @@ export function areaLevel(description: string, ...examples: number[]) {
   })
 }
 
-const Level = areaLevel('0 is the country.', 1)
+export const Level = areaLevel('0 is the country.', 1)
 
 export const AdminReference = t.component('AdminReference', 'An administrative area by its name.', {
   level: Level,
@@ -66,7 +66,7 @@ export type AdvisedArea = Static<typeof AdvisedArea>
 
 const Bbox = t.extent([29.02, -2.84, 30.9, -1.05])
 
-const Centroid = t.object('The centre of mass, which may lie outside of a bent area.', {
+export const Centroid = t.object('The centre of mass, which may lie outside of a bent area.', {
   lat: Type.Number(),
   lng: Type.Number(),
 })
@@ -146,68 +146,6 @@ export const AdminFeatureCollection = t.component('AdminFeatureCollection', {
 })
 export type AdminFeatureCollection = Static<typeof AdminFeatureCollection>
 
-/** A name may mean so many areas for people to choose among them. */
-export const MOST_FOUND = 8
-
-export const PlacesQuery = Type.Object({
-  name: t.text(
-    200,
-    'A code or a name, or the beginning or another part of it, without regard to case, accents and hyphens; behind it may stand areas that it lies in.',
-    'Fiche, Oromia',
-  ),
-  country_code: t.filter(`Only areas of this country: one of ${t.COUNTRY_CODES}.`),
-  level: Type.Optional(areaLevel('Only areas of this level.')),
-  limit: t.withDefault(
-    Type.Integer({
-      minimum: 1,
-      maximum: MOST_FOUND,
-      description: 'The most areas to answer with.',
-      examples: [5],
-    }),
-    MOST_FOUND,
-  ),
-})
-
-const FoundArea = t.component('FoundArea', 'An administrative area that a name may mean.', {
-  country_code: Type.String(),
-  level: Level,
-  code: t.string('The stable code of the area, for requests.'),
-  name: Type.String(),
-  parent: t.stringOrNull('The name of the area right above; null for a country.'),
-  ...Centroid.properties,
-})
-
-export const FoundAreas = t.component(
-  'FoundAreas',
-  {
-    items: t.array(
-      FoundArea,
-      'The best first: whole names, beginnings, parts; then larger areas before smaller ones.',
-    ),
-    is_near: t.boolean('Whether no name has the text, and these differ from it by a typing error.'),
-    position: t.orNull(
-      Type.Object(Centroid.properties),
-      'Of coordinates or an Open Location Code; null for a name.',
-    ),
-  },
-  {
-    items: [
-      {
-        country_code: 'eth',
-        level: 3,
-        code: 'ETH-09-12-01',
-        name: 'Fiche',
-        parent: 'North Shewa (Oromia)',
-        lat: 9.8,
-        lng: 38.73,
-      },
-    ],
-    is_near: false,
-    position: null,
-  },
-)
-export type FoundAreas = Static<typeof FoundAreas>
-
 /** Where a request has named a place. */
 export const AnsweredPlace = t.component('AnsweredPlace', 'The place that a request has named.', {
   asked: Type.String(),
@@ -220,7 +158,5 @@ export const AnsweredPlace = t.component('AnsweredPlace', 'The place that a requ
 })
 
 export const PlaceMember = Type.Optional(t.ref(AnsweredPlace))
-
-export const placesSchemas = [FoundArea, FoundAreas]
 
 export const adminSchemas = [AdminReference, AdminArea, AdminAreaList, AdminFeature, AdminFeatureCollection]

@@ -1,5 +1,4 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
-import { areaLevel } from './areas.ts'
 import * as t from './common.ts'
 import { QuantityFields } from './quantities.ts'
 
@@ -183,29 +182,5 @@ export function asQuery(request: TObject, documented = Object.keys(request.prope
 
 /** The parameters of a point that the interface names. */
 export const PLAIN_PARAMETERS = ['lat', 'lng', 'crop', 'country_code', 'name']
-
-const PlaceName = t.text(
-  200,
-  'An area by code or name (`Fiche, Oromia`), a position (`9.5 38.5`), or your field (`collection/id`).',
-  'Amhara',
-)
-
-/** The parameters that the document lists for places: what it says of quantities and pixels of a point counts there too. */
-export function documentPlaceQuery(query: TObject, asked: Asked): TObject {
-  const left = [...memberNames(asked, 'pixels'), ...Object.keys(QuantityFields)]
-  const listed = Object.entries(toQuerySchema(query).properties).filter(([name]) => !left.includes(name))
-  return Type.Object(Object.fromEntries(listed))
-}
-
-/** The query of the operations for places. @param request the request for a point */
-export function definePlaceQuery(
-  request: TObject,
-  own: readonly string[],
-  formats: readonly TextFormat[],
-): TObject {
-  const { lat: _, lng: __, ...members } = request.properties
-  const level = Type.Optional(areaLevel('The level of the area, 0 for the country.', 1))
-  return withFormat(Type.Object({ place: PlaceName, level, ...members }), own, formats)
-}
 
 type Annotated = TSchema & { description?: string; examples?: unknown[] }

@@ -1,4 +1,3 @@
-import { placeRoutes } from '#src/extensions/places/routes.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
 import type { App } from '#src/http/app.ts'
 import { type Lookup, observeLookup } from '#src/lookup/lookup.ts'
@@ -34,19 +33,7 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   app.metrics.observe('agro_queue_waiting', app.slices.waiting, { queue: 'slices' })
   const prefix = '/advisory'
   const ofPoints = { lookup, record, readRules }
-  await app.register(
-    async (scope) => {
-      const handlers = pointRoutes(scope, points, allProducts.response, ofPoints)
-      const answers = polygons.map(({ response }) => response)
-      placeRoutes(scope, points, [...answers, allProducts.response], {
-        lookup,
-        advisors,
-        readRules,
-        points: handlers,
-      })
-    },
-    { prefix },
-  )
+  await app.register(async (scope) => pointRoutes(scope, points, allProducts.response, ofPoints), { prefix })
   await app.register(batchRoutes, { prefix, lookup, readRules, ...batch })
   await app.register(polygonRoutes, { prefix, lookup, advisors, schemas: polygons, record, readRules })
   await app.register(manyRoutes, { prefix, lookup, advisors, readRules, ...many })

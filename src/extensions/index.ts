@@ -8,6 +8,7 @@ import { fields } from './fields/index.ts'
 import { messages } from './messages/index.ts'
 import { ogc } from './ogc/index.ts'
 import { packs } from './packs/index.ts'
+import { places } from './places/index.ts'
 import { reference } from './reference/index.ts'
 import { secondFactor } from './second-factor/index.ts'
 import { signatures } from './signatures/index.ts'
@@ -20,6 +21,7 @@ import { transfer } from './transfer/index.ts'
 
 /** All extensions. Without its line and its folder an extension is gone. */
 export const EXTENSIONS = listed([
+  places,
   downloads,
   stac,
   ogc,

@@ -3,7 +3,6 @@ import type { Products, Series } from '#schemas/products/define.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
 import { listStores, requireStore } from '#src/data/tiles/stores.ts'
 import { ApiError, isReplaced, overloaded, refuseIfReplaced, unknownCountry } from '#src/errors.ts'
-import { createAreaNames } from '#src/extensions/places/gazetteer.ts'
 import type { App } from '#src/http/app.ts'
 import { type Labels, observeBatcher, observeQueue, type Sample } from '#src/http/metrics/metrics.ts'
 import { type ClientKey, createLimiter, EVERYBODY, type Limiter } from '#src/lib/limiter.ts'
@@ -317,7 +316,6 @@ export function createLookup({ database, tiles, config, products }: LookupSource
   return {
     reasons,
     areas,
-    areaNames: createAreaNames(reader),
     places: createRequestLocator(snapshots, areas),
     known: snapshots.known,
     current: snapshots.current,

@@ -264,7 +264,7 @@ export interface FoundCell {
   boundaries: string
 }
 
-const AREA = sql`
+export const AREA = sql`
   area.id, area.parent_id as "parentId", area.country_code as "countryCode", area.level, area.code, area.name`
 
 export async function findAreasInCells(db: Db, cells: CellToFind[]): Promise<FoundCell[]> {
@@ -301,23 +301,4 @@ export async function findAreasAt(db: Db, places: Position[]): Promise<Area[][]>
   const found = places.map((): Area[] => [])
   for (const { ordinal, ...area } of rows) (found[ordinal - 1] as Area[]).push(area)
   return found
-}
-
-/** An administrative area by its name, for searches. */
-export interface AreaName extends Area {
-  /** The centre of mass. */
-  lat: number
-  lng: number
-}
-
-/** The names of all areas, larger areas first, and the version of the boundaries that they are of. */
-export async function listAreaNames(db: Db): Promise<{ boundaries: string; areas: AreaName[] }> {
-  const { rows } = await sql<{ boundaries: string } & (AreaName | { id: null })>`
-    select
-      boundaries.version as boundaries, ${AREA}, area.centroid_lat as lat, area.centroid_lng as lng
-    from (select boundaries_version() as version) as boundaries
-    left join admin_area as area on true
-    order by area.level, area.country_code, area.code`.execute(db)
-  const areas = rows.flatMap(({ boundaries: _, ...area }) => (area.id === null ? [] : [area]))
-  return { boundaries: rows[0]?.boundaries ?? '', areas }
 }

@@ -31,6 +31,13 @@ export interface paths {
     /** Everything for a point */
     post: operations["everythingAtPoint"];
   };
+  "/advisory/yield/points": { /** Predicted yields at many points */ post: operations["yieldAtPoints"]; };
+  "/advisory/fertilizer/points": {
+    /** Fertilizer rates at many points */
+    post: operations["fertilizerAtPoints"];
+  };
+  "/advisory/isfm/points": { /** Organic inputs (ISFM) at many points */ post: operations["isfmAtPoints"]; };
+  "/advisory/forage/points": { /** Forage suitability at many points */ post: operations["forageAtPoints"]; };
   "/advisory/yield": {
     /** Predicted yield for a place by its name */
     get: operations["getYieldAtPlace"];
@@ -55,14 +62,6 @@ export interface paths {
     /** Forage suitability in a polygon */
     post: operations["forageInPolygon"];
   };
-  "/advisory": { /** Everything for a place by its name */ get: operations["getEverythingAtPlace"]; };
-  "/advisory/yield/points": { /** Predicted yields at many points */ post: operations["yieldAtPoints"]; };
-  "/advisory/fertilizer/points": {
-    /** Fertilizer rates at many points */
-    post: operations["fertilizerAtPoints"];
-  };
-  "/advisory/isfm/points": { /** Organic inputs (ISFM) at many points */ post: operations["isfmAtPoints"]; };
-  "/advisory/forage/points": { /** Forage suitability at many points */ post: operations["forageAtPoints"]; };
   "/advisory/yield/polygons": {
     /** Predicted yields in many polygons */
     post: operations["yieldInPolygons"];
@@ -79,12 +78,13 @@ export interface paths {
     /** Forage suitability in many polygons */
     post: operations["forageInPolygons"];
   };
+  "/advisory": { /** Everything for a place by its name */ get: operations["getEverythingAtPlace"]; };
   "/validate_location": {
     /** The country and areas of a point, and its products */
     post: operations["validateLocation"];
   };
-  "/places": { /** Find areas by name */ get: operations["searchPlaces"]; };
   "/admin": { /** Administrative areas of a country */ get: operations["listAdminAreas"]; };
+  "/places": { /** Find areas by name */ get: operations["searchPlaces"]; };
   "/catalog": { /** The catalog of offered and published data */ get: operations["getCatalog"]; };
   "/releases": { /** List releases, published and earlier */ get: operations["listReleases"]; };
   "/releases/{release}": { /** Get a release */ get: operations["getRelease"]; };
@@ -1575,27 +1575,8 @@ export interface components {
       /** @description Where the point lies in no country, and would with `lat` and `lng` swapped: that it would. */
       hint?: string;
     };
-    /** @description An administrative area that a name may mean. */
-    FoundArea: {
-      country_code: string;
-      level: components["schemas"]["Level"];
-      code: components["schemas"]["FoundAreaCode"];
-      name: string;
-      /** @description The name of the area right above; null for a country. */
-      parent: string | null;
-      lat: number;
-      lng: number;
-    };
-    FoundAreas: {
-      /** @description The best first: whole names, beginnings, parts; then larger areas before smaller ones. */
-      items: components["schemas"]["FoundArea"][];
-      /** @description Whether no name has the text, and these differ from it by a typing error. */
-      is_near: boolean;
-      /** @description Of coordinates or an Open Location Code; null for a name. */
-      position: { lat: number; lng: number; } | null;
-    };
     AdminArea: {
-      code: components["schemas"]["FoundAreaCode"];
+      code: components["schemas"]["AdminAreaCode"];
       name: string;
       level: components["schemas"]["Level"];
       country_code: string;
@@ -2250,6 +2231,25 @@ export interface components {
     ApiKeyList: {
       items: components["schemas"]["ApiKey"][];
       next_cursor: components["schemas"]["SessionListNextCursor"];
+    };
+    /** @description An administrative area that a name may mean. */
+    FoundArea: {
+      country_code: string;
+      level: components["schemas"]["Level"];
+      code: components["schemas"]["AdminAreaCode"];
+      name: string;
+      /** @description The name of the area right above; null for a country. */
+      parent: string | null;
+      lat: number;
+      lng: number;
+    };
+    FoundAreas: {
+      /** @description The best first: whole names, beginnings, parts; then larger areas before smaller ones. */
+      items: components["schemas"]["FoundArea"][];
+      /** @description Whether no name has the text, and these differ from it by a typing error. */
+      is_near: boolean;
+      /** @description Of coordinates or an Open Location Code; null for a name. */
+      position: { lat: number; lng: number; } | null;
     };
     /** Format: binary @description A cloud-optimised GeoTIFF of one band. */
     GeoTiff: string;
@@ -3304,7 +3304,7 @@ export interface components {
     /** @description Those that are on. */
     Extensions: string[];
     /** @description The stable code of the area, for requests. */
-    FoundAreaCode: string;
+    AdminAreaCode: string;
     Source: string;
     /** @description Requests answered 4xx or 5xx. */
     Errors: number;
@@ -3650,6 +3650,69 @@ export interface operations {
       default: components["responses"]["AnyError"];
     };
   };
+  yieldAtPoints: {
+    parameters: {
+      query?: {
+        crop?: components["parameters"]["Crop"];
+        country_code?: components["parameters"]["YieldAtPointCountryCode"];
+        forecast_period?: components["parameters"]["ForecastPeriod"];
+        release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
+        pass?: components["parameters"]["Pass"];
+        area?: components["parameters"]["Area"];
+        bags?: components["parameters"]["Bags"];
+        prices?: components["parameters"]["Prices"];
+        budget?: components["parameters"]["Budget"];
+        produce_price?: components["parameters"]["ProducePrice"];
+        scenario_weights?: components["parameters"]["ScenarioWeights"];
+        nutrients?: components["parameters"]["Nutrients"];
+      };
+      header?: {
+        Prefer?: components["parameters"]["Prefer"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+    };
+    requestBody: { content: { "application/json": components["schemas"]["PointsRequest"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["YieldPointsResponse"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  fertilizerAtPoints: {
+    parameters: operations["yieldAtPoints"]["parameters"];
+    requestBody: { content: { "application/json": components["schemas"]["PointsRequest"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["FertilizerPointsResponse"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  isfmAtPoints: {
+    parameters: operations["yieldAtPoints"]["parameters"];
+    requestBody: { content: { "application/json": components["schemas"]["PointsRequest"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["IsfmPointsResponse"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
+  forageAtPoints: {
+    parameters: {
+      query?: {
+        country_code?: components["parameters"]["YieldAtPointCountryCode"];
+        release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
+        pass?: components["parameters"]["Pass"];
+      };
+      header?: {
+        Prefer?: components["parameters"]["Prefer"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+    };
+    requestBody: { content: { "application/json": components["schemas"]["ForagePointsRequest"]; }; };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["ForagePointsResponse"]; }; };
+      default: components["responses"]["AnyError"];
+    };
+  };
   getYieldAtPlace: {
     parameters: {
       query: {
@@ -3807,97 +3870,6 @@ export interface operations {
       default: components["responses"]["AnyError"];
     };
   };
-  getEverythingAtPlace: {
-    parameters: {
-      query: {
-        place: components["parameters"]["Place"];
-        level?: components["parameters"]["GetYieldAtPlaceLevel"];
-        crop?: components["parameters"]["Crop"];
-        country_code?: components["parameters"]["YieldAtPointCountryCode"];
-        name?: components["parameters"]["YieldAtPointName"];
-        forecast_period?: components["parameters"]["ForecastPeriod"];
-        release?: components["parameters"]["Release"];
-        condition?: components["parameters"]["Condition"];
-        skill?: components["parameters"]["Skill"];
-        max_segments?: components["parameters"]["MaxSegments"];
-        format?: components["parameters"]["GetEverythingAtPointFormat"];
-        lang?: components["parameters"]["Lang"];
-      };
-      header?: {
-        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-        Prefer?: components["parameters"]["Prefer"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-    };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["EverythingResponse"]; }; };
-      304: components["responses"]["NotModified"];
-      default: components["responses"]["AnyError"];
-    };
-  };
-  yieldAtPoints: {
-    parameters: {
-      query?: {
-        crop?: components["parameters"]["Crop"];
-        country_code?: components["parameters"]["YieldAtPointCountryCode"];
-        forecast_period?: components["parameters"]["ForecastPeriod"];
-        release?: components["parameters"]["Release"];
-        condition?: components["parameters"]["Condition"];
-        pass?: components["parameters"]["Pass"];
-        area?: components["parameters"]["Area"];
-        bags?: components["parameters"]["Bags"];
-        prices?: components["parameters"]["Prices"];
-        budget?: components["parameters"]["Budget"];
-        produce_price?: components["parameters"]["ProducePrice"];
-        scenario_weights?: components["parameters"]["ScenarioWeights"];
-        nutrients?: components["parameters"]["Nutrients"];
-      };
-      header?: {
-        Prefer?: components["parameters"]["Prefer"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-    };
-    requestBody: { content: { "application/json": components["schemas"]["PointsRequest"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["YieldPointsResponse"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  fertilizerAtPoints: {
-    parameters: operations["yieldAtPoints"]["parameters"];
-    requestBody: { content: { "application/json": components["schemas"]["PointsRequest"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["FertilizerPointsResponse"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  isfmAtPoints: {
-    parameters: operations["yieldAtPoints"]["parameters"];
-    requestBody: { content: { "application/json": components["schemas"]["PointsRequest"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["IsfmPointsResponse"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  forageAtPoints: {
-    parameters: {
-      query?: {
-        country_code?: components["parameters"]["YieldAtPointCountryCode"];
-        release?: components["parameters"]["Release"];
-        condition?: components["parameters"]["Condition"];
-        pass?: components["parameters"]["Pass"];
-      };
-      header?: {
-        Prefer?: components["parameters"]["Prefer"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-    };
-    requestBody: { content: { "application/json": components["schemas"]["ForagePointsRequest"]; }; };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["ForagePointsResponse"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
   yieldInPolygons: {
     parameters: {
       query?: {
@@ -3965,6 +3937,34 @@ export interface operations {
       default: components["responses"]["AnyError"];
     };
   };
+  getEverythingAtPlace: {
+    parameters: {
+      query: {
+        place: components["parameters"]["Place"];
+        level?: components["parameters"]["GetYieldAtPlaceLevel"];
+        crop?: components["parameters"]["Crop"];
+        country_code?: components["parameters"]["YieldAtPointCountryCode"];
+        name?: components["parameters"]["YieldAtPointName"];
+        forecast_period?: components["parameters"]["ForecastPeriod"];
+        release?: components["parameters"]["Release"];
+        condition?: components["parameters"]["Condition"];
+        skill?: components["parameters"]["Skill"];
+        max_segments?: components["parameters"]["MaxSegments"];
+        format?: components["parameters"]["GetEverythingAtPointFormat"];
+        lang?: components["parameters"]["Lang"];
+      };
+      header?: {
+        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+        Prefer?: components["parameters"]["Prefer"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["EverythingResponse"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
   validateLocation: {
     parameters: {
       query?: {
@@ -3978,20 +3978,6 @@ export interface operations {
     requestBody: { content: { "application/json": components["schemas"]["LocationRequest"]; }; };
     responses: {
       200: { content: { "application/json": components["schemas"]["LocationValidation"]; }; };
-      default: components["responses"]["AnyError"];
-    };
-  };
-  searchPlaces: {
-    parameters: {
-      query: { name: string; country_code?: string; level?: number; limit?: number; };
-      header?: {
-        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-        "X-Request-Id"?: components["parameters"]["XRequestId"];
-      };
-    };
-    responses: {
-      200: { content: { "application/json": components["schemas"]["FoundAreas"]; }; };
-      304: components["responses"]["NotModified"];
       default: components["responses"]["AnyError"];
     };
   };
@@ -4013,6 +3999,20 @@ export interface operations {
     };
     responses: {
       200: { content: { "application/json": components["schemas"]["AdminAreaList"]; }; };
+      304: components["responses"]["NotModified"];
+      default: components["responses"]["AnyError"];
+    };
+  };
+  searchPlaces: {
+    parameters: {
+      query: { name: string; country_code?: string; level?: number; limit?: number; };
+      header?: {
+        "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+        "X-Request-Id"?: components["parameters"]["XRequestId"];
+      };
+    };
+    responses: {
+      200: { content: { "application/json": components["schemas"]["FoundAreas"]; }; };
       304: components["responses"]["NotModified"];
       default: components["responses"]["AnyError"];
     };

@@ -1,27 +1,21 @@
 import type { FastifyRequest } from 'fastify'
-import type { TObject, TSchema } from 'typebox'
+import type { TObject } from 'typebox'
 import { HistoryHeader, PointAnswerTable, type PointSchemas, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
-import {
-  type Asked,
-  asQuery,
-  PLAIN_PARAMETERS,
-  type TextFormat,
-  toQuerySchema,
-  withFormat,
-} from '#schemas/point-request.ts'
+import { type Asked, asQuery, PLAIN_PARAMETERS, toQuerySchema, withFormat } from '#schemas/point-request.ts'
 import { joinNames, ofSeasonless } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BASE, type ErrorCode, NO_VALUE_ERRORS } from '#src/errors.ts'
 import type { RecordAdvisory } from '#src/history/queries.ts'
-import { type App, errorResponses } from '#src/http/app.ts'
+import type { App } from '#src/http/app.ts'
 import { ignoredNoter, mergeQueryIntoBody, readQuery } from '#src/http/parameters.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { isObject } from '#src/lib/json.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { ReadRules } from '../quantities/compute.ts'
-import { createPointAdvisor, type PointAdvisor } from './advise.ts'
+import { createPointAdvisor } from './advise.ts'
 import type { Topic } from './answer.ts'
+import { documentErrors, documentTexts } from './documents.ts'
 
 interface PointEndpoint extends Topic {
   path: string
@@ -41,7 +35,7 @@ export function pointRoutes(
   schemas: readonly PointSchemas<ProductDefinition>[],
   allProductsResponse: TObject,
   { lookup, record, readRules }: { lookup: Lookup; record: RecordAdvisory; readRules: ReadRules },
-): PointAdvisor {
+): void {
   const advisor = createPointAdvisor(lookup, record)
   const products = schemas.map(({ product }) => product)
   const { additions } = app
@@ -53,7 +47,6 @@ export function pointRoutes(
     app.route({ ...postRoute(endpoint, additions), handler: advisor.post(endpoint) })
     app.route({ ...getRoute(endpoint, additions), handler: advisor.get(endpoint) })
   }
-  return advisor
 }
 
 function productEndpoint(
@@ -138,25 +131,6 @@ function commonParts({ needsCrop, response }: PointEndpoint, { formats }: Asked)
     },
     operation: { tags: ['advisory'], security: OPTIONAL_TOKEN },
   } as const
-}
-
-/** The texts that may answer in the place of JSON. */
-export function documentTexts(formats: readonly TextFormat[]) {
-  const headers: object = Object.assign({}, ...formats.map(({ headers }) => headers))
-  const content = formats.map(({ mediaType, schema }) => [mediaType, { schema: ref(schema) }])
-  return { headers, content: Object.fromEntries(content) as Record<string, { schema: TSchema }> }
-}
-
-/** The errors of an operation: the reason for no value may be a text. */
-export function documentErrors(
-  formats: readonly TextFormat[],
-  codes: readonly ErrorCode[],
-): Record<number, object> {
-  const errors: Record<number, object> = errorResponses(...codes)
-  if (formats.length === 0) return errors
-  const { headers, content } = documentTexts(formats)
-  const { content: json, ...noValue } = errors[404] as { content: object }
-  return { ...errors, 404: { ...noValue, headers, content: { ...json, ...content } } }
 }
 
 function postRoute(endpoint: PointEndpoint, additions: Asked) {

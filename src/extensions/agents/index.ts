@@ -3,6 +3,7 @@ import type { Extension } from '../extension.ts'
 /** Tools for AI agents over the Model Context Protocol. */
 export const agents: Extension = {
   name: 'agents',
+  needs: ['places'],
   guide: { path: 'agents', title: 'agents (MCP)', before: 'clients' },
   // Of agents in pages.
   requestHeaders: ['Mcp-Protocol-Version', 'Mcp-Method', 'Mcp-Name'],

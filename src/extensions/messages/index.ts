@@ -28,7 +28,7 @@ declare module '#src/data/tables.ts' {
 /** Text messages by SMS, USSD and Telegram. */
 export const messages: Extension = {
   name: 'messages',
-  needs: ['texts'],
+  needs: ['places', 'texts'],
   guide: { path: 'messages', title: 'text messages', before: 'gis' },
   settings,
   sql: new URL('sql/', import.meta.url),

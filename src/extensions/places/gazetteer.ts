@@ -1,11 +1,11 @@
-import { MOST_FOUND } from '#schemas/areas.ts'
 import type { Country } from '#src/catalog/reference-queries.ts'
 import type { Db } from '#src/data/tables.ts'
 import { Cache } from '#src/lib/cache.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { nameKey, slipBetween } from '#src/lib/names.ts'
-import { type AreaName, listAreaNames } from '#src/lookup/queries.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
+import { type AreaName, listAreaNames } from './name-queries.ts'
+import { MOST_FOUND } from './schemas.ts'
 
 export interface NamedArea extends Omit<AreaName, 'id' | 'parentId'> {
   /** The area above; null for a country. */
@@ -343,6 +343,8 @@ function describe(entry: Entry, rank: number): NamedArea {
 
 /** Adding so many names takes about two milliseconds. */
 const NAMES_A_SLICE = 500
+
+export type AreaNames = ReturnType<typeof createAreaNames>
 
 /** Keeps the names of the boundaries of a snapshot, 17 MB for 20,000 areas. A failed load leaves them. */
 export function createAreaNames(db: Db) {

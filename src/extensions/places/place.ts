@@ -55,8 +55,8 @@ export function createPlaces(app: App, lookup: Lookup) {
 
   async function readNames(exchange: Exchange) {
     const snapshot = lookup.known() ?? (await exchange.wait(lookup.current))
-    const load = () => lookup.areaNames.load(snapshot, pause)
-    const names = lookup.areaNames.fromMemory(snapshot) ?? (await exchange.wait(load))
+    const load = () => app.areaNames.load(snapshot, pause)
+    const names = app.areaNames.fromMemory(snapshot) ?? (await exchange.wait(load))
     return { snapshot, names }
   }
 

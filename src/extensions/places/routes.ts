@@ -2,18 +2,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type TObject, type TSchema, Type } from 'typebox'
 import { PointAnswerTable, type PointSchemas, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
-import {
-  definePlaceQuery,
-  documentPlaceQuery,
-  type PointRequest,
-  toQuerySchema,
-} from '#schemas/point-request.ts'
+import { type PointRequest, toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { type Answer, answerFrom, readFormat, sendAnswer } from '#src/advice/answer.ts'
-import { refuseProvenance } from '#src/advice/bodies.ts'
-import type { PointAdvisor } from '#src/advice/point/advise.ts'
+import { refuseFormer, refuseProvenance } from '#src/advice/bodies.ts'
+import { createPointAdvisor, type PointAdvisor } from '#src/advice/point/advise.ts'
 import type { Topic } from '#src/advice/point/answer.ts'
-import { documentErrors, documentTexts } from '#src/advice/point/routes.ts'
+import { documentErrors, documentTexts } from '#src/advice/point/documents.ts'
 import { listStatisticKeys } from '#src/advice/polygon/figures.ts'
 import { createOutline } from '#src/advice/polygon/geometry.ts'
 import { ApiError, BASE, type ErrorCode, NO_VALUE_ERRORS } from '#src/errors.ts'
@@ -23,8 +18,11 @@ import { ignoredMember, ignoredNoter, readQuery } from '#src/http/parameters.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import type { LocatableRequest } from '#src/lookup/places.ts'
 import { positionOf } from '#src/lookup/releases.ts'
+import type { Core } from '../extension.ts'
 import { adviseOnRegion, type RegionParts } from './advise.ts'
 import { createPlaces, type Place, type Places } from './place.ts'
+import { definePlaceQuery, documentPlaceQuery } from './schemas.ts'
+import { searchRoute } from './search.ts'
 
 const DESCRIPTION =
   'The mean of an area or a saved field, or the values at a position. The tag `advisory` has the rules.'
@@ -40,8 +38,22 @@ type Asked = Omit<PointRequest, 'lat' | 'lng'> & {
 }
 type Call = FastifyRequest<{ Querystring: Asked }>
 
-/** The operations for places by their names: one for each product, and one for all. */
-export function placeRoutes(
+/** The operations for places by their names, and the search of areas. */
+export async function places(app: App, { schemas, record, ...parts }: Core): Promise<void> {
+  searchRoute(app, parts.lookup)
+  const answers = [...schemas.polygons, schemas.allProducts].map(({ response }) => response)
+  const options = { ...parts, points: createPointAdvisor(parts.lookup, record) }
+  await app.register(
+    async (scope) => {
+      scope.addHook('preValidation', async (request) => refuseFormer(request))
+      placeRoutes(scope, schemas.points, answers, options)
+    },
+    { prefix: '/advisory' },
+  )
+}
+
+/** One for each product, and one for all. */
+function placeRoutes(
   app: App,
   schemas: readonly PointSchemas<ProductDefinition>[],
   answers: readonly TObject[],
