@@ -4,7 +4,7 @@ import { packsOfCountry } from './schemas.ts'
 /** Areas in one file each, for use without a network. */
 export const packs: Extension = {
   name: 'packs',
-  needs: ['downloads'],
+  needs: ['downloads', 'places'],
   part: 'operations',
   guide: { path: 'offline', title: 'offline packs', before: 'gis' },
   releaseLinks: [packsOfCountry],
