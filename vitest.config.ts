@@ -3,18 +3,24 @@ import { devNull } from 'node:os'
 import { promisify } from 'node:util'
 import { defineConfig, type TestProjectConfiguration, type ViteUserConfig } from 'vitest/config'
 import { PATIENCE } from './test/setup/patience.ts'
-import { findTestFiles } from './test/setup/test-files.ts'
+import RunReporter from './test/setup/run-reporter.ts'
+import { findShortFiles, findTestFiles, SHORT } from './test/setup/test-files.ts'
 
-/** Tests that need a database run on a server where there is one, and some on the embedded one; see CONTRIBUTING.md. */
-export default defineConfig(async () => {
+/**
+ * Tests that need a database run on a server where there is one, and some on the embedded one; in the mode `short` some
+ * of them, on either. See CONTRIBUTING.md.
+ */
+export default defineConfig(async ({ mode }) => {
   const hasServer = await thereIsServer()
-  const files = findTestFiles(hasServer)
-  const projects = [unitProject(files.unit), databaseProject('embedded', files.embedded)]
+  const isShort = mode === SHORT
+  const files = (isShort ? findShortFiles : findTestFiles)(hasServer)
+  const projects = [unitProject(files.unit)]
+  if (!(hasServer && isShort)) projects.push(databaseProject('embedded', files.embedded))
   if (hasServer) projects.push(databaseProject('server', files.server))
   return {
     test: {
       projects,
-      reporters: ['default', './test/setup/run-reporter.ts'],
+      reporters: ['default', new RunReporter(isShort)],
       // Each embedded database takes up to 0.8 GB.
       maxWorkers: 2,
     },

@@ -7,6 +7,8 @@ import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { tellRefusals } from '#test/setup/refusals.ts'
 
+// In every run: what is refused of areas.
+
 /**
  * Rwanda as four squares of 0.5 degrees: provinces A (west) and B (east) of two districts each, and
  * sectors in the first district alone. Ghana has an outline and no more.

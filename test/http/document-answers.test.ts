@@ -1,4 +1,5 @@
 // Runs on both databases: every operation is asked, with the statements of each.
+// In every run: every operation is asked.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'

@@ -3,6 +3,8 @@ import { call } from '#test/setup/calls.ts'
 import { exchange } from '#test/setup/exchange.ts'
 import { openApp } from '#test/setup/open-service.ts'
 
+// In every run: the errors.
+
 const service = openApp({
   // What is in memory stays there, so that what needs no database is answered at once.
   settings: { BODY_LIMIT_BYTES: '2048', RELEASE_MAX_AGE_MS: '60000' },

@@ -4,7 +4,7 @@ import { CHROMIUM } from './chromium.ts'
 import { ownCpuSeconds } from './cpu-time.ts'
 import { hasSharedBoundaries, hasSharedRasters, SHARED_BOUNDARIES, SHARED_RASTERS } from './shared-data.ts'
 import { mistakesOfRuns } from './statements.ts'
-import { findTestFiles } from './test-files.ts'
+import { findShortFiles, findTestFiles } from './test-files.ts'
 
 /** How many of the files that compute longest are named. */
 const NAMED = 5
@@ -15,7 +15,13 @@ const NAMED = 5
  * its own.
  */
 export default class RunReporter implements Reporter {
+  readonly #isShort: boolean
   #vitest: Vitest | undefined
+
+  /** @param isShort whether it is the short run, which leaves most files with a database out */
+  constructor(isShort: boolean) {
+    this.#isShort = isShort
+  }
 
   onInit(vitest: Vitest): void {
     this.#vitest = vitest
@@ -42,6 +48,7 @@ export default class RunReporter implements Reporter {
     this.#judgeStatements(projects)
     // Its own part made the databases that tests begin with, and read the files for all.
     console.log(`${summaryOf(modules)}, ${minutesText(secondsOf(modules) + ownCpuSeconds())}`)
+    if (this.#isShort) console.log(describeLeftOut())
   }
 
   /** Fails a whole run of the embedded database that leaves a statement out. */
@@ -59,6 +66,7 @@ export default class RunReporter implements Reporter {
   /** What is not run because something is not there. */
   #skipped(counts: Map<string, number>): string[] {
     if (!counts.has('embedded') && !counts.has('server')) return []
+    if (this.#isShort) return []
     const chosen = (this.#vitest?.config.project ?? []).length > 0
     const { embedded, server } = findTestFiles(counts.has('server'))
     const alone = server.filter((file) => !embedded.includes(file)).length
@@ -76,6 +84,15 @@ export default class RunReporter implements Reporter {
       hasSharedBoundaries ? [] : `real boundaries. There is no ${SHARED_BOUNDARIES}.`,
     ].flat()
   }
+}
+
+/** What is left out of the short run. */
+function describeLeftOut(): string {
+  const all = findTestFiles(true)
+  const short = findShortFiles(true).server
+  const left = [...new Set([...all.embedded, ...all.server])].filter((file) => !short.includes(file))
+  const rooms = [...new Set(left.map((file) => file.split('/')[1]).filter((name) => !name?.includes('.')))]
+  return `Not run: ${left.length} files with a database, of ${rooms.join(', ')}.\n"npm run test:all" runs all, "npm test -- NAME" those of a folder or an extension.`
 }
 
 function secondsOf(modules: readonly TestModule[]): number {

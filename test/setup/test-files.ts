@@ -13,6 +13,12 @@ const ON_EITHER =
 /** What a file may say of itself, as a line of its own: where it runs, and why. */
 const SAYS = /^\/\/ Runs on ([^:.]*)/m
 
+/** The mode of Vitest that `npm test` runs in. */
+export const SHORT = 'short'
+
+/** What a file with a database says that is in the short run too. */
+const IN_EVERY_RUN = /^\/\/ In every run: /m
+
 type Kind = 'embedded' | 'server'
 
 /** The test files of each project. */
@@ -43,6 +49,15 @@ export function findTestFiles(hasServer: boolean): TestFiles {
     for (const project of projects) found[project].push(file)
   }
   return found
+}
+
+/** Of {@link findTestFiles}, what `npm test` runs: all without a database, and a few files on the one that there is. */
+export function findShortFiles(hasServer: boolean): TestFiles {
+  const { unit, embedded, server } = findTestFiles(hasServer)
+  const some = [...new Set([...embedded, ...server])].filter((file) =>
+    IN_EVERY_RUN.test(readFileSync(join(ROOT, file), 'utf8')),
+  )
+  return { unit, embedded: hasServer ? [] : some, server: hasServer ? some : [] }
 }
 
 function databasesOf(file: string, hasServer: boolean): Kind[] {

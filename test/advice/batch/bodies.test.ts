@@ -6,6 +6,7 @@ import { tellRefusals } from '#test/setup/refusals.ts'
 import { bodyIn, itemTexts, MEDIA_TYPES, type MediaType, rowsOf, send } from './forms.ts'
 
 // Runs on a server alone: what bodies may be is the same on both.
+// In every run: what is refused of a batch.
 
 const service = openService()
 

@@ -16,6 +16,8 @@ import { openService } from '#test/setup/open-service.ts'
 import { tellRefusals } from '#test/setup/refusals.ts'
 import { FIELD, postPoint } from './ask.ts'
 
+// In every run: what is refused of a point.
+
 const service = openService()
 
 /** The centres of the pixel that FIELD lies in, and of its square of the seasonal forecast. */

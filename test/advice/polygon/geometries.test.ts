@@ -7,6 +7,8 @@ import { SQUARE } from '#test/setup/square.ts'
 import { askWithin } from './ask.ts'
 import { ringOf } from './shapes.ts'
 
+// In every run: what is refused of a polygon.
+
 const service = openService()
 
 const ask = (payload: object, product = 'yield') => askWithin(service.app, service.person, product, payload)

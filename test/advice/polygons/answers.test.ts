@@ -9,6 +9,8 @@ import { tellRefusals } from '#test/setup/refusals.ts'
 import { SQUARE } from '#test/setup/square.ts'
 import { askForMany, collectionOf, linesOf, rowsOf } from './ask.ts'
 
+// In every run: what is refused of many polygons.
+
 const service = openService()
 
 const ask = (admin: object, sent?: Parameters<typeof askForMany>[4]) =>

@@ -7,6 +7,8 @@ import { openService } from '#test/setup/open-service.ts'
 import { tellRefusals } from '#test/setup/refusals.ts'
 import { onePixelRelease, PIXEL_CENTRE } from '#test/setup/releases.ts'
 
+// In every run: what is refused of quantities.
+
 // What is computed is tried against exact fractions in quantities.property.test.ts; here, that it is what answers have.
 
 const service = openService({

@@ -9,6 +9,8 @@ import { makeAdmin, newPerson } from '#test/setup/people.ts'
 import { tellRefusals } from '#test/setup/refusals.ts'
 import { layerOf, onePixelRelease, operatorOf, releaseOn } from '#test/setup/releases.ts'
 
+// In every run: what is refused of changes.
+
 const SIDE = 40
 const NODATA = -1
 const FIRST = 'fertilizer-eth-wheat-2026-07-v1'
