@@ -18,7 +18,7 @@ import { KEY_PREFIX, requireCaller, requireSession } from '#src/http/plugins/aut
 import type { Caller } from '#src/http/plugins/callers.ts'
 import { deleteKey, insertKey, listKeys } from './key-queries.ts'
 import { tokenHash } from './token-queries.ts'
-import { findLimit } from './user-queries.ts'
+import { findLimit, findLimits } from './user-queries.ts'
 
 /** Several times the longest request: each item of an endless list of scopes would be a mistake to name. */
 const BODY_LIMIT = 4096
@@ -28,7 +28,7 @@ const NO_SUCH_KEY = 'You have no key with this id.'
 const HINT_LENGTH = KEY_PREFIX.length + 4
 
 function createRoute({ config, database }: App) {
-  const limit = findLimit('TOO_MANY_KEYS', config)
+  const limits = findLimits('api_key', config)
   return {
     method: 'POST',
     url: '/keys',
@@ -37,12 +37,12 @@ function createRoute({ config, database }: App) {
     schema: {
       operationId: 'createKey',
       summary: 'Create a key for a server',
-      description: `Send the key as the Bearer token instead of an access token. Its scopes limit its rights, by default to ${DEFAULT_SCOPES.join(' and ')}. It is shown once, and only its hash is stored; a repetition with the same \`Idempotency-Key\` shows it again for a day. A user has at most ${limit.most}.`,
+      description: `Send the key as the Bearer token instead of an access token. Its scopes limit its rights, by default to ${DEFAULT_SCOPES.join(' and ')}. It is shown once, and only its hash is stored; a repetition with the same \`Idempotency-Key\` shows it again for a day. A user has at most ${findLimit('TOO_MANY_KEYS', config).most}.`,
       tags: ['auth'],
       body: ref(ApiKeyRequest),
       response: {
         201: { ...ref(NewApiKey), description: 'The key.' },
-        ...errorResponses('INVALID_PARAMETERS', ...ADMIN_ERRORS, limit.code),
+        ...errorResponses('INVALID_PARAMETERS', ...ADMIN_ERRORS, ...limits.codes),
       },
     },
     handler: async (request: FastifyRequest<{ Body: ApiKeyRequest }>, reply: FastifyReply) => {
@@ -61,7 +61,7 @@ function createRoute({ config, database }: App) {
         expiresInDays,
       }
       const row = await inTransaction(database.writer, async (trx) => {
-        const inserted = await limit.add(trx, userId, () => insertKey(trx, made))
+        const inserted = await limits.add(trx, userId, () => insertKey(trx, made))
         if (!inserted) throw new ApiError('UNAUTHORIZED', 'The session has just ended.')
         await request.audit(trx, { kind: 'key_made', detail: { key: inserted.id, scopes } })
         return inserted

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { ProfileChanges, Role, UserProfile } from '#schemas/user.ts'
 import type { Config } from '#src/config.ts'
 import { isoTime } from '#src/data/sql.ts'
-import type { Db, Trx } from '#src/data/tables.ts'
+import type { Db, Tables, Trx } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
 import { ApiError, type ErrorCode, EXAMPLE_SENTENCES, OperatorError } from '#src/errors.ts'
 import { countHistory, deleteItems, deleteUsage, type RemovedHistory } from '#src/history/queries.ts'
@@ -136,29 +136,44 @@ export async function holdAccount(trx: Trx, id: string): Promise<void> {
 
 /** A limit as operators have set it. Its refusal has the code of all limits in the details. */
 export function findLimit(name: string, config: Config) {
-  const { of, most, setting, table } = ACCOUNT_LIMITS[name] as (typeof ACCOUNT_LIMITS)[string]
+  const { of, most, setting } = ACCOUNT_LIMITS[name] as (typeof ACCOUNT_LIMITS)[string]
   const code = name as ErrorCode
   const bound = setting ? (config[setting.name] as number) : most
   const sentence = EXAMPLE_SENTENCES[code].replace(String(most), String(bound))
   const details = [{ field: of, message: `an account may have ${bound} ${of}`, code: 'LIMIT_REACHED' }]
   const refuse = () => new ApiError(code, (bound === 0 && setting?.off) || sentence, details)
+  return { code, most: bound, refuse }
+}
+
+/** All limits of what accounts have in a table, which is among the rows of `ACCOUNT_DATA`. */
+export function findLimits(table: keyof Tables, config: Config) {
+  const owned = ACCOUNT_DATA.map(({ rows }) => rows[table]).find(Boolean) as string
+  const limits = Object.entries(ACCOUNT_LIMITS).flatMap(([name, limit]) =>
+    limit.table === table ? { rows: owned, ...limit, ...findLimit(name, config) } : [],
+  )
   return {
-    code,
-    most: bound,
-    refuse,
-    /** Adds one, or undoes that where it is over the limit. Simultaneous requests count each other. */
+    codes: limits.map(({ code }) => code),
+    /** Adds a row, or undoes that where it is over a limit. Simultaneous requests count each other. */
     async add<Row>(trx: Trx, userId: string, insert: () => Promise<Row>): Promise<Row> {
       await holdAccount(trx, userId)
       const row = await insert()
-      const { count } = await trx
-        .selectFrom(table as 'api_key')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .where('user_id', '=', userId)
-        .executeTakeFirstOrThrow()
-      if (count > bound) throw refuse()
+      for (const { rows, most, refuse } of limits) {
+        const { count } = await trx
+          .selectFrom(table as 'api_key')
+          .select(({ fn }) => fn.countAll<number>().as('count'))
+          .where(ofAccount(rows, userId))
+          .executeTakeFirstOrThrow()
+        if (count > most) throw refuse()
+      }
       return row
     },
   }
+}
+
+/** @param where with `:user` for the id of the account */
+export function ofAccount(where: string, userId: string) {
+  const texts = where.split(':user').map((text) => sql.raw(text))
+  return sql<boolean>`${sql.join(texts, sql`${userId}`)}`
 }
 
 interface RemovedRecords extends RemovedHistory {

@@ -10,6 +10,7 @@ export const citations: Extension = {
       of: 'shares',
       most: 1000,
       table: 'history_share',
+      rows: 'user_id = :user',
       status: 409,
       meaning: 'The user has shared the maximum number of advisories.',
       example: 'You have shared 1000 advisories: take one back first.',

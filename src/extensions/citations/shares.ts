@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { ItemParams } from '#schemas/history.ts'
-import { findLimit } from '#src/accounts/user-queries.ts'
+import { findLimits } from '#src/accounts/user-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { requireFound } from '#src/errors.ts'
 import { requireItem } from '#src/history/queries.ts'
@@ -31,7 +31,7 @@ export const CITE_AS = {
 export async function shares(app: App): Promise<void> {
   // A replica may be behind, and new ids must work at once.
   const db = app.database.writer
-  const limit = findLimit('TOO_MANY_SHARES', app.config)
+  const limits = findLimits('history_share', app.config)
   const common = { url: '/:id/share', config: { scope: 'history', caching: 'never' } } as const
   const described = { tags: ['history'], params: ItemParams }
   const success = { ...ref(Share), description: SHOWN, headers: { Link: CITE_AS } }
@@ -45,13 +45,13 @@ export async function shares(app: App): Promise<void> {
       description:
         'Publishes the request and the answer, with the label and the place, at an address that cannot be guessed. The person is not named. Sharing ends with `DELETE`, with the item and with the account. A repetition gets the same address.',
       ...described,
-      response: { 200: success, ...errorResponses(limit.code, 'NOT_FOUND') },
+      response: { 200: success, ...errorResponses(...limits.codes, 'NOT_FOUND') },
     },
     handler: async (request: ItemRequest) => {
       const token = randomBytes(TOKEN_BYTES).toString('base64url')
       const { id } = requireCaller(request)
       const share = await inTransaction(db, (trx) =>
-        limit.add(trx, id, () => insertShare(trx, id, request.params.id, token)),
+        limits.add(trx, id, () => insertShare(trx, id, request.params.id, token)),
       )
       return describeShare(requireItem(share), request.exchange)
     },

@@ -58,7 +58,7 @@ export async function keepFields(
   features: AsyncIterable<SentFeature>,
 ): Promise<StoredUpload> {
   const { request } = keeping
-  const { database, jobs } = request.server
+  const { config, database, jobs } = request.server
   const db = database.writer
   const { id: userId } = requireCaller(request)
   const id = await request.exchange.withDatabasePermit(() => createDraft(db, userId, collection))
@@ -66,7 +66,7 @@ export async function keepFields(
   try {
     const refused = await addFields(keeping, draft, features)
     request.exchange.renewDeadline()
-    const row = await request.exchange.withDatabasePermit(() => keepDraft(db, draft, FIELD_QUOTA))
+    const row = await request.exchange.withDatabasePermit(() => keepDraft(db, draft, FIELD_QUOTA, config))
     if (typeof row === 'string') throw explain(row, request.server)
     return { row, ...refused }
   } catch (error) {

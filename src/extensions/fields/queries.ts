@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { holdAccount } from '#src/accounts/user-queries.ts'
+import { findLimits, holdAccount } from '#src/accounts/user-queries.ts'
+import type { Config } from '#src/config.ts'
 import { inTransaction, isoTime } from '#src/data/sql.ts'
 import type { Db, Trx } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
@@ -182,19 +183,21 @@ export async function insertFields(
 }
 
 /** Replaces the collection of its name by a draft. */
-export async function keepDraft(db: Db, draft: Draft, quota: FieldQuota): Promise<CollectionRow | Refusal> {
+export async function keepDraft(db: Db, draft: Draft, quota: FieldQuota, config: Config) {
   return withRoom(db, draft, { fields: 0, bytes: 0 }, quota, async (trx) => {
     await sql`
       update field_collection as old set state = 'gone', changed_at = now()
       from field_collection as draft
       where draft.id = ${draft.id} and old.user_id = draft.user_id and old.name = draft.name
         and old.state = 'kept'`.execute(trx)
-    return trx
-      .updateTable('field_collection')
-      .set({ state: 'kept', changed_at: sql<Date>`now()` })
-      .where('id', '=', draft.id)
-      .returning(COLUMNS)
-      .executeTakeFirstOrThrow()
+    return findLimits('field_collection', config).add(trx, draft.userId, () =>
+      trx
+        .updateTable('field_collection')
+        .set({ state: 'kept', changed_at: sql<Date>`now()` })
+        .where('id', '=', draft.id)
+        .returning(COLUMNS)
+        .executeTakeFirstOrThrow(),
+    )
   })
 }
 

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { toQuerySchema } from '#schemas/point-request.ts'
-import { findLimit } from '#src/accounts/user-queries.ts'
+import { findLimit, findLimits } from '#src/accounts/user-queries.ts'
 import { GEOJSON_TYPE, JSON_TYPE, mediaTypeOfBody } from '#src/advice/bodies.ts'
 import { writeFeature } from '#src/advice/columns.ts'
 import { createOutline, type Outline, writeGeoJson, writeWkt } from '#src/advice/polygon/geometry.ts'
@@ -191,6 +191,7 @@ A field that is not valid, or has the id of one before it, is told with its reas
         'MALFORMED_JSON',
         'MALFORMED_BODY',
         findLimit('TOO_MANY_FIELDS', app.config).code,
+        ...findLimits('field_collection', app.config).codes,
         'BODY_TOO_LARGE',
         'UNSUPPORTED_MEDIA_TYPE',
       ),

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import type { Series } from '#schemas/products/define.ts'
 import { createThrottle, subjectNamed } from '#src/accounts/throttle.ts'
-import { findLimit } from '#src/accounts/user-queries.ts'
+import { findLimits } from '#src/accounts/user-queries.ts'
 import { readCountryCode } from '#src/advice/bodies.ts'
 import type { Advisors } from '#src/advice/polygon/advisors.ts'
 import { readGeoJson, soleFeature, toGeoJson } from '#src/advice/polygon/geometry.ts'
@@ -348,7 +348,7 @@ async function createService(app: App, lookup: Lookup, advisors: Advisors) {
 
 function createRoute(app: App, service: SubscriptionService): void {
   const { seal, schemas } = service
-  const limit = findLimit('TOO_MANY_SUBSCRIPTIONS', app.config)
+  const limits = findLimits('subscription', app.config)
 
   app.route({
     method: 'POST',
@@ -371,7 +371,7 @@ function createRoute(app: App, service: SubscriptionService): void {
           'UNKNOWN_AREA',
           'OUTSIDE_COUNTRY',
           'NO_DATA',
-          limit.code,
+          ...limits.codes,
           'QUERY_TIMEOUT',
         ),
       },
@@ -383,7 +383,7 @@ function createRoute(app: App, service: SubscriptionService): void {
       const made = { ...subscription, userId, secret: seal.seal(userId, Buffer.from(secret)) }
       const row = await request.exchange.withDatabasePermit(() =>
         inTransaction(app.database.writer, async (trx) => {
-          const inserted = await limit.add(trx, userId, () => insertSubscription(trx, made))
+          const inserted = await limits.add(trx, userId, () => insertSubscription(trx, made))
           const detail = { subscription: inserted.id, host: new URL(subscription.url).host }
           await request.audit(trx, { kind: 'subscription_made', detail })
           return inserted

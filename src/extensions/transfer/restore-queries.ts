@@ -1,6 +1,6 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { ACCOUNT_DATA } from '#src/accounts/account-data.ts'
-import type { AuditKind } from '#src/data/audit-kinds.ts'
+import { ofAccount } from '#src/accounts/user-queries.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Db, Tables, Trx } from '#src/data/tables.ts'
@@ -16,16 +16,7 @@ import {
   settleText,
 } from './relation-queries.ts'
 
-/** Changes of rights. */
-const CHANGES: AuditKind[] = [
-  'role_changed',
-  'password_changed',
-  'password_reset',
-  'keys_ended',
-  'key_deleted',
-]
-const isChange = () =>
-  sql<boolean>`kind = any (${[...CHANGES, ...ACCOUNT_DATA.flatMap(({ changes = [] }) => changes)]}::text[])`
+const isChange = () => sql`kind = any (${ACCOUNT_DATA.flatMap(({ changes = [] }) => changes)}::text[])`
 /** Numbers alone begin anew in a database that was itself restored. */
 const RECORD = sql<string>`concat_ws(' ', id, extract(epoch from at))`
 
@@ -58,34 +49,6 @@ export async function findCopiedAccount(copy: Db, emailKey: string): Promise<Cop
     .where('email_key', '=', emailKey)
     .executeTakeFirst()
 }
-
-const ITEMS = (user: string) => sql`select id from history_item where user_id = ${user}`
-const OF_USER = (user: string) => sql<boolean>`user_id = ${user}`
-
-/** Rows of an account by table, each after those that it refers to. */
-const RESTORED: Partial<Record<keyof Tables, (user: string) => RawBuilder<boolean>>> = {
-  app_user: (user) => sql`id = ${user}`,
-  api_key: OF_USER,
-  api_key_usage: (user) => sql`key_id in (select id from api_key where user_id = ${user})`,
-  history_item: OF_USER,
-  advisory_feedback: (user) => sql`user_id = ${user} and history_id in (${ITEMS(user)})`,
-  history_share: (user) => sql`user_id = ${user} and history_id in (${ITEMS(user)})`,
-  user_usage: OF_USER,
-}
-
-/** The same of an extension: which rows are meant is written out. */
-const ofExtension = (where: string) => (user: string) =>
-  sql<boolean>`${sql.join(
-    where.split(':user').map((text) => sql.raw(text)),
-    sql`${user}`,
-  )}`
-
-const listRestored = () => [
-  ...Object.entries(RESTORED),
-  ...ACCOUNT_DATA.flatMap(({ rows }) => Object.entries(rows)).map(
-    ([table, where]) => [table, ofExtension(where)] as const,
-  ),
-]
 
 /** Whether rows of a deleted account are still to be removed. */
 const leftOf = (user: string) =>
@@ -168,10 +131,11 @@ async function copyRows(
   const [ours, theirs] = [await listRelations(trx), await listRelations(source)]
   const relationOf = (some: Relation[], table: string) => some.find(({ name }) => name === table) as Relation
   const counts: RestoredAccount['rows'] = {}
-  for (const [table, where] of listRestored() as [keyof Tables, typeof OF_USER][]) {
+  const all = ACCOUNT_DATA.flatMap(({ rows }) => Object.entries(rows))
+  for (const [table, where] of all as [keyof Tables, string][]) {
     if (left.includes(table)) continue
     const relation = sameRelation(relationOf(ours, table), relationOf(theirs, table))
-    counts[table] = await inPortions(readRows(source, table, where(user)), (rows) =>
+    counts[table] = await inPortions(readRows(source, table, ofAccount(where, user)), (rows) =>
       insert(trx, relation, rows),
     )
   }

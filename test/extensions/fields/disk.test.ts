@@ -1,6 +1,8 @@
 // Runs on both databases: sums and locks are theirs.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { ACCOUNT_LIMITS } from '#src/accounts/account-data.ts'
+import { addErrors } from '#src/errors.ts'
 import {
   createDraft,
   deleteCollection,
@@ -108,7 +110,9 @@ test('an account has no more rows on the disk than twice its quota, whatever it 
       if (what === 'begin') drafts[which] = await createDraft(writer, userId, `c${count % 3}`)
       // Two at the same time count each other.
       if (what === 'add') await Promise.all([insert(id, count), insert(drafts[(which + 1) % 3], count)])
-      if (what === 'keep' && id !== undefined) await keepDraft(writer, { id, userId }, QUOTA)
+      if (what === 'keep' && id !== undefined) {
+        await keepDraft(writer, { id, userId }, QUOTA, service.app.config)
+      }
       if (what === 'drop' && id !== undefined) await dropDraft(writer, id)
       if (what === 'delete') await deleteCollection(writer, userId, `c${which}`)
       if (what === 'remove') await removeFieldPiece(writer)
@@ -143,4 +147,21 @@ test('a page of large fields has 256 kB and one field at most, with their proper
   const page = await listFields(writer, id, { place: -1, id: '' }, 1000)
   expect(page.length).toBeGreaterThan(10)
   expect(page.length * 4000).toBeLessThanOrEqual(260_000)
+})
+
+test('a limit of collections counts what an account has, without drafts and what was replaced', async () => {
+  const code = 'TOO_MANY_COLLECTIONS'
+  const by = await newPerson(service.app)
+  addErrors({ [code]: { status: 409, meaning: 'Of a test.', example: 'You have 2 collections.' } })
+  ACCOUNT_LIMITS[code] = { of: 'collections', most: 2, table: 'field_collection' }
+  try {
+    for (const name of ['a', 'b', 'b', 'a']) expect((await put(by, name)).status).toBe(200)
+    await createDraft(service.database.writer, by.user.id, 'd')
+    const { status, body } = await put(by, 'c')
+    expect([status, body.code, body.details[0].code]).toEqual([409, code, 'LIMIT_REACHED'])
+    await call(service.app, 'DELETE /fields/b', { by })
+    expect((await put(by, 'c')).status).toBe(200)
+  } finally {
+    delete ACCOUNT_LIMITS[code]
+  }
 })
