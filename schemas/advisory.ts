@@ -18,7 +18,14 @@ import {
   NOTHING_ADDED,
 } from './point-request.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
-import { quantitiesOfAnswer, quantityComponents, quantityOfEntry, seasonlessMembers } from './quantities.ts'
+import {
+  describeOwnRequest,
+  membersOf,
+  quantitiesOfAnswer,
+  quantityComponents,
+  quantityOfEntry,
+  takesAll,
+} from './quantities.ts'
 
 const ProvenanceLayer = t.component('ProvenanceLayer', 'A layer that has a value in a pixel.', {
   layer: Type.Integer({
@@ -126,13 +133,12 @@ export function definePointSchemas<Product extends ProductContract>(
 }
 
 function defineRequest(product: ProductContract, all: TObject): TObject {
-  if (product.seasonal) return all
-  const component = componentOf(product)
+  if (takesAll(product)) return all
   const { lat, lng, country_code, name } = examplePlaceOf(product)
   return t.component(
-    `${component}PointRequest`,
-    `A point. ${component} needs no crop; fields that are not listed are ignored, and named in \`ignored\` where no other product has them.`,
-    seasonlessMembers(product, all.properties),
+    `${componentOf(product)}PointRequest`,
+    `A point. ${describeOwnRequest(product)}, and named in \`ignored\` where no other product has them.`,
+    membersOf(product, all.properties),
     { lat, lng, country_code, name },
   )
 }

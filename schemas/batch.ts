@@ -4,7 +4,7 @@ import * as t from './common.ts'
 import { Point } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
-import { BatchQuantityFields, seasonlessMembers } from './quantities.ts'
+import { BatchQuantityFields, membersOf, takesAll } from './quantities.ts'
 
 /** How many points one call may have. */
 export const BATCH_LIMITS = { anonymous: 1000, withToken: 20_000 } as const
@@ -211,8 +211,7 @@ export const BatchParameters = Type.Object({
 export type BatchParameters = t.WithoutNulls<Static<typeof BatchParameters>>
 
 function chooseParameters(product: ProductContract): TObject {
-  if (product.seasonal) return BatchParameters
-  return Type.Object(seasonlessMembers(product, BatchParameters.properties))
+  return Type.Object(membersOf(product, BatchParameters.properties))
 }
 
 const Points = Type.Array(t.ref(BatchPoint), {
@@ -248,7 +247,7 @@ export function defineBatchSchemas<Product extends ProductContract>(point: Point
 }
 
 function defineRequest(product: ProductContract): TObject {
-  if (product.seasonal) return PointsRequest
+  if (takesAll(product)) return PointsRequest
   const { id, lat, lng, country_code } = examplePlaceOf(product)
   return t.component(
     `${componentOf(product)}PointsRequest`,

@@ -12,6 +12,7 @@ import {
   type ProductContract,
   recordedProductSchema,
 } from './product.ts'
+import { takesAll } from './quantities.ts'
 
 export const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
 
@@ -43,7 +44,7 @@ function defineHistoryItems(products: readonly ProductContract[], item: TObject,
 
 function defineItem(product: ProductContract, item: TObject) {
   const component = componentOf(product)
-  const requests = product.seasonal ? '' : component
+  const requests = takesAll(product) ? '' : component
   return defineVariant(item, component, product.code, {
     request: Type.Union([named(`${requests}PointRequest`), named(`${requests}PolygonRequest`)]),
     answer: defineAnswer(product, item),

@@ -6,7 +6,13 @@ import * as t from './common.ts'
 import { defineGeoJson, Feature, FeatureCollection, MultiPolygon, Polygon } from './geojson.ts'
 import { type Asked, answeredMembers, PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, joinNames, type ProductContract } from './product.ts'
-import { PolygonQuantityFields, quantitiesOfAnswer, seasonlessMembers } from './quantities.ts'
+import {
+  describeOwnRequest,
+  membersOf,
+  PolygonQuantityFields,
+  quantitiesOfAnswer,
+  takesAll,
+} from './quantities.ts'
 
 const MOST_QUANTILES = 20
 const MOST_BINS = 100
@@ -170,7 +176,7 @@ const defineMembers = ({ members }: Asked) => ({
 
 const LISTED = ['A polygon', 'an administrative area']
 
-function seasonalRequest(asked: Asked, others: readonly PolygonName[]) {
+function fullRequest(asked: Asked, others: readonly PolygonName[]) {
   const base = { $id: 'PolygonRequest', places: PLACES, listed: LISTED }
   return withPlaces(base, others, defineMembers(asked), {
     description: ', and what to answer for. Fields that are not listed are ignored.',
@@ -181,10 +187,10 @@ function seasonalRequest(asked: Asked, others: readonly PolygonName[]) {
     ],
   })
 }
-export type PolygonRequest = t.WithoutNulls<Static<ReturnType<typeof seasonalRequest>>>
+export type PolygonRequest = t.WithoutNulls<Static<ReturnType<typeof fullRequest>>>
 
 /** The names of all parameters: requests of other products have some of them. */
-export const polygonParameters = (asked: Asked) => Object.keys(seasonalRequest(asked, []).properties)
+export const polygonParameters = (asked: Asked) => Object.keys(fullRequest(asked, []).properties)
 
 export function withoutPlaces(request: TObject, others: readonly PolygonName[]): TObject {
   const places = ['geometry', 'polygons', 'admin', 'dhis2', ...others.map(({ member }) => member)]
@@ -214,23 +220,22 @@ export function definePolygonSchemas<Product extends ProductContract>(
   points: readonly PointSchemas<Product>[],
   others: readonly PolygonName[],
 ) {
-  let seasonal: TObject | undefined
+  let full: TObject | undefined
   return points.map((point) => {
     const { product, asked } = point
     const entry = defineEntry(point)
-    seasonal ??= seasonalRequest(asked, others)
-    const request = product.seasonal ? seasonal : defineRequest(product, asked, others)
+    full ??= fullRequest(asked, others)
+    const request = takesAll(product) ? full : defineRequest(product, asked, others)
     const parameters = withoutPlaces(request, others)
     return { product, asked, request, parameters, entry, response: defineResponse(point, entry) }
   })
 }
 
 function defineRequest(product: ProductContract, asked: Asked, others: readonly PolygonName[]): TObject {
-  const component = componentOf(product)
   const { name, country_code, area } = examplePlaceOf(product)
-  const base = { $id: `${component}PolygonRequest`, places: PLACES, listed: LISTED }
-  return withPlaces(base, others, seasonlessMembers(product, defineMembers(asked)), {
-    description: `. ${component} needs no crop; fields that are not listed are ignored.`,
+  const base = { $id: `${componentOf(product)}PolygonRequest`, places: PLACES, listed: LISTED }
+  return withPlaces(base, others, membersOf(product, defineMembers(asked)), {
+    description: `. ${describeOwnRequest(product)}.`,
     examples: [{ geometry: FIELD, country_code: 'eth', name }, { admin: { country_code, code: area } }],
   })
 }

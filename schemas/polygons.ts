@@ -16,7 +16,7 @@ import {
   withPlaces,
 } from './polygon.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
-import { PolygonQuantityFields, seasonlessMembers } from './quantities.ts'
+import { membersOf, PolygonQuantityFields, takesAll } from './quantities.ts'
 
 const PolygonAnswerLines = t.textBody(
   'PolygonAnswerLines',
@@ -134,16 +134,16 @@ function listMembers(formats: readonly string[]) {
   }
 }
 
-function seasonalRequest(formats: readonly string[], others: readonly PolygonName[]) {
+function fullRequest(formats: readonly string[], others: readonly PolygonName[]) {
   return requestSchema('PolygonsRequest', others, listMembers(formats), [
     { admin: { country_code: 'eth', level: 1 }, crop: 'wheat' },
     { polygons: EXAMPLE_POLYGONS, crop: 'wheat', country_code: 'eth' },
   ])
 }
-export type PolygonsRequest = t.WithoutNulls<Static<ReturnType<typeof seasonalRequest>>>
+export type PolygonsRequest = t.WithoutNulls<Static<ReturnType<typeof fullRequest>>>
 
 /** The names of all parameters: requests of other products have some of them. */
-export const POLYGONS_PARAMETERS = Object.keys(seasonalRequest([], []).properties)
+export const POLYGONS_PARAMETERS = Object.keys(fullRequest([], []).properties)
 
 /** The request of products without seasons. */
 export type PlainPolygonsRequest = Omit<PolygonsRequest, 'crop' | 'forecast_period'>
@@ -158,13 +158,13 @@ export function definePolygonsSchemas<Product extends ProductContract>(
   formats: readonly string[],
   others: readonly PolygonName[],
 ) {
-  const seasonal = seasonalRequest(formats, others)
+  const full = fullRequest(formats, others)
   return polygons.map((polygon) => {
     const { product } = polygon
     const item = defineItem(polygon)
     const $id = `${componentOf(product)}PolygonsResponse`
     const response = defineItems(product, item, 'One for each polygon or area, in their order.', $id)
-    const request = product.seasonal ? seasonal : defineRequest(product, formats, others)
+    const request = takesAll(product) ? full : defineRequest(product, formats, others)
     return { product, request, parameters: withoutPlaces(request, others), item, response }
   })
 }
@@ -175,7 +175,7 @@ function defineRequest(
   others: readonly PolygonName[],
 ): TObject {
   const { country_code } = examplePlaceOf(product)
-  const members = seasonlessMembers(product, listMembers(formats))
+  const members = membersOf(product, listMembers(formats))
   return requestSchema(`${componentOf(product)}PolygonsRequest`, others, members, [
     { admin: { country_code, level: 1 } },
   ])

@@ -80,6 +80,11 @@ export function examplePlaceOf({ examples }: ProductContract): ExamplePlace {
   return examples.place ?? FIELD
 }
 
+/** Whether values have no unit: the highest is the best. */
+export function isScore({ unit }: { unit: string }): boolean {
+  return unit === 'score'
+}
+
 /** Begins the names of the product's components: "Fertilizer". */
 export function componentOf({ code }: ProductContract): string {
   return `${code.charAt(0).toUpperCase()}${code.slice(1)}`

@@ -2,7 +2,7 @@ import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { conditionOfEntry } from './certainty.ts'
 import * as t from './common.ts'
 import { EXPECTED } from './glossary.ts'
-import type { ProductContract } from './product.ts'
+import { componentOf, type ProductContract } from './product.ts'
 
 /** What the documents list; `src/advice/quantities/plan.ts` has their sizes. */
 export const AREA_UNIT_NAMES = ['ha', 'm2', 'are', 'acre', 'timad'] as const
@@ -181,11 +181,23 @@ export function hasQuantities({ unit }: { unit: string }): boolean {
   return unit in MASS_KEYS
 }
 
-/** The members of a request for a product without seasons: no crop, no month, and for scores no quantities. */
-export function seasonlessMembers(product: ProductContract, members: TProperties): TProperties {
-  const { crop: _, forecast_period: __, ...others } = members
-  if (hasQuantities(product)) return others
-  return Object.fromEntries(Object.entries(others).filter(([name]) => !(name in QuantityFields)))
+/** Whether requests for a product have all members, so that they are those of other products. */
+export function takesAll(product: ProductContract): boolean {
+  return product.seasonal && hasQuantities(product)
+}
+
+/** The members of requests for a product: without seasons no crop and no month, and without amounts no quantities. */
+export function membersOf(product: ProductContract, members: TProperties): TProperties {
+  const isTaken = (name: string) =>
+    name in QuantityFields ? hasQuantities(product) : product.seasonal || !SEASONAL_FIELDS.includes(name)
+  return Object.fromEntries(Object.entries(members).filter(([name]) => isTaken(name)))
+}
+
+const SEASONAL_FIELDS = ['crop', 'forecast_period']
+
+/** What a request of its own says of a product. */
+export function describeOwnRequest(product: ProductContract): string {
+  return `${componentOf(product)} ${product.seasonal ? 'has no quantities' : 'needs no crop'}; fields that are not listed are ignored`
 }
 
 /** What amounts are in, by the unit of rates. */

@@ -64,6 +64,15 @@ async function ingestLime(database: Database): Promise<void> {
   })
   const loaded = await ingestManifest(database, await limeManifest(), { products: WITH_LIME })
   expect(loaded).toMatchObject({ code: RELEASE, published: true })
+  const scales = { 'Above Normal': 60, Normal: 80, 'Below Normal': 140 }
+  const layers = Object.entries(scales).map(([scenario, scale]) => ({
+    ...{ file: join(folder, 'lime.tif'), scenario, unit: 'mm', scale },
+  }))
+  const text = manifestText(layers, { product: 'irrigation', forecast_period: '2026-07' })
+  const irrigation = await writeManifest(folder, text, 'irrigation.yaml')
+  const { findings } = await ingestManifest(database, irrigation, { products: WITH_LIME })
+  // More water in a drier season is no mistake.
+  expect(findings?.filter(({ check }) => check === 'labels')).toEqual([])
 }
 
 const service = openService({ products: WITH_LIME, prepare: ingestLime })
@@ -143,7 +152,7 @@ describe('a product that is only defined', () => {
 
   test('is a part of the answer for all products', async () => {
     const { headers, body } = await ask('POST /advisory/point')
-    const sections = [...OLDER, 'lime', 'soil']
+    const sections = [...OLDER, 'lime', 'soil', 'irrigation']
     expect(Object.keys(body).filter((name) => sections.includes(name))).toEqual(sections)
     expect(body.lime).toEqual({ ...OF_RELEASE, lime_data: LIME })
     const error = 'No soil acidities for Ethiopia have been published yet.'
@@ -239,6 +248,34 @@ describe('a product that is only defined', () => {
   })
 })
 
+describe('a product in millimetres', () => {
+  const DEPTHS = [
+    { scenario: 'Above Normal', need_mm: 60 * TONS },
+    { scenario: 'Normal', need_mm: 80 * TONS },
+    { scenario: 'Below Normal', need_mm: 140 * TONS },
+  ]
+
+  test('is answered with its unit in texts, the normal season first', async () => {
+    const { body } = await ask('POST /advisory/irrigation/point')
+    expect(body.irrigation_data).toEqual(DEPTHS)
+    const { text } = await ask('GET /advisory/irrigation/point?lat=9.555&lng=38.455&format=text', {})
+    expect(text.trim()).toBe(
+      'Irrigation (wheat) Jul 2026: Normal 180 mm; Above Normal 135 mm; Below Normal 315 mm.',
+    )
+  })
+
+  test('has no quantities, nor members of requests for them', async () => {
+    const payload = { ...FIELD, area: { value: 2, unit: 'ha' } }
+    const { body } = await ask('POST /advisory/irrigation/point', { payload })
+    expect([body.irrigation_data, body.quantities]).toEqual([DEPTHS, undefined])
+    const { schemas } = (await service.app.inject('/openapi.json')).json().components
+    for (const name of ['PointRequest', 'PointsRequest']) {
+      const { properties } = schemas[`Irrigation${name}`]
+      expect([name, 'crop' in properties, 'area' in properties]).toEqual([name, true, false])
+    }
+  })
+})
+
 describe('the document of a service with more products', () => {
   type Document = OpenAPIV3_1.Document & { components: { schemas: Record<string, object> } }
   let usual: Document
@@ -256,9 +293,9 @@ describe('the document of a service with more products', () => {
         Object.values(path ?? {}).map((operation) => (operation as { operationId: string }).operationId),
       )
     const [before, after] = [usual, document].map(operationsOf) as [string[], string[]]
-    const newOnes = ['lime', 'soil'].flatMap((code) => [
+    const newOnes = ['lime', 'soil', 'irrigation'].flatMap((code) => [
       ...['AtPoint', 'AtPoints', 'InPolygon', 'InPolygons'].map((name) => code + name),
-      ...['AtPoint', 'AtPlace'].map((name) => `get${code === 'lime' ? 'Lime' : 'Soil'}${name}`),
+      ...['AtPoint', 'AtPlace'].map((name) => `get${code.charAt(0).toUpperCase()}${code.slice(1)}${name}`),
     ])
     expect(after.toSorted()).toEqual([...before, ...newOnes].toSorted())
     expect(Object.keys(document.components.schemas)).toEqual(
@@ -284,10 +321,10 @@ describe('the document of a service with more products', () => {
       description: 'Codes of the crops it offers; forage and soil need none.',
     })
     expect(CatalogProductProduct).toMatchObject({
-      enum: [...OLDER, 'lime', 'soil'],
+      enum: [...OLDER, 'lime', 'soil', 'irrigation'],
     })
     expect(document.paths?.['/advisory/point']?.post?.description).toContain(
-      'Yield, fertilizer, organic inputs, forage, lime and soil in one call',
+      'Yield, fertilizer, organic inputs, forage, lime, soil and irrigation in one call',
     )
   })
 })

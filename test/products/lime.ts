@@ -53,5 +53,27 @@ export const soil = defineProduct({
   examples: { point: [{ depth: '0-20 cm', acidity: 5.5 }] },
 })
 
-/** The products of the service, and these two. */
-export const WITH_LIME = defineProducts([...PRODUCTS.list, lime, soil])
+/** Another one, of seasons, whose values come to no amount on an area. */
+const irrigation = defineProduct({
+  code: 'irrigation',
+  names: {
+    title: 'Irrigation needs',
+    subject: 'irrigation',
+    advice: 'irrigation needs',
+    values: 'irrigation needs',
+  },
+  seasonal: true,
+  unit: 'mm',
+  plausible: { minimum: 0, maximum: 3000 },
+  decimals: 1,
+  entries: 'irrigation_data',
+  value: { key: 'need_mm', schema: Type.Number({ description: 'Millimetres beside the rain.' }) },
+  input: null,
+  total: null,
+  observed: null,
+  descriptions: { point: 'The water that a crop needs.', polygon: 'The water that crops need.' },
+  examples: { point: [{ scenario: 'Normal', need_mm: 212.5 }] },
+})
+
+/** The products of the service, and these. */
+export const WITH_LIME = defineProducts([...PRODUCTS.list, lime, soil, irrigation])

@@ -1,3 +1,4 @@
+import { isScore } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Quantities } from '#schemas/quantities.ts'
 import type { EntryCertainty } from '#src/lookup/certainty.ts'
@@ -96,8 +97,9 @@ export function describeCondition(product: ProductDefinition, body: AdviceBody, 
 }
 
 /** Sorts the best first where an agent has a score alone to choose by. */
-export function sortEntries({ value, seasonal }: ProductDefinition, entries: readonly Entry[]): Entry[] {
-  return seasonal ? [...entries] : [...entries].sort((a, b) => Number(b[value.key]) - Number(a[value.key]))
+export function sortEntries(product: ProductDefinition, entries: readonly Entry[]): Entry[] {
+  const scoreOf = (entry: Entry) => (isScore(product) ? Number(entry[product.value.key]) : 0)
+  return entries.toSorted((a, b) => scoreOf(b) - scoreOf(a))
 }
 
 /** Entries in rows: each key is said once. */

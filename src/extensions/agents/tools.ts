@@ -1,4 +1,5 @@
 import type { LocationValidation } from '#schemas/location.ts'
+import { isScore } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities, type Quantity } from '#schemas/quantities.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
@@ -244,9 +245,10 @@ export const TOOLS: { [Name in ToolName]: Tool<Name> } = {
 }
 
 /** "predicted yield (kg/ha)"; of scores also what they mean. */
-function describeProduct({ names, unit, seasonal }: ProductDefinition): string {
+function describeProduct(product: ProductDefinition): string {
+  const { names, unit } = product
   const [title = ''] = names.title.split(' (')
-  return `${title.charAt(0).toLowerCase()}${title.slice(1)} (${unit}${seasonal ? '' : ', higher is better'})`
+  return `${title.charAt(0).toLowerCase()}${title.slice(1)} (${unit}${isScore(product) ? ', higher is better' : ''})`
 }
 
 function describePlace(location: LocationValidation): object {

@@ -1,6 +1,7 @@
 import { countYears, ODDS_YEARS } from '#schemas/glossary.ts'
+import { isScore } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantities.ts'
+import type { Quantities, Quantity } from '#schemas/quantities.ts'
 import { amountText, areaText, groupedText, rateText } from '#src/lib/round.ts'
 import type { EntryCertainty } from '#src/lookup/certainty.ts'
 import type { Entry } from '#src/lookup/entries.ts'
@@ -216,15 +217,13 @@ function writeQuestion({ question, conditions }: AskedCondition): string {
 
 /** The normal season comes first among those of an input, and the highest score among scores. */
 function inOrder(product: ProductDefinition, entries: TextEntry[]): TextEntry[] {
-  if (hasQuantities(product)) {
-    const inputOf = (entry: TextEntry) => product.input && entry[product.input.key]
-    const inputs = [...new Set(entries.map(inputOf))]
-    const placeOf = (entry: TextEntry) =>
-      2 * inputs.indexOf(inputOf(entry)) + Number(entry.scenario !== FIRST)
-    return entries.toSorted((a, b) => placeOf(a) - placeOf(b))
-  }
-  const scoreOf = (entry: TextEntry) => entry[product.value.key] as number
-  return entries.toSorted((a, b) => scoreOf(b) - scoreOf(a))
+  const { input, value } = product
+  const inputs = [...new Set(entries.map((entry) => input && entry[input.key]))]
+  const placeOf = (entry: TextEntry) =>
+    isScore(product)
+      ? -Number(entry[value.key])
+      : 2 * inputs.indexOf(input && entry[input.key]) + Number(entry.scenario !== FIRST)
+  return entries.toSorted((a, b) => placeOf(a) - placeOf(b))
 }
 
 interface Said {
@@ -238,7 +237,7 @@ function entryTexts(product: ProductDefinition, entry: TextEntry, { odds, amount
   const { scenario = null, condition, range } = entry as TextEntry & { scenario?: string | null }
   const figure = rateText(entry[value.key] as number)
   const names = [input && String(entry[input.key]), scenario && nameScenario(scenario, texts), condition]
-  const measure = hasQuantities(product) ? ` ${unit}` : ''
+  const measure = isScore(product) ? '' : ` ${unit}`
   const ends = range && fill(texts.range, { low: rateText(range.low), high: rateText(range.high) })
   const list = (between: string, ...more: string[]) =>
     [`${figure}${between}${measure}`, ...more, ...amounts].join(', ')

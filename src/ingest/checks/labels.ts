@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { SCENARIOS, SEASONS } from '#schemas/glossary.ts'
+import { hasQuantities } from '#schemas/quantities.ts'
 import { isoMonth } from '#src/lib/dates.ts'
 import { editDistance, nameKey } from '#src/lib/names.ts'
 import { shortNumber } from '#src/lib/round.ts'
@@ -258,7 +259,9 @@ const CLEARLY = 0.02
 
 /** Yields that are best in the worst season and worst in the best one. */
 const seasonOrder: Check = (release) => {
-  const layers = listLayers(release).filter(({ role, input }) => role === undefined && input === null)
+  const layers = listLayers(release).filter(
+    ({ role, input, unit }) => role === undefined && input === null && hasQuantities({ unit }),
+  )
   return [...new Set(layers.map(({ condition }) => condition))].flatMap((condition) => {
     const found = SEASONS.flatMap(
       (season) =>
