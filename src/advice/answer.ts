@@ -83,33 +83,28 @@ const CSV_ANSWER: AnswerFormat = {
     answer instanceof Error ? undefined : { text: answer.writeTable(), contentType: CSV.contentType },
 }
 
-/** The format that `Accept` prefers. */
-export function preferredFormat(request: FastifyRequest): AnswerFormat {
-  for (const format of request.server.additions.formats) {
-    if (prefersText(request, format.mediaType)) return format
-  }
-  return JSON_ANSWER
-}
-
 /**
- * The format of an answer to `GET`, whose own parameters leave the query.
+ * The format of an answer that `format` names, or else `Accept`. Parameters of formats leave what is asked.
  *
  * @throws {ApiError} INVALID_PARAMETERS for a member that the format has no columns for
  */
-export function readFormat(
+export function chooseFormat(
   request: FastifyRequest,
-  query: Partial<PointRequest>,
-  named: string | undefined,
+  asked: Partial<PointRequest>,
+  named?: string,
 ): AnswerFormat {
   const { formats, members } = request.server.additions
   for (const { parameters } of formats) {
-    for (const name in parameters) if (name in query) delete (query as Members)[name]
+    for (const name in parameters) if (name in asked) delete (asked as Members)[name]
   }
-  const found = [JSON_ANSWER, CSV_ANSWER, ...formats].find(({ name }) => name === named)
-  const format = found ?? preferredFormat(request)
-  const refused = format.members === 'refused' && members.find(({ name }) => query[name])
-  if (refused) throw ApiError.invalid(refused.name, 'must be left out for CSV, which has no columns for it')
-  return format
+  const format =
+    [JSON_ANSWER, CSV_ANSWER, ...formats].find(({ name }) => name === named) ??
+    formats.find(({ mediaType }) => prefersText(request, mediaType)) ??
+    JSON_ANSWER
+  const refused = format.members === 'refused' && members.find(({ name }) => asked[name])
+  if (!refused) return format
+  const rule = `must be left out for ${format.name.toUpperCase()}, which has no columns for it`
+  throw ApiError.invalid(refused.name, rule)
 }
 
 /** Sends an answer or the reason for none in its format, and 304 to a client that has it. */

@@ -229,9 +229,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The members of an object as JSON. */
+/** The members of an object as JSON, which lacks those that are undefined. */
 export function memberTexts(object: object): string[] {
-  return Object.entries(object).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
+  return Object.entries(object).flatMap(([key, value]) =>
+    value === undefined ? [] : `${JSON.stringify(key)}:${JSON.stringify(value)}`,
+  )
 }
 
 /** An object in JSON without its last bracket. */

@@ -20,10 +20,9 @@ import {
   type Answer,
   type AnswerFormat,
   answerFrom,
+  chooseFormat,
   JSON_ANSWER,
   type Members,
-  preferredFormat,
-  readFormat,
   sendAnswer,
 } from '../answer.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
@@ -83,12 +82,12 @@ export function createPointAdvisor(lookup: Lookup, record: RecordAdvisory) {
     post:
       (topic: Topic) =>
       ({ exchange, body }: FastifyRequest<{ Body: PointRequest }>) =>
-        answer(exchange, { topic, point: body, format: preferredFormat(exchange.request) }),
+        answer(exchange, { topic, point: body, format: chooseFormat(exchange.request, body) }),
     get:
       (topic: Topic) =>
       ({ exchange, query }: FastifyRequest<{ Querystring: PointRequest & { format?: string } }>) => {
         const { format, ...point } = query
-        return answer(exchange, { topic, point, format: readFormat(exchange.request, point, format) })
+        return answer(exchange, { topic, point, format: chooseFormat(exchange.request, point, format) })
       },
   }
 }

@@ -3,7 +3,7 @@ import type { ProductDefinition } from '#schemas/products/define.ts'
 import { hasQuantities } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
 import { type CsvValue, csvRow } from '#src/http/formats.ts'
-import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
+import { openText } from '#src/lib/json.ts'
 import { writeBehind, writeLocation } from '#src/lookup/answer-text.ts'
 import type { LayerValues, ReleaseLabels } from '#src/lookup/entries.ts'
 import type { PointAdvice, PointOutcome } from '#src/lookup/lookup.ts'
@@ -90,7 +90,7 @@ export class PointAnswer implements Answer {
 
   writeJson(): string {
     const text = this.#ofProducts ? this.#writeOwn() : this.#writeOnce()
-    return this.#members ? closedWith(openText(text), memberTexts(this.#members).join()) : text
+    return this.#members ? `${openText(text)}${writeBehind(this.#members)}}` : text
   }
 
   /** With the columns that batches have. */

@@ -2,7 +2,7 @@ import type { ErrorBody } from '#schemas/common.ts'
 import type { Dhis2Mapping } from '#schemas/dhis2.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { type CsvValue, csvRow, type Items } from '#src/http/formats.ts'
-import { closedWith, memberTexts, openText } from '#src/lib/json.ts'
+import { openText } from '#src/lib/json.ts'
 import { writeBehind } from '#src/lookup/answer-text.ts'
 import { makeOutlookMembers } from '#src/lookup/entries.ts'
 import { makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
@@ -93,8 +93,7 @@ export function createPolygonItems(answers: PolygonAnswers): PolygonItems {
         const start = openText(JSON.stringify({ id, location: describeRegion(name, advice) }))
         const entries = writeRegionEntries(product, release, statistics)
         const outlook = makeOutlookMembers(product, release, figuresOfRegion(release, statistics))
-        const text = `${memberTexts(members).join()},"${product.entries}":${entries}${writeBehind(outlook)}`
-        return closedWith(start, text)
+        return `${start}${writeBehind(members)},"${product.entries}":${entries}${writeBehind(outlook)}}`
       }
       return JSON.stringify({
         id,

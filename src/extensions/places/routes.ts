@@ -4,7 +4,7 @@ import { PointAnswerTable, type PointSchemas, ReleaseHeader } from '#schemas/adv
 import { ref } from '#schemas/common.ts'
 import { type PointRequest, toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { type Answer, answerFrom, readFormat, sendAnswer } from '#src/advice/answer.ts'
+import { type Answer, answerFrom, chooseFormat, sendAnswer } from '#src/advice/answer.ts'
 import { refuseFormer, refuseProvenance } from '#src/advice/bodies.ts'
 import { createPointAdvisor, type PointAdvisor } from '#src/advice/point/advise.ts'
 import type { Topic } from '#src/advice/point/answer.ts'
@@ -168,7 +168,7 @@ async function answerPlace(parts: Parts, exchange: Exchange<Call>): Promise<void
   const { topic, places, options } = parts
   const { request } = exchange
   const { format: named, place: text, level, ...asked } = request.query
-  const format = readFormat(request, asked, named)
+  const format = chooseFormat(request, asked, named)
   const wish = { products: topic.products, asked, keepsName: true }
   try {
     const place = await places.findPlace(text, { country_code: asked.country_code, level }, exchange)
