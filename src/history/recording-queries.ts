@@ -16,7 +16,7 @@ export interface ItemSource {
   subjectId: number
 }
 
-/** Stores the source of an item where it is new. Items of version 1 have templates with texts, which the view fills in. */
+/** Stores the source of an item where it is new. Version 1.2.0, which may run beside this one, names a crop and pieces, too. */
 export async function findSource(
   db: Db,
   { product, kind, countryCode, releases }: AdvisoryRecord,
