@@ -17,10 +17,15 @@ import {
   memberNames,
   NOTHING_ADDED,
 } from './point-request.ts'
-import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
 import {
-  describeOwnRequest,
-  membersOf,
+  componentOf,
+  describeRequest,
+  examplePlaceOf,
+  ofSeasonless,
+  type ProductContract,
+} from './product.ts'
+import {
+  chooseMembers,
   quantitiesOfAnswer,
   quantityComponents,
   quantityOfEntry,
@@ -137,8 +142,8 @@ function defineRequest(product: ProductContract, all: TObject): TObject {
   const { lat, lng, country_code, name } = examplePlaceOf(product)
   return t.component(
     `${componentOf(product)}PointRequest`,
-    `A point. ${describeOwnRequest(product)}, and named in \`ignored\` where no other product has them.`,
-    membersOf(product, all.properties),
+    `A point. ${describeRequest(product)}, and named in \`ignored\` where no other product has them.`,
+    chooseMembers(product, all.properties),
     { lat, lng, country_code, name },
   )
 }

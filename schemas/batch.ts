@@ -4,7 +4,7 @@ import * as t from './common.ts'
 import { Point } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
-import { BatchQuantityFields, membersOf, takesAll } from './quantities.ts'
+import { BatchQuantityFields, chooseMembers, takesAll } from './quantities.ts'
 
 /** How many points one call may have. */
 export const BATCH_LIMITS = { anonymous: 1000, withToken: 20_000 } as const
@@ -210,10 +210,6 @@ export const BatchParameters = Type.Object({
 })
 export type BatchParameters = t.WithoutNulls<Static<typeof BatchParameters>>
 
-function chooseParameters(product: ProductContract): TObject {
-  return Type.Object(membersOf(product, BatchParameters.properties))
-}
-
 const Points = Type.Array(t.ref(BatchPoint), {
   minItems: 1,
   maxItems: BATCH_LIMITS.withToken,
@@ -243,7 +239,8 @@ export function defineBatchSchemas<Product extends ProductContract>(point: Point
   const item = defineItem(point)
   const $id = `${componentOf(product)}PointsResponse`
   const response = defineItems(product, item, 'One for each point, in their order.', $id)
-  return { product, parameters: chooseParameters(product), request: defineRequest(product), item, response }
+  const parameters = Type.Object(chooseMembers(product, BatchParameters.properties))
+  return { product, parameters, request: defineRequest(product), item, response }
 }
 
 function defineRequest(product: ProductContract): TObject {
@@ -252,7 +249,7 @@ function defineRequest(product: ProductContract): TObject {
   return t.component(
     `${componentOf(product)}PointsRequest`,
     'Points, and the country to answer for at all of them.',
-    { points: Points, ...chooseParameters(product).properties },
+    { points: Points, ...chooseMembers(product, BatchParameters.properties) },
     { points: [{ id, lat, lng }], country_code },
   )
 }

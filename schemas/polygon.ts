@@ -5,14 +5,8 @@ import { certaintyOfAnswer, certaintyOfEntry } from './certainty.ts'
 import * as t from './common.ts'
 import { defineGeoJson, Feature, FeatureCollection, MultiPolygon, Polygon } from './geojson.ts'
 import { type Asked, answeredMembers, PointRequest } from './point-request.ts'
-import { componentOf, examplePlaceOf, joinNames, type ProductContract } from './product.ts'
-import {
-  describeOwnRequest,
-  membersOf,
-  PolygonQuantityFields,
-  quantitiesOfAnswer,
-  takesAll,
-} from './quantities.ts'
+import { componentOf, describeRequest, examplePlaceOf, joinNames, type ProductContract } from './product.ts'
+import { chooseMembers, PolygonQuantityFields, quantitiesOfAnswer, takesAll } from './quantities.ts'
 
 const MOST_QUANTILES = 20
 const MOST_BINS = 100
@@ -199,9 +193,6 @@ export function withoutPlaces(request: TObject, others: readonly PolygonName[]):
   )
 }
 
-/** The request of products without seasons. */
-export type PlainPolygonRequest = Omit<PolygonRequest, 'crop' | 'forecast_period'>
-
 const Statistics = {
   min: t.number('The smallest value of the pixels that the polygon overlaps.'),
   max: t.number('The largest of them. Pixels that it only touches do not count.'),
@@ -234,8 +225,8 @@ export function definePolygonSchemas<Product extends ProductContract>(
 function defineRequest(product: ProductContract, asked: Asked, others: readonly PolygonName[]): TObject {
   const { name, country_code, area } = examplePlaceOf(product)
   const base = { $id: `${componentOf(product)}PolygonRequest`, places: PLACES, listed: LISTED }
-  return withPlaces(base, others, membersOf(product, defineMembers(asked)), {
-    description: `. ${describeOwnRequest(product)}.`,
+  return withPlaces(base, others, chooseMembers(product, defineMembers(asked)), {
+    description: `. ${describeRequest(product)}.`,
     examples: [{ geometry: FIELD, country_code: 'eth', name }, { admin: { country_code, code: area } }],
   })
 }

@@ -16,7 +16,7 @@ import {
   withPlaces,
 } from './polygon.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
-import { membersOf, PolygonQuantityFields, takesAll } from './quantities.ts'
+import { chooseMembers, PolygonQuantityFields, takesAll } from './quantities.ts'
 
 const PolygonAnswerLines = t.textBody(
   'PolygonAnswerLines',
@@ -145,9 +145,6 @@ export type PolygonsRequest = t.WithoutNulls<Static<ReturnType<typeof fullReques
 /** The names of all parameters: requests of other products have some of them. */
 export const POLYGONS_PARAMETERS = Object.keys(fullRequest([], []).properties)
 
-/** The request of products without seasons. */
-export type PlainPolygonsRequest = Omit<PolygonsRequest, 'crop' | 'forecast_period'>
-
 export type PolygonsSchemas<Product extends ProductContract = ProductContract> = ReturnType<
   typeof definePolygonsSchemas<Product>
 >[number]
@@ -175,7 +172,7 @@ function defineRequest(
   others: readonly PolygonName[],
 ): TObject {
   const { country_code } = examplePlaceOf(product)
-  const members = membersOf(product, listMembers(formats))
+  const members = chooseMembers(product, listMembers(formats))
   return requestSchema(`${componentOf(product)}PolygonsRequest`, others, members, [
     { admin: { country_code, level: 1 } },
   ])

@@ -80,14 +80,14 @@ export function examplePlaceOf({ examples }: ProductContract): ExamplePlace {
   return examples.place ?? FIELD
 }
 
-/** Whether values have no unit: the highest is the best. */
-export function isScore({ unit }: { unit: string }): boolean {
-  return unit === 'score'
-}
-
 /** Begins the names of the product's components: "Fertilizer". */
 export function componentOf({ code }: ProductContract): string {
   return `${code.charAt(0).toUpperCase()}${code.slice(1)}`
+}
+
+/** What a request of its own says of a product. */
+export function describeRequest(product: ProductContract): string {
+  return `${componentOf(product)} ${product.seasonal ? 'has no quantities' : 'needs no crop'}; fields that are not listed are ignored`
 }
 
 export function productSchema(products: readonly ProductContract[], description: string) {

@@ -2,7 +2,7 @@ import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { conditionOfEntry } from './certainty.ts'
 import * as t from './common.ts'
 import { EXPECTED } from './glossary.ts'
-import { componentOf, type ProductContract } from './product.ts'
+import type { ProductContract } from './product.ts'
 
 /** What the documents list; `src/advice/quantities/plan.ts` has their sizes. */
 export const AREA_UNIT_NAMES = ['ha', 'm2', 'are', 'acre', 'timad'] as const
@@ -181,23 +181,22 @@ export function hasQuantities({ unit }: { unit: string }): boolean {
   return unit in MASS_KEYS
 }
 
+/** Whether values have no unit: the highest is the best. */
+export function isScore({ unit }: { unit: string }): boolean {
+  return unit === 'score'
+}
+
 /** Whether requests for a product have all members, so that they are those of other products. */
 export function takesAll(product: ProductContract): boolean {
   return product.seasonal && hasQuantities(product)
 }
 
 /** The members of requests for a product: without seasons no crop and no month, and without amounts no quantities. */
-export function membersOf(product: ProductContract, members: TProperties): TProperties {
-  const isTaken = (name: string) =>
-    name in QuantityFields ? hasQuantities(product) : product.seasonal || !SEASONAL_FIELDS.includes(name)
-  return Object.fromEntries(Object.entries(members).filter(([name]) => isTaken(name)))
-}
-
-const SEASONAL_FIELDS = ['crop', 'forecast_period']
-
-/** What a request of its own says of a product. */
-export function describeOwnRequest(product: ProductContract): string {
-  return `${componentOf(product)} ${product.seasonal ? 'has no quantities' : 'needs no crop'}; fields that are not listed are ignored`
+export function chooseMembers(product: ProductContract, members: TProperties): TProperties {
+  const { crop: _, forecast_period: __, ...others } = members
+  const chosen = product.seasonal ? members : others
+  if (hasQuantities(product)) return chosen
+  return Object.fromEntries(Object.entries(chosen).filter(([name]) => !(name in QuantityFields)))
 }
 
 /** What amounts are in, by the unit of rates. */

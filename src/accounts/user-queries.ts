@@ -161,7 +161,7 @@ export function findLimits(table: keyof Tables, config: Config) {
         const { count } = await trx
           .selectFrom(table as 'api_key')
           .select(({ fn }) => fn.countAll<number>().as('count'))
-          .where(ofAccount(rows, userId))
+          .where(whereOwned(rows, userId))
           .executeTakeFirstOrThrow()
         if (count > most) throw refuse()
       }
@@ -171,7 +171,7 @@ export function findLimits(table: keyof Tables, config: Config) {
 }
 
 /** @param where with `:user` for the id of the account */
-export function ofAccount(where: string, userId: string) {
+export function whereOwned(where: string, userId: string) {
   const texts = where.split(':user').map((text) => sql.raw(text))
   return sql<boolean>`${sql.join(texts, sql`${userId}`)}`
 }

@@ -84,7 +84,7 @@ const CSV_ANSWER: AnswerFormat = {
 }
 
 /**
- * The format of an answer that `format` names, or else `Accept`. Parameters of formats leave what is asked.
+ * The format of an answer that `format` names, or else `Accept`. The parameters of formats leave the question.
  *
  * @throws {ApiError} INVALID_PARAMETERS for a member that the format has no columns for
  */

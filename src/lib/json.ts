@@ -240,13 +240,3 @@ export function memberTexts(object: object): string[] {
 export function openText(object: string): string {
   return object.slice(0, -1)
 }
-
-/**
- * Adds members to an object in JSON.
- *
- * @param open its {@link openText}, with a member at least
- * @param members with commas between them
- */
-export function closedWith(open: string, members: string): string {
-  return `${open},${members}}`
-}

@@ -5,7 +5,7 @@ import type { ProductDefinition, Series } from '#schemas/products/define.ts'
 import { ApiError } from '#src/errors.ts'
 import { type CsvValue, csvCell, type Items } from '#src/http/formats.ts'
 import { readNumber } from '#src/http/parameters.ts'
-import { closedWith, openText } from '#src/lib/json.ts'
+import { openText } from '#src/lib/json.ts'
 import type { ClientKey, Pause } from '#src/lib/limiter.ts'
 import type { Wait } from '#src/lib/time-budget.ts'
 import { createReleaseWriter, idMember, type ReleaseWriter } from '#src/lookup/answer-text.ts'
@@ -147,7 +147,7 @@ function createObjectWriter(
   return (item) => {
     const text = writeAnswer(item)
     // The answer has no member `pass`, so its names are free in there.
-    return item.passed ? closedWith(openText(text), `"pass":{${formatPassed(item.passed)}}`) : text
+    return item.passed ? `${openText(text)},"pass":{${formatPassed(item.passed)}}}` : text
   }
 }
 

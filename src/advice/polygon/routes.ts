@@ -4,7 +4,6 @@ import { HistoryHeader, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import { asQuery } from '#schemas/point-request.ts'
 import {
-  type PlainPolygonRequest,
   PolygonGeometry,
   type PolygonName,
   type PolygonRequest,
@@ -50,9 +49,7 @@ import {
   toGeoJson,
 } from './geometry.ts'
 
-type Body = PolygonRequest | PlainPolygonRequest
-
-type PolygonCall = FastifyRequest<{ Body: Body }>
+type PolygonCall = FastifyRequest<{ Body: PolygonRequest }>
 
 type SentArea = NonNullable<PolygonRequest['admin']>
 
@@ -148,7 +145,7 @@ function polygonRoute(
       const { exchange, body } = request
       refuseUnlessOne('geometry', body, sources)
       const saved = await findNamed(exchange)
-      const sent: Body & LocatableRequest = { ...body, country_code: readCountryCode(body) }
+      const sent: PolygonRequest & LocatableRequest = { ...body, country_code: readCountryCode(body) }
       const asked = await withReleaseNamed(lookup, [product], sent, exchange)
       const where = saved ?? takeOutline(request) ?? areaIn(body.admin as SentArea)
       const readAll = () => readRules(body, [product], 'polygons')
@@ -197,7 +194,7 @@ function readPolygonBody(app: App, schema: TObject) {
 /** The parameters and the region of a request. The history would store all else that a body may hold. */
 function recordedRequest(
   { placeSources }: App,
-  { geometry: _, admin, ...others }: Body,
+  { geometry: _, admin, ...others }: PolygonRequest,
   where: Outline | AreaReference,
 ): object {
   const parameters = Object.entries(others).filter(

@@ -2,12 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { DataValueSet } from '#schemas/dhis2.ts'
-import type {
-  definePolygonsFormats,
-  PlainPolygonsRequest,
-  PolygonsRequest,
-  PolygonsSchemas,
-} from '#schemas/polygons.ts'
+import type { definePolygonsFormats, PolygonsRequest, PolygonsSchemas } from '#schemas/polygons.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Exchange } from '#src/http/exchange.ts'
@@ -55,7 +50,7 @@ export function documentPolygons(forms: ManyOptions['forms'], json: TSchema) {
   })
 }
 
-export type ManyExchange = Exchange<FastifyRequest<{ Body: PolygonsRequest | PlainPolygonsRequest }>>
+export type ManyExchange = Exchange<FastifyRequest<{ Body: PolygonsRequest }>>
 
 export interface ManyOptions {
   lookup: Lookup

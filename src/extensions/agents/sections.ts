@@ -1,6 +1,5 @@
-import { isScore } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import type { Quantities } from '#schemas/quantities.ts'
+import { isScore, type Quantities } from '#schemas/quantities.ts'
 import type { EntryCertainty } from '#src/lookup/certainty.ts'
 import type { Entry } from '#src/lookup/entries.ts'
 import { type AdviceBody, groupBy, type Room } from './answer.ts'
@@ -97,9 +96,8 @@ export function describeCondition(product: ProductDefinition, body: AdviceBody, 
 }
 
 /** Sorts the best first where an agent has a score alone to choose by. */
-export function sortEntries(product: ProductDefinition, entries: readonly Entry[]): Entry[] {
-  const scoreOf = (entry: Entry) => (isScore(product) ? Number(entry[product.value.key]) : 0)
-  return entries.toSorted((a, b) => scoreOf(b) - scoreOf(a))
+export function sortEntries({ value, unit }: ProductDefinition, entries: readonly Entry[]): Entry[] {
+  return entries.toSorted((a, b) => (isScore({ unit }) ? Number(b[value.key]) - Number(a[value.key]) : 0))
 }
 
 /** Entries in rows: each key is said once. */

@@ -1,7 +1,6 @@
 import type { LocationValidation } from '#schemas/location.ts'
-import { isScore } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import { hasQuantities, type Quantity } from '#schemas/quantities.ts'
+import { hasQuantities, isScore, type Quantity } from '#schemas/quantities.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { NamedArea } from '#src/extensions/places/gazetteer.ts'
 import { normalizeCountry, readPosition, unreadPosition } from '#src/extensions/places/place.ts'
@@ -245,10 +244,9 @@ export const TOOLS: { [Name in ToolName]: Tool<Name> } = {
 }
 
 /** "predicted yield (kg/ha)"; of scores also what they mean. */
-function describeProduct(product: ProductDefinition): string {
-  const { names, unit } = product
+function describeProduct({ names, unit }: ProductDefinition): string {
   const [title = ''] = names.title.split(' (')
-  return `${title.charAt(0).toLowerCase()}${title.slice(1)} (${unit}${isScore(product) ? ', higher is better' : ''})`
+  return `${title.charAt(0).toLowerCase()}${title.slice(1)} (${unit}${isScore({ unit }) ? ', higher is better' : ''})`
 }
 
 function describePlace(location: LocationValidation): object {

@@ -25,7 +25,7 @@ import { readQuery } from '#src/http/parameters.ts'
 import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { declaredCharset } from '#src/http/plugins/body-parser.ts'
 import { createPause, startDeadline } from '#src/http/plugins/time-budget.ts'
-import { closedWith, openText } from '#src/lib/json.ts'
+import { openText } from '#src/lib/json.ts'
 import { createLimiter, type Pause } from '#src/lib/limiter.ts'
 import { roundAmount, roundDegrees } from '#src/lib/round.ts'
 import type { Core } from '../extension.ts'
@@ -261,7 +261,7 @@ function createItems(row: CollectionRow): Items<WrittenField> {
     // A parser would round numbers of their properties.
     object: (field) => {
       const { id, name, properties } = field
-      return closedWith(openText(JSON.stringify({ id, name, ...place(field) })), `"properties":${properties}`)
+      return `${openText(JSON.stringify({ id, name, ...place(field) }))},"properties":${properties}}`
     },
     feature: ({ id, properties, shape }) => writeFeature(id, shape, properties ?? 'null'),
     rows(field) {

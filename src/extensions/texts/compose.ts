@@ -1,7 +1,6 @@
 import { countYears, ODDS_YEARS } from '#schemas/glossary.ts'
-import { isScore } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
-import type { Quantities, Quantity } from '#schemas/quantities.ts'
+import { isScore, type Quantities, type Quantity } from '#schemas/quantities.ts'
 import { amountText, areaText, groupedText, rateText } from '#src/lib/round.ts'
 import type { EntryCertainty } from '#src/lookup/certainty.ts'
 import type { Entry } from '#src/lookup/entries.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { ACCOUNT_DATA } from '#src/accounts/account-data.ts'
-import { ofAccount } from '#src/accounts/user-queries.ts'
+import { whereOwned } from '#src/accounts/user-queries.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Db, Tables, Trx } from '#src/data/tables.ts'
@@ -135,7 +135,7 @@ async function copyRows(
   for (const [table, where] of all as [keyof Tables, string][]) {
     if (left.includes(table)) continue
     const relation = sameRelation(relationOf(ours, table), relationOf(theirs, table))
-    counts[table] = await inPortions(readRows(source, table, ofAccount(where, user)), (rows) =>
+    counts[table] = await inPortions(readRows(source, table, whereOwned(where, user)), (rows) =>
       insert(trx, relation, rows),
     )
   }

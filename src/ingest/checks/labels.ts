@@ -259,9 +259,7 @@ const CLEARLY = 0.02
 
 /** Yields that are best in the worst season and worst in the best one. */
 const seasonOrder: Check = (release) => {
-  const layers = listLayers(release).filter(
-    ({ role, input, unit }) => role === undefined && input === null && hasQuantities({ unit }),
-  )
+  const layers = listLayers(release).filter((one) => !one.role && !one.input && hasQuantities(one))
   return [...new Set(layers.map(({ condition }) => condition))].flatMap((condition) => {
     const found = SEASONS.flatMap(
       (season) =>
