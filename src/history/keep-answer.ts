@@ -1,5 +1,5 @@
+import { permits } from '#src/http/caller.ts'
 import type { Exchange } from '#src/http/exchange.ts'
-import { permits } from '#src/http/plugins/authentication.ts'
 import { prefers, setApplied } from '#src/http/request.ts'
 import type { AdvisoryRecord, RecordAdvisory } from './queries.ts'
 

@@ -14,6 +14,7 @@ import { toQuerySchema } from '#schemas/point-request.ts'
 import type { Db } from '#src/data/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import { type App, errorResponses, noContent } from '#src/http/app.ts'
+import { requireCaller } from '#src/http/caller.ts'
 import {
   attach,
   DISPOSITION,
@@ -29,7 +30,6 @@ import {
   writeOneItem,
 } from '#src/http/formats.ts'
 import { cursorAfter, decodeCursor, readQuery } from '#src/http/parameters.ts'
-import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
 import { createLimiter, EVERYBODY } from '#src/lib/limiter.ts'
 import { UUID_PATTERN } from '#src/lib/uuid.ts'

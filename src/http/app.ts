@@ -52,6 +52,12 @@ export function logsRequests({ LOG_LEVEL }: Config): boolean {
   return LOG_LEVEL === 'debug' || LOG_LEVEL === 'trace'
 }
 
+/** The scheme of tokens in the document. */
+export const BEARER = 'bearerAuth'
+
+/** The `security` of public operations with an optional token. */
+export const OPTIONAL_TOKEN: Record<string, string[]>[] = [{}, { [BEARER]: [] }]
+
 /** The responses of a route with one success; see {@link errorResponses}. */
 export function answers(schema: TSchema, description: string, ...errors: ErrorCode[]) {
   return { 200: { ...ref(schema), description }, ...errorResponses(...errors) }

@@ -1,7 +1,7 @@
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError } from '#src/errors.ts'
+import { findCaller } from '#src/http/caller.ts'
 import type { Exchange } from '#src/http/exchange.ts'
-import { findCaller } from '#src/http/plugins/authentication.ts'
 import { isoMonth } from '#src/lib/dates.ts'
 import { splitList, wordKey } from '#src/lib/names.ts'
 import type { Lookup } from './lookup.ts'

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listScopes } from '#src/http/plugins/authentication.ts'
+import { listScopes } from '#src/http/caller.ts'
 import { openApp } from '#test/setup/open-service.ts'
 
 /** Every route of every app of this file, as it is registered. */

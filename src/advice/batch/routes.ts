@@ -16,7 +16,7 @@ import { ref } from '#schemas/common.ts'
 import { asQuery, memberNames } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BASE, databaseUnavailable } from '#src/errors.ts'
-import { type App, errorResponses } from '#src/http/app.ts'
+import { type App, errorResponses, OPTIONAL_TOKEN } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import {
   attach,
@@ -28,7 +28,6 @@ import {
   writeItems,
 } from '#src/http/formats.ts'
 import { ignoredMember, ignoredNoter, queryMerger, recordIgnored, sayIgnored } from '#src/http/parameters.ts'
-import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { createPause } from '#src/http/plugins/time-budget.ts'
 import { withDecimalPoint } from '#src/lib/csv.ts'
 import { waitInSteps } from '#src/lib/time-budget.ts'

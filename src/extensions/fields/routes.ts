@@ -9,6 +9,7 @@ import { createOutline, type Outline, writeGeoJson, writeWkt } from '#src/advice
 import type { ManyOptions } from '#src/advice/polygons/answer.ts'
 import { ApiError, overloaded, requireFound } from '#src/errors.ts'
 import { type App, answers, errorResponses, noContent } from '#src/http/app.ts'
+import { requireCaller } from '#src/http/caller.ts'
 import {
   attach,
   CSV,
@@ -22,7 +23,6 @@ import {
 } from '#src/http/formats.ts'
 import { observeQueue } from '#src/http/metrics/metrics.ts'
 import { readQuery } from '#src/http/parameters.ts'
-import { requireCaller } from '#src/http/plugins/authentication.ts'
 import { declaredCharset } from '#src/http/plugins/body-parser.ts'
 import { createPause, startDeadline } from '#src/http/plugins/time-budget.ts'
 import { openText } from '#src/lib/json.ts'

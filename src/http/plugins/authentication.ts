@@ -7,39 +7,22 @@ import type {
 } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Scope } from '#schemas/keys.ts'
-import type { Role } from '#schemas/user.ts'
-import { ApiError, BASE, notAllowed } from '#src/errors.ts'
-import type { Exchange } from '#src/http/exchange.ts'
+import { ApiError, BASE, notAllowed, overloaded } from '#src/errors.ts'
+import { Cache } from '#src/lib/cache.ts'
+import { createLimiter } from '#src/lib/limiter.ts'
 import { type AccessTokens, createAccessTokens, loadSecrets } from '../access-tokens.ts'
 import type { App } from '../app.ts'
-import { type Accounts, type Caller, createCallers } from './callers.ts'
+import { type Caller, listScopes, permits, requireCaller } from '../caller.ts'
+import { type Exchange, SHARE_OF_EXTRAS } from '../exchange.ts'
+import { observeQueue } from '../metrics/metrics.ts'
 import { CHALLENGE, toApiError } from './error-handler.ts'
+import { createClientSignal } from './time-budget.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     accessTokens: AccessTokens
     /** Removes callers from the cache of this process; other processes forget them within seconds. */
     forgetCallers(condition: (caller: Caller) => boolean): void
-  }
-  interface FastifyRequest {
-    /** Why a token on a public route has no caller: it is of no use, or its caller could not be looked up. */
-    callerError: ApiError | null
-  }
-  interface FastifyContextConfig {
-    /** The route needs no token; a valid one sets the caller. */
-    public?: boolean
-    role?: Role
-    /** The scopes that a key needs, all of them, by default `account`. On a public route a key without them is no caller. */
-    scope?: Scope | readonly Scope[]
-    /** The route is for logins, not for keys. A `fresh` one gave the password within the last ten minutes. */
-    login?: 'any' | 'fresh'
-  }
-}
-
-declare module '@fastify/jwt' {
-  interface FastifyJWT {
-    /** `request.user`: null on public routes without a valid token. */
-    user: Caller | null
   }
 }
 
@@ -51,6 +34,56 @@ const AUTHORIZATION = 'authorization'
 
 /** RFC 6750: one space, and the characters of a token. The scheme's case does not matter (RFC 9110). */
 const BEARER = /^Bearer ([A-Za-z0-9\-._~+/]+=*)$/i
+
+/** Undefined where the session, the key or the user has ended. */
+export interface Accounts {
+  callerOfSession(sessionId: string, userId: string): Promise<Caller | undefined>
+  callerOfKey(key: string): Promise<Caller | undefined>
+  /** Whether the password was given within the last ten minutes. */
+  isFresh(sessionId: string): Promise<boolean | undefined>
+}
+
+/** Each cached token takes less than a kilobyte. */
+const CACHED_TOKENS = 10_000
+
+/** For as long another process may accept an ended session. */
+const CACHE_MS = 5000
+
+/** Look-ups of callers at a time: each takes a fraction of a millisecond. */
+const LOOKUPS = { embedded: 1, server: 2 }
+
+type FoundCaller = { caller: Caller; lifetimeMs: number } | undefined
+
+/** Callers by token, from a cache or the database. Clients can make up many tokens, so look-ups have a fair queue. */
+function createCallers({ config, database, metrics }: App, load: (token: string) => Promise<FoundCaller>) {
+  const cache = new Cache<string, FoundCaller>('callers', {
+    max: CACHED_TOKENS,
+    ttlMs: (found) => Math.min(CACHE_MS, found?.lifetimeMs ?? 0),
+  })
+  const limits = { running: LOOKUPS[database.kind], waiting: config.DATABASE_QUEUE_LIMIT }
+  const lookups = createLimiter(limits, overloaded)
+  observeQueue(metrics, 'callers', lookups.state)
+  metrics.observe('agro_caller_cache_entries', () => cache.statistics().entries)
+  metrics.observe('agro_caller_cache_hits_total', () => cache.statistics().hits)
+  metrics.observe('agro_caller_cache_misses_total', () => cache.statistics().misses)
+
+  const cached = (token: string) => cache.get(token)?.caller
+
+  return {
+    cached,
+    /** A late look-up leaves time for public answers, which need no caller. */
+    async find(token: string, exchange: Exchange): Promise<Caller | undefined> {
+      const caller = cached(token)
+      if (caller) return caller
+      const read = async () => (await cache.load(token, () => load(token)))?.caller
+      // A request that is answered leaves the queue.
+      const queued = () => lookups.run(exchange.clientKey, read, createClientSignal(exchange.reply))
+      return exchange.wait(queued, SHARE_OF_EXTRAS)
+    },
+    forget: (condition: (caller: Caller) => boolean) =>
+      cache.deleteWhere((found) => found !== undefined && condition(found.caller)),
+  }
+}
 
 /** Each route without `public: true` needs an access token or a key. Unknown paths are 404 without one. */
 export const authentication = fp(
@@ -167,36 +200,6 @@ async function refuseOtherThanLogin(
     'REAUTHENTICATION_REQUIRED',
     `This takes a password that was given within the last ten minutes: send it to POST ${BASE}/auth/reauthenticate.`,
   )
-}
-
-/**
- * The caller of a public route, where the answer depends on it; null for anybody.
- *
- * @throws {ApiError} of 503 where a token was sent and its caller could not be looked up
- */
-export function findCaller({ user, callerError }: FastifyRequest): Caller | null {
-  if (callerError && callerError.status >= 500) throw callerError
-  return user
-}
-
-export function requireCaller({ user }: FastifyRequest): Caller {
-  if (user === null) throw new Error('a public route does not know its caller')
-  return user
-}
-
-export function requireSession(request: FastifyRequest): { id: string; sessionId: string } {
-  const { id, sessionId } = requireCaller(request)
-  if (sessionId === null) throw new Error('a route for logins alone let a key in')
-  return { id, sessionId }
-}
-
-/** The scopes that a key needs on a route; none where nothing depends on them. */
-export function listScopes({ public: open, login, scope }: FastifyContextConfig): readonly Scope[] {
-  return [scope ?? (open || login ? [] : 'account')].flat()
-}
-
-export function permits({ scopes }: Caller, scope: Scope): boolean {
-  return scopes.includes(scope)
 }
 
 /** The token of the one Authorization header; undefined where there is none, or more than one. */

@@ -16,7 +16,8 @@ import { UserProfile } from '#schemas/user.ts'
 import type { ErrorCode } from '#src/errors.ts'
 import { Cache } from '#src/lib/cache.ts'
 import { VERSION } from '#src/lib/version.ts'
-import type { App } from '../app.ts'
+import { type App, BEARER } from '../app.ts'
+import { listScopes } from '../caller.ts'
 import { entityTag } from '../entity-tags.ts'
 import type { Exchange } from '../exchange.ts'
 import {
@@ -28,7 +29,6 @@ import {
   openapiYaml,
 } from '../openapi/document.ts'
 import { type Deprecated, ROUTE_FACTS } from '../openapi/operations.ts'
-import { listScopes } from './authentication.ts'
 import { allowCaching } from './caching.ts'
 import { createClientSignal } from './time-budget.ts'
 
@@ -69,11 +69,6 @@ Advice of the published releases for a place. \`/docs/rules\` has all rules.
 ${rules.map((rule) => `${rule}\n\n`).join('')}**History.** With a valid token the answer is stored in the caller's history, except with \`Prefer: history=none\` or a key without the scope \`history\`.
 
 **Many points.** Points are sent as JSON, NDJSON, CSV or GeoJSON. \`Accept\` chooses the form of the answer; the default is the form of the request. Each point is answered for the \`country_code\` of the call, or for its own country (\`country_source\`). \`pass=area_ha,farmer\` copies columns or properties to the answers. Batches are not stored.`.trim()
-
-const BEARER = 'bearerAuth'
-
-/** For public operations with an optional token. */
-export const OPTIONAL_TOKEN: Record<string, string[]>[] = [{}, { [BEARER]: [] }]
 
 interface Tag {
   name: string

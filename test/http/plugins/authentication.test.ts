@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { requireCaller } from '#src/http/plugins/authentication.ts'
+import { requireCaller } from '#src/http/caller.ts'
 import { withOtherService } from '#test/accounts/other-service.ts'
 import { call, type Sent, withKey } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
