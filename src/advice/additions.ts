@@ -2,8 +2,8 @@ import type { Asked, MemberSchemas, PointRequest } from '#schemas/point-request.
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import type { ReleaseLabels } from '#src/lookup/entries.ts'
+import type { Position } from '#src/lookup/layers.ts'
 import type { PointAdvice } from '#src/lookup/lookup.ts'
-import type { Position } from '#src/lookup/queries.ts'
 import type { AnswerText } from './answer.ts'
 
 /** Of a point, as the rasters have it. */

@@ -27,7 +27,7 @@ import { ApiError, OperatorError, ReplacedMeanwhile } from '#src/errors.ts'
 import { type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'
 import { type Publishing, publishChecked } from '#src/ingest/publish.ts'
 import { shortNumber } from '#src/lib/round.ts'
-import { conditionMember } from '#src/lookup/conditions.ts'
+import { conditionMember } from '#src/lookup/layers.ts'
 import { changeText, formatNumber } from './table.ts'
 import { progressLine, say } from './terminal.ts'
 

@@ -6,7 +6,7 @@ import { memberTexts } from '#src/lib/json.ts'
 import { numberText } from '#src/lib/round.ts'
 import { describeEntry, type EntryCertainty, type Figures, figuresOfPoint } from './certainty.ts'
 import { type LayerValues, makeLabels, makeOutlookMembers, type ReleaseLabels } from './entries.ts'
-import type { LayerLabel } from './queries.ts'
+import type { LayerLabel } from './layers.ts'
 
 /**
  * Answers as JSON, put together from texts that all answers of a release share: `JSON.stringify` of the object, or a

@@ -2,7 +2,7 @@ import { EXPECTED, RESTATING_SCENARIOS, SEASONS } from '#schemas/glossary.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { round } from '#src/lib/round.ts'
 import { type Chosen, findBand } from './conditions.ts'
-import type { Band, Layer, LayerLabel, Release } from './queries.ts'
+import type { Band, Layer, LayerLabel, Release } from './layers.ts'
 
 /** How sure the values of a release are: odds of scenarios, expected values, ranges. */
 

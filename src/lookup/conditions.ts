@@ -2,7 +2,7 @@ import type { Conditions } from '#schemas/certainty.ts'
 import { ApiError } from '#src/errors.ts'
 import { wordKey } from '#src/lib/names.ts'
 import { round } from '#src/lib/round.ts'
-import type { Companion, LayerLabel } from './queries.ts'
+import { type Companion, type LayerLabel, listPairs } from './layers.ts'
 
 /** Which condition of a field answers: one entry for each input and scenario, and the alternatives beside them. */
 
@@ -11,11 +11,6 @@ interface ConditionedRelease {
   layers: readonly LayerLabel[]
   companions: readonly Pick<Companion, 'role' | 'condition'>[]
   conditions: Conditions | null
-}
-
-/** The condition of a layer as a member; none for a layer of all conditions. */
-export function conditionMember({ condition }: { condition?: string | null }): { condition?: string } {
-  return condition ? { condition } : {}
 }
 
 /** Asks for the alternatives beside the answer. */
@@ -104,18 +99,6 @@ export function chooseCondition(
   return { condition, source: 'default', hasAlternatives: true, isOfSeveral }
 }
 
-const isOfPair = (one: LayerLabel, other: LayerLabel) =>
-  one.input === other.input && one.scenario === other.scenario
-
-/** The layers of each input and scenario, in the order of the release. */
-export function listPairs(layers: readonly LayerLabel[]): { label: LayerLabel; bands: number[] }[] {
-  return layers.flatMap((layer, first) => {
-    if (layers.findIndex((one) => isOfPair(one, layer)) !== first) return []
-    const bands = [...layers.keys()].filter((band) => isOfPair(layers[band] as LayerLabel, layer))
-    return [{ label: { ...layer, condition: null }, bands }]
-  })
-}
-
 type Layered = Pick<ConditionedRelease, 'layers'>
 
 /** By the layers of a release, which never change: the bands of each condition. */
@@ -161,11 +144,6 @@ function readShare(release: ConditionedRelease, named: string, chosen: Chosen): 
   const share = findBand(release, 'share', ({ condition }) => condition === named)
   const part = share === undefined ? Number.NaN : chosen.read(share)
   return Number.isNaN(part) ? undefined : part
-}
-
-/** Whether a layer has the values of several conditions, which a point does not need: it has one. */
-export function isMixture(layers: readonly LayerLabel[], layer: LayerLabel): boolean {
-  return layer.condition === null && layers.some((one) => one.condition !== null && isOfPair(one, layer))
 }
 
 /**

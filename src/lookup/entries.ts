@@ -13,7 +13,7 @@ import {
   describeChoice,
   narrow,
 } from './conditions.ts'
-import type { Band, Companion, Layer, LayerLabel, Position } from './queries.ts'
+import type { Band, Companion, Layer, LayerLabel, Position } from './layers.ts'
 
 /** From the stored pixels of a place to the members of its answer. Packs do it in a browser: nothing here needs Node. */
 

@@ -19,9 +19,9 @@ import {
   type PlaceNoun,
   type StoredPixels,
 } from './entries.ts'
+import type { PointQuery, Position } from './layers.ts'
 import { createPixelReader, type PixelReader } from './pixels.ts'
 import { type AreaFinder, createAreaFinder, createRequestLocator, listDistinctCountries } from './places.ts'
-import type { PointQuery, Position } from './queries.ts'
 import type { PublishedRelease, RequestedSeries } from './releases.ts'
 import {
   countryNamed,

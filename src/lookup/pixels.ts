@@ -12,7 +12,8 @@ import { createInterleaver, type InterleavedTile } from '#src/raster/tiles.ts'
 import { describeEntry, type EntryCertainty, figuresOfPoint } from './certainty.ts'
 import { conditionError } from './conditions.ts'
 import { assembleValues, type StoredPixels } from './entries.ts'
-import { findCells, findPixels, findReleases, type PixelAddress, type Position } from './queries.ts'
+import type { Position } from './layers.ts'
+import { findCells, findPixels, findReleases, type PixelAddress } from './queries.ts'
 import { createNumbering, type NumberedCoverage } from './releases.ts'
 
 /** Measured memory of a tile beside its pixels. */

@@ -8,14 +8,8 @@ import { fillMissing } from '#src/lib/promises.ts'
 import { type BoundedPolygon, boundedPolygon, clip, isWithinAny, type Rings } from '#src/raster/rings.ts'
 import { decodeMultiPolygon } from '#src/raster/tiles.ts'
 import { conditionError } from './conditions.ts'
-import {
-  type Area,
-  type CellToFind,
-  type FoundCell,
-  findAreasAt,
-  findAreasInCells,
-  type Position,
-} from './queries.ts'
+import type { Position } from './layers.ts'
+import { type Area, type CellToFind, type FoundCell, findAreasAt, findAreasInCells } from './queries.ts'
 import {
   makeReleaseMembers,
   type PublishedRelease,

@@ -1,76 +1,8 @@
 import { sql } from 'kysely'
-import type { AnsweredRelease } from '#schemas/advisory.ts'
-import type { CompanionRole, Conditions } from '#schemas/certainty.ts'
-import type { Series } from '#schemas/products/define.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import { formatArray, isoTime } from '#src/data/sql.ts'
 import type { Db } from '#src/data/tables.ts'
-import type { TiledGrid } from '#src/raster/grid.ts'
-import type { PixelType } from '#src/raster/pixels.ts'
-
-/** Decimal degrees, WGS 84. */
-export interface Position {
-  longitude: number
-  latitude: number
-}
-
-export type PointQuery = Series & Position
-
-export interface LayerLabel {
-  input: string | null
-  scenario: string | null
-  /** Of a field; null for all. */
-  condition: string | null
-  decimals: number
-}
-
-export interface Coverage extends TiledGrid {
-  id: number
-  /** Whether its CRS has degrees. */
-  geographic: boolean
-  store: TileStoreName
-  /** West, south, east and north in decimal degrees. */
-  extent: [west: number, south: number, east: number, north: number]
-}
-
-/** value = pixel * scale + offset */
-export interface Band extends LayerLabel {
-  coverageId: number
-  /** From 1. */
-  band: number
-  scale: number
-  offset: number
-  unit: string
-  pixelType: PixelType
-  /** Pixels with a value. */
-  validCount: number
-  /** Null where it has no value. */
-  minimum: number | null
-  maximum: number | null
-}
-
-export interface Layer extends Band {
-  /** Of its scenario in the whole release; null where a raster has it, or none. */
-  probability: number | null
-  /** The quantiles that its range lies between; null without a range. */
-  range: [from: number, to: number] | null
-}
-
-/** A band about layers. */
-export interface Companion extends Band {
-  role: CompanionRole
-}
-
-export interface Release extends Series, Omit<AnsweredRelease, 'forecastMonth' | 'forecastName' | 'stale'> {
-  id: number
-  source: string
-  licence: string
-  createdAt: Date
-  layers: Layer[]
-  companions: Companion[]
-  conditions: Conditions | null
-  coverages: Coverage[]
-}
+import type { Position, Release } from './layers.ts'
 
 export interface PublishedState {
   ids: number[]

@@ -7,7 +7,7 @@ import { wordKey } from '#src/lib/names.ts'
 import { createReleaseWriter, type ReleaseWriter } from './answer-text.ts'
 import { prepareCertainty } from './certainty.ts'
 import { type InCoverage, type LayerValues, makeValueMembers, type ReleaseLabels } from './entries.ts'
-import type { Band, Companion, Coverage, Layer, Position, Release } from './queries.ts'
+import type { Band, Companion, Coverage, Layer, Position, Release } from './layers.ts'
 
 export type ReleaseMembers = Record<string, string | boolean | null>
 

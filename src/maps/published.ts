@@ -5,7 +5,7 @@ import { entityTag } from '#src/http/entity-tags.ts'
 import { monthAndYear } from '#src/lib/dates.ts'
 import { roundDegrees } from '#src/lib/round.ts'
 import { VERSION } from '#src/lib/version.ts'
-import type { Band, LayerLabel } from '#src/lookup/queries.ts'
+import type { Band, LayerLabel } from '#src/lookup/layers.ts'
 import { type NumberedCoverage, type PublishedRelease, versionOf } from '#src/lookup/releases.ts'
 import { countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
 

@@ -11,7 +11,7 @@ import {
   makeValueMembers,
   type ReleaseLabels,
 } from '#src/lookup/entries.ts'
-import type { Companion, Layer } from '#src/lookup/queries.ts'
+import type { Companion, Layer } from '#src/lookup/layers.ts'
 import { describeLocation, makeReleaseMembers } from '#src/lookup/releases.ts'
 
 const label = fc.oneof(

@@ -6,7 +6,7 @@ import {
   findNormalQuantile,
   prepareCertainty,
 } from '#src/lookup/certainty.ts'
-import type { Companion, Layer } from '#src/lookup/queries.ts'
+import type { Companion, Layer } from '#src/lookup/layers.ts'
 
 // As R 4.3 prints qnorm with 15 digits.
 test.each([

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { formatArray } from '#src/data/sql.ts'
 import type { Db } from '#src/data/tables.ts'
 import { roundVisibly } from '#src/lib/round.ts'
-import type { Position } from '#src/lookup/queries.ts'
+import type { Position } from '#src/lookup/layers.ts'
 
 interface NearestCountry {
   country_code: string

@@ -6,8 +6,8 @@ import { prepareEntries, writeBehind, writeEntries } from '#src/lookup/answer-te
 import { describeEntry, readOutlook } from '#src/lookup/certainty.ts'
 import type { ConditionWish } from '#src/lookup/conditions.ts'
 import { makeLabels, makeOutlookMembers, type ReleaseLabels } from '#src/lookup/entries.ts'
+import type { LayerLabel, Position } from '#src/lookup/layers.ts'
 import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
-import type { LayerLabel, Position } from '#src/lookup/queries.ts'
 import { makeReleaseMembers } from '#src/lookup/releases.ts'
 import {
   computeQuantities,

@@ -6,11 +6,10 @@ import {
   type Chosen,
   type ConditionWish,
   chooseCondition,
-  listPairs,
   narrow,
 } from '#src/lookup/conditions.ts'
 import { nameColumn, type ReleaseLabels } from '#src/lookup/entries.ts'
-import type { Companion, LayerLabel } from '#src/lookup/queries.ts'
+import { type Companion, type LayerLabel, listPairs } from '#src/lookup/layers.ts'
 import type { DistributionOptions, Quantile } from '#src/raster/distribution.ts'
 import { alternativeColumns, certaintyNumbers, certaintyTexts, sideBySide } from '../columns.ts'
 import type { LayerDistribution, LayerStatistics, ZonalStatistics } from './queries.ts'

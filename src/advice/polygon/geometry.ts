@@ -3,7 +3,7 @@ import { crsRule, findOtherCrs } from '#src/lib/geojson.ts'
 import { isObject } from '#src/lib/json.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { roundDegrees } from '#src/lib/round.ts'
-import type { Position } from '#src/lookup/queries.ts'
+import type { Position } from '#src/lookup/layers.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { RingEdges, type RingRelations, Sweep } from '#src/raster/sweep.ts'
 

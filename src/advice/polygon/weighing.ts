@@ -1,7 +1,7 @@
 import type { Ask } from '#src/data/cancellable.ts'
 import { Cache } from '#src/lib/cache.ts'
 import type { Pause } from '#src/lib/limiter.ts'
-import type { Position } from '#src/lookup/queries.ts'
+import type { Position } from '#src/lookup/layers.ts'
 import { createMeasure } from '#src/raster/grid.ts'
 import { clip, ellipsoidArea, planarArea, type Rings, ringLength, sumOfRings } from '#src/raster/rings.ts'
 import { type ProjectedPolygon, projectOnGrid } from '#src/raster/scan.ts'

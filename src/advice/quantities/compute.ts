@@ -25,9 +25,8 @@ import {
 } from '#src/lib/decimal.ts'
 import { splitList } from '#src/lib/names.ts'
 import { figuresOfPoint, readOutlook } from '#src/lookup/certainty.ts'
-import { conditionMember } from '#src/lookup/conditions.ts'
 import type { LayerValues, ReleaseLabels } from '#src/lookup/entries.ts'
-import type { LayerLabel } from '#src/lookup/queries.ts'
+import { conditionMember, type LayerLabel } from '#src/lookup/layers.ts'
 import { makePointData, type PublishedRelease, readSeries } from '#src/lookup/releases.ts'
 import type { Snapshots } from '#src/lookup/snapshot.ts'
 import {

@@ -3,7 +3,7 @@ import { formatChange, worstRows } from '#src/advice/comparison/figures.ts'
 import { type CsvValue, csvRow, type Writer } from '#src/http/formats.ts'
 import { openText } from '#src/lib/json.ts'
 import { round } from '#src/lib/round.ts'
-import { conditionMember } from '#src/lookup/conditions.ts'
+import { conditionMember } from '#src/lookup/layers.ts'
 
 /** Answers name so many areas with the largest changes. */
 export const WORST_AREAS = 10

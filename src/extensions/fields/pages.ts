@@ -4,8 +4,8 @@ import type { ZonalCoverage } from '#src/advice/polygon/queries.ts'
 import { findGridKey, readWeights } from '#src/advice/polygon/weighing.ts'
 import { chooseRelease, type OpenPolygons } from '#src/advice/polygons/sources.ts'
 import { ApiError } from '#src/errors.ts'
+import type { Position } from '#src/lookup/layers.ts'
 import type { SourceRelease } from '#src/lookup/places.ts'
-import type { Position } from '#src/lookup/queries.ts'
 import type { PolygonWeights } from '#src/raster/weights.ts'
 import {
   type CollectionRow,

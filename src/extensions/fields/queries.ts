@@ -4,7 +4,7 @@ import type { Config } from '#src/config.ts'
 import { inTransaction, isoTime } from '#src/data/sql.ts'
 import type { Db, Trx } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'
-import type { Position } from '#src/lookup/queries.ts'
+import type { Position } from '#src/lookup/layers.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { decodeMultiPolygon, encodeMultiPolygon } from '#src/raster/tiles.ts'
 

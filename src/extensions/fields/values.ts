@@ -2,8 +2,8 @@ import type { Advice } from '#src/advice/polygon/answer.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Threshold, ValueChange, WatchedValue } from '#src/extensions/changes/schemas.ts'
 import { round } from '#src/lib/round.ts'
-import { conditionMember } from '#src/lookup/conditions.ts'
 import type { ReleaseLabels } from '#src/lookup/entries.ts'
+import { conditionMember } from '#src/lookup/layers.ts'
 
 /** Differences of decimal values have no digits beyond these. */
 const SIGNIFICANT_DIGITS = 12

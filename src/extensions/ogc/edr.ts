@@ -4,7 +4,7 @@ import { ApiError, BASE, refuseIfReplaced } from '#src/errors.ts'
 import { readWkt } from '#src/http/wkt.ts'
 import { ALL_LAYERS } from '#src/lookup/conditions.ts'
 import { nameColumn } from '#src/lookup/entries.ts'
-import type { Position } from '#src/lookup/queries.ts'
+import type { Position } from '#src/lookup/layers.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
 import { countryNamed, type Snapshot } from '#src/lookup/snapshot.ts'
 import {

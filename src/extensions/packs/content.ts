@@ -15,7 +15,7 @@ import { ApiError, BASE, ReplacedMeanwhile, unknownCountry } from '#src/errors.t
 import type { App } from '#src/http/app.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { round } from '#src/lib/round.ts'
-import { isMixture } from '#src/lookup/conditions.ts'
+import { isMixture } from '#src/lookup/layers.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import { type NumberedCoverage, type PublishedRelease, readSeries } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'

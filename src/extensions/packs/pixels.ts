@@ -1,4 +1,4 @@
-import type { Position } from '#src/lookup/queries.ts'
+import type { Position } from '#src/lookup/layers.ts'
 import { findCell, type Geotransform, type GridSize, type Window } from '#src/raster/grid.ts'
 import { nodataTolerance, type Pixels } from '#src/raster/pixels.ts'
 import type { Bounds } from '#src/raster/rings.ts'

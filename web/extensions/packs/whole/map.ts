@@ -8,7 +8,7 @@ import {
 } from '#src/extensions/packs/reading.ts'
 import { round } from '#src/lib/round.ts'
 import { PROBABILITY_DECIMALS } from '#src/lookup/certainty.ts'
-import { isMixture } from '#src/lookup/conditions.ts'
+import { isMixture } from '#src/lookup/layers.ts'
 import { findClass } from '#src/raster/classes.ts'
 import type { Place } from '../../../api-types.ts'
 import { element } from '../../../shell/element.ts'
