@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fertilizer } from '#schemas/products/fertilizer.ts'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { type Bench, byTurns, load, median, POINT_PATH, requestBody, say } from '../bench.ts'
 import type { DatabaseServer } from '../postgres.ts'
 import type { Server } from '../processes.ts'

@@ -1,5 +1,5 @@
 import type { Config } from '#src/config.ts'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import type { Trx } from '#src/data/tables.ts'
 
 /** `unknown`: the check failed. */

@@ -8,8 +8,8 @@ import {
   type ReleaseRow,
 } from '#src/catalog/release-queries.ts'
 import { refusePast } from '#src/catalog/schedule-queries.ts'
-import type { Database } from '#src/data/client.ts'
 import { nameOfCrs } from '#src/data/crs.ts'
+import type { Database } from '#src/data/database.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Db } from '#src/data/tables.ts'
 import { OperatorError } from '#src/errors.ts'

@@ -21,7 +21,7 @@ import {
   type ReleaseRow,
   requireComplete,
 } from '#src/catalog/release-queries.ts'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { ApiError, OperatorError, ReplacedMeanwhile } from '#src/errors.ts'
 import { type Leniency, refusingChecks } from '#src/ingest/checks/index.ts'

@@ -1,22 +1,7 @@
 import { connect } from 'node:net'
 import type { RawBuilder } from 'kysely'
 import type pg from 'pg'
-import type { Database } from './client.ts'
-import type { BinaryRow } from './pool.ts'
-
-/** Runs a statement that only reads. */
-export type Ask = <Row>(query: RawBuilder<Row>) => Promise<Row[]>
-
-/** The same for a query without parameters, with rows in binary form. */
-export type Copy = (query: RawBuilder<unknown>) => Promise<BinaryRow[]>
-
-/** The reads of a computation. */
-export interface Reads {
-  ask: Ask
-  copy: Copy
-  /** Aborts when no caller waits for it any more. */
-  signal: AbortSignal
-}
+import type { Database, Reads } from './database.ts'
 
 /**
  * Reads from a database until a signal is aborted: then the server cancels the statement under way, its connection closes,

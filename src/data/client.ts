@@ -4,11 +4,12 @@ import pg from 'pg'
 import type { Config } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
+import type { Cluster, Database, Reading } from './database.ts'
 import type { EmbeddedCluster } from './embedded/cluster.ts'
 import { CONNECTION_TIMEOUT_MS, createPool } from './pool.ts'
-import { createReplica, type Replica } from './replica.ts'
-import { type Reading, readingDialect } from './replica-reads.ts'
-import type { Db, Tables } from './tables.ts'
+import { createReplica } from './replica.ts'
+import { readingDialect } from './replica-reads.ts'
+import type { Tables } from './tables.ts'
 
 export class DatabaseUnreachable extends OperatorError {
   /** Advice for an operator. */
@@ -51,45 +52,6 @@ const STEPS: [RegExp, (setting: string) => string][] = [
 function stepFor(error: string, setting: string): string {
   const step = STEPS.find(([pattern]) => pattern.test(error))?.[1]
   return step ? step(setting) : `Look at ${setting}, at the log of the server and at the network between.`
-}
-
-/** A PostgreSQL with PostGIS, on a server or embedded; both speak the PostgreSQL protocol. */
-export interface Cluster {
-  kind: 'server' | 'embedded'
-  /** Connections without a timeout of statements. */
-  connectForMaintenance(): Database
-  /** Connections for requests. */
-  connect(): Database
-  close(): Promise<void>
-}
-
-export interface Database {
-  kind: 'server' | 'embedded'
-  /** The settings that it is opened with. */
-  config: Config
-  /** For writes, and for reading them back. */
-  writer: Db
-  /** For background work longer than a request: without a timeout on a server. */
-  patientWriter: Db
-  /** The replica while it is well, and else the writer. */
-  reader: Db
-  /** The primary, for rows that a replica lacks. */
-  readerAtPrimary: Db
-  /** The writer's connections, for COPY and locks. */
-  pool: pg.Pool
-  /** The replica's connections, or the writer's; read through `beginReading`. */
-  readPool: pg.Pool
-  /** Connections to the primary instead of a replica. */
-  readPoolAtPrimary: pg.Pool | null
-  /** As `reader` and `readerAtPrimary`, with connections. */
-  beginReading(): Reading
-  beginReadingAtPrimary(): Reading
-  replica: Replica | null
-  /** Whether it is away and cannot change meanwhile: the embedded one, whose folder is locked. */
-  standsStill(): boolean
-  /** Announces statements, with LOG_LEVEL=trace: otherwise they are not even timed. */
-  statements: EventEmitter<{ asked: [LogEvent] }>
-  close(): Promise<void>
 }
 
 /**
@@ -171,7 +133,7 @@ interface Connections {
   patientPool?: pg.Pool
   readPool?: pg.Pool
   readPoolAtPrimary?: pg.Pool
-  replica?: Replica
+  replica?: ReturnType<typeof createReplica>
 }
 
 function createDatabase(

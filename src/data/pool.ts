@@ -2,11 +2,9 @@ import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import { ONCE_MORE, retry } from '#src/lib/retry.ts'
 import { VERSION } from '#src/lib/version.ts'
+import type { BinaryRow, Reading } from './database.ts'
 import { isUndone } from './failures.ts'
-import { type Reading, withClient } from './replica-reads.ts'
-
-/** Columns in PostgreSQL's binary form: an integer is big-endian, a bytea is itself. */
-export type BinaryRow = (Buffer | null)[]
+import { withClient } from './replica-reads.ts'
 
 declare module 'pg' {
   /** Members without types. */

@@ -1,16 +1,8 @@
 import { PostgresDialect, type PostgresPool } from 'kysely'
 import type pg from 'pg'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
+import type { ReadCounts, Reading } from './database.ts'
 import { isDatabaseUnavailable } from './failures.ts'
-
-/** Work of several reads. */
-export interface Reading {
-  /**
-   * Runs a part of the work. Where the replica fails, the part runs again on the writer, and so do all later ones: the
-   * replica may lack rows that the writer has shown.
-   */
-  run<Result>(part: (pool: pg.Pool) => Promise<Result>): Promise<Result>
-}
 
 /** Kysely on readings: one for each statement, and for each `connection()`. It takes no transactions. */
 export function readingDialect(begin: () => Reading): PostgresDialect {
@@ -51,12 +43,6 @@ interface ReadsOptions {
   isUsed(): Promise<boolean>
   /** Hears of a lost replica. */
   fail(error: unknown): void
-}
-
-/** Numbers of reads. */
-interface ReadCounts {
-  replica: number
-  primary: number
 }
 
 /** A connection leads to another replica than the one whose lag was measured. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { formatError, readErrorCode } from '#src/lib/promises.ts'
+import type { ReplicaState } from './database.ts'
 import { APPLICATION } from './pool.ts'
 import { createReads, StrayConnectionError } from './replica-reads.ts'
 
@@ -173,17 +174,6 @@ function createReplayed(url: string, lag: ReplayLag, onAnother: () => void) {
     },
   }
 }
-
-interface ReplicaState {
-  /** Reads go there while it is `used`, and else to the writer. */
-  name: 'used' | 'behind' | 'unavailable'
-  /** The most age of its answers; null where unknown, or no replica. */
-  lagMs: number | null
-  /** For operators. */
-  reason?: string
-}
-
-export type Replica = ReturnType<typeof createReplica>
 
 interface ReplicaOptions {
   /** The replica's URL and pool. */

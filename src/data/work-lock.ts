@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { type Expression, type RawBuilder, sql } from 'kysely'
 import type pg from 'pg'
-import type { Database } from './client.ts'
+import type { Database } from './database.ts'
 import { inTransaction } from './sql.ts'
 import type { Db, Trx } from './tables.ts'
 

@@ -1,7 +1,7 @@
 import type { ReleaseIssue } from '#src/catalog/release-checks.ts'
 import { publishRelease, storeIssues } from '#src/catalog/release-queries.ts'
-import type { Database } from '#src/data/client.ts'
 import { nameOfCrs } from '#src/data/crs.ts'
+import type { Database } from '#src/data/database.ts'
 import { FOREIGN_KEY_VIOLATION } from '#src/data/failures.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { TILE_STORES } from '#src/data/tiles/stores.ts'

@@ -1,13 +1,7 @@
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
-import {
-  createTileStores,
-  listStores,
-  type PixelWriter,
-  requireStore,
-  TILE_STORES,
-  type WrittenCoverage,
-} from '#src/data/tiles/stores.ts'
+import { type PixelWriter, requireStore, type WrittenCoverage } from '#src/data/tiles/store.ts'
+import { createTileStores, listStores, TILE_STORES } from '#src/data/tiles/stores.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { createPyramid } from '#src/raster/pyramid.ts'
 import { tilesOf } from '#src/raster/tiles.ts'

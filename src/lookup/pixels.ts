@@ -1,20 +1,21 @@
-import type { ProductDefinition } from '#schemas/products/define.ts'
-import type { Database } from '#src/data/client.ts'
 import { type FailureSources, findAlsoAtPrimary, isDatabaseUnavailable } from '#src/data/failures.ts'
 import type { Db } from '#src/data/tables.ts'
-import { createTileStores, mapStores, requireStore, type TileStores } from '#src/data/tiles/stores.ts'
-import type { TileAddress, TileStore } from '#src/data/tiles/tile-queries.ts'
+import {
+  mapStores,
+  requireStore,
+  type TileAddress,
+  type TileStore,
+  type TileStores,
+} from '#src/data/tiles/store.ts'
 import { ReplacedMeanwhile } from '#src/errors.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import { Cache } from '#src/lib/cache.ts'
 import { findCell } from '#src/raster/grid.ts'
 import { createInterleaver, type InterleavedTile } from '#src/raster/tiles.ts'
-import { describeEntry, type EntryCertainty, figuresOfPoint } from './certainty.ts'
-import { conditionError } from './conditions.ts'
-import { assembleValues, type StoredPixels } from './entries.ts'
+import type { StoredPixels } from './entries.ts'
 import type { Position } from './layers.ts'
-import { findCells, findPixels, findReleases, type PixelAddress } from './queries.ts'
-import { createNumbering, type NumberedCoverage } from './releases.ts'
+import { findCells, findPixels, type PixelAddress } from './queries.ts'
+import type { NumberedCoverage } from './releases.ts'
 
 /** Measured memory of a tile beside its pixels. */
 export const ENTRY_BYTES = 500
@@ -215,48 +216,4 @@ export function createPixelReader(
       loaders: mapStores(loaders, ({ state }) => state()),
     }),
   }
-}
-
-const PIECE = 5000
-
-interface ReleaseValue extends EntryCertainty {
-  scenario: string | null
-  condition: string | null
-  value: number
-}
-
-/**
- * The layers with a value at each position, of its condition where that is known; none for a condition that the release
- * does not have.
- *
- * @throws {ReplacedMeanwhile} where the release was deleted
- */
-export async function valuesInRelease(
-  database: Database,
-  product: ProductDefinition,
-  releaseId: number,
-  places: readonly (Position & { condition: string | undefined })[],
-): Promise<ReleaseValue[][]> {
-  const [found] = await findReleases(database.writer, [releaseId])
-  if (!found) throw new ReplacedMeanwhile()
-  const release = createNumbering()(found, product)
-  const tiles = await createTileStores(database)
-  const pixels = createPixelReader(database, tiles, { cacheBytes: 0, concurrency: 1 })
-  const { certainty } = release
-  const readValues = async ({ condition, ...position }: (typeof places)[number]): Promise<ReleaseValue[]> => {
-    if (conditionError(release, condition)) return []
-    const stored = release.coverages.map((coverage) => pixels.read(coverage, position))
-    const found = assembleValues(release, await Promise.all(stored), condition) ?? []
-    const figures = figuresOfPoint(found)
-    return release.layers.flatMap(({ scenario, condition }, index) => {
-      const value = found[index] ?? Number.NaN
-      if (Number.isNaN(value)) return []
-      return [{ scenario, condition, value, ...(certainty && describeEntry(certainty, index, figures)) }]
-    })
-  }
-  const values: ReleaseValue[][] = []
-  for (let from = 0; from < places.length; from += PIECE) {
-    values.push(...(await Promise.all(places.slice(from, from + PIECE).map(readValues))))
-  }
-  return values
 }

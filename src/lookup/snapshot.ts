@@ -5,7 +5,7 @@ import {
   listCountries,
   listCropAliases,
 } from '#src/catalog/reference-queries.ts'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import type { Db } from '#src/data/tables.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import { Cache } from '#src/lib/cache.ts'

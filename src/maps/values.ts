@@ -1,5 +1,5 @@
 import type { Db } from '#src/data/tables.ts'
-import { requireStore, type TileStores } from '#src/data/tiles/stores.ts'
+import { requireStore, type TileStores } from '#src/data/tiles/store.ts'
 import { ReplacedMeanwhile } from '#src/errors.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { BLOCK_FACTOR } from '#src/raster/blocks.ts'

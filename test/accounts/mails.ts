@@ -1,4 +1,4 @@
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { createTestApp, type TestApp, type TestAppOptions } from '#test/setup/app.ts'
 import { type MailServer, type ReceivedMail, startMailServer } from '#test/setup/mail-server.ts'
 import { openFor } from '#test/setup/open-service.ts'

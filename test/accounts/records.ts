@@ -1,5 +1,5 @@
 import { type AuditRecord, listRecords } from '#src/data/audit-queries.ts'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 
 /** All records of an account, or of everybody, the oldest first. */
 export async function recordsOf(database: Database, userId?: string): Promise<AuditRecord[]> {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { migrate } from '#src/data/migrate.ts'
 import { breaksOlder, readScripts } from '#src/data/schema-state.ts'
 import { runAgro } from '#test/setup/cli.ts'

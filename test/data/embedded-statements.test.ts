@@ -42,7 +42,7 @@ import {
   unscheduleRelease,
 } from '#src/catalog/schedule-queries.ts'
 import { deleteOldRecords, listRecords, listReleaseRecords } from '#src/data/audit-queries.ts'
-import type { Ask } from '#src/data/cancellable.ts'
+import type { Ask } from '#src/data/database.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { Tables } from '#src/data/tables.ts'
 import { createMonths, createMonthsAhead } from '#src/history/queries.ts'

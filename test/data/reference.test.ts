@@ -11,7 +11,7 @@ import {
   listCountryNames,
   listCropEntries,
 } from '#src/catalog/reference-queries.ts'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { migrate } from '#src/data/migrate.ts'
 import { REFERENCE_FILE, readReference } from '#src/data/reference.ts'
 import { OperatorError } from '#src/errors.ts'

@@ -8,11 +8,12 @@ import { POSTGRES_PROGRAMS, startCluster, startReplica } from '#bench/cluster.ts
 import { listCoverages } from '#src/advice/polygon/queries.ts'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import { type Database, serverCluster } from '#src/data/client.ts'
+import { serverCluster } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { findAlsoAtPrimary } from '#src/data/failures.ts'
 import { migrate } from '#src/data/migrate.ts'
-import type { Replica } from '#src/data/replica.ts'
-import { createTileStores, requireStore, TILE_STORES } from '#src/data/tiles/stores.ts'
+import { requireStore } from '#src/data/tiles/store.ts'
+import { createTileStores, TILE_STORES } from '#src/data/tiles/stores.ts'
 import type { App } from '#src/http/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { findPixels } from '#src/lookup/queries.ts'
@@ -342,7 +343,7 @@ describe.skipIf(!POSTGRES_PROGRAMS)('a replica', () => {
   describe('behind a balancer', () => {
     let balancer: Awaited<ReturnType<typeof startBalancer>>
     let behind: Database
-    let replica: Replica
+    let replica: NonNullable<Database['replica']>
 
     beforeAll(async () => {
       balancer = await startBalancer(server.replicaUrl('agro'))
@@ -352,7 +353,7 @@ describe.skipIf(!POSTGRES_PROGRAMS)('a replica', () => {
         READ_MAX_LAG_MS: '600000',
       })
       behind = serverCluster(server.primaryUrl('agro'), config).connect()
-      replica = behind.replica as Replica
+      replica = behind.replica as NonNullable<Database['replica']>
       const used = { name: 'used', lagMs: expect.any(Number) }
       await vi.waitFor(() => expect(replica.state()).toEqual(used), PATIENCE)
     })

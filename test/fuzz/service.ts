@@ -1,6 +1,6 @@
 import { hashPassword } from '#src/accounts/credentials.ts'
 import { insertUser, setRole } from '#src/accounts/user-queries.ts'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { tokenIn } from '#test/accounts/mails.ts'
 import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
 import type { Account, NextToken } from './callers.ts'

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { HistoryItem, HistoryList } from '#schemas/history.ts'
 import { loadConfig } from '#src/config.ts'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { AdvisoryRecord } from '#src/history/queries.ts'
 import { createHistoryRecorder, readQuota } from '#src/history/recorder.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { outcomesOf } from '#test/history/advisories.ts'
 import { createTestApp } from '#test/setup/app.ts'
 import { type Called, call } from '#test/setup/calls.ts'

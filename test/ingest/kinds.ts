@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import type { App } from '#src/http/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import type { Person } from '#test/setup/people.ts'

@@ -1,4 +1,4 @@
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { type LoadedRelease, loadRelease } from '#src/ingest/load.ts'
 import type { SourceDescription } from '#src/ingest/source.ts'
 import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'

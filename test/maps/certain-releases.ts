@@ -1,4 +1,4 @@
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import type { CoverageSource, LayerSource, ReleaseSource } from '#src/ingest/source.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'

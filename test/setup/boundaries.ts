@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import type { FeatureReading } from '#src/ingest/boundaries/feature.ts'
 import { type FileReport, type LoadRequest, loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'

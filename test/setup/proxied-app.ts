@@ -1,5 +1,5 @@
 import { loadConfig } from '#src/config.ts'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import type { App } from '#src/http/app.ts'
 import { startTcpProxy, type TcpProxy } from '#test/data/tcp-proxy.ts'
 import { startApp } from './app.ts'

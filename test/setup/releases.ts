@@ -1,6 +1,6 @@
 import { findPrevious, publishRelease } from '#src/catalog/release-queries.ts'
 import { deleteRelease } from '#src/catalog/removal-queries.ts'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import type { App } from '#src/http/app.ts'
 import type { CoverageSource, LayerSource, ReleaseSource, SourceDescription } from '#src/ingest/source.ts'
 import type { Pixels } from '#src/raster/pixels.ts'

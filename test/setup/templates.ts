@@ -1,6 +1,7 @@
 import '#src/extensions/index.ts'
 import type { Config } from '#src/config.ts'
-import { type Database, openCluster } from '#src/data/client.ts'
+import { openCluster } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { migrate } from '#src/data/migrate.ts'
 import { createMonthsAhead } from '#src/history/queries.ts'
 import { seedDemo } from '#src/ingest/demo/seed.ts'

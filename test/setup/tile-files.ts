@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 
 const MODULE = resolve(import.meta.dirname, '../../src/extensions/tile-files/move.ts')
 

@@ -1,7 +1,7 @@
 // Runs on either database: pages ask for what other tests try on both.
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { CODES, CONDITIONS, OUTLOOK, slopes } from '#test/advice/certainty/releases.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'

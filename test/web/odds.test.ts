@@ -1,6 +1,6 @@
 // Runs on either database: pages ask for what other tests try on both.
 import { describe, expect, test } from 'vitest'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { FERTILIZER, loadRegion, YIELD } from '#test/maps/certain-releases.ts'
 import { createTestApp } from '#test/setup/app.ts'

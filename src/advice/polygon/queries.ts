@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { CompanionRole } from '#schemas/certainty.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
-import type { Ask } from '#src/data/cancellable.ts'
+import type { Ask } from '#src/data/database.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import type { Db } from '#src/data/tables.ts'
 import { doAlone } from '#src/data/work-lock.ts'

@@ -1,5 +1,5 @@
-import type { Ask, Reads } from '#src/data/cancellable.ts'
-import { requireStore, type TileStores } from '#src/data/tiles/stores.ts'
+import type { Ask, Reads } from '#src/data/database.ts'
+import { requireStore, type TileStores } from '#src/data/tiles/store.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import type { Wait } from '#src/lib/time-budget.ts'

@@ -1,4 +1,4 @@
-import type { Ask } from '#src/data/cancellable.ts'
+import type { Ask } from '#src/data/database.ts'
 import { Cache } from '#src/lib/cache.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import type { Position } from '#src/lookup/layers.ts'

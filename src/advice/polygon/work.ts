@@ -1,4 +1,5 @@
-import { type Reads, readUntil } from '#src/data/cancellable.ts'
+import { readUntil } from '#src/data/cancellable.ts'
+import type { Reads } from '#src/data/database.ts'
 import { ApiError, databaseUnavailable } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'

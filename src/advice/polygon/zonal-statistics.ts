@@ -1,4 +1,4 @@
-import type { Ask } from '#src/data/cancellable.ts'
+import type { Ask } from '#src/data/database.ts'
 import { ReplacedMeanwhile } from '#src/errors.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import { type CoveredPixels, countTiles } from '#src/raster/blocks.ts'

@@ -1,44 +1,11 @@
 import { sql } from 'kysely'
-import type { Window } from '#src/raster/grid.ts'
-import { type DecodedTile, decodeTile, TILE_SIZE, type Tile } from '#src/raster/tiles.ts'
-import type { Copy, Reads } from '../cancellable.ts'
-import type { Database } from '../client.ts'
+import { decodeTile, TILE_SIZE, type Tile } from '#src/raster/tiles.ts'
+import type { Copy, Reading } from '../database.ts'
 import { findAlsoAtPrimary } from '../failures.ts'
 import { copyOutFrom } from '../pool.ts'
-import type { Reading } from '../replica-reads.ts'
 import { formatArray } from '../sql.ts'
 import type { Db } from '../tables.ts'
-
-export interface TileAddress {
-  coverageId: number
-  row: number
-  column: number
-}
-
-export interface StoredWindow extends DecodedTile {
-  /** Its column and row are multiples of the tile size. */
-  window: Window
-}
-
-/** A tile is the same from each store, byte for byte. */
-export interface TileStore {
-  /**
-   * Tiles as well-known binary, in order: empty where there is none, null where the coverage has been deleted or moved. An
-   * error is for its tile alone.
-   */
-  find(tiles: TileAddress[]): Promise<(Buffer | Error | null)[]>
-  /** For a computation: without empty tiles, and without those of a deleted or moved coverage. */
-  read(reads: Reads, coverageId: number, tiles: Omit<TileAddress, 'coverageId'>[]): Promise<Tile[]>
-  /** All pixels that may have values, from the top. */
-  windows(coverageId: number): AsyncIterable<StoredWindow>
-  /** Reads that memory spared. */
-  hits?(): number
-}
-
-export type TileSource = Pick<
-  Database,
-  'config' | 'reader' | 'readerAtPrimary' | 'beginReading' | 'beginReadingAtPrimary'
->
+import type { StoredWindow, TileAddress, TileSource, TileStore } from './store.ts'
 
 export function createPostgisTiles({ reader, beginReading, beginReadingAtPrimary }: TileSource): TileStore {
   const begin = { reader: beginReading, readerAtPrimary: beginReadingAtPrimary }

@@ -9,7 +9,7 @@ import {
   type Rectangle,
   type ShapeFormat,
 } from '#src/catalog/area-queries.ts'
-import { requireStore } from '#src/data/tiles/stores.ts'
+import { requireStore } from '#src/data/tiles/store.ts'
 import { copyWindow } from '#src/data/tiles/tiff.ts'
 import { ApiError, BASE, ReplacedMeanwhile, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'

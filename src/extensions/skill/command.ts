@@ -7,16 +7,23 @@ import { type CommandAnswer, command, levelOption, lookInDatabase, withDatabase 
 import { formatTable } from '#src/cli/table.ts'
 import { type Output, pathNamed, say } from '#src/cli/terminal.ts'
 import { recordOperation } from '#src/data/audit-queries.ts'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { inTransaction } from '#src/data/sql.ts'
-import { OperatorError } from '#src/errors.ts'
+import { createTileStores } from '#src/data/tiles/stores.ts'
+import { OperatorError, ReplacedMeanwhile } from '#src/errors.ts'
 import { readNumber } from '#src/http/parameters.ts'
 import { decodeFile } from '#src/ingest/other-formats.ts'
 import { countLineEnds, findTableForm, readCsv, withDecimalPoint } from '#src/lib/csv.ts'
 import { formatDay } from '#src/lib/dates.ts'
 import { formatError } from '#src/lib/promises.ts'
 import { shortNumber } from '#src/lib/round.ts'
-import { valuesInRelease } from '#src/lookup/pixels.ts'
+import { describeEntry, type EntryCertainty, figuresOfPoint } from '#src/lookup/certainty.ts'
+import { conditionError } from '#src/lookup/conditions.ts'
+import { assembleValues } from '#src/lookup/entries.ts'
+import type { Position } from '#src/lookup/layers.ts'
+import { createPixelReader } from '#src/lookup/pixels.ts'
+import { findReleases } from '#src/lookup/queries.ts'
+import { createNumbering } from '#src/lookup/releases.ts'
 import { addSkill, listSkill } from './queries.ts'
 import { SCORECARD_DEFAULTS, type Scorecard } from './schemas.ts'
 import { describeScorecard, gatherBatches, gatherObservations } from './scorecard.ts'
@@ -166,6 +173,51 @@ async function storeSkill(
     const areas = new Set(batches.map(({ sums }) => sums.area_code)).size
     await recordOperation(trx, { kind: 'skill_kept', detail: { release: code, areas, observations } })
   })
+}
+
+/** Observations that are looked up at a time. */
+const PIECE = 5000
+
+interface ReleaseValue extends EntryCertainty {
+  scenario: string | null
+  condition: string | null
+  value: number
+}
+
+/**
+ * The layers with a value at each position, of its condition where that is known; none for a condition that the release
+ * does not have.
+ *
+ * @throws {ReplacedMeanwhile} where the release was deleted
+ */
+async function valuesInRelease(
+  database: Database,
+  product: ProductDefinition,
+  releaseId: number,
+  places: readonly (Position & { condition: string | undefined })[],
+): Promise<ReleaseValue[][]> {
+  const [found] = await findReleases(database.writer, [releaseId])
+  if (!found) throw new ReplacedMeanwhile()
+  const release = createNumbering()(found, product)
+  const tiles = await createTileStores(database)
+  const pixels = createPixelReader(database, tiles, { cacheBytes: 0, concurrency: 1 })
+  const { certainty } = release
+  const readValues = async ({ condition, ...position }: (typeof places)[number]): Promise<ReleaseValue[]> => {
+    if (conditionError(release, condition)) return []
+    const stored = release.coverages.map((coverage) => pixels.read(coverage, position))
+    const found = assembleValues(release, await Promise.all(stored), condition) ?? []
+    const figures = figuresOfPoint(found)
+    return release.layers.flatMap(({ scenario, condition }, index) => {
+      const value = found[index] ?? Number.NaN
+      if (Number.isNaN(value)) return []
+      return [{ scenario, condition, value, ...(certainty && describeEntry(certainty, index, figures)) }]
+    })
+  }
+  const values: ReleaseValue[][] = []
+  for (let from = 0; from < places.length; from += PIECE) {
+    values.push(...(await Promise.all(places.slice(from, from + PIECE).map(readValues))))
+  }
+  return values
 }
 
 async function readFileObservations(

@@ -1,8 +1,14 @@
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { type FailureSources, findAlsoAtPrimary, StorageUnavailable } from '#src/data/failures.ts'
 import type { Db } from '#src/data/tables.ts'
-import type { PixelWriter, WrittenCoverage } from '#src/data/tiles/stores.ts'
-import type { StoredWindow, TileAddress, TileSource, TileStore } from '#src/data/tiles/tile-queries.ts'
+import type {
+  PixelWriter,
+  StoredWindow,
+  TileAddress,
+  TileSource,
+  TileStore,
+  WrittenCoverage,
+} from '#src/data/tiles/store.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { TILE_SIZE, type Tile, tileCutter } from '#src/raster/tiles.ts'
 import { BLOCK_SIZE, type EncodedGranule, listBlockWindows } from './granule.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { WrittenCoverage } from '#src/data/tiles/stores.ts'
+import type { WrittenCoverage } from '#src/data/tiles/store.ts'
 import {
   ascii,
   chooseSampleType,

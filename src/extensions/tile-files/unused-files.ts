@@ -1,5 +1,5 @@
 import { recordOperation } from '#src/data/audit-queries.ts'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { StorageUnavailable } from '#src/data/failures.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import { lockWork } from '#src/data/work-lock.ts'

@@ -1,6 +1,6 @@
 import { command } from '#src/cli/command.ts'
 import { type Output, pathNamed, progressIfLong, report, say } from '#src/cli/terminal.ts'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { listStores, TILE_STORES } from '#src/data/tiles/stores.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { storeForLoads } from '#src/ingest/pixel-writing.ts'

@@ -1,5 +1,5 @@
 import { recordOperation } from '#src/data/audit-queries.ts'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import type { Trx } from '#src/data/tables.ts'
 import { listSome, OperatorError } from '#src/errors.ts'
 import { percentText, round } from '#src/lib/round.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'

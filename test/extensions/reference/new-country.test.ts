@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { ingestManifest, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { TAGS, writeTiff } from '#test/ingest/tiff.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'

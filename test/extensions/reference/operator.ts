@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { COUNTRIES, CROPS } from '#src/catalog/reference-queries.ts'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import type { Tables } from '#src/data/tables.ts'
 import {
   addAliases,

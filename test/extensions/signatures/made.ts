@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import type { Database } from '#src/data/client.ts'
+import type { Database } from '#src/data/database.ts'
 import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
 import { type LoadedRelease, type LoadOptions, loadRelease } from '#src/ingest/load.ts'
 import { readManifest } from '#src/ingest/manifest.ts'
