@@ -8,7 +8,7 @@ import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
 import { polygonRoutes } from './polygon/routes.ts'
 import { manyRoutes } from './polygons/routes.ts'
-import type { ReadRules } from './quantities/compute.ts'
+import type { ReadRules } from './quantities/rules.ts'
 import { computeAreas } from './region-statistics.ts'
 import type { AdviceSchemas } from './schemas.ts'
 

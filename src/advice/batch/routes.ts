@@ -35,8 +35,9 @@ import type { Lookup, Reasons } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { listReleaseCodes } from '#src/lookup/places.ts'
 import { mediaTypeOfBody, readLongBodies, refuseFormer, refuseProvenance, type Validator } from '../bodies.ts'
-import type { QuantityRules, ReadRules } from '../quantities/compute.ts'
+import type { QuantityRules } from '../quantities/compute.ts'
 import { type FieldArea, numberIn, type QuantityPlan, readFieldArea } from '../quantities/plan.ts'
+import type { ReadRules } from '../quantities/rules.ts'
 import {
   adviseBatch,
   type BatchAdvice,

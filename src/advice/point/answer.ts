@@ -10,14 +10,11 @@ import type { PointAdvice, PointOutcome } from '#src/lookup/lookup.ts'
 import { type LocatableRequest, sourceMember } from '#src/lookup/places.ts'
 import { describeLocation, makePointData, makeReleaseMembers } from '#src/lookup/releases.ts'
 import type { Answer, Members } from '../answer.ts'
-import { nameCells, quantityColumns, valueColumns } from '../columns.ts'
-import {
-  dataWithQuantities,
-  type QuantityRules,
-  quantitiesAt,
-  type ReadRules,
-} from '../quantities/compute.ts'
+import { nameCells, valueColumns } from '../columns.ts'
+import { quantityColumns } from '../quantities/columns.ts'
+import { dataWithQuantities, type QuantityRules, quantitiesAt } from '../quantities/compute.ts'
 import type { FieldArea } from '../quantities/plan.ts'
+import type { ReadRules } from '../quantities/rules.ts'
 import { combineReasons, createReason, type ProductReason } from './reasons.ts'
 
 export interface Topic {

@@ -35,8 +35,8 @@ import {
   refuseProvenance,
   refuseUnlessOne,
 } from '../bodies.ts'
-import type { ReadRules } from '../quantities/compute.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
+import type { ReadRules } from '../quantities/rules.ts'
 import type { Advisors } from './advisors.ts'
 import { makeRegionAnswer } from './answer.ts'
 import {

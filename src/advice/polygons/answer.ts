@@ -24,7 +24,7 @@ import {
 } from '../bodies.ts'
 import type { Advisors } from '../polygon/advisors.ts'
 import type { LongWork } from '../polygon/work.ts'
-import type { ReadRules } from '../quantities/compute.ts'
+import type { ReadRules } from '../quantities/rules.ts'
 import { DATA_VALUE_SET, POLYGON_FORMATS, refuseQuantities } from './formats.ts'
 import { createPolygonItems, type PolygonItem } from './items.ts'
 import {

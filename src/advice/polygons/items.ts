@@ -8,7 +8,7 @@ import { makeOutlookMembers } from '#src/lookup/entries.ts'
 import { makeSharedMembers, type SourceRelease } from '#src/lookup/places.ts'
 import type { PublishedRelease, ReleaseMembers } from '#src/lookup/releases.ts'
 import type { DistributionOptions } from '#src/raster/distribution.ts'
-import { joinColumns, quantityColumns, sideBySide, writeFeature } from '../columns.ts'
+import { joinColumns, sideBySide, writeFeature } from '../columns.ts'
 import {
   type Advice,
   computeRegionQuantities,
@@ -22,6 +22,7 @@ import {
   listStatisticKeys,
   regionColumns,
 } from '../polygon/figures.ts'
+import { quantityColumns } from '../quantities/columns.ts'
 import type { QuantityRules } from '../quantities/compute.ts'
 
 /** The answer for one of many polygons. */

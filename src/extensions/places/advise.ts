@@ -11,13 +11,9 @@ import type { Advisors } from '#src/advice/polygon/advisors.ts'
 import { type Advice, describeRegion, makeRegionData } from '#src/advice/polygon/answer.ts'
 import { listStatisticKeys, readMeans, regionColumns } from '#src/advice/polygon/figures.ts'
 import type { Outline } from '#src/advice/polygon/geometry.ts'
-import {
-  type QuantityRules,
-  quantitiesAt,
-  type ReadRules,
-  withQuantities,
-} from '#src/advice/quantities/compute.ts'
+import { type QuantityRules, quantitiesAt, withQuantities } from '#src/advice/quantities/compute.ts'
 import { asksForQuantities, type FieldArea } from '#src/advice/quantities/plan.ts'
+import type { ReadRules } from '#src/advice/quantities/rules.ts'
 import type { AreaReference } from '#src/catalog/area-queries.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Exchange } from '#src/http/exchange.ts'
