@@ -5,32 +5,8 @@ import { adviseOnRegion, type RegionParts } from '#src/extensions/places/advise.
 import type { App } from '#src/http/app.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { positionOf } from '#src/lookup/releases.ts'
-import type { Subject } from './grammar.ts'
-
-/** A place that a message has named: an administrative area, or a position. */
-export interface AskedPlace {
-  name: string | null
-  lat: number
-  lng: number
-  /** Null for a position. */
-  area: { countryCode: string; level: number; code: string } | null
-}
-
-export interface Question {
-  subject: Subject
-  place: AskedPlace
-  /** Of the field, such as `10 timad`; null for a hectare. */
-  area: string | null
-  /** The condition of the field, as the last reply has offered it. */
-  condition?: string
-}
-
-export interface Advised {
-  products: ProductDefinition[]
-  /** An answer for all products, with the section of each. */
-  body: Record<string, unknown>
-  releases: string[]
-}
+import type { Advised } from './conversation.ts'
+import type { Question } from './grammar.ts'
 
 /**
  * Answers for a position as `/advisory/point`, for an area as `/advisory?place=`.

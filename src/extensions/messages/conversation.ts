@@ -4,27 +4,22 @@ import type { NamedArea } from '#src/extensions/places/gazetteer.ts'
 import { type AskedCondition, composePages, findQuestion, inOneLine } from '#src/extensions/texts/compose.ts'
 import { fill, type Texts } from '#src/extensions/texts/languages.ts'
 import { countSegments } from '#src/extensions/texts/segments.ts'
-import type { Advised, AskedPlace, Question } from './advice.ts'
-import { CODE_DIGITS, CODE_LETTERS, type HarvestUnit, type Parsed, type Subject } from './grammar.ts'
+import {
+  type AskedPlace,
+  CODE_DIGITS,
+  CODE_LETTERS,
+  type HarvestUnit,
+  type Parsed,
+  type Question,
+  type Subject,
+} from './grammar.ts'
+import type { Offer, Reply } from './queries.ts'
 
-/** The parts of a conversation that the next message may refer to. */
-export interface Offer {
-  /** The subject and the place of the last question. */
-  subject?: Subject
-  place?: AskedPlace
-  /** Chosen by their numbers, from 1. */
-  choices?: Question[]
-  /** The pages that MORE asks for. */
-  rest?: string[]
-}
-
-export interface Reply {
-  text: string
-  /** Whether a session goes on: the reply asks for something, or has more. */
-  isOpen: boolean
-  offer: Offer | null
-  /** An answer that feedback may name. */
-  record?: { code: string; releases: string[]; answer: object }
+export interface Advised {
+  products: ProductDefinition[]
+  /** An answer for all products, with the section of each. */
+  body: Record<string, unknown>
+  releases: string[]
 }
 
 /** How a channel writes. */

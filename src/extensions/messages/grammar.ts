@@ -15,6 +15,24 @@ export interface Subject {
 
 const COMMANDS = ['help', 'stop', 'start', 'more', 'yes'] as const
 
+/** A place that a message has named: an administrative area, or a position. */
+export interface AskedPlace {
+  name: string | null
+  lat: number
+  lng: number
+  /** Null for a position. */
+  area: { countryCode: string; level: number; code: string } | null
+}
+
+export interface Question {
+  subject: Subject
+  place: AskedPlace
+  /** Of the field, such as `10 timad`; null for a hectare. */
+  area: string | null
+  /** The condition of the field, as the last reply has offered it. */
+  condition?: string
+}
+
 export type Parsed =
   | { kind: Exclude<(typeof COMMANDS)[number], 'yes'> }
   /** The number of a choice, from 1; a word for yes is the first where it is the only one. */

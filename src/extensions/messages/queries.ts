@@ -1,6 +1,26 @@
 import { sql } from 'kysely'
 import type { Db } from '#src/data/tables.ts'
-import type { Offer, Reply } from './conversation.ts'
+import type { AskedPlace, Question, Subject } from './grammar.ts'
+
+/** The parts of a conversation that the next message may refer to. */
+export interface Offer {
+  /** The subject and the place of the last question. */
+  subject?: Subject
+  place?: AskedPlace
+  /** Chosen by their numbers, from 1. */
+  choices?: Question[]
+  /** The pages that MORE asks for. */
+  rest?: string[]
+}
+
+export interface Reply {
+  text: string
+  /** Whether a session goes on: the reply asks for something, or has more. */
+  isOpen: boolean
+  offer: Offer | null
+  /** An answer that feedback may name. */
+  record?: { code: string; releases: string[]; answer: object }
+}
 
 /** The keyed hashes of a message and of its sender. */
 export interface Received {

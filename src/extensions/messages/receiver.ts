@@ -12,7 +12,7 @@ import { Cache } from '#src/lib/cache.ts'
 import type { Pause } from '#src/lib/limiter.ts'
 import type { Snapshot } from '#src/lookup/snapshot.ts'
 import { advise } from './advice.ts'
-import { converse, type Reply, type Services, type Style, shorten, toPlace } from './conversation.ts'
+import { converse, type Services, type Style, shorten, toPlace } from './conversation.ts'
 import { createVocabulary, isStop, type Parsed, parseMessage, type Vocabulary } from './grammar.ts'
 import {
   type Arrival,
@@ -20,6 +20,7 @@ import {
   claimMessage,
   findAnswer,
   type Received,
+  type Reply,
   startSender,
   stopSender,
   storeFeedback,
