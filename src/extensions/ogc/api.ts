@@ -14,12 +14,14 @@ import {
   sendPageText,
 } from '#src/http/plain-page.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
+import { createClientSignal } from '#src/http/plugins/time-budget.ts'
 import { negotiate } from '#src/http/request.ts'
 import { Cache } from '#src/lib/cache.ts'
+import type { Pause } from '#src/lib/limiter.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
+import type { Snapshot } from '#src/lookup/snapshot.ts'
 import { layersAddress, versionOfAll } from '#src/maps/published.ts'
-import { createContext, type ReadContext } from './areas.ts'
 import { PARAMETERS, type ParameterKey, type Query, readParameters } from './parameters.ts'
 
 const JSON_TYPE = 'application/json'
@@ -75,6 +77,31 @@ export function createApi(app: App, lookup: Lookup) {
 export interface Link extends PlainLink {
   /** Whether the address has variables in braces. */
   templated?: true
+}
+
+/** What reads areas for a request. */
+export interface ReadContext {
+  exchange: Exchange
+  snapshot: Snapshot
+  /** Lets others go on. */
+  pause: Pause
+}
+
+export function createContext(exchange: Exchange, snapshot: Snapshot): ReadContext {
+  let gone: AbortSignal | undefined
+  return {
+    exchange,
+    snapshot,
+    pause() {
+      gone ??= createClientSignal(exchange.reply)
+      return exchange.nextSlice(gone)
+    },
+  }
+}
+
+/** Takes back the caching of an answer: the next one will be another. */
+export function forbidCaching({ exchange: { reply } }: ReadContext): void {
+  reply.removeHeader('etag').header('cache-control', 'no-store')
 }
 
 export interface OgcRequest extends ReadContext {

@@ -11,36 +11,8 @@ import {
 } from '#src/catalog/area-queries.ts'
 import { ApiError, overloaded, refuseIfReplaced } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import type { Exchange } from '#src/http/exchange.ts'
-import { createClientSignal } from '#src/http/plugins/time-budget.ts'
-import type { Pause } from '#src/lib/limiter.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
-import type { Snapshot } from '#src/lookup/snapshot.ts'
-
-/** What reads areas for a request. */
-export interface ReadContext {
-  exchange: Exchange
-  snapshot: Snapshot
-  /** Lets others go on. */
-  pause: Pause
-}
-
-export function createContext(exchange: Exchange, snapshot: Snapshot): ReadContext {
-  let gone: AbortSignal | undefined
-  return {
-    exchange,
-    snapshot,
-    pause() {
-      gone ??= createClientSignal(exchange.reply)
-      return exchange.nextSlice(gone)
-    },
-  }
-}
-
-/** Takes back the caching of an answer: the next one will be another. */
-export function forbidCaching({ exchange: { reply } }: ReadContext): void {
-  reply.removeHeader('etag').header('cache-control', 'no-store')
-}
+import { forbidCaching, type ReadContext } from './api.ts'
 
 /** The codes of errors where a statistic is late. */
 const LATE = ['OVERLOADED', 'QUERY_TIMEOUT', 'DATABASE_UNAVAILABLE']

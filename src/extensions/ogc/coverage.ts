@@ -19,7 +19,8 @@ import { contradicts, releaseNamed } from '#src/lookup/pinned-request.ts'
 import { type PublishedRelease, versionOf } from '#src/lookup/releases.ts'
 import { listCodes, type Snapshot } from '#src/lookup/snapshot.ts'
 import { versionOfAll } from '#src/maps/published.ts'
-import { type Areas, createContext, forbidCaching, type ReadContext } from './areas.ts'
+import { createContext, forbidCaching, type ReadContext } from './api.ts'
+import type { Areas } from './areas.ts'
 import {
   COVERAGE_DEFAULTS,
   type CoverageEntry,
