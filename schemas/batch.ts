@@ -1,10 +1,11 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { dataOrReason, Location, type PointSchemas, sharedMembers } from './advisory.ts'
+import { dataOrReason, Location, type PointSchemas } from './advisory.ts'
 import * as t from './common.ts'
 import { Point } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, ofSeasonless, type ProductContract } from './product.ts'
 import { BatchQuantityFields, chooseMembers, takesAll } from './quantities.ts'
+import { sharedMembers } from './release.ts'
 
 /** How many points one call may have. */
 export const BATCH_LIMITS = { anonymous: 1000, withToken: 20_000 } as const

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
-import { releaseMembers } from './advisory.ts'
 import { EXAMPLE_RELEASE, PointId } from './batch.ts'
 import * as t from './common.ts'
+import { releaseMembers } from './release.ts'
 
 export const DHIS2 = 'application/vnd.dhis2+json'
 

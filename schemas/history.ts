@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { Location, releaseMembers } from './advisory.ts'
+import { Location } from './advisory.ts'
 import { AdvisedArea } from './areas.ts'
 import * as t from './common.ts'
 import { Feedback } from './feedback.ts'
@@ -13,6 +13,7 @@ import {
   recordedProductSchema,
 } from './product.ts'
 import { takesAll } from './quantities.ts'
+import { releaseMembers } from './release.ts'
 
 export const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
 

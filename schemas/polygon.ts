@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, type TSchema, type TString, Type } from 'typebox'
-import { exampleMembers, HistoryId, type PointSchemas, releaseMembers } from './advisory.ts'
+import { HistoryId, type PointSchemas } from './advisory.ts'
 import { AdvisedArea, areaLevel, PlaceMember } from './areas.ts'
 import { certaintyOfAnswer, certaintyOfEntry } from './certainty.ts'
 import * as t from './common.ts'
@@ -7,6 +7,7 @@ import { defineGeoJson, Feature, FeatureCollection, MultiPolygon, Polygon } from
 import { type Asked, answeredMembers, PointRequest } from './point-request.ts'
 import { componentOf, describeRequest, examplePlaceOf, joinNames, type ProductContract } from './product.ts'
 import { chooseMembers, PolygonQuantityFields, quantitiesOfAnswer, takesAll } from './quantities.ts'
+import { exampleMembers, releaseMembers } from './release.ts'
 
 const MOST_QUANTILES = 20
 const MOST_BINS = 100

@@ -1,6 +1,5 @@
-import type { BatchPoint } from '#schemas/batch.ts'
 import type { ErrorBody } from '#schemas/common.ts'
-import { POINT_DEFAULTS } from '#schemas/point-request.ts'
+import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { memberTexts } from '#src/lib/json.ts'
 import { numberText } from '#src/lib/round.ts'
@@ -13,12 +12,15 @@ import type { LayerLabel } from './layers.ts'
  * compiled serializer, takes a third of the rate of points. A property test holds each text to that of its object.
  */
 
+/** A point, and its id among many. */
+type WrittenPoint = Pick<PointRequest, 'lat' | 'lng' | 'name'> & { id?: string | number | undefined }
+
 /** Writes the answers of a release at points. */
 export interface ReleaseWriter {
   /** The answer for one product, or an item of many behind its id. */
-  writePoint(point: BatchPoint, values: LayerValues): string
+  writePoint(point: WrittenPoint, values: LayerValues): string
   /** An item without values. */
-  writeReason(point: BatchPoint, reason: ErrorBody): string
+  writeReason(point: WrittenPoint, reason: ErrorBody): string
   /** A section of an answer for all products. The release is behind the entries: it may be absent. */
   writeSection(values: LayerValues): string
 }
@@ -34,7 +36,7 @@ export function createReleaseWriter(
   const afterLocation = `,${[...members, `"${entries}":`].join(',')}`
   const afterValues = joinBehind(members)
   const starts = prepareEntries(product, release?.layers ?? [], `"${value.key}":`)
-  const start = (point: BatchPoint) => `{${idMember(point.id)}${writeLocation(point)}${afterLocation}`
+  const start = (point: WrittenPoint) => `{${idMember(point.id)}${writeLocation(point)}${afterLocation}`
 
   function writeValues(values: LayerValues): string {
     const figures = release?.certainty && figuresOfPoint(values)
@@ -121,7 +123,7 @@ function joinBehind(texts: readonly string[]): string {
 const UNNAMED = `"location":{"name":${JSON.stringify(POINT_DEFAULTS.name)},"lat":`
 
 /** The member with the location of a point. */
-export function writeLocation({ name, lat, lng }: Pick<BatchPoint, 'name' | 'lat' | 'lng'>): string {
+export function writeLocation({ name, lat, lng }: WrittenPoint): string {
   const start = name === undefined ? UNNAMED : `"location":{"name":${JSON.stringify(name)},"lat":`
   return `${start}${numberText(lat)},"lng":${numberText(lng)},"type":"point"}`
 }

@@ -1,6 +1,6 @@
-import type { AnsweredRelease } from '#schemas/advisory.ts'
 import type { Conditions } from '#schemas/certainty.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
+import type { AnsweredRelease } from '#schemas/release.ts'
 import { ApiError } from '#src/errors.ts'
 import { round } from '#src/lib/round.ts'
 import { type Certainty, describeEntry, type Figures, figuresOfPoint, listExpected } from './certainty.ts'

@@ -1,7 +1,6 @@
-import type { AnsweredRelease } from '#schemas/advisory.ts'
 import type { CompanionRole, Conditions } from '#schemas/certainty.ts'
 import type { Series } from '#schemas/products/define.ts'
-import type { TileStoreName } from '#src/data/release-tables.ts'
+import type { AnsweredRelease } from '#schemas/release.ts'
 import type { TiledGrid } from '#src/raster/grid.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
 
@@ -27,7 +26,8 @@ export interface Coverage extends TiledGrid {
   id: number
   /** Whether its CRS has degrees. */
   geographic: boolean
-  store: TileStoreName
+  /** Of its tiles, by name. */
+  store: string
   /** West, south, east and north in decimal degrees. */
   extent: [west: number, south: number, east: number, north: number]
 }

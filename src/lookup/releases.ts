@@ -1,6 +1,6 @@
-import { describeRelease } from '#schemas/advisory.ts'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import { isStale, type ProductDefinition, type Series } from '#schemas/products/define.ts'
+import { describeRelease } from '#schemas/release.ts'
 import type { TileStoreName } from '#src/data/release-tables.ts'
 import { isoMonth, isoMonthNamed, monthAndYear } from '#src/lib/dates.ts'
 import { wordKey } from '#src/lib/names.ts'
