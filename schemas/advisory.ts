@@ -11,7 +11,7 @@ import {
 import * as t from './common.ts'
 import { SCENARIOS } from './glossary.ts'
 import {
-  type Asked,
+  type AnswerOptions,
   answeredMembers,
   type MemberSchemas,
   memberNames,
@@ -129,13 +129,13 @@ export type PointSchemas<Product extends ProductContract = ProductContract> = Re
 
 export function definePointSchemas<Product extends ProductContract>(
   product: Product,
-  asked: Asked = NOTHING_ADDED,
+  options: AnswerOptions = NOTHING_ADDED,
 ) {
   const entry = defineEntry(product)
   const expected = defineExpected(product)
-  const response = defineResponse(product, entry, expected, asked)
-  const request = defineRequest(product, asked.request)
-  return { product, asked, request, entry, expected, response }
+  const response = defineResponse(product, entry, expected, options)
+  const request = defineRequest(product, options.request)
+  return { product, options, request, entry, expected, response }
 }
 
 function defineRequest(product: ProductContract, all: TObject): TObject {
@@ -164,7 +164,12 @@ function defineEntry(product: ProductContract): TObject {
   )
 }
 
-function defineResponse(product: ProductContract, entry: TObject, expected: TObject, asked: Asked): TObject {
+function defineResponse(
+  product: ProductContract,
+  entry: TObject,
+  expected: TObject,
+  options: AnswerOptions,
+): TObject {
   const { entries, examples } = product
   const { name, lat, lng } = examplePlaceOf(product)
   return t.component(
@@ -174,7 +179,7 @@ function defineResponse(product: ProductContract, entry: TObject, expected: TObj
       ...releaseMembers(product),
       [entries]: Type.Array(t.ref(entry)),
       ...certaintyOfAnswer(product, expected),
-      ...answeredMembers(asked, 'pixels', 'products'),
+      ...answeredMembers(options, 'pixels', 'products'),
       ...quantitiesOfAnswer(product),
       place: PlaceMember,
       history_id: Type.Optional(HistoryId),
@@ -196,10 +201,10 @@ const OF_WHOLE_ANSWERS = ['location', 'place', 'history_id', 'ignored']
 /** The values of one of many answers, or the reason for none. */
 export function dataOrReason({
   product,
-  asked,
+  options,
   response,
-}: Pick<PointSchemas, 'product' | 'asked' | 'response'>): Record<string, TSchema> {
-  const left = [...OF_WHOLE_ANSWERS, ...memberNames(asked, 'pixels'), ...memberNames(asked, 'products')]
+}: Pick<PointSchemas, 'product' | 'options' | 'response'>): Record<string, TSchema> {
+  const left = [...OF_WHOLE_ANSWERS, ...memberNames(options, 'pixels'), ...memberNames(options, 'products')]
   const data = Object.entries(response.properties).filter(([name]) => !left.includes(name))
   const members = data.map(([name, schema]) => [
     name,
@@ -232,7 +237,7 @@ export const HistoryHeader = Type.Enum(['full', 'service-full'], {
 
 export function listPointComponents(
   schemas: readonly PointSchemas[],
-  { request, members, formats }: Asked,
+  { request, members, formats }: AnswerOptions,
 ): TSchema[] {
   return [
     ...new Set([request, ...schemas.map(({ request }) => request)]),
@@ -254,7 +259,7 @@ function defineSection(point: PointSchemas): TObject {
   return t.component(
     `${componentOf(product)}Section`,
     `The answer of \`POST /advisory/${product.code}/point\`, or \`error\` and \`code\`. For an area or a field, values are means.`,
-    { ...dataOrReason(point), ...answeredMembers(point.asked, 'products') },
+    { ...dataOrReason(point), ...answeredMembers(point.options, 'products') },
   )
 }
 
@@ -275,7 +280,7 @@ function createExample(products: readonly ProductContract[]): object {
 }
 
 /** The answer for all products in one call: a section for each, under its code. */
-export function defineAllProductsSchemas(points: readonly PointSchemas[], asked: Asked) {
+export function defineAllProductsSchemas(points: readonly PointSchemas[], options: AnswerOptions) {
   const products = points.map(({ product }) => product)
   const sections = points.map(defineSection)
   const { country_code, crop } = releaseMembers({ seasonal: false }) as Record<
@@ -290,7 +295,7 @@ export function defineAllProductsSchemas(points: readonly PointSchemas[], asked:
       crop,
       country_source: t.CountrySource,
       ...Object.fromEntries(sections.map((section, index) => [products[index]?.code, t.ref(section)])),
-      ...answeredMembers(asked, 'pixels'),
+      ...answeredMembers(options, 'pixels'),
       place: PlaceMember,
       history_id: Type.Optional(HistoryId),
       ignored: t.Ignored,

@@ -4,7 +4,7 @@ import { AdvisedArea } from './areas.ts'
 import * as t from './common.ts'
 import { Feedback } from './feedback.ts'
 import { defineGeoJson, MultiPolygon, Point } from './geojson.ts'
-import { type Asked, answeredMembers } from './point-request.ts'
+import { type AnswerOptions, answeredMembers } from './point-request.ts'
 import {
   ALL_PRODUCTS,
   componentOf,
@@ -21,10 +21,10 @@ export const ItemParams = Type.Object({ id: Type.String({ description: 'The id o
 const named = ($id: string) => t.ref(Type.Unknown({ $id }))
 
 /** The items by product, for the document alone: a stored answer is returned as it was. */
-function defineHistoryItems(products: readonly ProductContract[], item: TObject, asked: Asked) {
+function defineHistoryItems(products: readonly ProductContract[], item: TObject, options: AnswerOptions) {
   const variants: [code: string, variant: TSchema][] = [
     ...products.map((product): [string, TSchema] => [product.code, defineItem(product, item)]),
-    [ALL_PRODUCTS, itemOfAll(products, item, asked)],
+    [ALL_PRODUCTS, itemOfAll(products, item, options)],
   ]
   const components = variants.map(([, variant]) => variant)
   const { description, examples } = item as TObject & { description: string; examples: unknown[] }
@@ -66,7 +66,7 @@ function defineAnswer(product: ProductContract, { properties }: TObject): TSchem
 }
 
 /** Answers that are older than what says the country lack that. */
-function itemOfAll(products: readonly ProductContract[], item: TObject, asked: Asked) {
+function itemOfAll(products: readonly ProductContract[], item: TObject, options: AnswerOptions) {
   const { country_code, crop } = releaseMembers({ seasonal: false })
   return defineVariant(item, 'Everything', ALL_PRODUCTS, {
     request: named('PointRequest'),
@@ -78,7 +78,7 @@ function itemOfAll(products: readonly ProductContract[], item: TObject, asked: A
       ...Object.fromEntries(
         products.map((product) => [product.code, named(`${componentOf(product)}Section`)]),
       ),
-      ...answeredMembers(asked, 'pixels'),
+      ...answeredMembers(options, 'pixels'),
     }),
   })
 }
@@ -244,9 +244,9 @@ export const HistoryCsv = t.textBody(
   'id,kind,product,name,lat,lng,scenario,value,unit\r\n3f6d2a0e-0f7c-4b6e-9d1b-7c4f6f1f2a10,point,yield,My field,9.5,38.5,Normal,4229,kg/ha\r\n',
 )
 
-export function defineHistorySchemas(products: readonly ProductContract[], asked: Asked) {
+export function defineHistorySchemas(products: readonly ProductContract[], options: AnswerOptions) {
   const item = defineHistoryItem(products)
-  const { documented, components: items } = defineHistoryItems(products, item, asked)
+  const { documented, components: items } = defineHistoryItems(products, item, options)
   const list = t.page(item, 'HistoryList', 'The newest first.')
   return {
     item,

@@ -117,17 +117,18 @@ export interface MemberSchemas {
 }
 
 /** What extensions add to requests for points, and to their answers. A field is declared in `PointRequest`, too. */
-export interface Additions {
+export interface AddedSchemas {
   members: readonly MemberSchemas[]
   formats: readonly TextFormat[]
 }
 
-export interface Asked extends Additions {
+/** What requests for advice may ask for beside values. */
+export interface AnswerOptions extends AddedSchemas {
   /** `PointRequest` with the fields of all additions. */
   request: TObject
 }
 
-export function defineAsked<Added extends Additions>(added: Added): Added & Asked {
+export function defineAnswerOptions<Added extends AddedSchemas>(added: Added): Added & AnswerOptions {
   const members = added.members.map(({ name, field }) => [name, t.optional(field)])
   const first = { ...Fields, ...Object.fromEntries(members) }
   const last = added.formats.map(({ fields }) => fields)
@@ -135,17 +136,17 @@ export function defineAsked<Added extends Additions>(added: Added): Added & Aske
 }
 
 /** The names of members. */
-export function memberNames({ members }: Pick<Asked, 'members'>, of: MemberSchemas['of']): string[] {
+export function memberNames({ members }: Pick<AnswerOptions, 'members'>, of: MemberSchemas['of']): string[] {
   return members.flatMap((member) => (member.of === of ? [member.name] : []))
 }
 
 /** Their schemas in an answer. */
-export function answeredMembers({ members }: Asked, ...of: MemberSchemas['of'][]): TProperties {
+export function answeredMembers({ members }: AnswerOptions, ...of: MemberSchemas['of'][]): TProperties {
   const own = members.filter((member) => of.includes(member.of))
   return Object.fromEntries(own.map(({ name, schema }) => [name, Type.Optional(schema)]))
 }
 
-export const NOTHING_ADDED: Asked = { members: [], formats: [], request: PointRequest }
+export const NOTHING_ADDED: AnswerOptions = { members: [], formats: [], request: PointRequest }
 
 /** A request with the format of the answer, for clients that send an address alone. */
 export function withFormat(

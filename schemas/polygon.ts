@@ -4,7 +4,7 @@ import { AdvisedArea, areaLevel, PlaceMember } from './areas.ts'
 import { certaintyOfAnswer, certaintyOfEntry } from './certainty.ts'
 import * as t from './common.ts'
 import { defineGeoJson, Feature, FeatureCollection, MultiPolygon, Polygon } from './geojson.ts'
-import { type Asked, answeredMembers, PointRequest } from './point-request.ts'
+import { type AnswerOptions, answeredMembers, PointRequest } from './point-request.ts'
 import { componentOf, describeRequest, examplePlaceOf, joinNames, type ProductContract } from './product.ts'
 import { chooseMembers, PolygonQuantityFields, quantitiesOfAnswer, takesAll } from './quantities.ts'
 import { exampleMembers, releaseMembers } from './release.ts'
@@ -155,7 +155,7 @@ export function withPlaces<Places extends TProperties, More extends TProperties>
   })
 }
 
-const defineMembers = ({ members }: Asked) => ({
+const defineMembers = ({ members }: AnswerOptions) => ({
   crop,
   country_code: Country,
   name: Label,
@@ -171,9 +171,9 @@ const defineMembers = ({ members }: Asked) => ({
 
 const LISTED = ['A polygon', 'an administrative area']
 
-function fullRequest(asked: Asked, others: readonly PolygonName[]) {
+function fullRequest(options: AnswerOptions, others: readonly PolygonName[]) {
   const base = { $id: 'PolygonRequest', places: PLACES, listed: LISTED }
-  return withPlaces(base, others, defineMembers(asked), {
+  return withPlaces(base, others, defineMembers(options), {
     description: ', and what to answer for. Fields that are not listed are ignored.',
     examples: [
       { geometry: FIELD, crop: 'wheat', country_code: 'eth', name: 'My farm' },
@@ -185,7 +185,7 @@ function fullRequest(asked: Asked, others: readonly PolygonName[]) {
 export type PolygonRequest = t.WithoutNulls<Static<ReturnType<typeof fullRequest>>>
 
 /** The names of all parameters: requests of other products have some of them. */
-export const polygonParameters = (asked: Asked) => Object.keys(fullRequest(asked, []).properties)
+export const polygonParameters = (options: AnswerOptions) => Object.keys(fullRequest(options, []).properties)
 
 export function withoutPlaces(request: TObject, others: readonly PolygonName[]): TObject {
   const places = ['geometry', 'polygons', 'admin', 'dhis2', ...others.map(({ member }) => member)]
@@ -214,19 +214,23 @@ export function definePolygonSchemas<Product extends ProductContract>(
 ) {
   let full: TObject | undefined
   return points.map((point) => {
-    const { product, asked } = point
+    const { product, options } = point
     const entry = defineEntry(point)
-    full ??= fullRequest(asked, others)
-    const request = takesAll(product) ? full : defineRequest(product, asked, others)
+    full ??= fullRequest(options, others)
+    const request = takesAll(product) ? full : defineRequest(product, options, others)
     const parameters = withoutPlaces(request, others)
-    return { product, asked, request, parameters, entry, response: defineResponse(point, entry) }
+    return { product, options, request, parameters, entry, response: defineResponse(point, entry) }
   })
 }
 
-function defineRequest(product: ProductContract, asked: Asked, others: readonly PolygonName[]): TObject {
+function defineRequest(
+  product: ProductContract,
+  options: AnswerOptions,
+  others: readonly PolygonName[],
+): TObject {
   const { name, country_code, area } = examplePlaceOf(product)
   const base = { $id: `${componentOf(product)}PolygonRequest`, places: PLACES, listed: LISTED }
-  return withPlaces(base, others, chooseMembers(product, defineMembers(asked)), {
+  return withPlaces(base, others, chooseMembers(product, defineMembers(options)), {
     description: `. ${describeRequest(product)}.`,
     examples: [{ geometry: FIELD, country_code: 'eth', name }, { admin: { country_code, code: area } }],
   })
@@ -251,7 +255,7 @@ function defineEntry({ product, entry }: PointSchemas): TObject {
   )
 }
 
-function defineResponse({ product, expected, asked }: PointSchemas, entry: TObject): TObject {
+function defineResponse({ product, expected, options }: PointSchemas, entry: TObject): TObject {
   const { entries, examples } = product
   return Type.Object(
     {
@@ -260,7 +264,7 @@ function defineResponse({ product, expected, asked }: PointSchemas, entry: TObje
       country_source: t.CountrySource,
       [entries]: Type.Array(t.ref(entry)),
       ...certaintyOfAnswer(product, expected),
-      ...answeredMembers(asked, 'products'),
+      ...answeredMembers(options, 'products'),
       ...quantitiesOfAnswer(product),
       place: PlaceMember,
       history_id: Type.Optional(HistoryId),

@@ -1,4 +1,4 @@
-import { defineAsked } from '#schemas/point-request.ts'
+import { defineAnswerOptions } from '#schemas/point-request.ts'
 import type { Products } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { createPasswords } from './accounts/credentials.ts'
@@ -194,7 +194,7 @@ async function registerPages(app: App, extensions: readonly Extension[]): Promis
 async function collectAdditions(app: App, lookup: Lookup, extensions: readonly Extension[]) {
   const added = await Promise.all(extensions.map((extension) => extension.additions?.(app)))
   const members = added.flatMap((one) => one?.members ?? [])
-  return defineAsked<Additions>({
+  return defineAnswerOptions<Additions>({
     members: [createProvenance(lookup), ...members],
     formats: added.flatMap((one) => one?.formats ?? []),
     former: added.flatMap((one) => one?.former ?? []),

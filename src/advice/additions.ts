@@ -1,4 +1,4 @@
-import type { Asked, MemberSchemas, PointRequest } from '#schemas/point-request.ts'
+import type { AnswerOptions, MemberSchemas, PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import type { ReleaseLabels } from '#src/lookup/entries.ts'
@@ -60,6 +60,6 @@ export async function readMembers(
 declare module 'fastify' {
   interface FastifyInstance {
     /** Of the core, and of the extensions that are on. */
-    additions: Additions & Asked
+    additions: Additions & AnswerOptions
   }
 }

@@ -2,7 +2,13 @@ import type { FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import { HistoryHeader, PointAnswerTable, type PointSchemas, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
-import { type Asked, asQuery, PLAIN_PARAMETERS, toQuerySchema, withFormat } from '#schemas/point-request.ts'
+import {
+  type AnswerOptions,
+  asQuery,
+  PLAIN_PARAMETERS,
+  toQuerySchema,
+  withFormat,
+} from '#schemas/point-request.ts'
 import { joinNames, ofSeasonless } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BASE, type ErrorCode, NO_VALUE_ERRORS } from '#src/errors.ts'
@@ -50,7 +56,7 @@ export function pointRoutes(
 
 function productEndpoint(
   { product, request, response }: PointSchemas<ProductDefinition>,
-  { formats }: Asked,
+  { formats }: AnswerOptions,
   readRules: ReadRules,
 ): PointEndpoint {
   const { code, names, seasonal, descriptions } = product
@@ -71,7 +77,7 @@ function productEndpoint(
 
 function allProductsEndpoint(
   products: ProductDefinition[],
-  { request, formats }: Asked,
+  { request, formats }: AnswerOptions,
   response: TObject,
   readRules: ReadRules,
 ): PointEndpoint {
@@ -107,7 +113,7 @@ const POST_RULES = ' Parameters may also stand in the query; the body wins. The 
 
 const GET_RULES = 'Answers as POST does, from the query, and may be cached. The tag `advisory` has the rules.'
 
-function commonParts({ needsCrop, response }: PointEndpoint, { formats }: Asked) {
+function commonParts({ needsCrop, response }: PointEndpoint, { formats }: AnswerOptions) {
   const texts = documentTexts(formats)
   const errors: ErrorCode[] = [
     'INVALID_PARAMETERS',
@@ -132,7 +138,7 @@ function commonParts({ needsCrop, response }: PointEndpoint, { formats }: Asked)
   } as const
 }
 
-function postRoute(endpoint: PointEndpoint, additions: Asked) {
+function postRoute(endpoint: PointEndpoint, additions: AnswerOptions) {
   const { path, name, request, summary, description } = endpoint
   const note = noteIgnored(request, additions)
   const { errors, success, config, operation } = commonParts(endpoint, additions)
@@ -156,7 +162,7 @@ function postRoute(endpoint: PointEndpoint, additions: Asked) {
   } as const
 }
 
-function getRoute(endpoint: PointEndpoint, additions: Asked) {
+function getRoute(endpoint: PointEndpoint, additions: AnswerOptions) {
   const { path, name, query, summary, hasSections } = endpoint
   const note = noteIgnored(query, additions)
   const { errors, success, config, operation } = commonParts(endpoint, additions)
@@ -207,6 +213,6 @@ function refusePlace({ query, body }: FastifyRequest, path: string): void {
 }
 
 /** Notes parameters that no endpoint for points has: one body may serve all of them. */
-function noteIgnored(request: TObject, all: Asked) {
+function noteIgnored(request: TObject, all: AnswerOptions) {
   return ignoredNoter(Object.keys({ ...all.request.properties, ...request.properties }))
 }

@@ -30,12 +30,12 @@ interface PlaceOptions extends RegionParts {
   points: PointAdvisor
 }
 
-type Asked = Omit<PointRequest, 'lat' | 'lng'> & {
+type PlaceQuery = Omit<PointRequest, 'lat' | 'lng'> & {
   place: string
   level?: number
   format?: string
 }
-type Call = FastifyRequest<{ Querystring: Asked }>
+type Call = FastifyRequest<{ Querystring: PlaceQuery }>
 
 /** The operations for places by their names, and the search of areas. */
 export async function places(app: App, { schemas, record, ...parts }: Core): Promise<void> {

@@ -2,7 +2,7 @@ import { type Static, type TObject, Type } from 'typebox'
 import { areaLevel, Centroid, Level } from '#schemas/areas.ts'
 import * as t from '#schemas/common.ts'
 import {
-  type Asked,
+  type AnswerOptions,
   memberNames,
   type TextFormat,
   toQuerySchema,
@@ -81,8 +81,8 @@ const PlaceName = t.text(
 )
 
 /** The parameters that the document lists for places: what it says of quantities and pixels of a point counts there too. */
-export function documentPlaceQuery(query: TObject, asked: Asked): TObject {
-  const left = [...memberNames(asked, 'pixels'), ...Object.keys(QuantityFields)]
+export function documentPlaceQuery(query: TObject, options: AnswerOptions): TObject {
+  const left = [...memberNames(options, 'pixels'), ...Object.keys(QuantityFields)]
   const listed = Object.entries(toQuerySchema(query).properties).filter(([name]) => !left.includes(name))
   return Type.Object(Object.fromEntries(listed))
 }
