@@ -30,7 +30,7 @@ import { createAnswer, type PointAnswer, type ProductOutcome, type Topic } from 
 
 /**
  * The way of a point: its question, the release, the values of its pixels, the answer, the members that were asked for,
- * the history, the format. What memory has is answered at once, without a promise.
+ * the history, the format. What memory has is answered at once, without a promise: all else waits for `advise`.
  */
 
 /** What is asked about a point. */
@@ -43,51 +43,59 @@ interface PointQuestion {
   place?: object
 }
 
-export type PointAdvisor = ReturnType<typeof createPointAdvisor>
+export type PointHandlers = ReturnType<typeof createPointHandlers>
 
-export function createPointAdvisor(lookup: Lookup, record: RecordAdvisory) {
-  /** Sends the answer, but for JSON with an Idempotency-Key: it returns the body of that. */
-  function answer(exchange: Exchange, question: PointQuestion): Promise<Members> | undefined {
+/** Makes the handlers of points. */
+export function createPointHandlers(lookup: Lookup, record: RecordAdvisory) {
+  /** Answers by `reply`; but the body of JSON with an Idempotency-Key is what it returns, as the key stores it. */
+  function respond(exchange: Exchange, question: PointQuestion): Promise<Members> | undefined {
     const { request, reply } = exchange
     const send = (found: Answer | Error) => sendAtEnd(reply, () => sendPoint(exchange, question, found))
-    if (isIdempotent(request)) {
-      const body = request.server.once(exchange, () => makeKeptBody(exchange, question))
-      if (question.format === JSON_ANSWER) return body
-      body.then((found) => send(answerFrom(found)), send)
-      return undefined
-    }
-    const ready = mayBeInMemory(request, question) ? readMemory(lookup, question) : undefined
-    if (ready instanceof ApiError || (ready && request.user === null)) send(ready)
-    else adviseAndKeep(exchange, question, ready).then(send, send)
+    if (isIdempotent(request)) return respondOnce(exchange, question, send)
+    const found = asksForValuesAlone(request, question) ? answerFromMemory(lookup, question) : undefined
+    if (found instanceof ApiError || (found && request.user === null)) send(found)
+    else adviseAndKeep(exchange, question, found).then(send, send)
     return undefined
   }
 
+  /** Answers a repetition with the answer that is stored with its key. */
+  function respondOnce(
+    exchange: Exchange,
+    question: PointQuestion,
+    send: (found: Answer | Error) => void,
+  ): Promise<Members> | undefined {
+    const { request, reply } = exchange
+    const body = request.server.once(exchange, async () => {
+      const kept = await adviseAndKeep(exchange, question)
+      reply.header('advisory-release', kept.releases.join(', '))
+      return { ...kept.describe(), ...ignoredMember(request) }
+    })
+    if (question.format === JSON_ANSWER) return body
+    body.then((found) => send(answerFrom(found)), send)
+    return undefined
+  }
+
+  /** @param found what memory has already given */
   async function adviseAndKeep(
     exchange: Exchange,
     question: PointQuestion,
-    ready?: PointAnswer,
+    found?: PointAnswer,
   ): Promise<PointAnswer> {
-    const found = ready ?? (await advise(lookup, exchange, question))
-    return keep(record, exchange, question, found)
-  }
-
-  async function makeKeptBody(exchange: Exchange, question: PointQuestion): Promise<Members> {
-    const kept = await adviseAndKeep(exchange, question)
-    exchange.reply.header('advisory-release', kept.releases.join(', '))
-    return { ...kept.describe(), ...ignoredMember(exchange.request) }
+    const answer = found ?? (await advise(lookup, exchange, question))
+    return keep(record, exchange, question, answer)
   }
 
   return {
-    answer,
+    respond,
     post:
       (topic: Topic) =>
       ({ exchange, body }: FastifyRequest<{ Body: PointRequest }>) =>
-        answer(exchange, { topic, point: body, format: chooseFormat(exchange.request, body) }),
+        respond(exchange, { topic, point: body, format: chooseFormat(exchange.request, body) }),
     get:
       (topic: Topic) =>
       ({ exchange, query }: FastifyRequest<{ Querystring: PointRequest & { format?: string } }>) => {
         const { format, ...point } = query
-        return answer(exchange, { topic, point, format: chooseFormat(exchange.request, point, format) })
+        return respond(exchange, { topic, point, format: chooseFormat(exchange.request, point, format) })
       },
   }
 }
@@ -100,8 +108,8 @@ function isIdempotent(request: FastifyRequest): boolean {
   )
 }
 
-/** Whether memory may have all parts of an answer. The history has the members of a named release, too. */
-function mayBeInMemory(request: FastifyRequest, { point, format }: PointQuestion): boolean {
+/** Whether the answer has no members to read, nor times. The history has the members of a named release, too. */
+function asksForValuesAlone(request: FastifyRequest, { point, format }: PointQuestion): boolean {
   if (prefers(request, 'server-timing') || (request.user !== null && point.release !== undefined))
     return false
   if (format.members === 'refused') return true
@@ -109,10 +117,10 @@ function mayBeInMemory(request: FastifyRequest, { point, format }: PointQuestion
   return !prefers(request, 'return=provenance')
 }
 
-/** The answer from memory, or its error; undefined where the database is needed. */
-function readMemory(
+/** The answer from memory, or its error; undefined where a part of it is not there. */
+function answerFromMemory(
   lookup: Lookup,
-  { topic, point }: Pick<PointQuestion, 'topic' | 'point'>,
+  { topic, point }: PointQuestion,
 ): PointAnswer | ApiError | undefined {
   if (asksForQuantities(point)) return undefined
   const position = positionOf(point)
@@ -160,27 +168,25 @@ async function findRelease(
   }
 }
 
-/** The answer from memory, or else from the database. @throws {ApiError} the reason for none */
+/** The values of each product at a point, from memory or else from the database. @throws {ApiError} the reason for none */
 export async function answerPoint(
   lookup: Lookup,
   topic: Topic,
   point: PointRequest,
   exchange: Exchange,
 ): Promise<PointAnswer> {
-  const answer =
-    readMemory(lookup, { topic, point }) ??
-    (await exchange.wait(() => readDatabase(lookup, topic, point, exchange)))
+  const answer = await exchange.wait(() => readValues(lookup, topic, point, exchange))
   if (answer instanceof Error) throw answer
   return answer
 }
 
-async function readDatabase(
+async function readValues(
   lookup: Lookup,
   topic: Topic,
   point: PointRequest,
   { clientKey }: Exchange,
 ): Promise<PointAnswer | ApiError> {
-  const { products, hasSections } = topic
+  const { products } = topic
   const rules = asksForQuantities(point) ? await topic.readRules(point, products) : null
   const findNamed = await readNamed(lookup, point.release)
   const position = positionOf(point)
@@ -188,8 +194,7 @@ async function readDatabase(
     const release = findNamed(product)
     if (release instanceof ApiError) return { product, outcome: release }
     const series = readSeries(product, { ...point, release })
-    // A single product without quantities was just missed.
-    const found = hasSections || rules ? lookup.adviseFromMemory(series, position) : undefined
+    const found = lookup.adviseFromMemory(series, position)
     return { product, outcome: found ?? (await lookup.advise(series, position, clientKey)) }
   }
   return createAnswer(topic, point, await Promise.all(products.map(findOutcome)), rules)

@@ -18,7 +18,7 @@ import { ignoredNoter, mergeQueryIntoBody, readQuery } from '#src/http/parameter
 import { isObject } from '#src/lib/json.ts'
 import type { Lookup } from '#src/lookup/lookup.ts'
 import type { ReadRules } from '../quantities/rules.ts'
-import { createPointAdvisor } from './advise.ts'
+import { createPointHandlers } from './advise.ts'
 import type { Topic } from './answer.ts'
 import { documentErrors, documentTexts } from './documents.ts'
 
@@ -41,7 +41,7 @@ export function pointRoutes(
   allProductsResponse: TObject,
   { lookup, record, readRules }: { lookup: Lookup; record: RecordAdvisory; readRules: ReadRules },
 ): void {
-  const advisor = createPointAdvisor(lookup, record)
+  const handlers = createPointHandlers(lookup, record)
   const products = schemas.map(({ product }) => product)
   const { additions } = app
   const endpoints = [
@@ -49,8 +49,8 @@ export function pointRoutes(
     allProductsEndpoint(products, additions, allProductsResponse, readRules),
   ]
   for (const endpoint of endpoints) {
-    app.route({ ...postRoute(endpoint, additions), handler: advisor.post(endpoint) })
-    app.route({ ...getRoute(endpoint, additions), handler: advisor.get(endpoint) })
+    app.route({ ...postRoute(endpoint, additions), handler: handlers.post(endpoint) })
+    app.route({ ...getRoute(endpoint, additions), handler: handlers.get(endpoint) })
   }
 }
 

@@ -6,7 +6,7 @@ import { type PointRequest, toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { type Answer, answerFrom, chooseFormat, sendAnswer } from '#src/advice/answer.ts'
 import { refuseFormer, refuseProvenance } from '#src/advice/bodies.ts'
-import { createPointAdvisor, type PointAdvisor } from '#src/advice/point/advise.ts'
+import { createPointHandlers, type PointHandlers } from '#src/advice/point/advise.ts'
 import type { Topic } from '#src/advice/point/answer.ts'
 import { documentErrors, documentTexts } from '#src/advice/point/documents.ts'
 import { listStatisticKeys } from '#src/advice/polygon/figures.ts'
@@ -27,7 +27,7 @@ const DESCRIPTION =
   'The mean of an area or a saved field, or the values at a position. The tag `advisory` has the rules.'
 
 interface PlaceOptions extends RegionParts {
-  points: PointAdvisor
+  points: PointHandlers
 }
 
 type PlaceQuery = Omit<PointRequest, 'lat' | 'lng'> & {
@@ -41,7 +41,7 @@ type Call = FastifyRequest<{ Querystring: PlaceQuery }>
 export async function places(app: App, { schemas, record, ...parts }: Core): Promise<void> {
   searchRoute(app, parts.lookup)
   const answers = [...schemas.polygons, schemas.allProducts].map(({ response }) => response)
-  const options = { ...parts, points: createPointAdvisor(parts.lookup, record) }
+  const options = { ...parts, points: createPointHandlers(parts.lookup, record) }
   await app.register(
     async (scope) => {
       scope.addHook('preValidation', async (request) => refuseFormer(request))
@@ -175,7 +175,7 @@ async function answerPlace(parts: Parts, exchange: Exchange<Call>): Promise<void
     if (place.kind === 'position') {
       const point = { ...asked, lat: place.lat, lng: place.lng }
       await fillPlace(point, parts, exchange)
-      options.points.answer(exchange, { topic, point, format, place: described })
+      options.points.respond(exchange, { topic, point, format, place: described })
     } else {
       const answer = await adviseOnPlace(parts, place, asked, exchange)
       const members = { place: described, ...ignoredMember(request) }
