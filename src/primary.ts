@@ -7,8 +7,7 @@ import type { Cluster } from './data/database.ts'
 import { serveScrapes } from './http/metrics/listener.ts'
 import { createMetrics, type Metrics } from './http/metrics/metrics.ts'
 import { createRegistry } from './http/metrics/registry.ts'
-import { formatError } from './lib/promises.ts'
-import { doublingPauses, type Pauses, pauseAfter } from './lib/retry.ts'
+import { doublingPauses, formatError, type Pauses, pauseAfter } from './lib/promises.ts'
 import { CLOSE_TIMEOUT_MS, prepare, type Running, type Start, showBanner, tellScrapers } from './start.ts'
 
 /**

@@ -3,7 +3,7 @@ import { type ApiKey, type NewApiKey, type Scope, USAGE_DAYS } from '#schemas/ke
 import type { Role } from '#schemas/user.ts'
 import { isoTime } from '#src/data/sql.ts'
 import type { Db, Trx } from '#src/data/tables.ts'
-import type { KeyUsage } from '#src/http/plugins/key-usage.ts'
+import type { KeyUsage } from '#src/http/plugins/request-counts.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 import { isFreshSession } from './queries.ts'
 

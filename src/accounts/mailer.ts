@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createTransport } from 'nodemailer'
 import { createLimiter, EVERYBODY } from '#src/lib/limiter.ts'
-import { formatError, readErrorCode } from '#src/lib/promises.ts'
-import type { Pauses } from '#src/lib/retry.ts'
+import { formatError, type Pauses, readErrorCode } from '#src/lib/promises.ts'
 
 export interface Mail {
   to: string

@@ -1,4 +1,4 @@
-import type { RecordAdvisory } from '#src/history/queries.ts'
+import type { RecordAdvisory } from '#src/history/keep-answer.ts'
 import type { App } from '#src/http/app.ts'
 import { type Lookup, observeLookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
-import { ONCE_MORE, retry } from '#src/lib/retry.ts'
+import { ONCE_MORE, retry } from '#src/lib/promises.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { BinaryRow, Reading } from './database.ts'
 import { isUndone } from './failures.ts'

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { ONCE_MORE, retry } from '#src/lib/retry.ts'
+import { ONCE_MORE, retry } from '#src/lib/promises.ts'
 import { isUndone } from './failures.ts'
 import type { Db, Trx } from './tables.ts'
 

@@ -5,7 +5,8 @@ import { findOutlines } from '#src/catalog/area-queries.ts'
 import type { Db } from '#src/data/tables.ts'
 import { type CsvValue, csvRow, type Items } from '#src/http/formats.ts'
 import { isoMonthNamed } from '#src/lib/dates.ts'
-import type { AdvisoryRecord, HistoryFilter, HistoryRow } from './queries.ts'
+import type { AdvisoryRecord } from './keep-answer.ts'
+import type { HistoryFilter, HistoryRow } from './queries.ts'
 
 type Cell = CsvValue | undefined
 

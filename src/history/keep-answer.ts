@@ -1,7 +1,28 @@
 import { permits } from '#src/http/caller.ts'
 import type { Exchange } from '#src/http/exchange.ts'
 import { prefers, setApplied } from '#src/http/request.ts'
-import type { AdvisoryRecord, RecordAdvisory } from './queries.ts'
+
+export interface AdvisoryRecord {
+  userId: string
+  /** A code, or `all` where one call answered for every product. */
+  product: string
+  kind: 'point' | 'polygon'
+  countryCode: string
+  /** The code or an alias; the code is recorded. Null where no product asked for has seasons. */
+  cropCode: string | null
+  releases: string[]
+  request: object
+  /** The body or its text, without the `history_id`. */
+  answer: object | string
+}
+
+/** An account, or all accounts together, may store nothing more. */
+export interface FullHistory {
+  full: 'account' | 'service'
+}
+
+/** Returns the id of the stored item. @throws {ApiError} UNAUTHORIZED, DATABASE_UNAVAILABLE, OVERLOADED */
+export type RecordAdvisory = (record: AdvisoryRecord) => Promise<string | FullHistory>
 
 const FULL = { account: 'full', service: 'service-full' } as const
 

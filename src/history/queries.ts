@@ -6,6 +6,7 @@ import type { Db, Trx } from '#src/data/tables.ts'
 import { requireFound } from '#src/errors.ts'
 import { readErrorCode } from '#src/lib/promises.ts'
 import { isUuid, uuidAt } from '#src/lib/uuid.ts'
+import type { AdvisoryRecord } from './keep-answer.ts'
 
 /** Of `feedback`, a row of advisory_feedback. */
 const feedbackJson = sql<Feedback>`json_build_object(
@@ -61,28 +62,6 @@ function noneWhereDeleted(error: unknown): { rows: never[] } {
   if (readErrorCode(error) === FOREIGN_KEY_VIOLATION) return { rows: [] }
   throw error
 }
-
-export interface AdvisoryRecord {
-  userId: string
-  /** A code, or `all` where one call answered for every product. */
-  product: string
-  kind: 'point' | 'polygon'
-  countryCode: string
-  /** The code or an alias; the code is recorded. Null where no product asked for has seasons. */
-  cropCode: string | null
-  releases: string[]
-  request: object
-  /** The body or its text, without the `history_id`. */
-  answer: object | string
-}
-
-/** An account, or all accounts together, may store nothing more. */
-export interface FullHistory {
-  full: 'account' | 'service'
-}
-
-/** Returns the id of the stored item. @throws {ApiError} UNAUTHORIZED, DATABASE_UNAVAILABLE, OVERLOADED */
-export type RecordAdvisory = (record: AdvisoryRecord) => Promise<string | FullHistory>
 
 export interface HistoryFilter {
   userId: string

@@ -4,10 +4,10 @@ import type { Db } from '#src/data/tables.ts'
 import { ApiError, accountDeleted, overloaded } from '#src/errors.ts'
 import { type Batcher, type BatcherState, createBatcher } from '#src/lib/batcher.ts'
 import { Cache } from '#src/lib/cache.ts'
-import { readErrorCode } from '#src/lib/promises.ts'
-import { retry } from '#src/lib/retry.ts'
+import { readErrorCode, retry } from '#src/lib/promises.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
-import { type AdvisoryRecord, createMonths, type FullHistory, type RecordAdvisory } from './queries.ts'
+import type { AdvisoryRecord, FullHistory, RecordAdvisory } from './keep-answer.ts'
+import { createMonths } from './queries.ts'
 import {
   findAccounts,
   findSource,

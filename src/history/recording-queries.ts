@@ -1,6 +1,6 @@
 import { CompiledQuery, sql } from 'kysely'
 import type { Db } from '#src/data/tables.ts'
-import type { AdvisoryRecord } from './queries.ts'
+import type { AdvisoryRecord } from './keep-answer.ts'
 
 /** Of an account; requests and answers count by their length. */
 export interface HistoryQuota {

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { FeedbackCounts } from '#schemas/stats.ts'
 import { existingUser } from '#src/data/sql.ts'
 import type { Db } from '#src/data/tables.ts'
+import type { Latencies } from '#src/http/metrics/requests.ts'
 import type { RequestCount } from '#src/http/plugins/request-counts.ts'
-import type { Latencies } from '#src/lib/tallies.ts'
 
 /** ISO dates (UTC), both included. */
 interface Days {

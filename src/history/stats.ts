@@ -12,10 +12,10 @@ import {
 import { ADMIN_ERRORS, ApiError, notAllowed } from '#src/errors.ts'
 import { type App, answers } from '#src/http/app.ts'
 import { requireCaller } from '#src/http/caller.ts'
+import { quantile } from '#src/http/metrics/requests.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { DAY_MS, formatDay } from '#src/lib/dates.ts'
 import { round } from '#src/lib/round.ts'
-import { quantile } from '#src/lib/tallies.ts'
 import {
   countErrors,
   countFeedback,

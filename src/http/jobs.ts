@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import { isDatabaseUnavailable } from '#src/data/failures.ts'
 import { MINUTE_MS } from '#src/lib/dates.ts'
-import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
+import { doublingPauses, pauseAfter } from '#src/lib/promises.ts'
 import type { App } from './app.ts'
 
 const SECOND_MS = 1000

@@ -12,7 +12,7 @@ import {
 import { joinNames, ofSeasonless } from '#schemas/product.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { ApiError, BASE, type ErrorCode, NO_VALUE_ERRORS } from '#src/errors.ts'
-import type { RecordAdvisory } from '#src/history/queries.ts'
+import type { RecordAdvisory } from '#src/history/keep-answer.ts'
 import { type App, OPTIONAL_TOKEN } from '#src/http/app.ts'
 import { ignoredNoter, mergeQueryIntoBody, readQuery } from '#src/http/parameters.ts'
 import { isObject } from '#src/lib/json.ts'

@@ -16,8 +16,7 @@ import type { Duplex } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import { tryLock } from 'fs-native-extensions'
 import { OperatorError } from '#src/errors.ts'
-import { formatError } from '#src/lib/promises.ts'
-import { doublingPauses, pauseAfter } from '#src/lib/retry.ts'
+import { doublingPauses, formatError, pauseAfter } from '#src/lib/promises.ts'
 import { EmbeddedSocket, type ProtocolServer, queryMessage } from './protocol.ts'
 
 /** Advice by the reason of a failed start; the first match counts. */

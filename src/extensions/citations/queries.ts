@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { existingUser, isoTime } from '#src/data/sql.ts'
 import type { Db, Trx } from '#src/data/tables.ts'
-import { type AdvisoryRecord, itemId } from '#src/history/queries.ts'
+import type { AdvisoryRecord } from '#src/history/keep-answer.ts'
+import { itemId } from '#src/history/queries.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 
 export interface ShareRow {

@@ -1,6 +1,6 @@
 import type { App } from '#src/http/app.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
-import { type Pauses, pauseAfter } from '#src/lib/retry.ts'
+import { type Pauses, pauseAfter } from '#src/lib/promises.ts'
 import { waitInSteps } from '#src/lib/time-budget.ts'
 import type { Delivery } from './delivery-queries.ts'
 import type { DisabledReason } from './schemas.ts'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { parseXml, type XmlElement } from '@rgrove/parse-xml'
 import { AwsV4Signer } from 'aws4fetch'
 import { StorageUnavailable } from '#src/data/failures.ts'
-import { type Pauses, retry } from '#src/lib/retry.ts'
+import { type Pauses, retry } from '#src/lib/promises.ts'
 import {
   askServer,
   type Expected,

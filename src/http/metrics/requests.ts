@@ -1,6 +1,67 @@
-import { addTally, countsByOctave, emptyTally, type Tally } from '#src/lib/tallies.ts'
 import type { RoutePattern } from '../request.ts'
 import type { Sample } from './metrics.ts'
+
+const FIRST_MS = 0.1
+/** Each bucket ends 2^(1/4) times as late as the one before. */
+const BUCKETS_PER_OCTAVE = 4
+/** The last bucket ends at 74 s, and has longer durations too. */
+const BUCKETS = 79
+
+/** Numbers of requests by duration, in buckets of constant relative width. */
+export type Latencies = number[]
+
+export function noLatencies(): Latencies {
+  return new Array(BUCKETS).fill(0)
+}
+
+export function findBucket(milliseconds: number): number {
+  if (milliseconds <= FIRST_MS) return 0
+  return Math.min(Math.ceil(BUCKETS_PER_OCTAVE * Math.log2(milliseconds / FIRST_MS)), BUCKETS - 1)
+}
+
+/** Numbers of durations up to limits, each of which is twice the one before; longer ones are in none. */
+export function countsByOctave(latencies: Latencies): { limitMs: number; count: number }[] {
+  const counts: { limitMs: number; count: number }[] = []
+  let count = 0
+  for (let bucket = 0; bucket < BUCKETS - 1; bucket++) {
+    count += latencies[bucket] as number
+    const octave = bucket / BUCKETS_PER_OCTAVE
+    if (Number.isInteger(octave)) counts.push({ limitMs: FIRST_MS * 2 ** octave, count })
+  }
+  return counts
+}
+
+/** In milliseconds, exact to within 10 % between 0.1 ms and 74 s; null without requests. */
+export function quantile(latencies: Latencies, part: number, longest: number): number | null {
+  const rank = Math.ceil(latencies.reduce((sum, count) => sum + count, 0) * part)
+  if (rank === 0) return null
+  let seen = 0
+  const bucket = latencies.findIndex((count) => {
+    seen += count
+    return seen >= rank
+  })
+  // The middle of the bucket on the logarithmic scale.
+  return Math.min(FIRST_MS * 2 ** ((bucket - 0.5) / BUCKETS_PER_OCTAVE), longest)
+}
+
+/** Requests, and how long they took. */
+export interface Tally {
+  requests: number
+  totalMs: number
+  maxMs: number
+  latencies: Latencies
+}
+
+export function emptyTally(): Tally {
+  return { requests: 0, totalMs: 0, maxMs: 0, latencies: noLatencies() }
+}
+
+export function addTally(sum: Tally, { requests, totalMs, maxMs, latencies }: Tally): void {
+  sum.requests += requests
+  sum.totalMs += totalMs
+  sum.maxMs = Math.max(sum.maxMs, maxMs)
+  sum.latencies = sum.latencies.map((count, bucket) => count + (latencies[bucket] as number))
+}
 
 export interface Outcome {
   status: number

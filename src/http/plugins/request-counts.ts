@@ -1,11 +1,61 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
+import {
+  addTally,
+  countErrors,
+  createHistograms,
+  emptyTally,
+  findBucket,
+  type Outcome,
+  type RouteTotal,
+  type Tally,
+} from '#src/http/metrics/requests.ts'
 import { createToday } from '#src/lib/dates.ts'
-import { createPendingCounts } from '#src/lib/pending-counts.ts'
-import { addTally, emptyTally, findBucket, type Tally } from '#src/lib/tallies.ts'
 import type { App } from '../app.ts'
-import { countErrors, createHistograms, type Outcome, type RouteTotal } from '../metrics/requests.ts'
 import { findRoutePattern, type RoutePattern, UNKNOWN_PATH } from '../request.ts'
+
+interface PendingCountsOptions<Count> {
+  keyOf: (count: Count) => string
+  merge: (sum: Count, count: Count) => void
+  write: (counts: Count[]) => Promise<void>
+  /** Distinct counts; more are dropped. */
+  most?: number
+}
+
+/** Counts in memory that wait to be written; those of a failed write wait for the next one. */
+export function createPendingCounts<Count>(options: PendingCountsOptions<Count>) {
+  const { keyOf, merge, write, most = Number.POSITIVE_INFINITY } = options
+  let pending = new Map<string, Count>()
+  let writing: Promise<void> = Promise.resolve()
+
+  function add(count: Count): void {
+    const key = keyOf(count)
+    const sum = pending.get(key)
+    if (sum) merge(sum, count)
+    else if (pending.size < most) pending.set(key, count)
+  }
+
+  async function writeAll(): Promise<void> {
+    if (pending.size === 0) return
+    const counts = [...pending.values()]
+    pending = new Map()
+    try {
+      await write(counts)
+    } catch (error) {
+      // A failed write may have been done: counts are rather written twice than never.
+      for (const count of counts) add(count)
+      throw error
+    }
+  }
+
+  return {
+    add,
+    flush(): Promise<void> {
+      writing = writing.catch(() => {}).then(writeAll)
+      return writing
+    },
+  }
+}
 
 /** Of what this process counts, into the database. */
 const FLUSH_MS = 10_000
@@ -221,3 +271,44 @@ export function createSlowCalls(now: () => number = Date.now) {
 function bySlowness(a: SlowCall, b: SlowCall): number {
   return b.milliseconds - a.milliseconds
 }
+
+export interface KeyUsage {
+  keyId: string
+  /** ISO date, UTC. */
+  day: string
+  requests: number
+}
+
+/** Keys and days in memory. Only keys of the database are counted, so there are rarely as many. */
+const MOST_COUNTS = 10_000
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    countKeyRequest(keyId: string): void
+    flushKeyUsage(): Promise<void>
+  }
+}
+
+/** Adds usage to that in the database; key and day are unique. */
+export const keyUsage = fp(
+  async (app: App, { add: write }: { add: (usage: KeyUsage[]) => Promise<void> }) => {
+    const today = createToday()
+    const { add, flush } = createPendingCounts<KeyUsage>({
+      keyOf: ({ keyId, day }) => `${keyId} ${day}`,
+      merge: (sum, { requests }) => {
+        sum.requests += requests
+      },
+      write,
+      most: MOST_COUNTS,
+    })
+    app.decorate('countKeyRequest', (keyId: string) => add({ keyId, day: today(), requests: 1 }))
+    app.decorate('flushKeyUsage', flush)
+    app.jobs.add(
+      'store-key-usage',
+      { everyMs: FLUSH_MS, failure: 'requests with keys were not counted; will retry' },
+      flush,
+      flush,
+    )
+  },
+  { name: 'key-usage', dependencies: ['jobs'] },
+)

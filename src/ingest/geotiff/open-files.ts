@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, extname, join, relative, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { OperatorError } from '#src/errors.ts'
-import { formatError } from '#src/lib/promises.ts'
-import { type Pauses, retry } from '#src/lib/retry.ts'
+import { formatError, type Pauses, retry } from '#src/lib/promises.ts'
 import { createDeadline } from '#src/lib/time-budget.ts'
 import {
   type Archive,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { findBucket, noLatencies, quantile } from '#src/http/metrics/requests.ts'
 import { createSlowCalls } from '#src/http/plugins/request-counts.ts'
-import { findBucket, noLatencies, quantile } from '#src/lib/tallies.ts'
 
 function histogramOf(durations: number[]): number[] {
   const latencies = noLatencies()
