@@ -117,7 +117,7 @@ export interface MemberSchemas {
 }
 
 /** What extensions add to requests for points, and to their answers. A field is declared in `PointRequest`, too. */
-export interface AddedSchemas {
+interface AddedSchemas {
   members: readonly MemberSchemas[]
   formats: readonly TextFormat[]
 }

@@ -1,6 +1,9 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AnswerOptions, MemberSchemas, PointRequest } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
+import { ApiError } from '#src/errors.ts'
 import type { Exchange } from '#src/http/exchange.ts'
+import { isObject } from '#src/lib/json.ts'
 import type { ReleaseLabels } from '#src/lookup/entries.ts'
 import type { Position } from '#src/lookup/layers.ts'
 import type { PointAdvice } from '#src/lookup/lookup.ts'
@@ -55,6 +58,20 @@ export async function readMembers(
     if (isAsked) found[member.name] = await member.read(product, advice, exchange)
   }
   return found
+}
+
+/** @throws {ApiError} INVALID_PARAMETERS for members that answers no longer have */
+export function refuseFormer({ query, body, server }: FastifyRequest): void {
+  for (const { name, rule } of server.additions.former) {
+    const wish = (isObject(body) ? body[name] : undefined) ?? (query as Record<string, unknown>)[name]
+    if (wish !== undefined && wish !== false && wish !== 'false') throw ApiError.invalid(name, rule)
+  }
+}
+
+/** The same as a hook: a point in memory is answered at once, so that no promise may come between. */
+export function formerRefusal(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  refuseFormer(request)
+  done()
 }
 
 declare module 'fastify' {

@@ -82,14 +82,6 @@ export interface Validator {
   errors?: FastifySchemaValidationError[] | null
 }
 
-/** @throws {ApiError} INVALID_PARAMETERS for members that answers no longer have */
-export function refuseFormer({ query, body, server }: FastifyRequest): void {
-  for (const { name, rule } of server.additions.former) {
-    const wish = (isObject(body) ? body[name] : undefined) ?? (query as Record<string, unknown>)[name]
-    if (wish !== undefined && wish !== false && wish !== 'false') throw ApiError.invalid(name, rule)
-  }
-}
-
 /** @throws {ApiError} INVALID_PARAMETERS for members of pixels, where many answer */
 export function refuseProvenance({ query, body, server }: FastifyRequest): void {
   for (const { name, of } of server.additions.members) {

@@ -2,8 +2,8 @@ import type { RecordAdvisory } from '#src/history/keep-answer.ts'
 import type { App } from '#src/http/app.ts'
 import { type Lookup, observeLookup } from '#src/lookup/lookup.ts'
 import type { PublishedRelease } from '#src/lookup/releases.ts'
+import { formerRefusal } from './additions.ts'
 import { batchRoutes } from './batch/routes.ts'
-import { refuseFormer } from './bodies.ts'
 import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
 import { polygonRoutes } from './polygon/routes.ts'
@@ -24,11 +24,7 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
   const { lookup, advisors, record, readRules } = options
   const { points, allProducts, batch, polygons, many } = options.schemas
 
-  // A point in memory is answered at once: no promise may come between.
-  app.addHook('preValidation', (request, _reply, done) => {
-    refuseFormer(request)
-    done()
-  })
+  app.addHook('preValidation', formerRefusal)
   observeLookup(app, lookup)
   app.metrics.observe('agro_queue_waiting', app.slices.waiting, { queue: 'slices' })
   const prefix = '/advisory'

@@ -57,15 +57,3 @@ export function monthsBetween(earlier: string, later: string): number {
 function monthNumber(date: string): number {
   return Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7))
 }
-
-/** Gives the ISO date: to format it takes ten times as long as to count. */
-export function createToday(): () => string {
-  let number = Number.NaN
-  let name = ''
-  return () => {
-    const now = Date.now()
-    const current = Math.floor(now / DAY_MS)
-    if (current !== number) [number, name] = [current, formatDay(now)]
-    return name
-  }
-}

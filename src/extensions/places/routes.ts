@@ -4,8 +4,9 @@ import { PointAnswerTable, type PointSchemas, ReleaseHeader } from '#schemas/adv
 import { ref } from '#schemas/common.ts'
 import { type PointRequest, toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
+import { formerRefusal } from '#src/advice/additions.ts'
 import { type Answer, answerFrom, chooseFormat, sendAnswer } from '#src/advice/answer.ts'
-import { refuseFormer, refuseProvenance } from '#src/advice/bodies.ts'
+import { refuseProvenance } from '#src/advice/bodies.ts'
 import { createPointHandlers, type PointHandlers } from '#src/advice/point/advise.ts'
 import type { Topic } from '#src/advice/point/answer.ts'
 import { documentErrors, documentTexts } from '#src/advice/point/documents.ts'
@@ -44,7 +45,7 @@ export async function places(app: App, { schemas, record, ...parts }: Core): Pro
   const options = { ...parts, points: createPointHandlers(parts.lookup, record) }
   await app.register(
     async (scope) => {
-      scope.addHook('preValidation', async (request) => refuseFormer(request))
+      scope.addHook('preValidation', formerRefusal)
       placeRoutes(scope, schemas.points, answers, options)
     },
     { prefix: '/advisory' },

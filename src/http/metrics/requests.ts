@@ -20,7 +20,7 @@ export function findBucket(milliseconds: number): number {
 }
 
 /** Numbers of durations up to limits, each of which is twice the one before; longer ones are in none. */
-export function countsByOctave(latencies: Latencies): { limitMs: number; count: number }[] {
+function countsByOctave(latencies: Latencies): { limitMs: number; count: number }[] {
   const counts: { limitMs: number; count: number }[] = []
   let count = 0
   for (let bucket = 0; bucket < BUCKETS - 1; bucket++) {
