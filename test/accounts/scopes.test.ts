@@ -6,7 +6,6 @@ import { documentOf } from '#test/setup/document.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { FIELD_IN_PIXEL } from '#test/setup/releases.ts'
 
-// Runs on both databases: an operation of each kind asks the database for the scopes of a key.
 // In every run: what is refused of keys.
 
 const service = openService()

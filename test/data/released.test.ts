@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { tryStatements } from '#test/setup/prepared-statements.ts'
 import { describeVersion, readStatements, releases } from '#test/setup/released.ts'
 
 // Runs on a server alone: an embedded database has one process, whose version migrates it.
@@ -23,26 +24,19 @@ const GOES_ON = VERSIONS.filter((version) => readStatements(version))
 
 describe.skipIf(GOES_ON.length === 0)('on the schema of this version', () => {
   let database: TestDatabase
-  let client: pg.Client
+  let pool: pg.Pool
   beforeAll(async () => {
     database = await createTestDatabase('empty')
-    client = new pg.Client(database.config.DATABASE_URL)
-    await client.connect()
+    pool = new pg.Pool({ connectionString: database.config.DATABASE_URL, max: 1 })
   })
   afterAll(async () => {
-    await client.end()
+    await pool.end()
     await database.drop()
   })
 
   async function listFailing(statements: string[]): Promise<string[]> {
-    const failing: string[] = []
-    for (const text of statements) {
-      await client.query(`prepare statement as ${text}`).then(
-        () => client.query('deallocate statement'),
-        (error) => failing.push(`${error.message}: ${text}`),
-      )
-    }
-    return failing
+    const taken = await tryStatements(pool, statements)
+    return [...taken].flatMap(([text, one]) => ('error' in one ? [`${one.error}: ${text}`] : []))
   }
 
   test.each(GOES_ON)('each statement that version %s sends can be prepared', async (version) => {
@@ -52,9 +46,9 @@ describe.skipIf(GOES_ON.length === 0)('on the schema of this version', () => {
   })
 
   test.each(GOES_ON)('a column that goes fails those of version %s that use it', async (version) => {
-    await client.query('alter table release rename column licence to terms')
+    await pool.query('alter table release rename column licence to terms')
     const failing = await listFailing(readStatements(version) ?? [])
-    await client.query('alter table release rename column terms to licence')
+    await pool.query('alter table release rename column terms to licence')
     expect(failing.length).toBeGreaterThan(0)
     for (const sentence of failing) expect(sentence).toMatch(/^column .*licence.* does not exist: /)
   })

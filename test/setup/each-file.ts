@@ -2,21 +2,24 @@
 import { afterAll } from 'vitest'
 import { cpuSecondsSince } from './cpu-time.ts'
 import { removeFolders } from './folders.ts'
-import { recordStatements } from './sent-statements.ts'
+import { type SentStatement, startRecording, takeSent } from './sent-statements.ts'
 import { type StatementRuns, startCounting, takeRuns } from './statements.ts'
 
 declare module 'vitest' {
   interface TaskMeta {
     /** Of a file: what it has computed, with the loading of its modules; see `cpu-time.ts`. */
     cpuSeconds?: number
-    /** Of a file on the embedded database. */
+    /** Of a file that has a database: which parts of statements ran. */
     statements?: StatementRuns
+    /** Of a file on a server: what it has sent as the first of its process. */
+    sent?: SentStatement[]
   }
 }
 
-const countsStatements = process.env.TEST_DATABASE_KIND === 'embedded'
+const kind = process.env.TEST_DATABASE_KIND
 // Before anything of `src` is loaded: statements of constants run once, when their module is.
-if (countsStatements) await startCounting()
+if (kind) await startCounting()
+if (kind === 'server') startRecording()
 await import('#src/extensions/index.ts')
 
 // What is registered first runs last.
@@ -25,11 +28,10 @@ afterAll(({}, file) => {
   file.meta.cpuSeconds = cpuSecondsSince()
 })
 afterAll(removeFolders)
-
-if (process.env.RECORD_STATEMENTS) recordStatements(process.env.RECORD_STATEMENTS)
-if (countsStatements) {
+if (kind) {
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads there which fixtures are wanted.
   afterAll(async ({}, file) => {
     file.meta.statements = await takeRuns()
+    file.meta.sent = takeSent()
   })
 }

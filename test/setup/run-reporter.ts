@@ -1,7 +1,11 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/node'
 import { POSTGRES_PROGRAMS } from '#bench/cluster.ts'
 import { CHROMIUM } from './chromium.ts'
 import { ownCpuSeconds } from './cpu-time.ts'
+import { oneOfEach, type SentStatement } from './sent-statements.ts'
+import { databaseUrl } from './server.ts'
 import { hasSharedBoundaries, hasSharedRasters, SHARED_BOUNDARIES, SHARED_RASTERS } from './shared-data.ts'
 import { mistakesOfRuns } from './statements.ts'
 import { findShortFiles, findTestFiles } from './test-files.ts'
@@ -35,7 +39,7 @@ export default class RunReporter implements Reporter {
     for (const skipped of this.#skipped(counts)) console.warn(`*** SKIPPED: ${skipped} ***`)
   }
 
-  onTestRunEnd(modules: readonly TestModule[]): void {
+  async onTestRunEnd(modules: readonly TestModule[]): Promise<void> {
     const projects = new Map<string, TestModule[]>()
     for (const module of modules) {
       const name = module.project.name
@@ -45,22 +49,54 @@ export default class RunReporter implements Reporter {
       console.log(`${name}: ${summaryOf(ofProject)}, ${minutesText(secondsOf(ofProject))}`)
       console.log(`  most of it: ${dearestOf(ofProject)}`)
     }
-    this.#judgeStatements(projects)
+    await this.#judgeStatements(projects)
     // Its own part made the databases that tests begin with, and read the files for all.
     console.log(`${summaryOf(modules)}, ${minutesText(secondsOf(modules) + ownCpuSeconds())}`)
     if (this.#isShort) console.log(describeLeftOut())
   }
 
-  /** Fails a whole run of the embedded database that leaves a statement out. */
-  #judgeStatements(projects: Map<string, TestModule[]>): void {
-    const modules = projects.get('embedded') ?? []
-    const { embedded } = findTestFiles(projects.has('server'))
-    if (modules.length < embedded.length || this.#vitest?.config.testNamePattern) return
-    const { ran, mistakes } = mistakesOfRuns(modules.map((module) => module.meta().statements ?? {}))
-    console.log(`embedded: ${ran} parts of statements ran`)
+  /**
+   * Fails a whole run in which a statement is not sent, and one in which the embedded database cannot prepare what the server
+   * was sent.
+   */
+  async #judgeStatements(projects: Map<string, TestModule[]>): Promise<void> {
+    const [server, embedded] = [projects.get('server') ?? [], projects.get('embedded') ?? []]
+    if (server.length === 0) return
+    const files = findTestFiles(true)
+    const isWhole =
+      POSTGRES_PROGRAMS !== undefined &&
+      server.length === files.server.length &&
+      embedded.length === files.embedded.length &&
+      !this.#vitest?.config.testNamePattern
+    const sent = oneOfEach(server.flatMap((module) => module.meta().sent ?? []))
+    const { PREPARE_STATEMENTS, RECORD_STATEMENTS } = process.env
+    if (RECORD_STATEMENTS) await writeFile(RECORD_STATEMENTS, JSON.stringify(sent))
+    const mistakes: string[] = []
+    if (isWhole) {
+      const judged = mistakesOfRuns([...server, ...embedded].map((module) => module.meta().statements ?? {}))
+      console.log(`server and embedded: ${judged.ran} parts of statements ran`)
+      mistakes.push(...judged.mistakes)
+    }
+    if (isWhole || PREPARE_STATEMENTS) {
+      const begun = performance.now()
+      mistakes.push(...(await this.#prepare(sent, server, embedded).catch((error) => [String(error?.stack)])))
+      const seconds = ((performance.now() - begun) / 1000).toFixed(1)
+      console.log(`embedded: ${sent.length} statements of the server prepared in ${seconds} s`)
+    }
     if (mistakes.length === 0) return
     console.error(`${mistakes.join('\n')}\nCONTRIBUTING.md says what to do.`)
     process.exitCode = 1
+  }
+
+  async #prepare(sent: SentStatement[], server: TestModule[], embedded: TestModule[]): Promise<string[]> {
+    const { mistakesOfSent } = await import('./prepared-statements.ts')
+    const placeOf = ([module]: TestModule[]) => module?.project.getProvidedContext().templates
+    const [url = '', prefix] = placeOf(server)?.split('#') ?? []
+    const folder = placeOf(embedded)
+    return mistakesOfSent(sent, {
+      server: databaseUrl(url, `${prefix}_empty`),
+      embedded: folder && join(folder, 'empty'),
+    })
   }
 
   /** What is not run because something is not there. */

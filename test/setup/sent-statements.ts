@@ -1,45 +1,85 @@
-import { appendFileSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import pg from 'pg'
 
-/** Where a call of the service begins: tests send statements of their own. */
-const NEAREST = /[\\/](src|test)[\\/][^\n]*\.ts/
-
-/** Statements that PostgreSQL prepares. */
-const PREPARABLE = /^\s*(?:select|with|insert|update|delete|values)\b/i
-
-declare global {
-  var isRecordingStatements: boolean | undefined
+/** A statement as the driver sends it, and where `src` asks for it. */
+export interface SentStatement {
+  text: string
+  from: string
 }
 
-/** Writes into a folder, a file for each process, which statements the service sends to a server from now on. */
-export function recordStatements(folder: string): void {
-  if (globalThis.isRecordingStatements) return
-  globalThis.isRecordingStatements = true
-  mkdirSync(folder, { recursive: true })
-  const seen = new Set<string>()
+/** A call from a file of the service or of a test. */
+const CALL = /at (?:async )?(?:(?:\w+\.)*(\w+) (?:\[as \w+\] )?\()?[^\s(]*?[\\/]((src|test)[\\/][^:)]*\.ts)/
+
+/** What sends statements for others. */
+const SENDERS =
+  /^src[\\/](?:data[\\/](?:pool|client|sql|replica-reads|cancellable|work-lock)|lib[\\/](?:retry|time-budget))\.ts$/
+
+/** The embedded database has run these: its templates are made by them. */
+const MIGRATIONS = /^src[\\/]data[\\/]migrate\.ts$/
+
+/** What PostgreSQL prepares, and the temporary tables that it needs. */
+const KEPT =
+  /^(?:\s|--.*)*(?:(?:select|with|insert|update|delete|values|declare|create temporary table)\b|copy \()/i
+
+declare global {
+  /** Of this process, by text: modules of tests may be loaded anew. Undefined as long as nothing is recorded. */
+  var sentStatements: { fresh: SentStatement[] } | undefined
+}
+
+/** Keeps from now on the statements that the service sends from this process. Tests send some of their own. */
+export function startRecording(): void {
+  if (globalThis.sentStatements) return
+  const [texts, shapes] = [new Set<string>(), new Set<string>()]
+  const fresh: SentStatement[] = []
+  globalThis.sentStatements = { fresh }
   const { prototype } = pg.Client
   const send = prototype.query as (...parameters: unknown[]) => unknown
   prototype.query = function query(this: pg.Client, ...parameters: unknown[]) {
     const [first] = parameters as [string | { text?: string }]
     const text = typeof first === 'string' ? first : first?.text
-    if (text && PREPARABLE.test(text) && !seen.has(text) && isOfService()) {
-      seen.add(text)
-      appendFileSync(join(folder, `${process.pid}.jsonl`), `${JSON.stringify(text)}\n`)
+    if (text && !texts.has(text) && KEPT.test(text)) {
+      const [shape, from] = [shapeOf(text), findSender()]
+      if (from) texts.add(text)
+      if (from && !shapes.has(shape)) {
+        shapes.add(shape)
+        fresh.push({ text, from })
+      }
     }
     return send.apply(this, parameters)
   } as typeof prototype.query
 }
 
-function isOfService(): boolean {
+/** @returns the statements that were sent for the first time since the last call */
+export function takeSent(): SentStatement[] {
+  return globalThis.sentStatements?.fresh.splice(0) ?? []
+}
+
+/** The file and function of `src` that is nearest in the stack; undefined where a test or a migration sends. */
+function findSender(): string | undefined {
   const before = Error.stackTraceLimit
   Error.stackTraceLimit = 60
   const { stack = '' } = new Error('here')
   Error.stackTraceLimit = before
-  const callers = stack
-    .split('\n')
-    .slice(3)
-    .join('\n')
-    .replaceAll(/^.*src[\\/]data[\\/](?:pool|client|sql)\.ts.*$/gm, '')
-  return NEAREST.exec(callers)?.[1] !== 'test'
+  for (const line of stack.split('\n')) {
+    const [, name, file, folder] = CALL.exec(line) ?? []
+    if (!file || SENDERS.test(file) || import.meta.filename.endsWith(file)) continue
+    if (folder === 'test' || MIGRATIONS.test(file)) return undefined
+    return `${file} ${name ?? ''}`.trimEnd()
+  }
+  return undefined
+}
+
+/** The statements by {@link shapeOf}. */
+export function oneOfEach(sent: SentStatement[]): SentStatement[] {
+  return [...new Map(sent.map((one) => [shapeOf(one.text), one])).values()]
+}
+
+/** A statement without what it has more or less of: space, values in lists, and lists. */
+function shapeOf(text: string): string {
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .replaceAll(/\$\d+/g, '$')
+    .replaceAll(/\$(?:, \$)+/g, '$')
+    .replaceAll(/(\([^()]*\$[^()]*\))(?:, \1)+/g, '$1')
+    .replaceAll(/'\{[^']*\}'/g, "'{}'")
 }

@@ -10,12 +10,6 @@ const STATEMENT = /\bsql`(?!`)|\.(?:execute|executeTakeFirst|executeTakeFirstOrT
 /** The function or constant that it lies in begins a line. */
 const NAME = /^(?:export )?(?:async )?(?:function\*? |const |class )(\w+)/gm
 
-/** Statements that tests of the embedded database do not reach, each with the reason. */
-const ELSEWHERE: Record<string, string> = {
-  'src/extensions/doctor/queries.ts fillTemporarily': 'looks for room on the disk of a server',
-  'src/extensions/doctor/queries.ts findReplay': 'asks a replica, which the embedded database never has',
-}
-
 /** Statements of loaded modules, and whether they ran, by `FILE FUNCTION NUMBER`. */
 export type StatementRuns = Record<string, boolean>
 
@@ -27,6 +21,11 @@ interface Range {
 
 let session: Session | undefined
 
+/** Where the statements of a loaded script are, by the key of each. */
+const positions = new Map<string, [key: string, position: number][]>()
+/** What was told so far. */
+const told: StatementRuns = {}
+
 /** Counts from now on what runs in this process. A module is counted whose import comes later. */
 export async function startCounting(): Promise<void> {
   if (session) return
@@ -36,25 +35,38 @@ export async function startCounting(): Promise<void> {
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
 }
 
-/** @returns which statements ran since the last call */
+/** @returns which statements were loaded or ran for the first time since the last call */
 export async function takeRuns(): Promise<StatementRuns> {
   const runs: StatementRuns = {}
   if (!session) return runs
   const { result } = await session.post('Profiler.takePreciseCoverage')
-  await session.post('Debugger.enable')
   for (const { scriptId, url, functions } of result) {
     const file = relative(ROOT, url.replace(/^file:\/\//, ''))
     if (!QUERIES.test(file)) continue
-    const { scriptSource } = await session.post('Debugger.getScriptSource', { scriptId })
+    const found = positions.get(scriptId) ?? (await findPositions(session, scriptId, file))
+    positions.set(scriptId, found)
     const ranges = functions.flatMap((one) => one.ranges)
-    for (const [number, { index }] of [...scriptSource.matchAll(STATEMENT)].entries()) {
-      const [, name] = [...scriptSource.slice(0, index).matchAll(NAME)].at(-1) ?? []
-      const key = `${file} ${name} ${number + 1}`
-      runs[key] = runs[key] || (countAt(index, ranges) ?? 0) > 0
+    for (const [key, position] of found) {
+      if (told[key]) continue
+      const ran = (countAt(position, ranges) ?? 0) > 0
+      if (ran || !(key in told)) runs[key] = told[key] = ran
     }
   }
-  await session.post('Debugger.disable')
   return runs
+}
+
+async function findPositions(
+  inspector: Session,
+  scriptId: string,
+  file: string,
+): Promise<[key: string, position: number][]> {
+  await inspector.post('Debugger.enable')
+  const { scriptSource } = await inspector.post('Debugger.getScriptSource', { scriptId })
+  await inspector.post('Debugger.disable')
+  return [...scriptSource.matchAll(STATEMENT)].map(({ index }, number) => {
+    const [, name] = [...scriptSource.slice(0, index).matchAll(NAME)].at(-1) ?? []
+    return [`${file} ${name} ${number + 1}`, index]
+  })
 }
 
 /** How often the code at a position ran: the smallest range around it says so. */
@@ -69,23 +81,18 @@ function countAt(position: number, ranges: Range[]): number | undefined {
 export function mistakesOfRuns(all: StatementRuns[]): { ran: number; mistakes: string[] } {
   const known = new Set(all.flatMap((runs) => Object.keys(runs)))
   const ran = new Set(all.flatMap((runs) => Object.keys(runs).filter((key) => runs[key])))
-  const isElsewhere = (key: string) => key.replace(/ \d+$/, '') in ELSEWHERE
+  const loaded = new Set([...known].map((key) => key.split(' ')[0]))
   const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
     .map((name) => join('src', name))
     .filter((file) => QUERIES.test(file))
-  const isKnown = (start: string) => [...known].some((key) => key.startsWith(`${start} `))
-  const missed = [...known].filter((key) => !ran.has(key) && !isElsewhere(key))
-  const needless = Object.keys(ELSEWHERE).filter(
-    (start) => ![...known].some((key) => key.startsWith(`${start} `) && !ran.has(key)),
-  )
   return {
     ran: ran.size,
     mistakes: [
-      ...files
-        .filter((file) => !isKnown(file))
-        .map((file) => `No test of the embedded database loads ${file}.`),
-      ...missed.toSorted().map((key) => `No test of the embedded database runs statement ${key}.`),
-      ...needless.map((start) => `ELSEWHERE in test/setup/statements.ts need not name ${start}.`),
+      ...files.filter((file) => !loaded.has(file)).map((file) => `No test loads ${file}.`),
+      ...[...known]
+        .filter((key) => !ran.has(key))
+        .toSorted()
+        .map((key) => `No test runs statement ${key}.`),
     ],
   }
 }

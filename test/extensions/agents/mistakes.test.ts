@@ -1,5 +1,3 @@
-// Runs on both databases: names are compared by statements of their own.
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Agent, connectAgent } from '#test/setup/agents.ts'
 import { openService } from '#test/setup/open-service.ts'

@@ -1,5 +1,3 @@
-// Runs on both databases: withdrawals and changes are listed by statements of their own.
-
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import { withdrawRelease } from '#src/catalog/removal-queries.ts'

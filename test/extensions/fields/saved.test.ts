@@ -1,4 +1,3 @@
-// Runs on both databases: no example of the document asks for these statements.
 import { expect, test } from 'vitest'
 import { collectionOf } from '#test/advice/polygons/ask.ts'
 import { call } from '#test/setup/calls.ts'

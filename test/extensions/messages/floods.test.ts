@@ -6,8 +6,6 @@ import { call } from '#test/setup/calls.ts'
 import { CHANNELS, createSender } from '#test/setup/gateway.ts'
 import { openService } from '#test/setup/open-service.ts'
 
-// Runs on both databases: its statements are written for both.
-
 const service = openService({ settings: CHANNELS })
 
 describe('messages by the hundred', () => {

@@ -4,8 +4,6 @@ import { call } from '#test/setup/calls.ts'
 import { CHANNELS, createSender } from '#test/setup/gateway.ts'
 import { openService } from '#test/setup/open-service.ts'
 
-// Runs on both databases: its statements are written for both.
-
 const service = openService({ settings: { ...CHANNELS, MESSAGES_A_DAY: '30' } })
 const newSender = (from?: string) => createSender(() => service.app, from)
 const get = (url: string) => call(service.app, `GET ${encodeURI(url)}`)

@@ -1,5 +1,3 @@
-// Runs on both databases: areas are found by statements of their own.
-
 import { sql } from 'kysely'
 import { describe, expect, test, vi } from 'vitest'
 import type { RegionStatistics } from '#src/advice/region-statistics.ts'

@@ -3,8 +3,6 @@ import { findAreaCode, findAreaShape } from '#src/extensions/packs/queries.ts'
 import { decodeMultiPolygon } from '#src/raster/tiles.ts'
 import { openService } from '#test/setup/open-service.ts'
 
-// Runs on both databases.
-
 const service = openService()
 
 test('an area is found by its code in any case, with its shape', async () => {

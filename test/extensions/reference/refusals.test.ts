@@ -1,4 +1,3 @@
-// Runs on both databases: reference data are changed by statements that no request sends.
 import { expect, test } from 'vitest'
 import { COUNTRIES, CROPS, listCountryEntries, listCropEntries } from '#src/catalog/reference-queries.ts'
 import { OperatorError } from '#src/errors.ts'

@@ -1,4 +1,3 @@
-// Runs on both databases: a load stores the statement, which answers read.
 import { execFileSync } from 'node:child_process'
 import { createPublicKey, verify } from 'node:crypto'
 import { appendFileSync } from 'node:fs'

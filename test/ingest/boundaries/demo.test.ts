@@ -1,4 +1,3 @@
-// Runs on both databases: approximate areas give way by statements that no request sends.
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { readSeats, seedAreas } from '#src/ingest/demo/seed.ts'

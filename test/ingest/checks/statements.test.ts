@@ -1,4 +1,3 @@
-// Runs on the embedded database alone: on a server the command line tries each statement of the checks.
 import { expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import type { CheckName } from '#src/catalog/release-checks.ts'

@@ -1,5 +1,5 @@
-import { readCoordinates, readGridCode } from '#src/extensions/places/spellings.ts'
 import { isInPack, type Pack } from '#src/extensions/packs/reading.ts'
+import { readCoordinates, readGridCode } from '#src/extensions/places/spellings.ts'
 import { nameKey, slipBetween } from '#src/lib/names.ts'
 import { round } from '#src/lib/round.ts'
 import type { FoundArea, FoundAreas } from '../../../api-types.ts'
