@@ -6,6 +6,7 @@ import { inject } from 'vitest'
 import { type Config, loadConfig } from '#src/config.ts'
 import { embeddedCluster, openCluster } from '#src/data/client.ts'
 import type { Cluster, Database } from '#src/data/database.ts'
+import { doublingPauses, retry } from '#src/lib/promises.ts'
 import { giveBackInstance, takeInstance } from './embedded-instances.ts'
 import { databaseUrl, executeOnServer } from './server.ts'
 import type { Template } from './templates.ts'
@@ -130,6 +131,11 @@ async function copyFolder(template: Template | 'new'): Promise<Copy> {
 
 let copies = 0
 
+const PAUSES = doublingPauses(100, 60_000)
+
+/** PostgreSQL waits five seconds for its own workers that look at the template: on a busy machine they take longer. */
+const isBeingVacuumed = (error: unknown) => (error as { code?: string }).code === '55006'
+
 /** The URL of the server that the tests use. */
 export function testServer(): string {
   return inject('templates').split('#')[0] as string
@@ -140,7 +146,7 @@ async function copyDatabase(template: Template | 'new'): Promise<Copy> {
   const prefix = inject('templates').split('#')[1]
   const name = `agro_test_${process.pid}_${Date.now()}_${copies++}`
   const like = template === 'new' ? '' : `template ${prefix}_${template}`
-  await executeOnServer(server, `create database ${name} ${like}`)
+  await retry(() => executeOnServer(server, `create database ${name} ${like}`), PAUSES, isBeingVacuumed)
   return {
     variable: { DATABASE_URL: databaseUrl(server, name), JWT_SECRET: randomBytes(32).toString('hex') },
     drop: () => executeOnServer(server, `drop database ${name} with (force)`),

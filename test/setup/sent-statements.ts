@@ -11,7 +11,7 @@ const CALL = /at (?:async )?(?:(?:\w+\.)*(\w+) (?:\[as \w+\] )?\()?[^\s(]*?[\\/]
 
 /** What sends statements for others. */
 const SENDERS =
-  /^src[\\/](?:data[\\/](?:pool|client|sql|replica-reads|cancellable|work-lock)|lib[\\/](?:retry|time-budget))\.ts$/
+  /^src[\\/](?:data[\\/](?:pool|client|sql|replica-reads|cancellable|work-lock)|lib[\\/](?:promises|time-budget))\.ts$/
 
 /** The embedded database has run these: its templates are made by them. */
 const MIGRATIONS = /^src[\\/]data[\\/]migrate\.ts$/
