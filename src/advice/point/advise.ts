@@ -65,7 +65,8 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory) {
   ): Promise<Members> | undefined {
     const { request, reply } = exchange
     const body = request.server.once(exchange, async () => {
-      const kept = await adviseAndKeep(exchange, question)
+      // With all members that were asked for: a repetition may ask for another format.
+      const kept = await adviseAndKeep(exchange, { ...question, format: JSON_ANSWER })
       reply.header('advisory-release', kept.releases.join(', '))
       return { ...kept.describe(), ...ignoredMember(request) }
     })

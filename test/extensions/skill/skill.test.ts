@@ -247,6 +247,15 @@ describe('once it is kept', () => {
       ),
     )
     expect([text?.status, text?.text]).toEqual([200, plain?.text])
+    const once = (sent?: Sent['headers']) =>
+      call(service.app, 'POST /advisory/yield/point', {
+        by: service.person,
+        payload,
+        headers: { 'idempotency-key': 'a text and its JSON', ...sent },
+      })
+    expect((await once(headers)).text).toBe(plain?.text)
+    // The repetition may ask for JSON, which has room for it.
+    expect((await once()).body.skill).toEqual(skill)
     // What is known of the skill changes: the address is none to cite.
     const cited = await ask('ETH-09', `release=${CODE}`)
     expect(cited.headers.link).toContain('cite-as')
