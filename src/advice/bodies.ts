@@ -89,7 +89,7 @@ export function refuseProvenance({ query, body, server }: FastifyRequest): void 
     const sent = isObject(body) && Object.hasOwn(body, name) ? body[name] : undefined
     const option = sent ?? (query as Record<string, unknown>)[name]
     if (option === true || option === 'true') {
-      throw ApiError.invalid(name, 'must be left out: pixels are told of one point alone')
+      throw ApiError.invalid(name, 'must be left out: only the answer for one point has it')
     }
   }
 }

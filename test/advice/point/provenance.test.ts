@@ -122,7 +122,7 @@ test.each([
   ['fertilizer/polygons?provenance=true', { admin: { country_code: 'eth', level: 1 } }],
 ])('where many pixels answer it is refused: %s', async (path, payload) => {
   const { status, body } = await call(service.app, `POST /advisory/${path}`, { by: service.person, payload })
-  const error = 'provenance must be left out: pixels are told of one point alone.'
+  const error = 'provenance must be left out: only the answer for one point has it.'
   expect([status, body.error]).toEqual([400, error])
 })
 

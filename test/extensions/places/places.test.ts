@@ -402,7 +402,7 @@ describe('an area', () => {
     const wrong = await get('/advisory', { place: 'Fiche', provenance: 'true' })
     expect([wrong.status, wrong.body.error]).toEqual([
       400,
-      'provenance must be left out: pixels are told of one point alone.',
+      'provenance must be left out: only the answer for one point has it.',
     ])
   })
 
