@@ -20,10 +20,10 @@ interface PixelMember extends MemberSchemas {
 /** Of a product at a point or in an area. */
 interface ProductMember extends MemberSchemas {
   of: 'products'
-  read(product: ProductDefinition, advice: Answered, exchange: Exchange): Promise<unknown>
+  read(product: ProductDefinition, advice: ProductAdvice, exchange: Exchange): Promise<unknown>
 }
 
-interface Answered {
+interface ProductAdvice {
   release: ReleaseLabels
   position: Position
 }
@@ -48,7 +48,7 @@ export interface Additions {
 export async function readMembers(
   asked: object,
   product: ProductDefinition,
-  advice: Answered,
+  advice: ProductAdvice,
   exchange: Exchange,
 ): Promise<Record<string, unknown>> {
   const { request } = exchange

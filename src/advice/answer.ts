@@ -37,7 +37,7 @@ export function answerFrom(
 }
 
 /** What a format needs to know of a question. */
-export interface AnswerWish {
+export interface AnswerContext {
   products: readonly ProductDefinition[]
   asked: Omit<PointRequest, 'lat' | 'lng'>
   /** Whether a text says which place answers: the request has named an area, perhaps with an error. */
@@ -60,7 +60,7 @@ export interface AnswerFormat {
   /** What becomes of the members that a request asks for. */
   members: 'written' | 'left out' | 'refused'
   /** Writes an answer, or the reason for none; undefined for an error that stays JSON. */
-  write(answer: Answer | Error, wish: AnswerWish, exchange: Exchange): WrittenAnswer | undefined
+  write(answer: Answer | Error, context: AnswerContext, exchange: Exchange): WrittenAnswer | undefined
 }
 
 /** A format of an extension. */
@@ -84,11 +84,11 @@ const CSV_ANSWER: AnswerFormat = {
 }
 
 /**
- * The format of an answer that `format` names, or else `Accept`. The parameters of formats leave the question.
+ * Takes the format of an answer out of a question: the one that `format` names, or else `Accept`. Its parameters leave, too.
  *
  * @throws {ApiError} INVALID_PARAMETERS for a member that the format has no columns for
  */
-export function chooseFormat(
+export function takeFormat(
   request: FastifyRequest,
   asked: Partial<PointRequest>,
   named?: string,
@@ -111,11 +111,11 @@ export function chooseFormat(
 export function sendAnswer(
   exchange: Exchange,
   format: AnswerFormat,
-  wish: AnswerWish,
+  context: AnswerContext,
   answer: Answer | Error,
 ): FastifyReply {
   const { request, reply } = exchange
-  const written = format.write(answer, wish, exchange)
+  const written = format.write(answer, context, exchange)
   nameVaried(exchange, written)
   if (answer instanceof Error) {
     if (!written) return reply.send(answer)
@@ -128,7 +128,7 @@ export function sendAnswer(
   if (releases.length > 0) reply.header('advisory-release', releases.join(', '))
   const parts = language ? [language, text] : [text]
   if (mayBeShared(exchange) && allowCaching(exchange, entityTag(...parts))) return reply.code(304).send()
-  if (wish.link) reply.header('link', wish.link)
+  if (context.link) reply.header('link', context.link)
   return sendText(reply, written as WrittenAnswer)
 }
 

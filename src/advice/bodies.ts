@@ -83,7 +83,7 @@ export interface Validator {
 }
 
 /** @throws {ApiError} INVALID_PARAMETERS for members of pixels, where many answer */
-export function refuseProvenance({ query, body, server }: FastifyRequest): void {
+export function refusePixelMembers({ query, body, server }: FastifyRequest): void {
   for (const { name, of } of server.additions.members) {
     if (of !== 'pixels') continue
     const sent = isObject(body) && Object.hasOwn(body, name) ? body[name] : undefined

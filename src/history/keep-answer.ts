@@ -30,7 +30,7 @@ const FULL = { account: 'full', service: 'service-full' } as const
  * Keeps an answer in the history of its caller: not without a token or the scope `history`, nor with
  * `Prefer: history=none`, which the answer repeats.
  *
- * @param describe makes the record, only where it is kept
+ * @param makeRecord called only where it is kept
  * @param share of the time left
  * @returns the member with its id; undefined where it is not kept, which a header says of a full history
  * @throws {ApiError} as {@link RecordAdvisory}
@@ -38,7 +38,7 @@ const FULL = { account: 'full', service: 'service-full' } as const
 export async function keepAnswer(
   exchange: Exchange,
   record: RecordAdvisory,
-  describe: () => Omit<AdvisoryRecord, 'userId'>,
+  makeRecord: () => Omit<AdvisoryRecord, 'userId'>,
   share?: number,
 ): Promise<{ history_id: string } | undefined> {
   const { request, reply } = exchange
@@ -48,8 +48,8 @@ export async function keepAnswer(
     setApplied(reply, 'history=none')
     return undefined
   }
-  const kept = await exchange.wait(() => record({ userId: user.id, ...describe() }), share)
-  if (typeof kept === 'string') return { history_id: kept }
-  reply.header('advisory-history', FULL[kept.full])
+  const stored = await exchange.wait(() => record({ userId: user.id, ...makeRecord() }), share)
+  if (typeof stored === 'string') return { history_id: stored }
+  reply.header('advisory-history', FULL[stored.full])
   return undefined
 }

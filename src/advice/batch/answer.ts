@@ -194,7 +194,7 @@ function refuseUnknown(columns: string[] | undefined, names: readonly string[]):
   }
 }
 
-/** Points of a slice, which takes some milliseconds. Other requests have their turn between two slices. */
+/** Points of a slice, which takes some milliseconds. Other requests go on between two slices. */
 export const SLICE = { plain: 500, withQuantities: 50 } as const
 
 /** Points that are read between two pauses: their lines may be long, or no JSON. */

@@ -35,7 +35,7 @@ import type { Lookup, Reasons } from '#src/lookup/lookup.ts'
 import { withReleaseNamed } from '#src/lookup/pinned-request.ts'
 import { listReleaseCodes } from '#src/lookup/places.ts'
 import { refuseFormer } from '../additions.ts'
-import { mediaTypeOfBody, readLongBodies, refuseProvenance, type Validator } from '../bodies.ts'
+import { mediaTypeOfBody, readLongBodies, refusePixelMembers, type Validator } from '../bodies.ts'
 import type { QuantityRules } from '../quantities/compute.ts'
 import { type FieldArea, numberIn, type QuantityPlan, readFieldArea } from '../quantities/plan.ts'
 import type { ReadRules } from '../quantities/rules.ts'
@@ -201,7 +201,7 @@ export async function batchRoutes(app: App, options: BatchOptions): Promise<void
         takeBatch(request)
         refuseFormer(request)
         note(request)
-        refuseProvenance(request)
+        refusePixelMembers(request)
         merge(request)
       },
       handler: ({ exchange }: Call) =>

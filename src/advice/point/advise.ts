@@ -19,10 +19,10 @@ import {
   type Answer,
   type AnswerFormat,
   answerFrom,
-  chooseFormat,
   JSON_ANSWER,
   type Members,
   sendAnswer,
+  takeFormat,
 } from '../answer.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
 import { createAnswer, type PointAnswer, type ProductOutcome, type Topic } from './answer.ts'
@@ -66,9 +66,9 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory) {
     const { request, reply } = exchange
     const body = request.server.once(exchange, async () => {
       // With all members that were asked for: a repetition may ask for another format.
-      const kept = await adviseAndKeep(exchange, { ...question, format: JSON_ANSWER })
-      reply.header('advisory-release', kept.releases.join(', '))
-      return { ...kept.describe(), ...ignoredMember(request) }
+      const answer = await adviseAndKeep(exchange, { ...question, format: JSON_ANSWER })
+      reply.header('advisory-release', answer.releases.join(', '))
+      return { ...answer.describe(), ...ignoredMember(request) }
     })
     if (question.format === JSON_ANSWER) return body
     body.then((found) => send(answerFrom(found)), send)
@@ -90,12 +90,12 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory) {
     post:
       (topic: Topic) =>
       ({ exchange, body }: FastifyRequest<{ Body: PointRequest }>) =>
-        respond(exchange, { topic, point: body, format: chooseFormat(exchange.request, body) }),
+        respond(exchange, { topic, point: body, format: takeFormat(exchange.request, body) }),
     get:
       (topic: Topic) =>
       ({ exchange, query }: FastifyRequest<{ Querystring: PointRequest & { format?: string } }>) => {
         const { format, ...point } = query
-        return respond(exchange, { topic, point, format: chooseFormat(exchange.request, point, format) })
+        return respond(exchange, { topic, point, format: takeFormat(exchange.request, point, format) })
       },
   }
 }
@@ -145,7 +145,7 @@ async function advise(lookup: Lookup, exchange: Exchange, question: PointQuestio
   }
   const isTimed = prefers(request, 'server-timing')
   const started = performance.now()
-  await findRelease(lookup, exchange, question)
+  await completeQuestion(lookup, exchange, question)
   if (isTimed) await exchange.wait(lookup.current)
   const released = performance.now()
   const answer = await answerPoint(lookup, topic, point, exchange)
@@ -155,7 +155,7 @@ async function advise(lookup: Lookup, exchange: Exchange, question: PointQuestio
 }
 
 /** Fills in the members of the release that a question names, or of its place. @throws {ApiError} for a wrong release */
-async function findRelease(
+async function completeQuestion(
   lookup: Lookup,
   exchange: Exchange,
   { topic: { products, hasSections }, point }: PointQuestion,
@@ -242,7 +242,7 @@ async function keep(
   { topic, point }: PointQuestion,
   answer: PointAnswer,
 ): Promise<PointAnswer> {
-  const describe = () => {
+  const makeRecord = () => {
     const [first] = topic.products as [ProductDefinition]
     const seasonal = topic.products.some((product) => product.seasonal)
     const { country_source: _, ...request } = point as PointRequest & LocatableRequest
@@ -255,8 +255,8 @@ async function keep(
     }
   }
   try {
-    const kept = await keepAnswer(exchange, record, describe, SHARE_OF_EXTRAS)
-    return kept ? answer.withMembers(kept) : answer
+    const item = await keepAnswer(exchange, record, makeRecord, SHARE_OF_EXTRAS)
+    return item ? answer.withMembers(item) : answer
   } catch (error) {
     exchange.app.logFailure(error, 'an answer was not kept in the history', exchange.request.log)
     return answer
@@ -270,14 +270,9 @@ function sendPoint(exchange: Exchange, question: PointQuestion, found: Answer | 
   if (!(answer instanceof Error) && (place || request.ignored !== null)) {
     answer = answer.withMembers({ ...(place && { place }), ...ignoredMember(request) })
   }
-  const { products } = topic
   const link = citeLink(request, point)
-  return sendAnswer(
-    exchange,
-    format,
-    { products, asked: point, keepsName: place !== undefined, link },
-    answer,
-  )
+  const context = { products: topic.products, asked: point, keepsName: place !== undefined, link }
+  return sendAnswer(exchange, format, context, answer)
 }
 
 /** The link of the answer to itself, if it names a release: a relative one, so that caches may store it. */

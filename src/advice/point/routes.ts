@@ -140,7 +140,7 @@ function commonParts({ needsCrop, response }: PointEndpoint, { formats }: Answer
 
 function postRoute(endpoint: PointEndpoint, additions: AnswerOptions) {
   const { path, name, request, summary, description } = endpoint
-  const note = noteIgnored(request, additions)
+  const note = pointNoter(request, additions)
   const { errors, success, config, operation } = commonParts(endpoint, additions)
   return {
     method: 'POST',
@@ -164,7 +164,7 @@ function postRoute(endpoint: PointEndpoint, additions: AnswerOptions) {
 
 function getRoute(endpoint: PointEndpoint, additions: AnswerOptions) {
   const { path, name, query, summary, hasSections } = endpoint
-  const note = noteIgnored(query, additions)
+  const note = pointNoter(query, additions)
   const { errors, success, config, operation } = commonParts(endpoint, additions)
   const table = !hasSections && { 'text/csv': { schema: ref(PointAnswerTable) } }
   return {
@@ -212,7 +212,7 @@ function refusePlace({ query, body }: FastifyRequest, path: string): void {
   throw new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'place', message }])
 }
 
-/** Notes parameters that no endpoint for points has: one body may serve all of them. */
-function noteIgnored(request: TObject, all: AnswerOptions) {
+/** Makes a hook that notes parameters that no endpoint for points has: one body may serve all of them. */
+function pointNoter(request: TObject, all: AnswerOptions) {
   return ignoredNoter(Object.keys({ ...all.request.properties, ...request.properties }))
 }

@@ -31,7 +31,7 @@ import {
   readCountryCode,
   readDistributionOptions,
   readFeatureName,
-  refuseProvenance,
+  refusePixelMembers,
   refuseUnlessOne,
 } from '../bodies.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
@@ -155,7 +155,7 @@ function polygonRoute(
       const members = await readMembers(body, product, advice, exchange)
       const answer = { ...makeRegionAnswer(product, asked, advice, rules), ...members }
       const { countryCode, cropCode } = readSeries(product, asked)
-      const entry = () => ({
+      const makeRecord = () => ({
         kind: 'polygon' as const,
         product: code,
         countryCode,
@@ -165,7 +165,7 @@ function polygonRoute(
         answer,
       })
       await exchange.nextSlice()
-      return { ...answer, ...(await keepAnswer(exchange, record, entry)), ...ignoredMember(request) }
+      return { ...answer, ...(await keepAnswer(exchange, record, makeRecord)), ...ignoredMember(request) }
     },
   } as const
 }
@@ -175,7 +175,7 @@ function readPolygonBody(app: App, schema: TObject) {
   const merge = queryMerger(schema)
   const note = polygonNoter(app, [...polygonParameters(app.additions), ...Object.keys(schema.properties)])
   return async (request: FastifyRequest): Promise<void> => {
-    refuseProvenance(request)
+    refusePixelMembers(request)
     const whole = isPolygonItself(request)
     if (whole) request.body = { geometry: withType(request.body as object) }
     note(request)

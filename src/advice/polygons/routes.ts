@@ -22,7 +22,7 @@ import {
   JSON_TYPE,
   polygonNoter,
   readLongBodies,
-  refuseProvenance,
+  refusePixelMembers,
 } from '../bodies.ts'
 import { answerMany, documentPolygons, type ManyExchange, type ManyOptions } from './answer.ts'
 
@@ -115,7 +115,7 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
       config: { scope: 'advisory', longBody: true, takesOwnPermit: true, preferences: ['handling=strict'] },
       schema: documentOperation(schemas, options.forms, members),
       preValidation: async (request) => {
-        refuseProvenance(request)
+        refusePixelMembers(request)
         if (isPolygonItself(request)) request.body = { polygons: request.body }
         note(request)
         merge(request)

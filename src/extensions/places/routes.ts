@@ -5,8 +5,8 @@ import { ref } from '#schemas/common.ts'
 import { type PointRequest, toQuerySchema } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#schemas/products/define.ts'
 import { formerRefusal } from '#src/advice/additions.ts'
-import { type Answer, answerFrom, chooseFormat, sendAnswer } from '#src/advice/answer.ts'
-import { refuseProvenance } from '#src/advice/bodies.ts'
+import { type Answer, answerFrom, sendAnswer, takeFormat } from '#src/advice/answer.ts'
+import { refusePixelMembers } from '#src/advice/bodies.ts'
 import { createPointHandlers, type PointHandlers } from '#src/advice/point/advise.ts'
 import type { Topic } from '#src/advice/point/answer.ts'
 import { documentErrors, documentTexts } from '#src/advice/point/documents.ts'
@@ -168,8 +168,8 @@ async function answerPlace(parts: Parts, exchange: Exchange<Call>): Promise<void
   const { topic, places, options } = parts
   const { request } = exchange
   const { format: named, place: text, level, ...asked } = request.query
-  const format = chooseFormat(request, asked, named)
-  const wish = { products: topic.products, asked, keepsName: true }
+  const format = takeFormat(request, asked, named)
+  const context = { products: topic.products, asked, keepsName: true }
   try {
     const place = await places.findPlace(text, { country_code: asked.country_code, level }, exchange)
     const described = describePlace(text, place)
@@ -180,10 +180,10 @@ async function answerPlace(parts: Parts, exchange: Exchange<Call>): Promise<void
     } else {
       const answer = await adviseOnPlace(parts, place, asked, exchange)
       const members = { place: described, ...ignoredMember(request) }
-      sendAnswer(exchange, format, wish, answer.withMembers(members))
+      sendAnswer(exchange, format, context, answer.withMembers(members))
     }
   } catch (error) {
-    sendAnswer(exchange, format, wish, error as Error)
+    sendAnswer(exchange, format, context, error as Error)
   }
 }
 
@@ -193,7 +193,7 @@ async function adviseOnPlace(
   asked: Omit<PointRequest, 'lat' | 'lng'>,
   exchange: Exchange,
 ): Promise<Answer> {
-  refuseProvenance(exchange.request)
+  refusePixelMembers(exchange.request)
   const where = place.kind === 'area' ? place.area : createOutline(place.polygons)
   const name = asked.name ?? (place.kind === 'field' ? place.name : undefined)
   const country = place.kind === 'area' ? { country_code: place.area.countryCode } : {}

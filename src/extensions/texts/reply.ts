@@ -1,4 +1,4 @@
-import type { Answer, AnswerText, AnswerWish, WrittenAnswer } from '#src/advice/answer.ts'
+import type { Answer, AnswerContext, AnswerText, WrittenAnswer } from '#src/advice/answer.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { UnknownPlace } from '#src/extensions/places/place.ts'
 import type { App } from '#src/http/app.ts'
@@ -19,7 +19,7 @@ export function createTextFormat({ log }: App): AnswerText {
 /** The reason for no value is a text too, with its status in JSON; other errors stay JSON, for the program. */
 function writeText(
   answer: Answer | Error,
-  { products, asked, keepsName = false }: AnswerWish,
+  { products, asked, keepsName = false }: AnswerContext,
   { request }: Exchange,
 ): WrittenAnswer | undefined {
   const { max_segments: maxSegments = 1 } = asked
