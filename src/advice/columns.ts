@@ -36,13 +36,13 @@ export function joinColumns<Found>(
     sources.flatMap(({ release }) => (release ? [[release.code, columnsOf(release)] as const] : [])),
   )
   const names = [...new Set([...own.values()].flatMap((columns) => columns.names))]
-  const places = new Map(
+  const indexes = new Map(
     [...own].map(([code, columns]) => [code, names.map((name) => columns.names.lastIndexOf(name))]),
   )
   /** In the order of the names. @param found null for no values */
   function listCells({ code = '' }: Partial<ReleaseLabels> = {}, found: Found | null): Cell[] {
     const cells = found === null ? [] : (own.get(code)?.cellsOf(found) ?? [])
-    return (places.get(code) ?? names.map(() => -1)).map((place) => cells[place] ?? null)
+    return (indexes.get(code) ?? names.map(() => -1)).map((index) => cells[index] ?? null)
   }
   const readCells = (release: ReleaseLabels | undefined, found: Found | null) =>
     nameCells({ names, cellsOf: () => listCells(release, found) }, found)

@@ -83,7 +83,7 @@ export async function requireDeletable(trx: Trx, code: string, force: boolean): 
 }
 
 /** Undoes the deletion of a release that is to stay. */
-class Kept extends OperatorError {}
+class NotPrunable extends OperatorError {}
 
 /** The releases beyond the newest unpublished ones of their series. Real and synthetic ones count for themselves. */
 export async function listPrunable(db: Db, keep: number): Promise<string[]> {
@@ -119,13 +119,13 @@ export async function pruneRelease(
     await inTransaction(db, (trx) => {
       const permit = async () => {
         if ((await listPrunable(trx, keep)).includes(code)) return requireDeletable(trx, code, false)
-        throw new Kept(`${code} is not to be pruned any more.`)
+        throw new NotPrunable(`${code} is not to be pruned any more.`)
       }
       return deleteWherePermitted(trx, permit, deleted)
     })
     return true
   } catch (error) {
-    if (error instanceof Kept) return false
+    if (error instanceof NotPrunable) return false
     throw error
   }
 }

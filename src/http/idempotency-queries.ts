@@ -8,7 +8,7 @@ export interface Attempt {
 }
 
 /** A repetition gets the answer of the first attempt for so long. */
-const KEPT = sql.lit('1 day')
+const STORED_FOR = sql.lit('1 day')
 
 /** The newest records of an account stay. Answers have some kilobytes. */
 const RECORDS_PER_USER = 10_000
@@ -29,7 +29,7 @@ async function beginAttempt(
     set user_id = excluded.user_id, attempt = excluded.attempt, begun_at = now(), answer = null
     where record.begun_at < now() - case
       when record.answer is null then make_interval(secs => ${leaseSeconds}::float8)
-      else interval ${KEPT}
+      else interval ${STORED_FOR}
     end
     returning id`.execute(db)
   return rows.length > 0
@@ -98,7 +98,7 @@ export function createIdempotencyRecords(db: Db, leaseSeconds: number, excessLef
       await db.deleteFrom('idempotency_record').where('id', '=', id).where('attempt', '=', attempt).execute()
     },
     async deleteExpired(): Promise<void> {
-      await sql`delete from idempotency_record where begun_at < now() - interval ${KEPT}`.execute(db)
+      await sql`delete from idempotency_record where begun_at < now() - interval ${STORED_FOR}`.execute(db)
     },
   }
 }

@@ -122,8 +122,8 @@ function pickBands({ layers }: Layered, condition: string | null): ReadonlySet<n
 
 /** The numbers of the layers that a choice leaves, by their bands: the others are `none`. */
 export function narrow<Of>(release: Layered, { condition }: Choice, bands: readonly Of[], none: Of): Of[] {
-  const kept = pickBands(release, condition)
-  return bands.map((found, band) => (band < release.layers.length && !kept.has(band) ? none : found))
+  const answering = pickBands(release, condition)
+  return bands.map((found, band) => (band < release.layers.length && !answering.has(band) ? none : found))
 }
 
 /** The members of an answer about the condition: where it is from, and the question where it is a guess. */

@@ -119,12 +119,12 @@ function createTileLoader(store: TileStore, cache: TileCache, concurrency: numbe
 
   return {
     /** Concurrent requests share one query. @throws {ReplacedMeanwhile} where the coverage was deleted */
-    async read(coverage: NumberedCoverage, place: PixelIndex): Promise<StoredPixels> {
-      const { key } = place
+    async read(coverage: NumberedCoverage, pixel: PixelIndex): Promise<StoredPixels> {
+      const { key } = pixel
       const bytes = requireExisting(await askTile(locateTile(coverage, key)))
       // The first of concurrent requests has stored it.
       const tile = cache.peek(key) ?? cache.set(key, bytes.length === 0 ? null : interleave(bytes))
-      return pixelIn(tile, place)
+      return pixelIn(tile, pixel)
     },
     state: askTile.state,
   }
@@ -184,7 +184,7 @@ export function createPixelReader(
   /** Whether a pixel in memory needs no database. */
   const isFoundHere = (coverage: NumberedCoverage) => cacheBytes > 0 && coverage.srid === WGS84
 
-  async function placeOn(coverage: NumberedCoverage, position: Position): Promise<PixelIndex | null> {
+  async function locatePixel(coverage: NumberedCoverage, position: Position): Promise<PixelIndex | null> {
     if (coverage.srid === WGS84) return findPixel(coverage, position)
     const cell = requireExisting(await askCells({ coverageId: coverage.id, ...position }))
     return cell ? makePixelIndex(coverage, cell.column, cell.row) : null
@@ -194,19 +194,19 @@ export function createPixelReader(
     /** Undefined for a miss. */
     fromMemory(coverage: NumberedCoverage, position: Position): StoredPixels | undefined {
       if (!isFoundHere(coverage)) return undefined
-      const place = findPixel(coverage, position)
-      if (place === null) return NOTHING
-      const tile = cache.get(place.key)
-      return tile && pixelIn(tile, place)
+      const pixel = findPixel(coverage, position)
+      if (pixel === null) return NOTHING
+      const tile = cache.get(pixel.key)
+      return tile && pixelIn(tile, pixel)
     },
     /** @throws {ReplacedMeanwhile} where the coverage was deleted */
     async read(coverage: NumberedCoverage, position: Position): Promise<StoredPixels> {
       if (coverage.store === 'postgis' && !isFoundHere(coverage))
         return requireExisting(await askPixels({ coverageId: coverage.id, ...position }))
-      const place = await placeOn(coverage, position)
-      if (place === null) return NOTHING
-      const tile = cache.get(place.key)
-      return tile ? pixelIn(tile, place) : requireStore(loaders, coverage.store).read(coverage, place)
+      const pixel = await locatePixel(coverage, position)
+      if (pixel === null) return NOTHING
+      const tile = cache.get(pixel.key)
+      return tile ? pixelIn(tile, pixel) : requireStore(loaders, coverage.store).read(coverage, pixel)
     },
     state: () => ({
       cache: cache.state(),

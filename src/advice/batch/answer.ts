@@ -276,17 +276,17 @@ export function adviseBatch(
 /** The values at positions; null for none. */
 async function findValues(lookup: Lookup, sources: SourceRelease[], positions: ConditionedPosition[]) {
   const values: (LayerValues | null)[] = positions.map(() => null)
-  const isKnown = (release: PublishedRelease, place: number) =>
-    !conditionError(release, positions[place]?.condition)
+  const isKnown = (release: PublishedRelease, index: number) =>
+    !conditionError(release, positions[index]?.condition)
   const fill = async (source: SourceRelease) => {
     const { release } = source
     if (!release) return
-    const places = [...positions.keys()].filter(
-      (place) => sources[place] === source && isKnown(release, place),
+    const indexes = [...positions.keys()].filter(
+      (index) => sources[index] === source && isKnown(release, index),
     )
-    const own = places.map((place) => positions[place] as ConditionedPosition)
-    const found = await lookup.valuesAt(release, own)
-    for (const [index, place] of places.entries()) values[place] = found[index] as LayerValues | null
+    const own = indexes.map((index) => positions[index] as ConditionedPosition)
+    const found = (await lookup.valuesAt(release, own)).values()
+    for (const index of indexes) values[index] = found.next().value as LayerValues | null
   }
   await Promise.all([...new Set(sources)].map(fill))
   return values

@@ -185,8 +185,8 @@ function pointsOfTable(header: string[], records: string[][], delimiter: string)
   const twice = columns.find((name, index) => name && columns.indexOf(name) !== index)
   if (twice) throw new ApiError('MALFORMED_BODY', `The first line names more than one column for ${twice}.`)
 
-  const places = new Map<string, number>(titles.map((title, index) => [title, index]))
-  for (const [index, name] of columns.entries()) if (name) places.set(name, index)
+  const indexes = new Map<string, number>(titles.map((title, index) => [title, index]))
+  for (const [index, name] of columns.entries()) if (name) indexes.set(name, index)
 
   return {
     count: records.length,
@@ -210,7 +210,7 @@ function pointsOfTable(header: string[], records: string[][], delimiter: string)
     // Empty cells count as left out.
     membersOf(index, names) {
       const record = records[index] as string[]
-      return names.map((name) => record[places.get(name) ?? record.length] || undefined)
+      return names.map((name) => record[indexes.get(name) ?? record.length] || undefined)
     },
     roundedNumbers: async () => new Set(),
   }
@@ -315,9 +315,9 @@ export function readPoint(
   if (isObject(sent) && isPlainPoint(sent) && !missing) return sent as BatchPoint
   const error = findError(sent, validate) ?? missing
   if (error) return new RefusedPoint(error, points.membersOf(index, ['id', ...LABELS]))
-  const { id, name, condition, ...place } = sent as Record<string, unknown>
+  const { id, name, condition, ...position } = sent as Record<string, unknown>
   const labels = { id: id ?? undefined, name: name ?? undefined, condition: condition ?? undefined }
-  return { ...place, ...labels } as BatchPoint
+  return { ...position, ...labels } as BatchPoint
 }
 
 function findError(sent: unknown, validate: Validator): ApiError | undefined {
