@@ -92,7 +92,7 @@ Exit codes:
   ${EXIT.usage}    the command was called wrongly
   ${EXIT.unexpected}   an unexpected error, a mistake of ours
   ${EXIT.interrupted}  ended by Ctrl-C, once what it had begun is undone
-Those of \`agro doctor\` are its own.`,
+A command with codes of its own says so in its help.`,
     )
 }
 

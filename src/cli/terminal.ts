@@ -5,7 +5,7 @@ import { OperatorError } from '#src/errors.ts'
 import { decodeFile } from '#src/ingest/other-formats.ts'
 import { spanText } from './table.ts'
 
-/** `agro doctor` has codes of its own. */
+/** Some commands have codes of their own, such as those for monitoring. */
 export const EXIT = {
   done: 0,
   /** The operator can repair it. */
