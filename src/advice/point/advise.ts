@@ -46,33 +46,28 @@ export type PointHandlers = ReturnType<typeof createPointHandlers>
 
 /** Makes the handlers of points. */
 export function createPointHandlers(lookup: Lookup, record: RecordAdvisory) {
-  /** Answers by `reply`; but the body of JSON with an Idempotency-Key is what it returns, as the key stores it. */
-  function respond(exchange: Exchange, question: PointQuestion): Promise<Members> | undefined {
+  /** Answers by `reply`, at the end of a slice of computing. */
+  function respond(exchange: Exchange, question: PointQuestion): void {
     const { request, reply } = exchange
     const send = (found: Answer | Error) => sendAtEnd(reply, () => sendPoint(exchange, question, found))
-    if (isIdempotent(request)) return respondOnce(exchange, question, send)
+    if (isIdempotent(request)) {
+      adviseOnce(exchange, question).then(send, send)
+      return
+    }
     const found = asksForValuesAlone(request, question) ? answerFromMemory(lookup, question) : undefined
     if (found instanceof ApiError || (found && request.user === null)) send(found)
     else adviseAndKeep(exchange, question, found).then(send, send)
-    return undefined
   }
 
-  /** Answers a repetition with the answer that is stored with its key. */
-  function respondOnce(
-    exchange: Exchange,
-    question: PointQuestion,
-    send: (found: Answer | Error) => void,
-  ): Promise<Members> | undefined {
-    const { request, reply } = exchange
-    const body = request.server.once(exchange, async () => {
+  /** The answer that is stored with a key, or that is then stored. */
+  async function adviseOnce(exchange: Exchange, question: PointQuestion): Promise<Answer> {
+    const body = await exchange.app.once(exchange, async () => {
       // With all members that were asked for: a repetition may ask for another format.
       const answer = await adviseAndKeep(exchange, { ...question, format: JSON_ANSWER })
-      reply.header('advisory-release', answer.releases.join(', '))
-      return { ...answer.describe(), ...ignoredMember(request) }
+      exchange.reply.header('advisory-release', answer.releases.join(', '))
+      return JSON.parse(answer.writeJson()) as Members
     })
-    if (question.format === JSON_ANSWER) return body
-    body.then((found) => send(answerFrom(found)), send)
-    return undefined
+    return answerFrom(body)
   }
 
   /** @param found what memory has already given */

@@ -76,6 +76,24 @@ describe('everything for a point', () => {
   })
 })
 
+test('an answer has the same bytes with a key and without, when it is repeated, and in the history', async () => {
+  const ask = (path: string, sent: Sent) =>
+    call(service.app, `POST /advisory/${path}`, {
+      payload: { lat: -1.95, lng: 30.06, country_code: 'RWA', crop: 'potato', unknown: 1 },
+      ...sent,
+    })
+  for (const path of ['point', ...PRODUCTS.map((product) => `${product}/point`)]) {
+    const by = service.person
+    const keyed = { by, headers: { 'idempotency-key': `bytes ${path}` } }
+    const [alone, first, again] = [await ask(path, {}), await ask(path, keyed), await ask(path, keyed)]
+    const id = first.body.history_id
+    expect(first.text).toBe(alone.text.replace(/(?=,"ignored":)/, `,"history_id":"${id}"`))
+    expect(again.text).toBe(first.text)
+    const { text } = await call(service.app, `GET /history/${id}`, { by })
+    expect(text).toContain(alone.text.replace(/,"ignored":.*/, ''))
+  }
+})
+
 describe('a budget for inputs of two products with prices', () => {
   const [FERTILIZER, ISFM] = ['fertilizer', 'isfm'].map((one) => `synthetic-${one}-eth-wheat-2026-07-v1`)
   const PRICES = { currency: 'ETB', per_kg: { Urea: 45, DAP: 52.5, Compost: 4.5 } }
