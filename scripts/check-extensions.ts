@@ -1,7 +1,8 @@
 /**
- * Deletes each extension in a scratch copy, with those that need it, and runs what has to go on without: types, lint, the
+ * Deletes extensions in a scratch copy, with those that need them, and runs what has to go on without: types, lint, the
  * architecture, and unit tests: those of the making of the document and of links, and all that reach the list of extensions or
- * read settings. Names choose some: `npm run check-extensions -- packs`.
+ * read settings. Sets of extensions are deleted together, so that of every two each is once gone while the other is there.
+ * Names choose some, each deleted by itself: `npm run check-extensions -- packs`.
  */
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -10,6 +11,8 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { EXTENSIONS } from '#src/extensions/index.ts'
+import { withDependents } from '#test/setup/dependents.ts'
+import { createRandom } from '#test/setup/random.ts'
 import { findTestFiles } from '#test/setup/test-files.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -26,10 +29,27 @@ const placesOf = (name: string): string[] => [
   `docs/guide/${name}.md`,
 ]
 
-/** An extension, and all that cannot be without it. */
-function withDependents(name: string): string[] {
-  const dependents = EXTENSIONS.filter(({ needs = [] }) => needs.includes(name))
-  return [...new Set([name, ...dependents.flatMap((one) => withDependents(one.name))])]
+/** How many sets are drawn for each that is tried. */
+const DRAWS = 1000
+
+/** Sets to delete, in which each extension is gone at least once while any other is there that does not need it. */
+function drawSets(): string[][] {
+  const names = EXTENSIONS.map(({ name }) => name)
+  const draw = createRandom(1)
+  const sets: string[][] = []
+  let pairs = names.flatMap((gone) =>
+    names.filter((name) => !withDependents(gone).includes(name)).map((there) => [gone, there] as const),
+  )
+  while (pairs.length > 0) {
+    const drawn = Array.from({ length: DRAWS }, () => {
+      const set = new Set(names.filter(() => draw() < 1 / 3).flatMap(withDependents))
+      return { set, left: pairs.filter(([gone, there]) => !set.has(gone) || set.has(there)) }
+    })
+    const best = drawn.reduce((one, other) => (other.left.length < one.left.length ? other : one))
+    pairs = best.left
+    sets.push([...best.set])
+  }
+  return sets
 }
 
 /** The list without the lines of some extensions. */
@@ -71,6 +91,9 @@ async function findTests(): Promise<string[]> {
   return tests
 }
 
+/** A test of the architecture: what several extensions share has fewer that load it here. */
+const OF_THE_WHOLE = 'each file is loaded by another'
+
 interface Copy {
   folder: string
   run(command: string, ...parameters: string[]): Promise<unknown>
@@ -90,9 +113,12 @@ async function copyProject(): Promise<Copy> {
   }
 }
 
-/** The output of the first command that fails without an extension; undefined where all goes on. */
-async function tryWithout(name: string, { folder, run }: Copy, tests: string[]): Promise<string | undefined> {
-  const names = withDependents(name)
+/** The output of the first command that fails without extensions; undefined where all goes on. */
+async function tryWithout(
+  names: string[],
+  { folder, run }: Copy,
+  tests: string[],
+): Promise<string | undefined> {
   const list = await readFile(join(folder, LIST), 'utf8')
   const gone = names.flatMap(placesOf).filter((path) => existsSync(join(folder, path)))
   await writeFile(join(folder, LIST), withoutLines(list, names))
@@ -111,7 +137,8 @@ async function tryWithout(name: string, { folder, run }: Copy, tests: string[]):
       '--experimental.fsModuleCache',
       `--experimental.fsModuleCachePath=${join(folder, 'modules')}`,
     ]
-    await run('vitest', 'run', '--project', 'unit', '--maxWorkers', '1', ...modules, ...left)
+    const others = ['--testNamePattern', `^(?!.*${OF_THE_WHOLE})`]
+    await run('vitest', 'run', '--project', 'unit', '--maxWorkers', '1', ...others, ...modules, ...left)
     return undefined
   } catch (error) {
     const {
@@ -127,20 +154,16 @@ async function tryWithout(name: string, { folder, run }: Copy, tests: string[]):
 }
 
 const named = process.argv.slice(2)
-const waiting = EXTENSIONS.map(({ name }) => name).filter(
-  (name) => named.length === 0 || named.includes(name),
-)
+const waiting = named.length > 0 ? named.map(withDependents) : drawSets()
 const tests = await findTests()
 
 async function work(): Promise<void> {
   const copy = await copyProject()
-  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+  for (let names = waiting.shift(); names !== undefined; names = waiting.shift()) {
     const began = performance.now()
-    const failure = await tryWithout(name, copy, tests)
+    const failure = await tryWithout(names, copy, tests)
     const seconds = ((performance.now() - began) / 1000).toFixed(0)
-    console.log(
-      `${failure === undefined ? 'goes on' : 'FAILS'} without ${withDependents(name).join(', ')} (${seconds} s)`,
-    )
+    console.log(`${failure === undefined ? 'goes on' : 'FAILS'} without ${names.join(', ')} (${seconds} s)`)
     if (failure === undefined) continue
     console.log(failure)
     process.exitCode = 1
@@ -148,4 +171,4 @@ async function work(): Promise<void> {
   await rm(copy.folder, { recursive: true })
 }
 
-await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work))
+await Promise.all(Array.from({ length: Math.min(2, availableParallelism(), waiting.length) }, work))

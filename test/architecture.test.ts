@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { EXTENSIONS } from '#src/extensions/index.ts'
 import { FIGURES, ROOM_LINES } from './budgets.ts'
+import { withDependents } from './setup/dependents.ts'
 import { linesOfRooms, sourceFigures } from './source-figures.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -141,14 +142,27 @@ describe('the source', () => {
     expect(files.filter((file) => layerOf(file) === undefined)).toEqual([])
   })
 
-  test('each file is loaded by another, except those that begin a process', () => {
-    const loaded = files.flatMap((file) =>
-      [...textOf(file).matchAll(/'([#.][^']+\.ts)'/g)].map(([, path = '']) =>
-        path.startsWith('#') ? path.slice(1) : join(dirname(file), path),
-      ),
-    )
-    const unloaded = files.filter((file) => !loaded.includes(file))
+  // Not run where extensions are deleted: what several share has fewer that load it there.
+  test('each file is loaded by another, except those that begin a process, and none of the core by one extension alone', () => {
+    const loaders = new Map<string, string[]>()
+    for (const file of files) {
+      for (const [, path = ''] of textOf(file).matchAll(/'([#.][^']+\.ts)'/g)) {
+        const target = path.startsWith('#') ? path.slice(1) : join(dirname(file), path)
+        loaders.set(target, [...(loaders.get(target) ?? []), file])
+      }
+    }
+    const unloaded = files.filter((file) => !loaders.has(file))
     expect(unloaded.toSorted()).toEqual(['src/cli/agro.ts', 'src/data/embedded/worker.ts', 'src/server.ts'])
+    // With an extension go those that need it.
+    const goneTogether = EXTENSIONS.map(({ name }) => withDependents(name))
+    const core = files.filter((file) => !file.startsWith('src/extensions/') && loaders.has(file))
+    const ofOne = core.filter((file) => {
+      const extensions = loaders.get(file)?.map(extensionOf) ?? []
+      return goneTogether.some((gone) =>
+        extensions.every((name) => name !== undefined && gone.includes(name)),
+      )
+    })
+    expect(ofOne).toEqual([])
   })
 
   test('imports go downward only', () => {

@@ -2,22 +2,17 @@ import { describe, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { EXTENSIONS } from '#src/extensions/index.ts'
 import { call } from '#test/setup/calls.ts'
+import { withDependents } from '#test/setup/dependents.ts'
 import { openService } from '#test/setup/open-service.ts'
 
 const NAMES = EXTENSIONS.map(({ name }) => name)
-
-/** The setting that switches off an extension and all that need it. */
-function without(name: string): string[] {
-  const dependents = EXTENSIONS.filter(({ needs = [] }) => needs.includes(name))
-  return [...new Set([name, ...dependents.flatMap((one) => without(one.name))])]
-}
 
 const settingOf = (names: string[]) => names.map((name) => `-${name}`).join()
 
 describe('EXTENSIONS', () => {
   test.each(NAMES)('-%s is taken with those that need it, and refused without', (name) => {
-    const [, ...dependents] = without(name)
-    expect(() => loadConfig({ EXTENSIONS: settingOf(without(name)) })).not.toThrow()
+    const [, ...dependents] = withDependents(name)
+    expect(() => loadConfig({ EXTENSIONS: settingOf(withDependents(name)) })).not.toThrow()
     if (dependents.length === 0) return
     expect(() => loadConfig({ EXTENSIONS: `-${name}` })).toThrow(
       new RegExp(`EXTENSIONS has -${name}, which (${dependents.join('|')}) needs: write -\\1 too`),
@@ -37,7 +32,7 @@ test.each(
     Object.keys(settings?.operated ?? {}).map((setting) => [setting, name] as const),
   ),
 )('%s ends the start where its extension %s is off, for it would have no effect', (setting, name) => {
-  const off = settingOf(without(name))
+  const off = settingOf(withDependents(name))
   const { settings } = EXTENSIONS.find((one) => one.name === name) ?? {}
   const schema = settings?.operated?.[setting] as { examples?: unknown[]; default?: unknown; type?: string }
   const value = String(schema.examples?.[0] ?? schema.default ?? 'x')
