@@ -1,4 +1,4 @@
-// Runs on both databases: sums and locks are theirs.
+// Runs on either database: the embedded one has one connection, and so no locks to wait for; test/http/document-answers.test.ts has it do the sums.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ACCOUNT_LIMITS } from '#src/accounts/account-data.ts'

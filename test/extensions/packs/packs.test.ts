@@ -1,10 +1,11 @@
-// Runs on both databases: it reads shapes of areas, and transforms positions.
+// Runs on both databases: it reads shapes of areas, and transforms positions. What becomes of both is the same.
 import { gunzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { loadRegion } from '#test/maps/certain-releases.ts'
+import { describeOnServer, testOnServer } from '#test/setup/on-server.ts'
 import { openApp } from '#test/setup/open-service.ts'
 import { createRandom } from '#test/setup/random.ts'
 import { gridOf, layerOf, operatorOf, releaseOn } from '#test/setup/releases.ts'
@@ -96,7 +97,7 @@ async function drawWithin(code: string, count: number): Promise<{ lng: number; l
   return rows
 }
 
-describe.each([
+describeOnServer.each([
   ['eth', 'ETH-03-05', 'wheat', 11],
   ['rwa', 'RWA-02', undefined, 12],
   ['eth', 'ETH-13', 'wheat', 13],
@@ -172,36 +173,39 @@ describe.each([
   })
 })
 
-test('a pack is found in any case, is the same file each time, and is answered as HTTP has files', async () => {
-  const whole = await get('/packs/eth/ETH-03-05.csv')
-  const size = whole.rawPayload.length
-  const { etag } = whole.headers as { etag: string }
-  expect(whole.headers).toMatchObject({
-    'content-type': 'text/csv; charset=utf-8; header=present',
-    'content-length': String(size),
-    'content-disposition': 'attachment; filename="eth-ETH-03-05.csv"',
-    'accept-ranges': 'bytes',
-    'cache-control': 'public, max-age=60, stale-if-error=86400',
-  })
-  const other = await get('/packs/ETH/eth-03-05.csv')
-  expect([other.headers.etag, other.rawPayload.equals(whole.rawPayload)]).toEqual([etag, true])
-  const part = await get('/packs/eth/ETH-03-05.csv', { range: 'bytes=10-19', 'if-range': etag })
-  expect([part.statusCode, part.headers['content-range']]).toEqual([206, `bytes 10-19/${size}`])
-  expect(part.rawPayload.equals(whole.rawPayload.subarray(10, 20))).toBe(true)
-  const beyond = await get('/packs/eth/ETH-03-05.csv', { range: `bytes=${size}-` })
-  expect([beyond.statusCode, beyond.json().code]).toEqual([416, 'RANGE_NOT_SATISFIABLE'])
-  expect((await get('/packs/eth/ETH-03-05.csv', { 'if-none-match': etag })).statusCode).toBe(304)
-  expect((await get('/packs/eth/ETH-03-05.csv', { 'if-none-match': etag }, 'HEAD')).statusCode).toBe(304)
-  const head = await get('/packs/eth/ETH-03-05.csv', {}, 'HEAD')
-  expect([head.statusCode, head.headers.etag, head.headers['content-length'], head.body]).toEqual([
-    200,
-    etag,
-    String(size),
-    '',
-  ])
-})
+testOnServer(
+  'a pack is found in any case, is the same file each time, and is answered as HTTP has files',
+  async () => {
+    const whole = await get('/packs/eth/ETH-03-05.csv')
+    const size = whole.rawPayload.length
+    const { etag } = whole.headers as { etag: string }
+    expect(whole.headers).toMatchObject({
+      'content-type': 'text/csv; charset=utf-8; header=present',
+      'content-length': String(size),
+      'content-disposition': 'attachment; filename="eth-ETH-03-05.csv"',
+      'accept-ranges': 'bytes',
+      'cache-control': 'public, max-age=60, stale-if-error=86400',
+    })
+    const other = await get('/packs/ETH/eth-03-05.csv')
+    expect([other.headers.etag, other.rawPayload.equals(whole.rawPayload)]).toEqual([etag, true])
+    const part = await get('/packs/eth/ETH-03-05.csv', { range: 'bytes=10-19', 'if-range': etag })
+    expect([part.statusCode, part.headers['content-range']]).toEqual([206, `bytes 10-19/${size}`])
+    expect(part.rawPayload.equals(whole.rawPayload.subarray(10, 20))).toBe(true)
+    const beyond = await get('/packs/eth/ETH-03-05.csv', { range: `bytes=${size}-` })
+    expect([beyond.statusCode, beyond.json().code]).toEqual([416, 'RANGE_NOT_SATISFIABLE'])
+    expect((await get('/packs/eth/ETH-03-05.csv', { 'if-none-match': etag })).statusCode).toBe(304)
+    expect((await get('/packs/eth/ETH-03-05.csv', { 'if-none-match': etag }, 'HEAD')).statusCode).toBe(304)
+    const head = await get('/packs/eth/ETH-03-05.csv', {}, 'HEAD')
+    expect([head.statusCode, head.headers.etag, head.headers['content-length'], head.body]).toEqual([
+      200,
+      etag,
+      String(size),
+      '',
+    ])
+  },
+)
 
-test('a text is compressed once, and stored so', async () => {
+testOnServer('a text is compressed once, and stored so', async () => {
   const url = '/packs/eth/ETH-03-05.csv'
   const plain = await get(url)
   const gzip = { 'accept-encoding': 'gzip' }
@@ -223,7 +227,7 @@ test('a text is compressed once, and stored so', async () => {
   expect([refused.statusCode, refused.json().code]).toEqual([404, 'UNKNOWN_AREA'])
 })
 
-test('a page that turns out too large is refused from then on without being made', async () => {
+testOnServer('a page that turns out too large is refused from then on without being made', async () => {
   const url = '/packs/eth/ETH.html'
   expect((await get(url, {}, 'HEAD')).statusCode).toBe(200)
   const first = await get(url)
@@ -235,7 +239,7 @@ test('a page that turns out too large is refused from then on without being made
   next.mockRestore()
 })
 
-test('HEAD makes nothing, and has the tag of the file that GET makes', async () => {
+testOnServer('HEAD makes nothing, and has the tag of the file that GET makes', async () => {
   const next = vi.spyOn(service.app.slices, 'next')
   const head = await get('/packs/eth/ETH-06.csv', {}, 'HEAD')
   expect([head.statusCode, next.mock.calls.length]).toEqual([200, 0])
@@ -247,7 +251,7 @@ test('HEAD makes nothing, and has the tag of the file that GET makes', async () 
   next.mockRestore()
 })
 
-test.each([
+testOnServer.each([
   [
     '/packs/eth/ETH-99.csv',
     404,
@@ -278,7 +282,7 @@ test.each([
   }
 })
 
-test('the largest country of the demo has all of its pixels in a table', async () => {
+testOnServer('the largest country of the demo has all of its pixels in a table', async () => {
   const { body } = await get('/packs/eth/ETH.csv')
   const names = [...body.matchAll(/^\d+_\d+(?=,)/gm)].map(([name]) => name)
   expect(names.length).toBeGreaterThan(30_000)
@@ -295,27 +299,30 @@ const load = (grid: ReturnType<typeof gridOf>, value: (at: number) => number, fo
   )
 }
 
-test('an area with more pixels than a table may have is refused with the codes below, before it is made', async () => {
-  const before = await get('/packs/eth/ETH-03.csv', {}, 'HEAD')
-  // Pixels of 1 km: Amhara has some 130,000.
-  const { code } = await load(gridOf(4326, [33, 15], [0.01, -0.01], [1500, 1150]), () => 1, '2027-01-01')
-  for (const format of ['csv', 'parquet']) {
-    const answer = await get(`/packs/eth/ETH-03.${format}`)
-    expect(answer.statusCode).toBe(413)
-    const { code: error, error: sentence, details } = answer.json()
-    expect(error).toBe('TOO_MANY_POINTS')
-    expect(sentence).toMatch(
-      /^Amhara \(ETH-03\) has \d+ pixels, and a pack at most 50000\. Ask for areas of level 2 in it: /,
-    )
-    expect(details[0].allowed).toContain('ETH-03-05')
-    expect((await get(`/packs/eth/ETH-03.${format}`, {}, 'HEAD')).statusCode).toBe(413)
-  }
-  expect((await get('/packs/eth/ETH-03-05.csv')).statusCode).toBe(200)
-  await operatorOf(service.database).remove(code, true)
-  expect((await get('/packs/eth/ETH-03.csv', {}, 'HEAD')).headers.etag).toBe(before.headers.etag)
-})
+testOnServer(
+  'an area with more pixels than a table may have is refused with the codes below, before it is made',
+  async () => {
+    const before = await get('/packs/eth/ETH-03.csv', {}, 'HEAD')
+    // Pixels of 1 km: Amhara has some 130,000.
+    const { code } = await load(gridOf(4326, [33, 15], [0.01, -0.01], [1500, 1150]), () => 1, '2027-01-01')
+    for (const format of ['csv', 'parquet']) {
+      const answer = await get(`/packs/eth/ETH-03.${format}`)
+      expect(answer.statusCode).toBe(413)
+      const { code: error, error: sentence, details } = answer.json()
+      expect(error).toBe('TOO_MANY_POINTS')
+      expect(sentence).toMatch(
+        /^Amhara \(ETH-03\) has \d+ pixels, and a pack at most 50000\. Ask for areas of level 2 in it: /,
+      )
+      expect(details[0].allowed).toContain('ETH-03-05')
+      expect((await get(`/packs/eth/ETH-03.${format}`, {}, 'HEAD')).statusCode).toBe(413)
+    }
+    expect((await get('/packs/eth/ETH-03-05.csv')).statusCode).toBe(200)
+    await operatorOf(service.database).remove(code, true)
+    expect((await get('/packs/eth/ETH-03.csv', {}, 'HEAD')).headers.etag).toBe(before.headers.etag)
+  },
+)
 
-test('a finer grid that ends within an area leaves the rows of the whole area', async () => {
+testOnServer('a finer grid that ends within an area leaves the rows of the whole area', async () => {
   const url = '/packs/eth/ETH-03-05.csv'
   const before = readRows((await get(url)).body)
   const { lat, lng } = before[Math.floor(before.length / 2)] as PackRow
@@ -360,18 +367,21 @@ test('a release that takes the place of another one has another pack and tag, wh
   expect([again.headers.etag, again.rawPayload.equals(old.rawPayload)]).toEqual([old.headers.etag, true])
 })
 
-test('boundaries of another country leave the tag of a pack, and those of its own change it', async () => {
-  const url = '/packs/eth/ETH-06.csv'
-  const { etag } = (await get(url, {}, 'HEAD')).headers
-  const reload = (country: string) =>
-    sql`update boundary_set set loaded_at = now() where country_code = ${country}`.execute(
-      service.database.writer,
-    )
-  await reload('ken')
-  expect((await get(url, {}, 'HEAD')).headers.etag).toBe(etag)
-  await reload('eth')
-  expect((await get(url, {}, 'HEAD')).headers.etag).not.toBe(etag)
-})
+testOnServer(
+  'boundaries of another country leave the tag of a pack, and those of its own change it',
+  async () => {
+    const url = '/packs/eth/ETH-06.csv'
+    const { etag } = (await get(url, {}, 'HEAD')).headers
+    const reload = (country: string) =>
+      sql`update boundary_set set loaded_at = now() where country_code = ${country}`.execute(
+        service.database.writer,
+      )
+    await reload('ken')
+    expect((await get(url, {}, 'HEAD')).headers.etag).toBe(etag)
+    await reload('eth')
+    expect((await get(url, {}, 'HEAD')).headers.etag).not.toBe(etag)
+  },
+)
 
 describe('an area that is smaller than a pixel', () => {
   const small = openApp({

@@ -1,4 +1,4 @@
-// Runs on both databases: a copy is a restored dump of the one, and a folder of the other.
+// Runs on both databases: a copy is a restored dump of the one, and a folder of the other. What is restored of it is the same.
 import { execFile } from 'node:child_process'
 import { cp } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -9,6 +9,7 @@ import { call } from '#test/setup/calls.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase, withDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { testOnServer } from '#test/setup/on-server.ts'
 import { logIn, newPerson, register, tryLogIn } from '#test/setup/people.ts'
 import { rectangle } from '#test/setup/square.ts'
 import { type Usage, useService, withService } from '#test/setup/used-service.ts'
@@ -102,17 +103,9 @@ beforeAll(async () => {
     changed = { email: other.email, id: other.user.id, key: body.key }
     taken = await register(app)
   })
-  await runAgro(database, 'users', 'promote', changed.email)
-  await runAgro(database, 'users', 'create', SHARP, '--name', 'A')
-  copy = await copyOf(database)
-  // Somebody looks at the copy: its records get numbers that the database gives to other ones.
-  for (const change of ['promote', 'demote', 'promote', 'demote']) await runAgro(copy, 'users', change, taken)
-  await runAgro(database, 'users', 'demote', changed.email)
-  await runAgro(database, 'users', 'delete', changed.email, '--yes')
-  await runAgro(database, 'users', 'delete', taken, '--yes')
-  await runAgro(database, 'users', 'delete', SHARP, '--yes')
+  if (database.kind === 'server') await changeAroundCopy()
+  else copy = await copyOf(database)
   await withService(database.config, async (app) => {
-    await register(app, taken)
     const { status } = await call(app, 'DELETE /user/profile', { by: usage.person })
     expect(status).toBe(200)
   })
@@ -122,16 +115,33 @@ afterAll(async () => {
   await copy.drop()
 })
 
-test('an account that its owner deleted comes back only with --yes, after a sentence on who deleted it', async () => {
-  const { code, stderr } = await restore(usage.person.email)
-  expect([code, stderr.replace(/\d{4}-\d\d-\d\d \d\d:\d\d/, 'TIME')]).toEqual([
-    1,
-    `The owner deleted the account at TIME UTC, and may want to be forgotten: this restores ${usage.person.email}: there is no terminal to confirm it. Add --yes.\n`,
-  ])
-  expect((await restore(changed.email)).stderr).toMatch(
-    /^The operator \S+ deleted the account at .* as its owner asked/,
-  )
-})
+/** Makes the copy, with changes by commands before and after it. */
+async function changeAroundCopy(): Promise<void> {
+  await runAgro(database, 'users', 'promote', changed.email)
+  await runAgro(database, 'users', 'create', SHARP, '--name', 'A')
+  copy = await copyOf(database)
+  // Somebody looks at the copy: its records get numbers that the database gives to other ones.
+  for (const change of ['promote', 'demote', 'promote', 'demote']) await runAgro(copy, 'users', change, taken)
+  await runAgro(database, 'users', 'demote', changed.email)
+  await runAgro(database, 'users', 'delete', changed.email, '--yes')
+  await runAgro(database, 'users', 'delete', taken, '--yes')
+  await runAgro(database, 'users', 'delete', SHARP, '--yes')
+  await withService(database.config, (app) => register(app, taken))
+}
+
+testOnServer(
+  'an account that its owner deleted comes back only with --yes, after a sentence on who deleted it',
+  async () => {
+    const { code, stderr } = await restore(usage.person.email)
+    expect([code, stderr.replace(/\d{4}-\d\d-\d\d \d\d:\d\d/, 'TIME')]).toEqual([
+      1,
+      `The owner deleted the account at TIME UTC, and may want to be forgotten: this restores ${usage.person.email}: there is no terminal to confirm it. Add --yes.\n`,
+    ])
+    expect((await restore(changed.email)).stderr).toMatch(
+      /^The operator \S+ deleted the account at .* as its owner asked/,
+    )
+  },
+)
 
 test('a restored account has its ids, answers, fields, shares, keys and second factor, and no login', async () => {
   const { email, access_token, refresh_token, user } = usage.person
@@ -166,38 +176,44 @@ test('a restored account has its ids, answers, fields, shares, keys and second f
   expect(audited).toMatch(/account_restored user=\S+ operator=\S+ changed=false\n$/)
 })
 
-test('what counts towards quotas and statistics is as it was, and all goes when it is deleted again', async () => {
-  const count = `
+testOnServer(
+  'what counts towards quotas and statistics is as it was, and all goes when it is deleted again',
+  async () => {
+    const count = `
     select (select items from history_size where user_id = $1) as items,
       (select sum(bytes)::integer from history_item where user_id = $1) - (select bytes from history_size where user_id = $1) as other,
       (select sum(advisories) from usage_of_all)::integer - (select sum(advisories) from user_usage)::integer as apart`
-  await withDatabase(database, async ({ pool }) => {
-    const { rows } = await pool.query(count, [usage.person.user.id])
-    expect(rows).toEqual([{ items: 6, other: 0, apart: 0 }])
-  })
-  const { email } = usage.person
-  const { stdout } = await runAgro(database, 'users', 'delete', email, '--yes', '--json')
-  expect(JSON.parse(stdout).removed).toMatchObject({ accounts: 1, keys: 1, history: 6, feedback: 1 })
-  expect((await restore(email, '--yes')).code).toBe(0)
-  expect((await restore(email, '--yes')).stderr).toBe(
-    `${email} has an account here: nothing is restored over it.\n`,
-  )
-})
+    await withDatabase(database, async ({ pool }) => {
+      const { rows } = await pool.query(count, [usage.person.user.id])
+      expect(rows).toEqual([{ items: 6, other: 0, apart: 0 }])
+    })
+    const { email } = usage.person
+    const { stdout } = await runAgro(database, 'users', 'delete', email, '--yes', '--json')
+    expect(JSON.parse(stdout).removed).toMatchObject({ accounts: 1, keys: 1, history: 6, feedback: 1 })
+    expect((await restore(email, '--yes')).code).toBe(0)
+    expect((await restore(email, '--yes')).stderr).toBe(
+      `${email} has an account here: nothing is restored over it.\n`,
+    )
+  },
+)
 
-test('rights that were taken away since the copy do not come back: no role, no key, no password', async () => {
-  const { code, stdout } = await restore(changed.email, '--yes')
-  expect(code).toBe(0)
-  expect(stdout).toContain('it is a plain user without keys')
-  await withService(database.config, async (app) => {
-    expect((await answersTo(app, changed.key, ['/history/my']))['/history/my']).toMatch(/^401/)
-    expect((await tryLogIn(app, changed.email, 'teff grows at dawn')).statusCode).toBe(401)
-  })
-  expect((await runAgro(database, 'users', 'list')).stdout).toMatch(
-    new RegExp(`${changed.email} +\\S+ +user `),
-  )
-})
+testOnServer(
+  'rights that were taken away since the copy do not come back: no role, no key, no password',
+  async () => {
+    const { code, stdout } = await restore(changed.email, '--yes')
+    expect(code).toBe(0)
+    expect(stdout).toContain('it is a plain user without keys')
+    await withService(database.config, async (app) => {
+      expect((await answersTo(app, changed.key, ['/history/my']))['/history/my']).toMatch(/^401/)
+      expect((await tryLogIn(app, changed.email, 'teff grows at dawn')).statusCode).toBe(401)
+    })
+    expect((await runAgro(database, 'users', 'list')).stdout).toMatch(
+      new RegExp(`${changed.email} +\\S+ +user `),
+    )
+  },
+)
 
-test('each table with rows of an account is restored, or is left for a reason', async () => {
+testOnServer('each table with rows of an account is restored, or is left for a reason', async () => {
   const LEFT = [
     'session',
     'account_token',
@@ -222,24 +238,27 @@ test('each table with rows of an account is restored, or is left for a reason', 
   })
 })
 
-test('an address is found in any case and form; one of another person with the same key is named, and not restored', async () => {
-  const written = SHARP.replace('åssa', 'ÅSSA').normalize('NFD')
-  const others = [SHARP.toUpperCase(), SHARP.replace('ß', 'ss')]
-  for (const other of others) {
-    expect((await restore(other, '--yes')).stderr).toBe(
-      `The copy has no account ${other}; it has ${SHARP}.\n`,
-    )
-  }
-  const found = await restore(written, '--yes', '--json')
-  expect([found.code, found.stderr, JSON.parse(found.stdout).email]).toEqual([0, '', SHARP])
-})
+testOnServer(
+  'an address is found in any case and form; one of another person with the same key is named, and not restored',
+  async () => {
+    const written = SHARP.replace('åssa', 'ÅSSA').normalize('NFD')
+    const others = [SHARP.toUpperCase(), SHARP.replace('ß', 'ss')]
+    for (const other of others) {
+      expect((await restore(other, '--yes')).stderr).toBe(
+        `The copy has no account ${other}; it has ${SHARP}.\n`,
+      )
+    }
+    const found = await restore(written, '--yes', '--json')
+    expect([found.code, found.stderr, JSON.parse(found.stdout).email]).toEqual([0, '', SHARP])
+  },
+)
 
 const waysTo = (url: string) => {
   const other = url.includes('127.0.0.1') ? ['127.0.0.1', 'localhost'] : ['localhost', '127.0.0.1']
   return [url, url.replace(...(other as [string, string])), `${url}?application_name=x`]
 }
 
-test('a URL that cannot be read is named as what it was given as', async () => {
+testOnServer('a URL that cannot be read is named as what it was given as', async () => {
   const { code, stderr } = await runAgro(
     database,
     ...['users', 'restore', SHARP, '--from', 'postgres://agro:a/b@127.0.0.1/copy', '--yes'],
@@ -265,7 +284,7 @@ test('the own database of the service is no copy, in whatever way it is written'
   }
 })
 
-test('what cannot be restored is refused with a reason, and leaves nothing', async () => {
+testOnServer('what cannot be restored is refused with a reason, and leaves nothing', async () => {
   expect((await restore(taken, '--yes')).stderr).toBe(
     `${taken} has an account here: nothing is restored over it.\n`,
   )
