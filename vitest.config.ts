@@ -21,8 +21,9 @@ export default defineConfig(async ({ mode }) => {
     test: {
       projects,
       reporters: ['default', new RunReporter(isShort)],
-      // Each embedded database takes up to 0.8 GB.
-      maxWorkers: 2,
+      // On two cores a third one has something to do while files wait: for browsers, other processes, and time. Each process
+      // takes up to 1.5 GB, of which its embedded database 0.8 GB.
+      maxWorkers: isShort ? 2 : 3,
     },
   }
 })
