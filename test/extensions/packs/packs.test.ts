@@ -1,7 +1,7 @@
 // Runs on both databases: it reads shapes of areas, and transforms positions. What becomes of both is the same.
 import { gunzipSync } from 'node:zlib'
 import { sql } from 'kysely'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { loadRegion } from '#test/maps/certain-releases.ts'
@@ -383,7 +383,7 @@ testOnServer(
   },
 )
 
-describe('an area that is smaller than a pixel', () => {
+describeOnServer('an area that is smaller than a pixel', () => {
   const small = openApp({
     template: 'empty',
     prepare: async (database) => {
