@@ -38,13 +38,11 @@ test.each(examples)('is answered as $file shows: $command', async ({ command, an
   const type = /-H 'Content-Type: ([^']*)'/.exec(command)?.[1]
   // Each request has its own, unless it brings one.
   const id = /"request_id":"([^"]*)"/.exec(answer)?.[1]
-  const response = await service.app.inject({
-    method: /-X POST/.test(command) ? 'POST' : 'GET',
-    url,
+  const response = await service.ask(`${/-X POST/.test(command) ? 'POST' : 'GET'} ${url}`, {
     headers: { ...(type && { 'content-type': type }), ...(id && { 'x-request-id': id }) },
     ...(payload !== undefined && { payload }),
   })
-  expect(response.body.trimEnd().replaceAll('\r\n', '\n')).toBe(answer)
+  expect(response.text.trimEnd().replaceAll('\r\n', '\n')).toBe(answer)
 })
 
 test('the guide on text messages shows a conversation as it is', async () => {
@@ -56,7 +54,7 @@ test('the guide on text messages shows a conversation as it is', async () => {
   const said: typeof rows = []
   for (const [index, [text = '']] of rows.entries()) {
     const query = { secret: secrets.SMS_SECRET, from: '+251911000001', id: String(index), text }
-    const { body } = await service.app.inject({ url: '/messages/sms', query })
+    const { text: body } = await service.get('/messages/sms', { query })
     said.push([text, body])
   }
   expect(said.length).toBeGreaterThan(10)

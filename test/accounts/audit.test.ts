@@ -6,7 +6,7 @@ import { issueToken } from '#src/accounts/account-mail.ts'
 import { deleteOldRecords, RECORDS_PER_HOUR } from '#src/data/audit-queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { boundaryFile, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { call } from '#test/setup/calls.ts'
+import type { Caller } from '#test/setup/calls.ts'
 import { openApp } from '#test/setup/open-service.ts'
 import { logIn, newPerson, PASSWORD, type Person, register, tryLogIn } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
@@ -24,8 +24,8 @@ beforeEach(async () => {
   person = await newPerson(service.app)
 })
 
-const send = (request: string, payload?: object, by?: Pick<Person, 'headers'>) =>
-  call(service.app, request, { by: by ?? person, payload })
+const send = (request: string, payload?: object, by?: Caller) =>
+  service.ask(request, { by: by ?? person, payload })
 
 /** What was recorded of the person since the first login. */
 async function kindsOf(id = person.user.id) {

@@ -12,8 +12,7 @@ const service = openMailingApp({ settings: { EMAIL_CONFIRMATION: 'required' } })
 const writer = () => service.database.writer
 beforeEach(() => endWaits(service.database))
 
-const send = (url: string, payload: object, from = '127.0.0.1') =>
-  call(service.app, `POST ${url}`, { payload, from })
+const send = (url: string, payload: object, from = '127.0.0.1') => service.post(url, { payload, from })
 
 /** Registers somebody, and has the token of the mail. */
 async function registered(): Promise<{ email: string; token: string }> {
@@ -131,7 +130,7 @@ describe('whether somebody has an account', () => {
   /** The answer to a registration, without what is about this one alone. */
   async function answerTo(email: string, headers = {}) {
     const payload = { email, password: P, name: 'Stranger' }
-    const response = await call(service.app, 'POST /auth/register', { payload, headers })
+    const response = await service.post('/auth/register', { payload, headers })
     const { id, created_at, ...body } = response.body
     expect([id, created_at]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), expect.stringMatching(/Z$/)])
     expect(body.email).toBe(email)

@@ -5,7 +5,7 @@ import { cleanUp } from '#src/accounts/index.ts'
 import { tokenHash } from '#src/accounts/token-queries.ts'
 import { buildApp } from '#src/app.ts'
 import { DAY_MS, formatDay } from '#src/lib/dates.ts'
-import { call, withKey } from '#test/setup/calls.ts'
+import { type Caller, call } from '#test/setup/calls.ts'
 import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { makeAdmin, newPerson, type Person } from '#test/setup/people.ts'
@@ -18,18 +18,17 @@ beforeAll(async () => {
   person = await newPerson(service.app)
 })
 
-const ask = (by: Pick<Person, 'headers'>, request: string, payload?: object) =>
-  call(service.app, request, { by, payload })
+const ask = (by: Caller, request: string, payload?: object) => service.ask(request, { by, payload })
 
-const make = async (who: Pick<Person, 'headers'>, request: object = { name: 'Dashboard' }) =>
+const make = async (who: Caller, request: object = { name: 'Dashboard' }) =>
   (await ask(who, 'POST /auth/keys', request)).body
 
 const keyFor = async (who: Person, scopes?: Scope[]) =>
-  withKey((await make(who, { name: 'x', ...(scopes && { scopes }) })).key)
+  (await make(who, { name: 'x', ...(scopes && { scopes }) })).key
 
-const answersTo = async (key: string) => (await ask(withKey(key), 'GET /stats')).status
+const answersTo = async (key: string) => (await ask(key, 'GET /stats')).status
 
-const listed = async (who: Pick<Person, 'headers'>) => (await ask(who, 'GET /auth/keys')).body.items
+const listed = async (who: Caller) => (await ask(who, 'GET /auth/keys')).body.items
 
 const expire = (id: string) =>
   sql`update api_key set expires_at = now() - interval '1 second' where id = ${id}`.execute(writer())
@@ -226,7 +225,7 @@ test('a key of which nothing is said, or made by the version before, may ask and
   const ofBefore = `agro_${'k'.repeat(43)}`
   const values = { user_id: person.user.id, name: 'x', hint: 'x', hash: tokenHash(ofBefore) }
   await writer().insertInto('api_key').values(values).execute()
-  for (const key of [await keyFor(person), withKey(ofBefore)]) {
+  for (const key of [await keyFor(person), ofBefore]) {
     const { history_id } = (await ask(key, 'POST /advisory/yield/point', YIELD)).body
     expect((await ask(key, `GET /history/${history_id}`)).status).toBe(200)
     expect((await ask(key, 'GET /user/profile')).status).toBe(403)
@@ -257,7 +256,7 @@ test('a key that may give no advice is answered as anybody is where all are, and
     200,
     'Bearer realm="agro-advisory", error="insufficient_scope", scope="advisory"',
   ])
-  const anonymous = await call(service.app, 'POST /advisory/yield/point', { payload: YIELD })
+  const anonymous = await service.post('/advisory/yield/point', { payload: YIELD })
   expect(asked.text).toBe(anonymous.text)
   expect((await ask(someone, 'GET /history/my')).body.items).toEqual([])
 
@@ -305,7 +304,7 @@ describe('the use of a key', () => {
 
   /** Asks so often with the key, for something that it may not do or that anybody may. */
   async function use(times: number, url = '/stats', app = service.app): Promise<void> {
-    for (let count = 0; count < times; count++) await call(app, `GET ${url}`, { by: withKey(made.key) })
+    for (let count = 0; count < times; count++) await call(app, `GET ${url}`, { by: made.key })
   }
 
   async function usage(): Promise<unknown> {

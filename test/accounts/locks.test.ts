@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { call, type Sent } from '#test/setup/calls.ts'
+import type { Sent } from '#test/setup/calls.ts'
 import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/people.ts'
@@ -27,7 +27,7 @@ async function untilBlocked(statements: number): Promise<void> {
   await vi.waitFor(async () => expect(await count()).toBe(statements), PATIENCE)
 }
 
-const ask = (request: string, sent: Sent) => call(service.app, request, sent)
+const ask = (request: string, sent: Sent) => service.ask(request, sent)
 
 test('a password is changed and all other sessions are ended at the same time, in any order', async () => {
   const changing = await newPerson(service.app)

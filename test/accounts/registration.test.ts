@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { call } from '#test/setup/calls.ts'
 import { openApp } from '#test/setup/open-service.ts'
 import { logIn, newPerson, PASSWORD, tryLogIn } from '#test/setup/people.ts'
 
@@ -14,7 +13,7 @@ const writer = () => service.database.writer
 let addresses = 0
 function register(payload: object | string, from = `10.0.0.${++addresses}`) {
   const headers = { 'content-type': 'application/json' }
-  return call(service.app, 'POST /auth/register', { payload, headers, from })
+  return service.post('/auth/register', { payload, headers, from })
 }
 
 const ROSA = { email: 'rosa@example.org', password: PASSWORD, name: 'Rosa' }
@@ -156,7 +155,7 @@ test('an unknown e-mail and a wrong password are answered with the same bytes', 
   const { email } = await newPerson(service.app)
   const answerTo = async (as: string, from: string) => {
     const payload = { email: as, password: 'not the password' }
-    const { text, ...answer } = await call(service.app, 'POST /auth/login', { payload, from })
+    const { text, ...answer } = await service.post('/auth/login', { payload, from })
     const { date: _, 'x-request-id': id, ...headers } = answer.headers
     // But for the id of the request, which is not about the account.
     return { ...answer, headers, text: text.replace(String(id), '') }

@@ -4,7 +4,7 @@ import { buildApp } from '#src/app.ts'
 import { inTransaction } from '#src/data/sql.ts'
 import type { App } from '#src/http/app.ts'
 import { keepAt, rate, recorderOn, recordOf } from '#test/history/advisories.ts'
-import { call, withKey } from '#test/setup/calls.ts'
+import { type Caller, call } from '#test/setup/calls.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
 import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
@@ -17,8 +17,7 @@ afterEach(() => removed())
 /** More than is removed in one piece. */
 const MANY = 1200
 
-const ask = (by: Pick<Person, 'headers'>, request: string, app: App = service.app) =>
-  call(app, request, { by })
+const ask = (by: Caller, request: string, app: App = service.app) => call(app, request, { by })
 
 /** Keeps advisories for somebody, the first of them with feedback. */
 async function fill(person: Person): Promise<void> {
@@ -69,8 +68,8 @@ test('an account that is deleted says what of it goes, and every token and key o
   const elsewhere = await logIn(service.app, person.email)
   const bystander = await newPerson(service.app)
   const payload = { name: 'x', scopes: ['account'] }
-  const { key } = (await call(service.app, 'POST /auth/keys', { by: person, payload })).body
-  const ways = [person, elsewhere, withKey(key)]
+  const { key } = (await service.post('/auth/keys', { by: person, payload })).body
+  const ways = [person, elsewhere, key]
   for (const way of ways) expect((await ask(way, 'GET /user/profile')).status).toBe(200)
 
   const { status, body } = await deleteAccount(person)
@@ -78,7 +77,7 @@ test('an account that is deleted says what of it goes, and every token and key o
   expect([status, body]).toEqual([200, { removed: counts, anonymised: {} }])
   for (const way of ways) expect((await ask(way, 'GET /user/profile')).status).toBe(401)
   const { refresh_token } = elsewhere
-  expect((await call(service.app, 'POST /auth/refresh', { payload: { refresh_token } })).status).toBe(401)
+  expect((await service.post('/auth/refresh', { payload: { refresh_token } })).status).toBe(401)
   expect((await tryLogIn(service.app, person.email, person.password)).statusCode).toBe(401)
   await isNothingOf(person)
   expect((await ask(bystander, 'GET /user/profile')).status).toBe(200)
@@ -130,7 +129,7 @@ test('an account that an operator deletes by a statement counts no more, and the
   const left = { history: MANY, feedback: 1, usage: 1, sessions: 1, removals: 1 }
   expect(await rowsOf(person)).toEqual({ ...NOTHING, ...left })
   const { refresh_token } = person
-  expect((await call(service.app, 'POST /auth/refresh', { payload: { refresh_token } })).status).toBe(401)
+  expect((await service.post('/auth/refresh', { payload: { refresh_token } })).status).toBe(401)
   expect(await statistics()).toMatchObject({
     advisories,
     feedback: { count: 0, average: null },

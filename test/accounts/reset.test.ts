@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { App } from '#src/http/app.ts'
-import { call, type Sent, withKey } from '#test/setup/calls.ts'
+import { call, type Sent } from '#test/setup/calls.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/people.ts'
 import { endWaits, MAIL_FROM, openMailingApp, tokenIn } from './mails.ts'
@@ -110,7 +110,7 @@ describe('a token', () => {
       expect([status, body]).toEqual([400, INVALID])
     }
     for (const { headers, refresh_token } of [person, elsewhere]) {
-      expect((await call(service.app, 'GET /user/profile', { by: { headers } })).status).toBe(401)
+      expect((await service.get('/user/profile', { by: { headers } })).status).toBe(401)
       expect((await send('/auth/refresh', { refresh_token })).status).toBe(401)
     }
     expect((await tryLogIn(service.app, person.email, PASSWORD)).statusCode).toBe(401)
@@ -126,7 +126,7 @@ describe('a token', () => {
       const made = await send('/auth/keys', { name: 'x' }, { by: person })
       const token = await mailedToken()
       expect((await send('/auth/password/reset', { token, password: NEW, end_keys })).status).toBe(204)
-      expect((await call(service.app, 'GET /stats', { by: withKey(made.body.key) })).status).toBe(status)
+      expect((await service.get('/stats', { by: made.body.key })).status).toBe(status)
     },
   )
 
@@ -147,7 +147,7 @@ describe('a token', () => {
   test.each<[string, () => Promise<unknown>]>([
     ['a newer one', () => mailedToken()],
     ['a change of the password', () => send('/auth/password', change, { by: person })],
-    ['the account', () => call(service.app, 'DELETE /user/profile', { by: person })],
+    ['the account', () => service.delete('/user/profile', { by: person })],
   ])('ends with %s', async (_, end) => {
     const token = await mailedToken()
     await end()

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { SCOPES, type Scope } from '#schemas/keys.ts'
 import { collectionOf } from '#test/advice/polygons/ask.ts'
-import { type Called, call, type Sent, withKey } from '#test/setup/calls.ts'
+import type { Called, Sent } from '#test/setup/calls.ts'
 import { documentOf } from '#test/setup/document.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { FIELD_IN_PIXEL } from '#test/setup/releases.ts'
@@ -20,13 +20,13 @@ const keys: { scopes: Scope[]; by: NonNullable<Sent['by']> }[] = []
 beforeAll(async () => {
   const by = service.person
   for (const scopes of SETS) {
-    const made = await call(service.app, 'POST /auth/keys', { by, payload: { name: 'x', scopes } })
-    keys.push({ scopes, by: withKey(made.body.key) })
+    const made = await service.post('/auth/keys', { by, payload: { name: 'x', scopes } })
+    keys.push({ scopes, by: made.body.key })
   }
   const features = [{ type: 'Feature', id: 'f1', geometry: FIELD_IN_PIXEL, properties: null }]
   const sent = { by, headers: { 'content-type': 'application/geo+json' } }
   const payload = JSON.stringify(collectionOf(features))
-  expect((await call(service.app, 'PUT /fields/coop', { ...sent, payload })).status).toBe(200)
+  expect((await service.put('/fields/coop', { ...sent, payload })).status).toBe(200)
 })
 
 const isRefused = ({ status, body }: Called) => status === 403 && body?.code === 'INSUFFICIENT_SCOPE'
@@ -35,7 +35,7 @@ const isRefused = ({ status, body }: Called) => status === 403 && body?.code ===
 async function neededFor(request: string, payload?: object): Promise<Scope[]> {
   const admitted: Scope[][] = []
   for (const { scopes, by } of keys) {
-    const answer = await call(service.app, request, { by, ...(payload && { payload }) })
+    const answer = await service.ask(request, { by, ...(payload && { payload }) })
     if (!isRefused(answer)) admitted.push(scopes)
     else expect(answer.headers['www-authenticate']).toMatch(/error="insufficient_scope", scope="[a-z ]+"$/)
     expect([request, answer.status]).not.toEqual([request, 401])

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { cleanUp } from '#src/accounts/index.ts'
-import { call, withKey } from '#test/setup/calls.ts'
+import type { Caller } from '#test/setup/calls.ts'
 import { openApp } from '#test/setup/open-service.ts'
 import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/people.ts'
 
@@ -14,13 +14,9 @@ beforeEach(async () => {
   person = await newPerson(service.app)
 })
 
-type Caller = Pick<Person, 'headers'>
+const ask = (request: string, payload?: object, by: Caller = person) => service.ask(request, { by, payload })
 
-const ask = (request: string, payload?: object, by: Caller = person) =>
-  call(service.app, request, { by, payload })
-
-const refresh = (refresh_token: string) =>
-  call(service.app, 'POST /auth/refresh', { payload: { refresh_token } })
+const refresh = (refresh_token: string) => service.post('/auth/refresh', { payload: { refresh_token } })
 
 const refreshed = async (token: string) => (await refresh(token)).body
 
@@ -67,7 +63,7 @@ describe('login', () => {
   test('answers with tokens and the profile', async () => {
     const { email } = person
     const payload = { email: email.toUpperCase(), password: PASSWORD }
-    const { status, headers, body } = await call(service.app, 'POST /auth/login', { payload })
+    const { status, headers, body } = await service.post('/auth/login', { payload })
     expect([status, headers['cache-control']]).toEqual([200, 'no-store'])
     expect(body).toEqual({
       access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
@@ -106,7 +102,7 @@ describe('a refresh token', () => {
     expect(status).toBe(200)
     expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 900, user: person.user })
     expect(body.refresh_token).not.toBe(person.refresh_token)
-    expect(await isIn(withKey(body.access_token))).toBe(true)
+    expect(await isIn(body.access_token)).toBe(true)
     expect(await isIn(person)).toBe(true)
   })
 
@@ -136,11 +132,11 @@ describe('a refresh token', () => {
     const elsewhere = await logIn(service.app, person.email)
     const second = await refreshed(person.refresh_token)
     const third = await refreshed(second.refresh_token)
-    expect(await isIn(withKey(third.access_token))).toBe(true)
+    expect(await isIn(third.access_token)).toBe(true)
     await ageTokens(11)
     expect((await refresh(person.refresh_token)).status).toBe(401)
     expect((await refresh(third.refresh_token)).status).toBe(401)
-    expect(await isIn(withKey(third.access_token))).toBe(false)
+    expect(await isIn(third.access_token)).toBe(false)
     expect(await isIn(person)).toBe(false)
     expect(await isIn(elsewhere)).toBe(true)
   })
@@ -153,7 +149,7 @@ describe('a refresh token', () => {
     }
     expect(await countTokens()).toBe(2)
     expect((await refresh(person.refresh_token)).status).toBe(401)
-    expect(await isIn(withKey(newest.access_token))).toBe(false)
+    expect(await isIn(newest.access_token)).toBe(false)
     expect((await refresh(newest.refresh_token)).status).toBe(401)
   })
 
@@ -248,7 +244,7 @@ describe('a login of ten minutes ago', () => {
     await ageLogins(10)
     const { access_token } = await refreshed(person.refresh_token)
     const elsewhere = await logIn(service.app, person.email)
-    expect(await ask('POST /auth/keys', { name: 'x' }, withKey(access_token))).toMatchObject(TOO_OLD)
+    expect(await ask('POST /auth/keys', { name: 'x' }, access_token)).toMatchObject(TOO_OLD)
     expect((await ask('POST /auth/keys', { name: 'x' }, elsewhere)).status).toBe(201)
   })
 
@@ -269,9 +265,7 @@ describe('the own sessions', () => {
   async function logInFrom(from: string, userAgent: string): Promise<Caller> {
     const payload = { email: person.email, password: PASSWORD }
     const headers = { 'user-agent': userAgent }
-    return withKey(
-      (await call(service.app, 'POST /auth/login', { payload, from, headers })).body.access_token,
-    )
+    return (await service.post('/auth/login', { payload, from, headers })).body.access_token
   }
 
   test('are listed with where and what they were continued from last, the newest first', async () => {
@@ -289,7 +283,7 @@ describe('the own sessions', () => {
     ])
     const { refresh_token } = person
     const headers = { 'user-agent': 'App 2' }
-    await call(service.app, 'POST /auth/refresh', { payload: { refresh_token }, from: '192.0.2.7', headers })
+    await service.post('/auth/refresh', { payload: { refresh_token }, from: '192.0.2.7', headers })
     expect(await sessions()).toMatchObject([{ network: '192.0.2.7', user_agent: 'App 2', current: true }, {}])
   })
 
@@ -331,7 +325,7 @@ describe('a change of the password', () => {
     [false, true],
     [true, false],
   ])('leaves keys where end_keys is not true: %j', async (end_keys, stays) => {
-    const key = withKey((await ask('POST /auth/keys', { name: 'x', scopes: ['account'] })).body.key)
+    const key = (await ask('POST /auth/keys', { name: 'x', scopes: ['account'] })).body.key
     expect(await isIn(key)).toBe(true)
     expect((await change(PASSWORD, { end_keys })).status).toBe(204)
     expect([await isIn(key), await isIn(person)]).toEqual([stays, true])

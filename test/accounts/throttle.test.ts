@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { issueToken } from '#src/accounts/account-mail.ts'
 import { insertUser } from '#src/accounts/user-queries.ts'
-import { call, withKey } from '#test/setup/calls.ts'
+import { call } from '#test/setup/calls.ts'
 import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { PASSWORD, tryLogIn } from '#test/setup/people.ts'
@@ -60,8 +60,7 @@ async function delay(): Promise<number> {
 /** As if everybody who has failed had done so this often. */
 const setFailures = (failures: number) => writer().updateTable('auth_throttle').set({ failures }).execute()
 
-const send = (url: string, payload: object, from?: string) =>
-  call(service.app, `POST ${url}`, { payload, from })
+const send = (url: string, payload: object, from?: string) => service.post(url, { payload, from })
 
 /** Fails until there is a delay that is long enough not to be over before the test is. */
 async function failUntilBlocked(as = email): Promise<void> {
@@ -115,7 +114,7 @@ describe('an account tried from one address', () => {
     expect(await outcome()).toBe(429)
     expect(await outcome('192.0.2.7')).toBe(200)
     expect(await outcome('127.0.0.1', other)).toBe(200)
-    expect((await service.app.inject('/user/profile')).statusCode).toBe(401)
+    expect((await service.get('/user/profile')).status).toBe(401)
   })
 
   test('waits though there is no such account', async () => {
@@ -235,8 +234,8 @@ describe('an account that is guessed at from everywhere', () => {
       'a session was begun, though it has ended',
       async () => {
         const login = { email, password: PASSWORD }
-        const by = withKey((await send('/auth/login', login, OWNERS)).body.access_token)
-        expect((await call(service.app, 'POST /auth/logout', { by })).status).toBe(204)
+        const by = (await send('/auth/login', login, OWNERS)).body.access_token
+        expect((await service.post('/auth/logout', { by })).status).toBe(204)
       },
     ],
     [

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { rowsOf } from '#test/advice/batch/forms.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { SQUARE } from '#test/setup/square.ts'
 
@@ -20,14 +19,14 @@ interface Asked {
 }
 
 const ask = ({ method = 'POST', url, payload, headers }: Asked, more: Record<string, string> = {}) =>
-  call(service.app, `${method} /advisory${url}`, {
+  service.ask(`${method} /advisory${url}`, {
     by: service.person,
     payload,
     headers: { ...headers, ...more },
   })
 
 const keptOf = async ({ history_id }: { history_id: string }) =>
-  (await call(service.app, `GET /history/${history_id}`, { by: service.person })).body
+  (await service.get(`/history/${history_id}`, { by: service.person })).body
 
 const CORP = [{ name: 'corp', did_you_mean: 'crop' }]
 
@@ -230,8 +229,8 @@ describe('where the country is left out it is the one of the place', () => {
     expect([status, body.country_code, body.crop]).toEqual([200, country_code, crop])
     const named = await post('/point', { ...place, country_code, ...(crop && { crop }) })
     expect(withoutId(body)).toEqual({ ...withoutId(named.body), country_source: 'place' })
-    const got = await service.app.inject(`/advisory/point?lat=${place.lat}&lng=${place.lng}`)
-    expect(got.json()).toEqual(withoutId(body))
+    const got = await service.get(`/advisory/point?lat=${place.lat}&lng=${place.lng}`)
+    expect(got.body).toEqual(withoutId(body))
   })
 
   test('a polygon: as if its country had been sent', async () => {

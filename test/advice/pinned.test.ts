@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
-import { call, type Sent } from '#test/setup/calls.ts'
+import type { Sent } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { makeAdmin, newPerson, type Person } from '#test/setup/people.ts'
 import { FIELD_IN_PIXEL, onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
@@ -68,7 +68,7 @@ const WAYS: [way: string, (release?: string) => Asked][] = [
 
 async function send({ request, payload, headers }: Asked, by: Person = service.person) {
   const sent = { by, payload, headers: { ...headers, prefer: 'history=none' } }
-  const answer = await call(service.app, request, sent)
+  const answer = await service.ask(request, sent)
   const rate = /"rate_kg_ha":([\d.]+)/.exec(answer.text)?.[1]
   return { ...answer, rate: rate && Number(rate), release: answer.headers['advisory-release'] }
 }
@@ -151,7 +151,7 @@ test('where all products answer, those of which no release is named have no answ
 
 test('a GET that names a release says how to cite it, and a tag of it holds', async () => {
   const get = (query: string, headers = {}) =>
-    call(service.app, `GET /advisory/fertilizer/point?lat=9.5&lng=38.5${query}`, { headers })
+    service.get(`/advisory/fertilizer/point?lat=9.5&lng=38.5${query}`, { headers })
   const { headers } = await get(`&release=${OLD}`)
   expect(headers.link).toBe(`</advisory/fertilizer/point?lat=9.5&lng=38.5&release=${OLD}>; rel="cite-as"`)
   expect(headers['cache-control']).toMatch(/^public/)
@@ -169,8 +169,8 @@ test('quantities are of what the named release has, published or not', async () 
 test('what is recorded names the release', async () => {
   const { person: by } = service
   const payload = { ...PIXEL_CENTRE, release: OLD }
-  const made = await call(service.app, 'POST /advisory/fertilizer/point', { by, payload })
-  const item = await call(service.app, `GET /history/${made.body.history_id}`, { by })
+  const made = await service.post('/advisory/fertilizer/point', { by, payload })
+  const item = await service.get(`/history/${made.body.history_id}`, { by })
   expect(item.body).toMatchObject({
     releases: [OLD],
     country_code: 'eth',

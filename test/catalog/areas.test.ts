@@ -3,7 +3,6 @@ import type { AdminAreaList } from '#schemas/areas.ts'
 import type { LocationValidation } from '#schemas/location.ts'
 import { cursorAfter } from '#src/http/parameters.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { tellRefusals } from '#test/setup/refusals.ts'
 
@@ -65,8 +64,7 @@ const service = openService({
   },
 })
 
-const get = (query: string, headers = {}) =>
-  call(service.app, `GET /admin?${query}`, { by: service.person, headers })
+const get = (query: string, headers = {}) => service.get(`/admin?${query}`, { by: service.person, headers })
 
 const listed = async (query: string): Promise<AdminAreaList> => (await get(query)).body
 
@@ -234,7 +232,7 @@ test.each<[string, object, string]>([
   ['a micrometre outside', { lat: 4.25, lng: 33.49999999999 }, 'not null'],
 ])('a point %s is always in the same areas, those of lowest codes', async (_, payload, expected) => {
   const placeOf = async () => {
-    const { body } = await call(service.app, 'POST /validate_location', { by: service.person, payload })
+    const { body } = await service.post('/validate_location', { by: service.person, payload })
     const { valid, country_code, admin } = body as LocationValidation
     return [valid ? country_code : `not ${country_code}`, ...admin.map(({ code }) => code)].join(' ')
   }

@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
-import { call } from '#test/setup/calls.ts'
 import { documentOf, schemaAt } from '#test/setup/document.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { gridOf, layerOf, operatorOf, releaseOn } from '#test/setup/releases.ts'
@@ -12,7 +11,7 @@ interface Product extends Record<'product' | 'unit' | 'path', string> {
 
 const service = openService()
 
-const catalog = async () => (await service.app.inject('/catalog')).json()
+const catalog = async () => (await service.get('/catalog')).body
 
 test('the catalog lists countries with their crops, crops, and products with their values and paths', async () => {
   const { countries, crops, products } = await catalog()
@@ -126,7 +125,7 @@ test('the catalog tells of each published release what it holds and where it com
 })
 
 test('the catalog is not sent again while it is the same', async () => {
-  const ask = (headers = {}) => call(service.app, 'GET /catalog', { headers })
+  const ask = (headers = {}) => service.get('/catalog', { headers })
   const first = await ask()
   const tag = String(first.headers.etag)
   expect(first.headers['cache-control']).toBe('private, no-cache')
@@ -146,15 +145,15 @@ test('the catalog is not sent again while it is the same', async () => {
 
 test('a process is live and ready, and when it begins to stop live alone', async () => {
   for (const url of ['/health/live', '/health/ready', '/health']) {
-    expect((await service.app.inject(url)).json()).toEqual({ status: 'ok' })
+    expect((await service.get(url)).body).toEqual({ status: 'ok' })
   }
   service.app.draining = true
   onTestFinished(() => {
     service.app.draining = false
   })
-  expect((await service.app.inject('/health/live')).statusCode).toBe(200)
+  expect((await service.get('/health/live')).status).toBe(200)
   for (const path of ['/health/ready', '/health']) {
-    const { status, headers, body } = await call(service.app, `GET ${path}`)
+    const { status, headers, body } = await service.get(path)
     expect([status, headers['retry-after'], headers['cache-control']]).toEqual([503, '1', 'no-store'])
     expect(body).toEqual({ error: 'The service is stopping.', code: 'OVERLOADED' })
   }

@@ -3,7 +3,7 @@ import { withdrawRelease } from '#src/catalog/removal-queries.ts'
 import { lockWork } from '#src/data/work-lock.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { computeLoadLock, insertRelease } from '#src/ingest/queries.ts'
-import { call, type Sent } from '#test/setup/calls.ts'
+import type { Sent } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { makeAdmin, type Person } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf, releaseDescription } from '#test/setup/releases.ts'
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await makeAdmin(service)
 })
 
-const get = (path: string, sent?: Sent) => call(service.app, `GET /releases${path}`, sent)
+const get = (path: string, sent?: Sent) => service.get(`/releases${path}`, sent)
 
 async function list(query = '', by?: Person): Promise<string[]> {
   const { status, body } = await get(query, { by })

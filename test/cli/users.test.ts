@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { App } from '#src/http/app.ts'
 import { createTestApp } from '#test/setup/app.ts'
-import { call } from '#test/setup/calls.ts'
+import { type Caller, call } from '#test/setup/calls.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import type { TestDatabase } from '#test/setup/database.ts'
 import { logIn, newPerson, PASSWORD, type Person, register, tryLogIn } from '#test/setup/people.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
   person = await logIn(service.app, await register(service.app))
   await tryLogIn(service.app, person.email, 'a wrong password', '192.0.2.7')
   gone = await logIn(service.app, await register(service.app))
-  await service.app.inject({ method: 'DELETE', url: '/user/profile', headers: gone.headers })
+  await service.delete('/user/profile', { by: gone })
   // The embedded database belongs to one process at a time.
   await service.app.close()
   await service.database.close()
@@ -31,8 +31,7 @@ afterAll(() => testDatabase.drop())
 
 const agro = (...parameters: string[]) => runAgro(testDatabase, ...parameters)
 
-const profile = async (app: App, by: Pick<Person, 'headers'>) =>
-  (await call(app, 'GET /user/profile', { by })).status
+const profile = async (app: App, by: Caller) => (await call(app, 'GET /user/profile', { by })).status
 const reset = async (app: App, payload: object) =>
   (await call(app, 'POST /auth/password/reset', { payload })).status
 

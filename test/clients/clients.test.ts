@@ -68,16 +68,16 @@ test.each([
   [WHEEL, 'application/zip'],
   ['/docs/clients/agro_advisory.R', 'text/plain; charset=utf-8'],
 ])('%s is there, and is not sent again to whoever has it', async (path, mediaType) => {
-  const response = await service.app.inject(path)
-  expect([response.statusCode, response.headers['content-type']]).toEqual([200, mediaType])
+  const response = await service.get(path)
+  expect([response.status, response.headers['content-type']]).toEqual([200, mediaType])
   const { etag } = response.headers
   expect([etag, response.headers['cache-control']]).toEqual([expect.stringMatching(/^".{27}"$/), 'no-cache'])
-  const again = await service.app.inject({ url: path, headers: { 'if-none-match': etag as string } })
-  expect([again.statusCode, again.body]).toEqual([304, ''])
+  const again = await service.get(path, { headers: { 'if-none-match': etag as string } })
+  expect([again.status, again.text]).toEqual([304, ''])
 })
 
 test.each(['agro-advisory-0.tgz', '..%2Fapi', '__proto__'])('%s is no client', async (name) => {
-  expect((await service.app.inject(`/docs/clients/${name}`)).statusCode).toBe(404)
+  expect((await service.get(`/docs/clients/${name}`)).status).toBe(404)
 })
 
 test('two services make the same bytes of them', async () => {
@@ -134,13 +134,11 @@ const python = (...args: string[]) => runIn(FOLDER, 'python3', ...args)
 
 /** What the service says of the same farms, and what that comes to on each. */
 async function farmsByService(): Promise<Row[]> {
-  const { body } = await service.app.inject({
-    method: 'POST',
-    url: '/advisory/fertilizer/points?crop=potato&country_code=rwa&pass=area_ha',
-    headers: { 'content-type': 'text/csv' },
-    payload: readFileSync(FARMS, 'utf8'),
-  })
-  return rowsOf(body).flatMap((row): Row[] => {
+  const { text } = await service.post(
+    '/advisory/fertilizer/points?crop=potato&country_code=rwa&pass=area_ha',
+    { headers: { 'content-type': 'text/csv' }, payload: readFileSync(FARMS, 'utf8') },
+  )
+  return rowsOf(text).flatMap((row): Row[] => {
     const { id = '', release = '', code = '', area_ha } = row
     if (code !== '') return [{ id, input: '', kg_ha: '', kg: '', release, why_not: code }]
     const inputs = Object.keys(row).flatMap((column) => /^rate_kg_ha (\S+) Normal$/.exec(column)?.[1] ?? [])
@@ -183,13 +181,11 @@ test('they are advised in TypeScript by the package that the service offers', as
 
 /** The areas that the examples are about, as the service has them in one table. */
 async function areasByService(product: string): Promise<Row[]> {
-  const { body } = await service.app.inject({
-    method: 'POST',
-    url: `/advisory/${product}/polygons?format=csv`,
-    headers: service.person.headers,
+  const { text } = await service.post(`/advisory/${product}/polygons?format=csv`, {
+    by: service.person,
     payload: { admin: { country_code: 'rwa', level: 1 }, crop: 'potato' },
   })
-  return rowsOf(body)
+  return rowsOf(text)
 }
 
 test.runIf(withPython)('the report has every district, with the highest yield first', async () => {
@@ -243,9 +239,9 @@ test('the formula of the spreadsheet gives a header and a row', async () => {
     ?.replace(/& "([^"]*)"/g, '$1')
     .replace(/ ?& SUBSTITUTE\((B2|C2), ",", "\."\) ?/g, '{$1}')
   const asked = `${formula?.[1]}${rest}`.replace('{B2}', '-1.95').replace('{C2}', '30.06').replaceAll(' ', '')
-  const { body, headers } = await service.app.inject(asked)
+  const { text, headers } = await service.get(asked)
   expect(headers['content-type']).toMatch(/^text\/csv/)
-  const [row] = rowsOf(body)
+  const [row] = rowsOf(text)
   expect(row).toMatchObject({
     lat: '-1.95',
     lng: '30.06',

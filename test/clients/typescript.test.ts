@@ -44,9 +44,9 @@ async function allOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 test('a point is answered as the service answers it, and is in the history once', async () => {
   const answer = await client.point('yield', HERE)
   expectTypeOf(answer.yield_data[0]?.yield_kg_ha).toEqualTypeOf<number | undefined>()
-  const plain = await service.app.inject({ method: 'POST', url: '/advisory/yield/point', payload: HERE })
+  const plain = await service.post('/advisory/yield/point', { payload: HERE })
   const { history_id, ...rest } = answer
-  expect(rest).toEqual(plain.json())
+  expect(rest).toEqual(plain.body)
   const { data: history } = await client.api.GET('/history/my')
   expect(history?.items.map(({ id }) => id)).toEqual([history_id])
 })
@@ -102,8 +102,8 @@ test('points of any number are cut into calls, and answered in their order as th
     [10, 10, 5].map((count) => ['/advisory/yield/points?crop=wheat&country_code=eth', count]),
   )
   const payload = { points, crop: 'wheat', country_code: 'eth' }
-  const alone = await service.app.inject({ method: 'POST', url: '/advisory/yield/points', payload })
-  expect(items).toEqual(alone.json().items.map((item: object) => expect.objectContaining(item)))
+  const alone = await service.post('/advisory/yield/points', { payload })
+  expect(items).toEqual(alone.body.items.map((item: object) => expect.objectContaining(item)))
 })
 
 test('who stops early asks for no more', async () => {

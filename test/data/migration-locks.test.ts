@@ -6,7 +6,6 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vi
 import { migrate } from '#src/data/migrate.ts'
 import { OperatorError } from '#src/errors.ts'
 import { loadRelease } from '#src/ingest/load.ts'
-import { call } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
@@ -56,7 +55,7 @@ describe('a migration while a dump is under way', () => {
   /** A point with a token reads what is published, and writes its history. */
   async function ask(): Promise<unknown> {
     const sent = { by: person, payload: PIXEL_CENTRE }
-    const { status, body } = await call(service.app, 'POST /advisory/fertilizer/point', sent)
+    const { status, body } = await service.post('/advisory/fertilizer/point', sent)
     return status === 200 && body.history_id ? undefined : [status, body]
   }
 

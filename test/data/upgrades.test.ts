@@ -7,7 +7,7 @@ import { openCluster } from '#src/data/client.ts'
 import type { Cluster, Database } from '#src/data/database.ts'
 import { migrate } from '#src/data/migrate.ts'
 import { KEY_PREFIX } from '#src/http/plugins/authentication.ts'
-import { call, withKey } from '#test/setup/calls.ts'
+import { call } from '#test/setup/calls.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { SINCE_0041, scriptsUpTo } from '#test/setup/older-scripts.ts'
 import { logIn, PASSWORD } from '#test/setup/people.ts'
@@ -199,7 +199,7 @@ describe('a database of a version that has landed', () => {
 
         const database = cluster.connect()
         const app = await buildApp(config, database)
-        const ask = (url: string, token: string) => call(app, `GET ${url}`, { by: withKey(token) })
+        const ask = (url: string, token: string) => call(app, `GET ${url}`, { by: token })
         const { access_token: token } = await logIn(app, USER.email)
         const payload = { refresh_token: REFRESH_TOKEN }
         expect((await call(app, 'POST /auth/refresh', { payload })).status).toBe(200)

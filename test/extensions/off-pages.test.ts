@@ -51,6 +51,6 @@ describe.skipIf(!CHROMIUM)('pages without any extension, in a browser', () => {
 
   test('of extensions are not there', async () => {
     for (const { path } of EXTENSIONS.flatMap(({ pages = [] }) => pages))
-      expect([path, (await service.app.inject(path)).statusCode]).toEqual([path, 404])
+      expect([path, (await service.get(path)).status]).toEqual([path, 404])
   })
 })

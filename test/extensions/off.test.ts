@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { EXTENSIONS } from '#src/extensions/index.ts'
-import { call } from '#test/setup/calls.ts'
 import { withDependents } from '#test/setup/dependents.ts'
 import { openService } from '#test/setup/open-service.ts'
 
@@ -45,20 +44,17 @@ describe('without any extension', () => {
   const service = openService({ settings: { EXTENSIONS: settingOf(NAMES) } })
 
   test('points are answered, and the service lists none', async () => {
-    const point = await call(
-      service.app,
-      'GET /advisory/fertilizer/point?lat=9.5&lng=38.5&crop=wheat&country_code=eth',
-    )
+    const point = await service.get('/advisory/fertilizer/point?lat=9.5&lng=38.5&crop=wheat&country_code=eth')
     expect(point.status).toBe(200)
-    const { body } = await call(service.app, 'GET /')
+    const { body } = await service.get('/')
     expect(body.extensions).toEqual([])
-    expect((await call(service.app, 'GET /catalog')).body.extensions).toEqual([])
+    expect((await service.get('/catalog')).body.extensions).toEqual([])
     for (const { links = {} } of EXTENSIONS)
       for (const name of Object.keys(links)) expect(body).not.toHaveProperty(name)
   })
 
   test('the document has no tag, error or operation of one', async () => {
-    const { body } = await call(service.app, 'GET /openapi.json')
+    const { body } = await service.get('/openapi.json')
     const codes: string[] = body.components.schemas.ErrorCode.enum
     const tags: string[] = body.tags.map(({ name }: { name: string }) => name)
     for (const { errors = {}, tag, loginStep } of EXTENSIONS) {

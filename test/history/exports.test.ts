@@ -71,11 +71,10 @@ async function featureOf(id: string): Promise<Feature> {
 
 /** The shape of an area for maps, as it is listed. */
 async function outlineOf(country: string, code: string) {
-  const response = await service.app.inject({
-    url: `/admin?admin0=${country}&level=1&geometry=simplified&format=geojson`,
-    headers: service.person.headers,
+  const response = await service.get(`/admin?admin0=${country}&level=1&geometry=simplified&format=geojson`, {
+    by: service.person,
   })
-  return (response.json() as FeatureCollection).features.find(({ id }) => id === code)?.geometry
+  return (response.body as FeatureCollection).features.find(({ id }) => id === code)?.geometry
 }
 
 describe('CSV', () => {
@@ -178,7 +177,7 @@ describe('an item in GeoJSON', () => {
       const { geometry, properties } = await featureOf(id)
       expect([properties?.adm_level, properties?.adm_code, properties?.adm_name]).toEqual(known)
       expect(geometry).toEqual(await outlineOf('rwa', 'RWA-01'))
-      await service.app.inject({ method: 'DELETE', url: `/history/${id}`, headers: service.person.headers })
+      await service.delete(`/history/${id}`, { by: service.person })
     },
   )
 })
@@ -244,7 +243,7 @@ describe('a file of GeoJSON', () => {
         expect(['string', 'number', 'boolean']).toContain(typeof value)
       }
     }
-    await service.app.inject({ method: 'DELETE', url: `/history/${id}`, headers: service.person.headers })
+    await service.delete(`/history/${id}`, { by: service.person })
   })
 
   test.runIf(spawnSync('ogr2ogr', ['--version']).status === 0).each([

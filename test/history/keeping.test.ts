@@ -107,7 +107,7 @@ describe('the keeper', () => {
 
   test('keeps the neighbours of what the database refuses, and of those whose account is gone', async () => {
     const [person, leaving] = [await newPerson(service.app), await newPerson(service.app)]
-    await service.app.inject({ method: 'DELETE', url: '/user/profile', headers: leaving.headers })
+    await service.delete('/user/profile', { by: leaving })
     const keep = recorderOn(service.database.writer)
     const results = await Promise.allSettled([
       keep(recordOf(person)),
@@ -382,17 +382,17 @@ test.each([
 ])('an answer reads in the history as it was sent: %s%s', async (product, query) => {
   const url = `/advisory/${product}point?${query}`
   for (const method of ['POST', 'GET'] as const) {
-    const sent = await service.app.inject({ method, url, headers: reader.headers })
-    const anonymous = await service.app.inject({ method, url })
-    expect([sent.statusCode, anonymous.statusCode]).toEqual([200, 200])
-    const { history_id: id } = sent.json()
-    expect(sent.json()).toEqual({ ...anonymous.json(), history_id: id })
+    const sent = await service.ask(`${method} ${url}`, { by: reader })
+    const anonymous = await service.ask(`${method} ${url}`)
+    expect([sent.status, anonymous.status]).toEqual([200, 200])
+    const { history_id: id } = sent.body
+    expect(sent.body).toEqual({ ...anonymous.body, history_id: id })
     const item = await history(service, reader, id)
-    expect(item.json().answer).toEqual(anonymous.json())
+    expect(item.json().answer).toEqual(anonymous.body)
     // The serializer has an order of its own for the members of all products.
     if (!product) continue
-    expect(sent.body).toBe(`${anonymous.body.slice(0, -1)},"history_id":"${id}"}`)
-    expect((await textsOf([id])).get(id)?.answer).toBe(anonymous.body)
-    expect(item.body).toContain(`"answer":${anonymous.body},`)
+    expect(sent.text).toBe(`${anonymous.text.slice(0, -1)},"history_id":"${id}"}`)
+    expect((await textsOf([id])).get(id)?.answer).toBe(anonymous.text)
+    expect(item.body).toContain(`"answer":${anonymous.text},`)
   }
 })

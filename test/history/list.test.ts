@@ -32,9 +32,9 @@ describe('a page', () => {
     expect(first.json().items.map(({ id }: { id: string }) => id)).toEqual(ids.slice(70).reverse())
     const link = /^<(.*)>; rel="next"$/.exec(first.headers.link as string)?.[1] as string
     expect(link).toBe(`/history/my?cursor=${first.json().next_cursor}`)
-    const second = await service.app.inject({ url: `${link}&limit=70`, headers: person.headers })
-    expect(second.json().items.map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 70).reverse())
-    expect([second.json().next_cursor, second.headers.link]).toEqual([null, undefined])
+    const second = await service.get(`${link}&limit=70`, { by: person })
+    expect(second.body.items.map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 70).reverse())
+    expect([second.body.next_cursor, second.headers.link]).toEqual([null, undefined])
   })
 
   test('ends early where its items are large, and the next one goes on', async () => {

@@ -6,7 +6,6 @@ import type { Tables } from '#src/data/tables.ts'
 import { deleteOldest } from '#src/history/recording-queries.ts'
 import { dropMonthPiece, findRetention } from '#src/history/retention-queries.ts'
 import { DAY_MS } from '#src/lib/dates.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
@@ -136,10 +135,10 @@ describe('HISTORY_MONTHS', () => {
     for (const id of [ids[0], ids[3], ...older])
       expect((await rate(person, id as string)).statusCode).toBe(200)
     for (const id of [ids[1], ids[3]]) {
-      await call(service.app, `POST /history/${id}/share`, { by: person })
+      await service.post(`/history/${id}/share`, { by: person })
     }
     const stats = `GET /stats?from=${monthsAgo(10).toISOString().slice(0, 10)}`
-    const statistics = async () => (await call(service.app, stats, { by: person })).body.advisories
+    const statistics = async () => (await service.ask(stats, { by: person })).body.advisories
     const before = await statistics()
     expect(before.total).toBe(ids.length + older.length)
     const cursors = await cursorsOf(person)

@@ -6,7 +6,7 @@ import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ServiceStats, SlowCallsAnswer, Stats } from '#schemas/stats.ts'
 import { buildApp } from '#src/app.ts'
 import type { App } from '#src/http/app.ts'
-import { call } from '#test/setup/calls.ts'
+import type { Caller } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { makeAdmin, newPerson, type Person } from '#test/setup/people.ts'
 import { advise, rate, whileAway } from './advisories.ts'
@@ -23,7 +23,7 @@ beforeEach(async () => {
   await sql`truncate request_count`.execute(service.database.writer)
 })
 
-const get = (url: string, by?: Pick<Person, 'headers'>) => call(service.app, `GET ${url}`, { by })
+const get = (url: string, by?: Caller) => service.get(url, { by })
 
 const allStats = async (query = '') => (await get(`/stats?scope=all${query}`, admin)).body
 
@@ -50,9 +50,9 @@ describe('scope=all', () => {
       await ask(url)
     for (const url of ['/catalog', '/openapi.json', '/history/my']) await get(url)
     await get('/history/x', admin)
-    await call(service.app, 'HEAD /catalog')
+    await service.head('/catalog')
     const headers = { origin: 'https://x.example', 'access-control-request-method': 'GET' }
-    await call(service.app, 'OPTIONS /catalog', { headers })
+    await service.options('/catalog', { headers })
     const counted = await serviceStats()
     expect(brief(counted)).toEqual([
       ['documentation', 1, 0],
@@ -95,7 +95,7 @@ describe('scope=all', () => {
     const before = await allStats()
     const { users } = before.service
     const [person] = [await newPerson(service.app), await newPerson(service.app)] as const
-    for (const by of [person, person, undefined]) await call(service.app, `POST ${POINT}`, { by })
+    for (const by of [person, person, undefined]) await service.post(POINT, { by })
     const after = await allStats()
     expect(after.service.users).toEqual({ registered: users.registered + 2, active: users.active + 1 })
     expect(after.advisories.total).toBe(before.advisories.total + 2)
@@ -201,7 +201,7 @@ describe('the own counts', () => {
     // A text that is no crop has no row of its own.
     expect((await advise(service, person, 'point', { ...KENYA, crop: 'a text' })).statusCode).toBe(200)
     await adviseId(other, 'isfm', ETHIOPIA)
-    await call(service.app, `DELETE /history/${deleted}`, { by: person })
+    await service.delete(`/history/${deleted}`, { by: person })
     const day = today()
     expect(await stats(person, `?from=${day}&to=${day}`)).toEqual({
       scope: 'own',

@@ -42,8 +42,7 @@ describe('a database that says no', () => {
     await vi.waitFor(() => expect(service.database.pool.totalCount).toBe(0), PATIENCE)
   }
 
-  const send = (request: string, payload?: object) =>
-    call(service.app, request, { by: service.person, payload })
+  const send = (request: string, payload?: object) => service.ask(request, { by: service.person, payload })
   const rename = (to: string) => send('PATCH /user/profile', { name: to })
   const makeKey = (name: string) => send('POST /auth/keys', { name })
   const askPoint = () => send('POST /advisory/yield/point', POINT)
@@ -187,7 +186,7 @@ test('an outage is one line of the log when it begins and one when it is over, h
   await service.proxy.cut()
   for (let time = 0; time < 40; time++) {
     const sent = { payload: POINT, by: time % 2 ? by : undefined }
-    expect((await call(service.app, 'POST /advisory/yield/point', sent)).status).toBe(503)
+    expect((await service.post('/advisory/yield/point', sent)).status).toBe(503)
   }
   expect(lines.join('')).not.toContain('    at ')
   service.proxy.mend()
@@ -236,7 +235,7 @@ test('a statement that fails is a 500 without SQL, and one line of the log with 
   const service = await createTestApp({ settings: { LOG_LEVEL: 'warn' }, prepare })
   const lines = captureLog(service.app)
   for (let time = 0; time < 20; time++) {
-    const { status, body } = await call(service.app, 'GET /catalog')
+    const { status, body } = await service.get('/catalog')
     const error = 'Internal error. The request may be valid.'
     expect([status, body]).toEqual([500, { error, code: 'INTERNAL' }])
   }

@@ -10,7 +10,6 @@ import { serverCluster } from '#src/data/client.ts'
 import { validationError } from '#src/http/parameters.ts'
 import { IDEMPOTENCY_KEY } from '#src/http/request.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
-import { call, withKey } from '#test/setup/calls.ts'
 import {
   bodiesOf,
   type Document,
@@ -136,13 +135,13 @@ const exampleOf = ({ responses }: Operation, status: number, code: string) =>
 test('the examples of errors about a scope, or a login, have the codes that the service answers with', async () => {
   const keyOf = async (...scopes: string[]) => {
     const asked = { by: service.person, payload: { name: 'x', scopes } }
-    return withKey((await call(service.app, 'POST /auth/keys', asked)).body.key)
+    return (await service.post('/auth/keys', asked)).body.key
   }
   const keys = [await keyOf('history'), await keyOf('advisory')]
   for (const { method, path, operation } of operations) {
     if (operation.security?.length !== 1) continue
     const request = `${method.toUpperCase()} ${path}`
-    const answers = await Promise.all(keys.map((by) => call(service.app, request, { by })))
+    const answers = await Promise.all(keys.map((by) => service.ask(request, { by })))
     const refused = answers.filter(({ status }) => status === 403)
     expect(refused.length, path).toBeGreaterThan(0)
     for (const { body } of refused) {
@@ -157,7 +156,7 @@ const POINT = { lat: 9.5, lng: 38.5 }
 
 test('answers of the history are those of their products, to a gateway that knows the document alone', async () => {
   const ask = (request: string, payload?: object, headers = {}) =>
-    call(service.app, request, { by: service.person, payload, headers })
+    service.ask(request, { by: service.person, payload, headers })
   const asked: [string, object][] = [
     ['/advisory/yield/point', POINT],
     ['/advisory/fertilizer', { geometry: FIELD }],
@@ -180,14 +179,14 @@ test('answers of the history are those of their products, to a gateway that know
 
 describe('the document that is served', () => {
   test('is the same as JSON and as YAML, for Swagger UI as well, and for parsers of YAML 1.1', async () => {
-    const yaml = await service.app.inject('/openapi.yaml?media=all')
+    const yaml = await service.get('/openapi.yaml?media=all')
     expect(yaml.headers['content-type']).toBe('application/yaml; charset=utf-8')
-    const parsed = parseDocument(yaml.body)
+    const parsed = parseDocument(yaml.text)
     expect(withoutReferences(parsed.toJS())).toEqual(document)
     expect(plainQuestionsIn(parseDocument('{ pattern: ^(?!0000) }'))).toEqual(['^(?!0000)'])
     expect(plainQuestionsIn(parsed)).toEqual([])
-    expect((await service.app.inject('/docs/yaml')).body).toBe(yaml.body)
-    expect(withoutReferences((await service.app.inject('/docs/json')).json())).toEqual(document)
+    expect((await service.get('/docs/yaml')).text).toBe(yaml.text)
+    expect(withoutReferences((await service.get('/docs/json')).body)).toEqual(document)
   })
 
   test.each(['/openapi.json?media=all', '/openapi.yaml'])(
@@ -213,8 +212,8 @@ describe('the document that is served', () => {
 
   test('names the server by the address that serves it, each with its tag', async () => {
     const ask = async (path: string, host: string) => {
-      const { headers, body } = await service.app.inject({ url: path, headers: { host } })
-      return { etag: headers.etag, servers: parseDocument(body).toJS().servers }
+      const { headers, text } = await service.get(path, { headers: { host } })
+      return { etag: headers.etag, servers: parseDocument(text).toJS().servers }
     }
     for (const path of ['/openapi.json', '/openapi.yaml', '/openapi/points.json', '/openapi/fields.yaml']) {
       const [one, other] = [await ask(path, 'one.example'), await ask(path, 'two.example:8080')]
@@ -242,7 +241,7 @@ describe('the document that is served', () => {
   })
 
   test('names JSON alone where clients choose, unless all media types are asked for', async () => {
-    const forGenerators = (await service.app.inject('/openapi.json')).json()
+    const forGenerators = (await service.get('/openapi.json')).body
     const batch = forGenerators.paths['/advisory/yield/points'].post
     const others = ['application/x-ndjson', 'text/csv', 'application/geo+json']
     const sent = others.toSpliced(1, 0, 'application/geo+json-seq')
@@ -269,9 +268,9 @@ describe('the document that is served', () => {
 
   test('is made once for all who ask, wherever they do', async () => {
     const paths = ['/openapi.json', '/openapi.yaml', '/openapi.json?media=all', '/docs/json', '/docs/yaml']
-    for (const path of paths) await service.app.inject(path)
+    for (const path of paths) await service.get(path)
     const made = vi.spyOn(service.app, 'swagger')
-    for (const path of paths) expect((await service.app.inject(path)).statusCode).toBe(200)
+    for (const path of paths) expect((await service.get(path)).status).toBe(200)
     expect(made).not.toHaveBeenCalled()
   })
 })
@@ -292,20 +291,20 @@ const MOST_BYTES_AN_OPERATION = 4_870
 
 test('the document stays small', async () => {
   expect(readFileSync('openapi.yaml', 'utf8').split('\n').length).toBeLessThanOrEqual(MOST_LINES)
-  const { body } = await service.app.inject('/openapi.json')
-  expect(body.length).toBeLessThanOrEqual(MOST_BYTES)
-  expect(body.length / operations.length).toBeLessThanOrEqual(MOST_BYTES_AN_OPERATION)
+  const { text } = await service.get('/openapi.json')
+  expect(text.length).toBeLessThanOrEqual(MOST_BYTES)
+  expect(text.length / operations.length).toBeLessThanOrEqual(MOST_BYTES_AN_OPERATION)
 })
 
 test('each operation is in one of the documents for a purpose, which are whole by themselves', async () => {
   const most = { points: 141_100, fields: 215_100, account: 144_500, operations: 109_500 }
   const found: string[] = []
   for (const [part, bytes] of Object.entries(most)) {
-    const { body } = await service.app.inject(`/openapi/${part}.json`)
-    expect(body.length, part).toBeLessThanOrEqual(bytes)
-    const { components, ...whole } = JSON.parse(body)
+    const { text } = await service.get(`/openapi/${part}.json`)
+    expect(text.length, part).toBeLessThanOrEqual(bytes)
+    const { components, ...whole } = JSON.parse(text)
     // What the document of all has is valid; nothing that is referred to is left out.
-    for (const [, kind = '', name = ''] of body.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
+    for (const [, kind = '', name = ''] of text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
       expect(components[kind], `${part} ${kind} ${name}`).toHaveProperty([name])
     }
     found.push(...operationsOf(whole).map(({ operation }) => operation.operationId ?? ''))

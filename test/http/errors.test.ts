@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { call } from '#test/setup/calls.ts'
 import { exchange } from '#test/setup/exchange.ts'
 import { openApp } from '#test/setup/open-service.ts'
 
@@ -26,7 +25,7 @@ const SECURITY_HEADERS = {
 
 describe('every error is JSON with an error and a code', () => {
   test('an unknown path', async () => {
-    const { status, headers, body } = await call(service.app, 'GET /nowhere?x=1')
+    const { status, headers, body } = await service.get('/nowhere?x=1')
     expect([status, headers['content-type']]).toEqual([404, 'application/json; charset=utf-8'])
     expect(body).toEqual({ error: 'Path not found: GET /nowhere. See /docs.', code: 'NOT_FOUND' })
   })
@@ -47,7 +46,7 @@ describe('every error is JSON with an error and a code', () => {
   })
 
   test('a method that a path does not take says which it takes', async () => {
-    const { status, headers, body } = await call(service.app, 'PUT /advisory/yield/point')
+    const { status, headers, body } = await service.put('/advisory/yield/point')
     expect([status, headers.allow]).toEqual([405, 'GET, HEAD, POST, OPTIONS'])
     const error = '/advisory/yield/point does not take PUT, but GET, POST.'
     expect(body).toEqual({ error, code: 'METHOD_NOT_ALLOWED' })
@@ -66,7 +65,7 @@ describe('every error is JSON with an error and a code', () => {
   })
 
   test('OPTIONS says which methods a path takes', async () => {
-    const allowed = async (url: string) => (await call(service.app, `OPTIONS ${url}`)).headers.allow
+    const allowed = async (url: string) => (await service.options(url)).headers.allow
     expect(await allowed('/user/profile?x')).toBe('GET, HEAD, PATCH, DELETE, OPTIONS')
     expect(await allowed('/nowhere')).toBeUndefined()
   })
@@ -74,7 +73,7 @@ describe('every error is JSON with an error and a code', () => {
   test('bytes that are not HTTP after a request, which is answered before', async () => {
     const url = '/advisory/yield/point?lat=9.5&lng=38.5'
     // The release and the tile are in memory from then on.
-    await service.app.inject({ method: 'POST', url })
+    await service.post(url)
     const { all } = await exchange(service.app, `POST ${url} HTTP/1.1\r\nHost: x\r\n\r\nhello\r\n\r\n`)
     expect(all.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
   })

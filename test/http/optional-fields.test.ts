@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { SQUARE } from '#test/setup/square.ts'
 
@@ -10,7 +9,7 @@ const AREA = { country_code: 'eth', code: 'ETH-01' }
 const NOTHING = { crop: null, country_code: null, forecast_period: null }
 
 async function ask(request: string, payload?: object) {
-  const { status, body } = await call(service.app, request, { by: service.person, payload })
+  const { status, body } = await service.ask(request, { by: service.person, payload })
   const { history_id: _, ...rest } = body
   return { status, body: rest }
 }

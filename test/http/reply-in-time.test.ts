@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { rectangle } from '#test/setup/boundaries.ts'
-import { type Called, call, type Sent } from '#test/setup/calls.ts'
+import type { Called, Sent } from '#test/setup/calls.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { openProxiedApp } from '#test/setup/proxied-app.ts'
 
@@ -60,7 +60,7 @@ describe('with the settings that an operator begins with', () => {
   async function send([request, payload]: Call, sent: Sent = {}): Promise<Timed> {
     const began = performance.now()
     const headers = request.includes('all=true') ? { accept: 'text/csv' } : sent.headers
-    const answer = await call(service.app, request, { ...sent, payload, headers })
+    const answer = await service.ask(request, { ...sent, payload, headers })
     return { ...answer, ms: performance.now() - began }
   }
 

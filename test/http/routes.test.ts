@@ -57,8 +57,8 @@ test.each([
   ['own', 'GET', '/catalog', 200, 'private, no-cache'],
   ['none', 'POST', '/advisory/yield/point', 400, undefined],
 ] as const)('routes tell caches of errors, too: %s, %s %s', async (_, method, url, status, header) => {
-  const response = await service.app.inject({ method, url })
-  expect([response.statusCode, response.headers['cache-control']]).toEqual([status, header])
+  const response = await service.ask(`${method} ${url}`)
+  expect([response.status, response.headers['cache-control']]).toEqual([status, header])
 })
 
 test('every route for callers wants a token before it looks at anything else', async () => {

@@ -36,8 +36,7 @@ function token(header: unknown, payload: unknown, secret = SECRET, hash = 'sha25
   return `${text}.${createHmac(hash, secret).update(text).digest('base64url')}`
 }
 
-const ask = (authorization: string, url = '/user/profile') =>
-  call(service.app, `GET ${url}`, { headers: { authorization } })
+const ask = (authorization: string, url = '/user/profile') => service.get(url, { headers: { authorization } })
 
 const without = (name: string) => ({ ...claims, [name]: undefined })
 const now = () => Math.floor(Date.now() / 1000)
@@ -130,7 +129,7 @@ describe('a token is refused', () => {
 
   test('in the query or the body', async () => {
     const url = `/user/profile?access_token=${person.access_token}`
-    expect((await service.app.inject(url)).statusCode).toBe(401)
+    expect((await service.get(url)).status).toBe(401)
   })
 
   test('beside another one', async () => {

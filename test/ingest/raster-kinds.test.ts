@@ -62,7 +62,7 @@ test.each(kinds.map((kind, index) => ({ name: kind.name, kind, index })))(
 )
 
 test('the catalog says of those releases that they are lossy whose manifests do', async () => {
-  const { releases } = (await service.app.inject('/catalog')).json()
+  const { releases } = (await service.get('/catalog')).body
   const lossy = releases.filter(({ lossy }: { lossy?: true }) => lossy)
   const expected = outcomes.filter((_, index) => kinds[index]?.lossy).map(({ code }) => code)
   expect(lossy.map(({ release }: { release: string }) => release).sort()).toEqual(expected.sort())

@@ -171,7 +171,7 @@ test('boundaries are heeded within RELEASE_MAX_AGE_MS of their load', async () =
   await loadRelease(service.database, onePixelRelease({ Urea: 7 }))
   const reason = async () => {
     const url = '/advisory/fertilizer/point?lat=11.5&lng=38.5'
-    return (await service.app.inject({ method: 'POST', url })).json().code
+    return (await service.post(url)).body.code
   }
   expect(await reason()).toBe('OUTSIDE_COUNTRY')
   for (const [shape, expected] of [

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { findLastDay } from '#schemas/products/define.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { rowsOf } from '#test/advice/batch/forms.ts'
-import { call, type Sent } from '#test/setup/calls.ts'
+import type { Sent } from '#test/setup/calls.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { FIELD_IN_PIXEL, onePixelRelease, PIXEL_CENTRE } from '#test/setup/releases.ts'
 
@@ -37,12 +37,12 @@ const { fertilizer_data, ...BEFORE } = ANSWER
 const STALE_ANSWER = { ...BEFORE, stale: true, fertilizer_data }
 
 const post = (path: string, payload: object, sent?: Sent) =>
-  call(service.app, `POST /advisory/${path}`, { payload, ...sent })
+  service.post(`/advisory/${path}`, { payload, ...sent })
 
 const askPoint = () => post('fertilizer/point', PIXEL_CENTRE)
 const askToBeCached = (headers = {}) =>
-  call(service.app, 'GET /advisory/fertilizer/point?lat=9.5&lng=38.5', { headers })
-const releaseInCatalog = async () => (await call(service.app, 'GET /catalog')).body.releases[0]
+  service.get('/advisory/fertilizer/point?lat=9.5&lng=38.5', { headers })
+const releaseInCatalog = async () => (await service.get('/catalog')).body.releases[0]
 
 describe.sequential('a release whose season is over', () => {
   test('says so from the next day on, at the same place in each answer, and under another tag', async () => {
@@ -62,7 +62,7 @@ describe.sequential('a release whose season is over', () => {
     const { person: by } = service
     const { history_id, ...body } = (await post('fertilizer/point', PIXEL_CENTRE, { by })).body
     expect(body).toEqual(STALE_ANSWER)
-    const kept = await call(service.app, `GET /history/${history_id}`, { by })
+    const kept = await service.get(`/history/${history_id}`, { by })
     expect(kept.body.answer).toEqual(STALE_ANSWER)
     const points = { points: [PIXEL_CENTRE] }
     expect((await post('fertilizer/points', points)).body).toMatchObject({ synthetic: false, stale: true })

@@ -6,7 +6,6 @@ import type { Tileset } from '#schemas/map.ts'
 import type { Database } from '#src/data/database.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { readTiff, valuesOf } from '#test/data/tiles/tiff-reader.ts'
-import { call } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
@@ -44,7 +43,7 @@ const service = openService({
 })
 
 const get = async (url: string) => {
-  const { status, body } = await call(service.app, `GET ${url.replaceAll(' ', '%20')}`)
+  const { status, body } = await service.get(url.replaceAll(' ', '%20'))
   expect([url, status]).toEqual([url, 200])
   return body
 }
@@ -167,7 +166,7 @@ describe('maps', () => {
 
   test('a release without odds of all three seasons on one grid has no such map, and nothing else has its name', async () => {
     const errorOf = async (url: string) => {
-      const { status, body } = await call(service.app, `GET ${url}`)
+      const { status, body } = await service.get(url)
       return [status, body.code]
     }
     const { code } = await loadRelease(service.database, SCATTERED)
@@ -324,7 +323,7 @@ describe('EDR', () => {
       rate_kg_ha_urea_normal_hill: 92,
       landscape: 1,
     })
-    const point = await call(service.app, 'POST /advisory/fertilizer/point', {
+    const point = await service.post('/advisory/fertilizer/point', {
       payload: { lat: 9.6, lng: 38.6, crop: 'wheat', country_code: 'eth', forecast_period: '2026-07' },
     })
     expect(point.body.fertilizer_data).toEqual([

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { layerOf, operatorOf, releaseOn } from '#test/setup/releases.ts'
 import { centreOf, readPng } from './palette-png.ts'
@@ -72,7 +71,7 @@ interface Item {
 /** What the points of a picture are answered with: Urea in a normal season, or null. */
 async function rates(month: string, points: { lat: number; lng: number }[]): Promise<(number | null)[]> {
   const payload = { crop: 'wheat', country_code: 'eth', forecast_period: month, points }
-  const { status, body } = await call(service.app, 'POST /advisory/fertilizer/points', { payload })
+  const { status, body } = await service.post('/advisory/fertilizer/points', { payload })
   expect(status).toBe(200)
   return body.items.map(
     ({ fertilizer_data }: Item) =>

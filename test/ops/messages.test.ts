@@ -119,10 +119,8 @@ describe.skipIf(missing.length > 0)('through Kannel', () => {
     send([last])
     await untilAnswered([last])
     expect([surplus, await kannel.counts()]).toEqual([0, { received: sent + 2, sent: sent + 2, queued: 0 }])
-    const answer = await again.app.inject('/advisory/yield/point?lat=9.5&lng=38.5')
-    const normal = answer
-      .json()
-      .yield_data.find(({ scenario }: { scenario: string }) => scenario === 'Normal')
+    const answer = await again.get('/advisory/yield/point?lat=9.5&lng=38.5')
+    const normal = answer.body.yield_data.find(({ scenario }: { scenario: string }) => scenario === 'Normal')
     expect(message.reply).toContain(`Normal ${normal.yield_kg_ha} kg/ha`)
   })
 })

@@ -53,8 +53,8 @@ describe('what watches the service', () => {
   beforeAll(async () => {
     const { port } = (await listenForScrapes(service.app)) as AddressInfo
     const payload = { lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth' }
-    await service.app.inject({ method: 'POST', url: '/advisory/yield/point', payload })
-    await service.app.inject({ method: 'POST', url: '/advisory/yield/point', payload: {} })
+    await service.post('/advisory/yield/point', { payload })
+    await service.post('/advisory/yield/point', { payload: {} })
     scraped = await scrape(port)
   })
 

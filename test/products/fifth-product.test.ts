@@ -77,7 +77,7 @@ async function ingestLime(database: Database): Promise<void> {
 
 const service = openService({ products: WITH_LIME, prepare: ingestLime })
 
-const ask = (request: string, sent: Sent = { payload: FIELD }) => call(service.app, request, sent)
+const ask = (request: string, sent: Sent = { payload: FIELD }) => service.ask(request, sent)
 
 describe('a product that is only defined', () => {
   test('has manifests with rules of its own, and none where it is not defined', async () => {
@@ -268,7 +268,7 @@ describe('a product in millimetres', () => {
     const payload = { ...FIELD, area: { value: 2, unit: 'ha' } }
     const { body } = await ask('POST /advisory/irrigation/point', { payload })
     expect([body.irrigation_data, body.quantities]).toEqual([DEPTHS, undefined])
-    const { schemas } = (await service.app.inject('/openapi.json')).json().components
+    const { schemas } = (await service.get('/openapi.json')).body.components
     for (const name of ['PointRequest', 'PointsRequest']) {
       const { properties } = schemas[`Irrigation${name}`]
       expect([name, 'crop' in properties, 'area' in properties]).toEqual([name, true, false])
@@ -284,7 +284,7 @@ describe('the document of a service with more products', () => {
     const usualApp = await buildApp(service.testDatabase.config, service.database)
     usual = (await usualApp.inject('/openapi.json')).json()
     await usualApp.close()
-    document = (await service.app.inject('/openapi.json')).json()
+    document = (await service.get('/openapi.json')).body
   })
 
   test('has their operations, and all that was there before', () => {

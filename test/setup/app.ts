@@ -4,10 +4,12 @@ import type { Config } from '#src/config.ts'
 import { openCluster } from '#src/data/client.ts'
 import type { Cluster, Database } from '#src/data/database.ts'
 import type { App } from '#src/http/app.ts'
+import { type Client, clientOf } from './calls.ts'
 import { openOwnTestCluster, openTestCluster, type TestDatabase } from './database.ts'
 import type { Template } from './templates.ts'
 
-export interface TestApp {
+/** The service, and what sends requests to it. */
+export interface TestApp extends Client {
   app: App
   testDatabase: TestDatabase
   cluster: Cluster
@@ -33,7 +35,7 @@ export async function startApp(config: Config): Promise<Omit<TestApp, 'testDatab
   const database = cluster.connect()
   const app = await buildApp(config, database)
   return {
-    ...{ app, cluster, database },
+    ...{ app, cluster, database, ...clientOf(app) },
     async close() {
       await app.close()
       await database.close()
@@ -42,7 +44,7 @@ export async function startApp(config: Config): Promise<Omit<TestApp, 'testDatab
   }
 }
 
-/** The service on a database of its own, to be called through `app.inject`. */
+/** The service on a database of its own. */
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const { template = 'demo', ownDatabase = false, settings, prepare, products } = options
   const open = ownDatabase ? openOwnTestCluster : openTestCluster
@@ -54,10 +56,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const database = cluster.connect()
   const app = await buildApp(testDatabase.config, database, products)
   return {
-    app,
-    testDatabase,
-    cluster,
-    database,
+    ...{ app, testDatabase, cluster, database, ...clientOf(app) },
     async close() {
       await app.close()
       await database.close()

@@ -2,12 +2,15 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import type { InjectOptions } from 'fastify'
 import type { App } from '#src/http/app.ts'
 
+/** Somebody who has logged in, or a key. */
+export type Caller = { headers: { authorization: string } } | string
+
 /** What a request has besides its method and its path. */
 export interface Sent {
-  /** Who sends it: somebody who has logged in, or a key. */
-  by?: { headers: { authorization: string } }
+  by?: Caller
   payload?: InjectOptions['payload']
-  headers?: Record<string, string>
+  query?: InjectOptions['query']
+  headers?: Record<string, string | undefined>
   /** The address that it comes from. */
   from?: string
 }
@@ -21,22 +24,57 @@ export interface Called {
   body: any
 }
 
+type Ask = (what: string, sent?: Sent) => Promise<Called>
+
+/** Sends requests to a service that does not listen, and reads the answers. */
+export interface Client {
+  /** Sends a request with its method, such as `GET /stats`. */
+  ask: Ask
+  get: Ask
+  head: Ask
+  options: Ask
+  post: Ask
+  put: Ask
+  delete: Ask
+}
+
+export function clientOf(app: App): Client {
+  const ask: Ask = (request, sent) => call(app, request, sent)
+  const by =
+    (method: string): Ask =>
+    (path, sent) =>
+      ask(`${method} ${path}`, sent)
+  return {
+    ask,
+    get: by('GET'),
+    head: by('HEAD'),
+    options: by('OPTIONS'),
+    post: by('POST'),
+    put: by('PUT'),
+    delete: by('DELETE'),
+  }
+}
+
 /** Sends a request such as `GET /stats`, and reads the answer. */
 export async function call(app: App, request: string, sent: Sent = {}): Promise<Called> {
   const [method, url] = request.split(' ') as ['GET', string]
-  const { by, payload, headers, from } = sent
+  const { by, payload, query, headers, from } = sent
   const response = await app.inject({
-    method,
-    url,
-    headers: { ...by?.headers, ...headers },
+    ...{ method, url, headers: { ...headersOf(by), ...headers } },
     ...(payload !== undefined && { payload }),
+    ...(query && { query }),
     ...(from && { remoteAddress: from }),
   })
   const { statusCode: status, headers: answered, body: text } = response
   const isJson = text !== '' && /[/+]json\b/.test(String(answered['content-type']))
-  const { request_id: _, ...body } = isJson ? JSON.parse(text) : {}
-  return { status, headers: answered, text, body: isJson ? body : undefined }
+  return { status, headers: answered, text, body: isJson ? withoutId(JSON.parse(text)) : undefined }
 }
 
-/** Somebody with a key, as {@link Sent} names callers. */
-export const withKey = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
+export const headersOf = (by?: Caller) =>
+  typeof by === 'string' ? { authorization: `Bearer ${by}` } : by?.headers
+
+function withoutId(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const { request_id: _, ...others } = value as Record<string, unknown>
+  return others
+}

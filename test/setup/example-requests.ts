@@ -87,7 +87,7 @@ export async function asSomebody(service: TestApp, operation: Operation, path: s
     ]
     const features = [{ type: 'Feature', id: 'a', geometry: { type: 'Polygon', coordinates: [ring] } }]
     const payload = { type: 'FeatureCollection', features }
-    await service.app.inject({ method: 'PUT', url: url.replace(/\/(advice|changes)$/, ''), headers, payload })
+    await service.put(url.replace(/\/(advice|changes)$/, ''), { headers, payload })
     return { url, headers, payload: body }
   }
   if (operationId === 'confirmTwoFactor') {
@@ -101,13 +101,13 @@ export async function asSomebody(service: TestApp, operation: Operation, path: s
     return { url: path, headers, payload: { ...(body as object), totp } }
   }
   const make = async (url: string, payload: object = {}) =>
-    (await service.app.inject({ method: 'POST', url, headers, payload })).json()
+    (await service.post(url, { headers, payload })).body
   const item = async () => (await make('/advisory/yield/point', { lat: 9.5, lng: 38.5 })).history_id
   const idOf: Record<string, () => Promise<string>> = {
     '/auth/keys/': async () => (await make('/auth/keys', { name: 'x' })).id,
     '/auth/sessions/': async () => {
       await logIn(service.app, email)
-      const { items } = (await service.app.inject({ url: '/auth/sessions', headers })).json()
+      const { items } = (await service.get('/auth/sessions', { headers })).body
       return items.find(({ current }: { current: boolean }) => !current).id
     },
     '/history/': async () => {

@@ -3,10 +3,11 @@ import type { Database } from '#src/data/database.ts'
 import type { App } from '#src/http/app.ts'
 import { startTcpProxy, type TcpProxy } from '#test/data/tcp-proxy.ts'
 import { startApp } from './app.ts'
+import type { Client } from './calls.ts'
 import { createTestDatabase } from './database.ts'
 import { openFor } from './open-service.ts'
 
-export interface ProxiedApp {
+export interface ProxiedApp extends Client {
   app: App
   database: Database
   /** The database without the proxy. */

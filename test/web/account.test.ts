@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { createTestApp } from '#test/setup/app.ts'
-import { call, withKey } from '#test/setup/calls.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { PASSWORD } from '#test/setup/people.ts'
 import { allFaultsOf } from './looks.ts'
@@ -86,9 +85,9 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
 
   test('show what was answered, take feedback on it, and give all of it as a file', async () => {
     const { page } = visit
-    const by = withKey(await newToken())
+    const by = await newToken()
     const asked = 'POST /advisory/yield/point?lat=9.5&lng=38.5&name=Upper%20field'
-    const { history_id } = (await call(service.app, asked, { by })).body
+    const { history_id } = (await service.ask(asked, { by })).body
     await page.getByRole('link', { name: 'History' }).click()
     const item = page.locator('.item', { hasText: 'Yield: Upper field' })
     await item.getByText('How good was it?').click()
@@ -96,10 +95,10 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
     await item.getByLabel('What was seen in the field').fill('3100')
     await item.getByRole('button', { name: 'Send' }).click()
     await item.getByText('Your rating: 5 of 5').waitFor()
-    const { body: kept } = await call(service.app, `GET /history/${history_id}`, { by })
+    const { body: kept } = await service.get(`/history/${history_id}`, { by })
     expect(kept.feedback).toMatchObject({ rating: 5, observed: { yield_kg_ha: 3100 } })
 
-    const csv = await call(service.app, 'GET /history/my?all=true', { by, headers: { accept: 'text/csv' } })
+    const csv = await service.get('/history/my?all=true', { by, headers: { accept: 'text/csv' } })
     expect(await savedBy(page.getByRole('button', { name: 'Download as CSV' }))).toBe(csv.text)
 
     await page.getByLabel('Advice on').selectOption('forage')
@@ -139,12 +138,11 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
     expect(visit.complaints).toEqual([])
   })
 
-  const profileWith = async (key: string) =>
-    (await call(service.app, 'GET /user/profile', { by: withKey(key) })).status
+  const profileWith = async (key: string) => (await service.get('/user/profile', { by: key })).status
 
   async function newToken(password = 'and is cut before the rain'): Promise<string> {
     const payload = { email: EMAIL, password }
-    return (await call(service.app, 'POST /auth/login', { payload })).body.access_token
+    return (await service.post('/auth/login', { payload })).body.access_token
   }
 
   /** Browsers complain of each answer that refuses something; such as were meant are taken away. */

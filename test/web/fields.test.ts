@@ -5,7 +5,6 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { insertRelease } from '#src/ingest/queries.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
-import { call } from '#test/setup/calls.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { createTestAppWithPerson, makeAdmin, PASSWORD } from '#test/setup/people.ts'
 import { releaseDescription } from '#test/setup/releases.ts'
@@ -215,7 +214,7 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
     const { page } = visit
     await page.goto(`${visitors.url}/operations`)
     await page.getByText('What answers now').first().waitFor()
-    const { releases } = (await service.app.inject('/catalog')).json()
+    const { releases } = (await service.get('/catalog')).body
     const published = page.locator('table', { hasText: 'What answers now' }).locator('tbody tr')
     expect(await published.count()).toBe(releases.length)
     const { release } = releases.find(
@@ -223,7 +222,7 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
         one.country_code === 'rwa' && one.product === 'yield',
     )
     await page.getByRole('button', { name: `Show ${release}` }).click()
-    const { layers } = (await service.app.inject(`/releases/${release}`)).json()
+    const { layers } = (await service.get(`/releases/${release}`)).body
     const described = page.locator('table', { hasText: `Layers of ${release}` })
     await described.waitFor()
     expect(await described.locator('tbody tr').count()).toBe(layers.length)
@@ -283,6 +282,6 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points, districts and operation
 
   async function asked(url: string, payload: object | string, type = 'application/json') {
     const headers = { 'content-type': type, accept: 'application/json' }
-    return (await call(service.app, `POST ${url}`, { by: service.person, headers, payload })).body
+    return (await service.post(url, { by: service.person, headers, payload })).body
   }
 })

@@ -30,7 +30,7 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
   const { service, visitors, visit } = openPages(createTestApp, '/')
 
   const hash = () => decodeURIComponent(new URL(visit.page.url()).hash.replaceAll('+', ' '))
-  const answerOf = async (url: string) => (await service.app.inject(url)).json()
+  const answerOf = async (url: string) => (await service.get(url)).body
   const choose = (name: string, option: string) =>
     visit.page.getByRole('combobox', { name, exact: true }).selectOption(option)
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { postPoint } from '#test/advice/point/ask.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { tellRefusals } from '#test/setup/refusals.ts'
 import { bodyIn, itemTexts, MEDIA_TYPES, type MediaType, rowsOf, send } from './forms.ts'
@@ -52,7 +51,7 @@ test('bodies that cannot be read are refused as a whole, as malformed.txt has it
     [...MALFORMED[type], ...OF_ANY_TYPE].map((payload) => [type, payload] as const),
   )
   const ask = (type: string, payload: string | Buffer) =>
-    call(service.app, 'POST /advisory/yield/points', { payload, headers: { 'content-type': type } })
+    service.post('/advisory/yield/points', { payload, headers: { 'content-type': type } })
   const told = await tellRefusals([
     ...cases.map(
       ([type, payload]) =>
@@ -362,7 +361,7 @@ const PASSED_OF_JSON: unknown[] = [
 
 test('what pass must not name is refused, as pass.txt has it', async () => {
   const post = (type: MediaType, payload: string, query = '') =>
-    call(service.app, `POST /advisory/yield/points${query}`, { payload, headers: { 'content-type': type } })
+    service.post(`/advisory/yield/points${query}`, { payload, headers: { 'content-type': type } })
   const told = await tellRefusals([
     ...PASSED_OF_TABLE.flatMap(([table, names]) =>
       names.map(

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import {
   bodyIn,
@@ -200,7 +199,7 @@ const points = fc.array(
 async function expectedItem(series: Series, { id, ...point }: TestPoint) {
   const { product, ...parameters } = series
   const payload = { ...point, ...parameters }
-  const { status, body } = await call(service.app, `POST /advisory/${product}/point`, { payload })
+  const { status, body } = await service.post(`/advisory/${product}/point`, { payload })
   const label = id === undefined ? {} : { id }
   if (status !== 404) return { ...label, ...body }
   const { location, ...empty } = await emptyItem(series)
@@ -221,7 +220,7 @@ const WITH_VALUES: Record<string, object> = {
 
 async function emptyItem({ product, country_code, crop }: Series) {
   const payload = { ...WITH_VALUES[country_code], country_code, crop }
-  const { body } = await call(service.app, `POST /advisory/${product}/point`, { payload })
+  const { body } = await service.post(`/advisory/${product}/point`, { payload })
   const { expected: _, condition_source: __, ...members } = body
   return { ...members, [`${product}_data`]: null }
 }

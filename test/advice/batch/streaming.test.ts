@@ -55,11 +55,8 @@ const until = (condition: () => boolean) => vi.waitUntil(condition, { ...PATIENC
 
 test('a long answer comes whole, in order, and lets other requests through meanwhile', async () => {
   const { response } = await ask(linesFrom(-80))
-  const point = await service.app.inject({
-    method: 'POST',
-    url: '/advisory/fertilizer/point?lat=9.5&lng=38.5',
-  })
-  expect(point.statusCode).toBe(200)
+  const point = await service.post('/advisory/fertilizer/point?lat=9.5&lng=38.5')
+  expect(point.status).toBe(200)
   expect(response.headers).toMatchObject({ 'transfer-encoding': 'chunked' })
   const items = (await text(response)).split('\n').slice(0, -1)
   expect(items.map((item) => JSON.parse(item).id)).toEqual(IDS.slice(0, COUNT / 2))
@@ -91,9 +88,9 @@ test('a client that goes away is worked for no longer', async () => {
   const { response, socket } = await ask(linesFrom(-70, COUNT))
   response.destroy()
   await until(() => socket.destroyed)
-  for (let call = 0; call < 100; call++) await service.app.inject('/health/live')
-  const point = await service.app.inject({ method: 'POST', url: '/advisory/yield/point?lat=9.5&lng=38.5' })
-  expect(point.statusCode).toBe(200)
+  for (let call = 0; call < 100; call++) await service.get('/health/live')
+  const point = await service.post('/advisory/yield/point?lat=9.5&lng=38.5')
+  expect(point.status).toBe(200)
   // What was under way of the 20 pieces, and the point.
   expect(queries).toBeLessThan(forAll / 4)
 })

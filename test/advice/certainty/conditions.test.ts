@@ -74,7 +74,7 @@ describe.each([
   })
 
   const ask = async (request: string, sent?: Sent) => {
-    const answer = await call(service.app, request, sent)
+    const answer = await service.ask(request, sent)
     expect(answer.status, answer.text).toBe(200)
     return answer
   }
@@ -167,7 +167,7 @@ describe.each([
       ],
       ['POST /advisory/fertilizer/polygons', { payload: { polygons, condition }, by }],
     ] as [string, Sent][]) {
-      const { status, body } = await call(service.app, request, sent)
+      const { status, body } = await service.ask(request, sent)
       expect(status, request).toBe(400)
       expect(body.details, request).toEqual([
         {
@@ -209,7 +209,7 @@ describe.each([
   })
 
   test('for all products the section of the release has that error', async () => {
-    const { status, body } = await call(service.app, `GET /advisory/point?${at(FOOT)}&condition=valley`)
+    const { status, body } = await service.get(`/advisory/point?${at(FOOT)}&condition=valley`)
     expect([status, body.code]).toEqual([400, 'INVALID_PARAMETERS'])
     expect(body.details[0]).toMatchObject({ field: 'yield', code: 'NO_RELEASE' })
     expect(body.details[1]).toMatchObject({ field: 'fertilizer', code: 'INVALID_PARAMETERS' })

@@ -1,6 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { rectangle } from '#test/setup/square.ts'
 import { CODES, EAST, NODATA, OUTLOOK, slopes, WEST, withPixels } from './releases.ts'
@@ -18,7 +17,7 @@ beforeAll(async () => {
 })
 
 async function ask(request: string, payload?: object) {
-  const answer = await call(service.app, request, { payload, by: service.person })
+  const answer = await service.ask(request, { payload, by: service.person })
   expect(answer.status, answer.text).toBe(200)
   return answer.body
 }

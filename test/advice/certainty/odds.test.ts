@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
-import { call, type Sent } from '#test/setup/calls.ts'
+import type { Sent } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { realYield } from '#test/setup/releases.ts'
 import { rectangle } from '#test/setup/square.ts'
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 
 const ask = async (request: string, sent?: Sent) => {
-  const answer = await call(service.app, request, sent)
+  const answer = await service.ask(request, sent)
   expect(answer.status, answer.text).toBe(200)
   return answer
 }

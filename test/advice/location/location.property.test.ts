@@ -7,7 +7,6 @@ import { findNearestCountries } from '#src/advice/location/queries.ts'
 import { chooseAreas } from '#src/advice/location/validation.ts'
 import type { Area } from '#src/lookup/queries.ts'
 import { loadSharedBoundaries } from '#test/setup/boundaries.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
 import { hasSharedBoundaries } from '#test/setup/shared-data.ts'
@@ -40,7 +39,7 @@ async function productsAt({ lat, lng }: AskedPlace, country_code: string | undef
   const answers = PRODUCTS.list.map(async ({ code }) => {
     if (country_code === undefined) return [code, { available: false, reason: 'OUTSIDE_COUNTRY' }]
     const payload = { lat, lng, country_code, crop }
-    const { status, body } = await call(service.app, `POST /advisory/${code}/point`, { payload })
+    const { status, body } = await service.post(`/advisory/${code}/point`, { payload })
     return [code, status === 200 ? { available: true } : { available: false, reason: body.code }]
   })
   return Object.fromEntries(await Promise.all(answers))
@@ -126,7 +125,7 @@ beforeAll(async () => {
 })
 
 const located = async (payload: AskedPlace): Promise<LocationValidation> =>
-  (await call(service.app, 'POST /validate_location', { by: service.person, payload })).body
+  (await service.post('/validate_location', { by: service.person, payload })).body
 
 test('places are located by memory and database as by PostGIS, with what their point endpoints say', async () => {
   const asked: LocationValidation[] = []

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { LocationValidation } from '#schemas/location.ts'
 import { findNearestCountries } from '#src/advice/location/queries.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 
 /** What each product says, in the order yield, fertilizer, isfm, forage: true, or the reason why not. */
@@ -14,7 +13,7 @@ const FORAGE_ONLY: Products = [...Array(3).fill('CROP_NOT_AVAILABLE'), true]
 const service = openService()
 
 const validate = (payload: object, query = '') =>
-  call(service.app, `POST /validate_location${query}`, { by: service.person, payload })
+  service.post(`/validate_location${query}`, { by: service.person, payload })
 
 const tellProducts = ({ products }: LocationValidation): Products =>
   Object.values(products).map(({ available, reason }) => available || String(reason))

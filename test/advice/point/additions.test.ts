@@ -4,7 +4,6 @@ import type { PointRequest } from '#schemas/point-request.ts'
 import type { Additions } from '#src/advice/additions.ts'
 import type { Extension } from '#src/extensions/extension.ts'
 import { EXTENSIONS } from '#src/extensions/index.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 
 const TSV = 'text/tab-separated-values'
@@ -47,7 +46,7 @@ const POINT = { lat: 9.5, lng: 38.5 }
 
 test('a format refuses the members it has no columns for by its own name, also where Accept chooses it', async () => {
   const headers = { accept: TSV }
-  const { status, headers: sent } = await call(service.app, 'POST /advisory/yield/point', {
+  const { status, headers: sent } = await service.post('/advisory/yield/point', {
     headers,
     payload: POINT,
   })
@@ -57,7 +56,7 @@ test('a format refuses the members it has no columns for by its own name, also w
     ['GET /advisory/yield/point?lat=9.5&lng=38.5&slope=true', undefined],
     ['GET /advisory/yield?place=9.5,38.5&slope=true', undefined],
   ] as const) {
-    const { status, body } = await call(service.app, request, { headers, ...(payload && { payload }) })
+    const { status, body } = await service.ask(request, { headers, ...(payload && { payload }) })
     const sentence = 'slope must be left out for TSV, which has no columns for it.'
     expect([request, status, body.error]).toEqual([request, 400, sentence])
   }
@@ -65,6 +64,6 @@ test('a format refuses the members it has no columns for by its own name, also w
 
 test.each(['/yield', ''])('POST /advisory%s/point lacks a member that has no value', async (path) => {
   const ask = async (more: object) =>
-    (await call(service.app, `POST /advisory${path}/point`, { payload: { ...POINT, ...more } })).text
+    (await service.post(`/advisory${path}/point`, { payload: { ...POINT, ...more } })).text
   expect(await ask({ slope: true })).toBe(await ask({}))
 })

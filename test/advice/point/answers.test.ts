@@ -9,7 +9,7 @@ const service = openService()
 const PRODUCTS = ['yield', 'fertilizer', 'isfm', 'forage'] as const
 
 const post = (path: string, payload: object, sent?: Sent) =>
-  call(service.app, `POST /advisory/${path}`, { payload, ...sent })
+  service.post(`/advisory/${path}`, { payload, ...sent })
 
 /** What the four endpoints answer, put together as one call should have it. */
 async function together(request: object) {
@@ -216,7 +216,7 @@ describe('a point as a text message', () => {
 
   test('is kept by caches apart from JSON, and in the history as JSON', async () => {
     const get = (headers = {}) =>
-      call(service.app, `GET /advisory/yield/point?lat=${FIELD.lat}&lng=${FIELD.lng}`, { headers })
+      service.get(`/advisory/yield/point?lat=${FIELD.lat}&lng=${FIELD.lng}`, { headers })
     const json = await get()
     const text = await get({ accept: 'text/plain' })
     expect(json.headers.vary).toBe('Authorization, Accept, Accept-Encoding')
@@ -230,7 +230,7 @@ describe('a point as a text message', () => {
     const twice = { by, headers: { 'idempotency-key': 'text-1' } }
     const first = await askInText('yield/point', FIELD, twice)
     expect((await askInText('yield/point', FIELD, twice)).text).toBe(first.text)
-    const { items } = (await call(service.app, 'GET /history/my?product=yield', { by })).body
+    const { items } = (await service.get('/history/my?product=yield', { by })).body
     expect(items[0].answer.yield_data).toEqual(json.body.yield_data)
   })
 

@@ -4,7 +4,6 @@ import { defineProducts } from '#schemas/products/define.ts'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { buildApp } from '#src/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
@@ -15,7 +14,7 @@ const service = openService({ settings: { CORS_ORIGINS: 'https://maps.example.or
 const FIELD = '?lat=9.5&lng=38.5&name=Field'
 const PATHS = ['/advisory/yield/point', '/advisory/forage/point', '/advisory/point']
 
-const get = (url: string, headers = {}, method = 'GET') => call(service.app, `${method} ${url}`, { headers })
+const get = (url: string, headers = {}, method = 'GET') => service.ask(`${method} ${url}`, { headers })
 
 async function tagOf(url: string): Promise<string> {
   const { etag } = (await get(url)).headers
@@ -67,7 +66,7 @@ describe('format=csv answers with a table, for those who have nothing but an add
     expect(table.headers['content-type']).toBe('text/csv; charset=utf-8; header=present')
     const headers = { accept: 'text/csv' }
     const payload = { points: [{ lat: 9.5, lng: 38.5, name: '=1' }] }
-    const many = await call(service.app, `POST ${path}s?country_code=eth`, { headers, payload })
+    const many = await service.post(`${path}s?country_code=eth`, { headers, payload })
     const cells = (text: string) => parse(text) as string[][]
     // Those of many points have an id in front, and why there is none at the end.
     expect(cells(table.text)).toEqual(cells(many.text).map((row) => row.slice(1, -2)))

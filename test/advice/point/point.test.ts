@@ -11,7 +11,6 @@ import {
 } from '#src/ingest/demo/formula.ts'
 import { demoTerrain } from '#src/ingest/demo/outlines.ts'
 import { describeLand } from '#src/ingest/demo/relief.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { tellRefusals } from '#test/setup/refusals.ts'
 import { FIELD, postPoint } from './ask.ts'
@@ -157,7 +156,7 @@ describe('the four point endpoints answer as the interface says', () => {
 
 test('a table has a column for each input and scenario, and names the position on the slope', async () => {
   const { lat, lng } = FIELD
-  const { text } = await call(service.app, `GET /advisory/fertilizer/point?lat=${lat}&lng=${lng}&format=csv`)
+  const { text } = await service.get(`/advisory/fertilizer/point?lat=${lat}&lng=${lng}&format=csv`)
   const [names, cells] = text.split('\r\n').map((line) => line.split(',')) as [string[], string[]]
   expect(DEMO_POSITIONS.some(({ name }) => names.some((column) => column.endsWith(` ${name}`)))).toBe(false)
   // Of two inputs: four scenarios, the expected rate, and the season of Dominant.
@@ -205,8 +204,8 @@ test('the query of a POST takes all parameters of GET, also those that its docum
   })
   /** The answer to a POST, which is that to a GET. */
   async function answerTo(path: string, headers = {}) {
-    const post = await call(service.app, `POST ${path}`, { headers })
-    expect(post.text).toBe((await call(service.app, `GET ${path}`, { headers })).text)
+    const post = await service.post(path, { headers })
+    expect(post.text).toBe((await service.get(path, { headers })).text)
     return post
   }
   const { status, body } = await answerTo(`/advisory/fertilizer/point?${query}`)
@@ -268,7 +267,7 @@ test('a point is refused with its field, or a reason for no answer, also beside 
     ),
     [
       'a latitude that may be the longitude, by GET',
-      () => call(service.app, 'GET /advisory/yield/point?lat=138.5&lng=9.5'),
+      () => service.get('/advisory/yield/point?lat=138.5&lng=9.5'),
     ],
     ...Object.entries(OUTSIDE).map(
       ([name, body]) => [name, () => postPoint(service.app, 'forage', { body })] as const,

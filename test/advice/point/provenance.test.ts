@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Provenance } from '#schemas/advisory.ts'
 import { loadRelease } from '#src/ingest/load.ts'
-import { type Called, call, type Sent } from '#test/setup/calls.ts'
+import type { Called, Sent } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { gridOf, layerOf, releaseDescription } from '#test/setup/releases.ts'
 
@@ -30,7 +30,7 @@ interface Answer {
   provenance: Provenance[]
 }
 
-const get = (query: string, sent?: Sent) => call(service.app, `GET /advisory/fertilizer/point?${query}`, sent)
+const get = (query: string, sent?: Sent) => service.get(`/advisory/fertilizer/point?${query}`, sent)
 
 async function ask(query: string, sent?: Sent): Promise<Called & { body: Answer }> {
   const answer = await get(query, sent)
@@ -112,7 +112,7 @@ test('it can be preferred, and is in no shared cache then', async () => {
     'preference-applied': 'return=provenance',
     'cache-control': 'no-store',
   })
-  const posted = await call(service.app, `POST /advisory/point?${QUERY}`, PREFERRED)
+  const posted = await service.post(`/advisory/point?${QUERY}`, PREFERRED)
   expect(posted.body.provenance).toEqual(preferred.body.provenance)
 })
 
@@ -121,7 +121,7 @@ test.each([
   ['fertilizer', { admin: { country_code: 'eth', code: 'ETH-01' }, provenance: true }],
   ['fertilizer/polygons?provenance=true', { admin: { country_code: 'eth', level: 1 } }],
 ])('where many pixels answer it is refused: %s', async (path, payload) => {
-  const { status, body } = await call(service.app, `POST /advisory/${path}`, { by: service.person, payload })
+  const { status, body } = await service.post(`/advisory/${path}`, { by: service.person, payload })
   const error = 'provenance must be left out: only the answer for one point has it.'
   expect([status, body.error]).toEqual([400, error])
 })
@@ -136,7 +136,7 @@ test('a table refuses it, and a preference for it is none there', async () => {
 test('it is recorded with the answer, and the request says so', async () => {
   const { person: by } = service
   const { history_id, ...answer } = (await get(QUERY, { by, ...PREFERRED })).body
-  const { body: item } = await call(service.app, `GET /history/${history_id}`, { by })
+  const { body: item } = await service.get(`/history/${history_id}`, { by })
   expect(item).toMatchObject({ request: { provenance: true } })
   expect(item.answer).toEqual(answer)
 })

@@ -3,7 +3,6 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { summariseCoverages } from '#src/ingest/pixel-writing.ts'
 import { SUMMARY_VERSION } from '#src/raster/summary.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { operatorOf } from '#test/setup/releases.ts'
 import { askWithin } from './ask.ts'
@@ -58,7 +57,7 @@ test('many who ask for an area at once are all answered, and one result is kept'
 test('an area answers as its shape does', async () => {
   const area = (await ask({ admin: { country_code: 'ken', code: 'KEN-01' } }, 'forage')).body
   const url = '/admin?admin0=ken&level=1&geometry=full&format=geojson'
-  const list = await call(service.app, `GET ${url}`, { by: service.person })
+  const list = await service.get(url, { by: service.person })
   const { geometry } = list.body.features.find(({ id }: { id: string }) => id === 'KEN-01')
   const shape = (await ask({ geometry, country_code: 'ken' }, 'forage')).body
   expect(shape.location).not.toHaveProperty('admin')

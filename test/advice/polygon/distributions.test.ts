@@ -3,7 +3,6 @@ import { loadRelease } from '#src/ingest/load.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
 import { askForMany, collectionOf, rowsOf } from '#test/advice/polygons/ask.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { gridOf, layerOf, releaseOn } from '#test/setup/releases.ts'
 import { askWithin } from './ask.ts'
@@ -68,7 +67,7 @@ describe('how values are distributed', () => {
   async function ask(side: number, query: string) {
     const geometry = rectangle(37, 12 - side * PIXEL, 37 + side * PIXEL, 12)
     const sent = { by: service.person, payload: { geometry } }
-    return (await call(service.app, `POST /advisory/yield?${query}`, sent)).body
+    return (await service.post(`/advisory/yield?${query}`, sent)).body
   }
 
   test('mean, extremes, cover and quantiles of a field of many pixels are exact', async () => {
@@ -134,7 +133,7 @@ describe('how values are distributed', () => {
   test('in the body they are lists and numbers, and the history keeps them', async () => {
     const payload = { geometry: rectangle(37, 11.9, 37.1, 12), quantiles: [0.5], histogram: 2 }
     const { body } = await askWithin(service.app, service.person, 'yield', payload)
-    const item = await call(service.app, `GET /history/${body.history_id}`, { by: service.person })
+    const item = await service.get(`/history/${body.history_id}`, { by: service.person })
     expect(item.body.request).toMatchObject({ quantiles: [0.5], histogram: 2 })
     expect(item.body.answer.yield_data).toEqual(body.yield_data)
   })

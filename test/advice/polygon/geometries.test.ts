@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { call } from '#test/setup/calls.ts'
 import { documentOf } from '#test/setup/document.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { tellRefusals } from '#test/setup/refusals.ts'
@@ -137,7 +136,7 @@ const collectionOf = (properties: object | null = null) => ({
 
 async function send(payload: object | string, type = 'application/json', query = '') {
   const sent = { by: service.person, headers: { 'content-type': type }, payload }
-  const { status, body: answer } = await call(service.app, `POST /advisory/yield${query}`, sent)
+  const { status, body: answer } = await service.post(`/advisory/yield${query}`, sent)
   const { history_id, ...body } = answer
   return { status, history_id, body }
 }
@@ -215,7 +214,7 @@ describe('the name of a Feature', () => {
 test('the history has the polygon of a collection and its name, and gives the polygon back', async () => {
   const { history_id } = await send(collectionOf({ name: 'Upper field' }), GEOJSON)
   const item = async (accept: string) =>
-    (await call(service.app, `GET /history/${history_id}`, { by: service.person, headers: { accept } })).body
+    (await service.get(`/history/${history_id}`, { by: service.person, headers: { accept } })).body
   expect((await item('application/json')).request).toEqual({ geometry: SQUARE, name: 'Upper field' })
   expect((await item(GEOJSON)).geometry).toEqual({
     type: 'MultiPolygon',

@@ -3,7 +3,6 @@ import { withOtherService } from '#test/accounts/other-service.ts'
 import { askWithin } from '#test/advice/polygon/ask.ts'
 import { ringOf } from '#test/advice/polygon/shapes.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { tellRefusals } from '#test/setup/refusals.ts'
 import { SQUARE } from '#test/setup/square.ts'
@@ -19,7 +18,7 @@ const ask = (admin: object, sent?: Parameters<typeof askForMany>[4]) =>
 const REGIONS = { country_code: 'ETH', level: 1 }
 
 async function codesOf(query: string): Promise<string[]> {
-  const { items } = (await call(service.app, `GET /admin?admin0=eth&${query}`, { by: service.person })).body
+  const { items } = (await service.get(`/admin?admin0=eth&${query}`, { by: service.person })).body
   return items.map(({ code }: { code: string }) => code)
 }
 
@@ -43,7 +42,7 @@ test('the areas of a level are answered as each would be alone, in the order of 
 test('as GeoJSON they have the outlines that the list of areas has', async () => {
   const { features } = (await ask(REGIONS, { accept: 'application/geo+json' })).body
   const url = '/admin?admin0=eth&level=1&geometry=simplified&format=geojson'
-  const list = await call(service.app, `GET ${url}`, { by: service.person })
+  const list = await service.get(url, { by: service.person })
   const outlineOf = ({ id, geometry }: Record<string, unknown>) => [id, geometry]
   expect(features.map(outlineOf)).toEqual(list.body.features.map(outlineOf))
 })

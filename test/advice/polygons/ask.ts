@@ -1,6 +1,5 @@
 import type { App } from '#src/http/app.ts'
-import { call } from '#test/setup/calls.ts'
-import type { Person } from '#test/setup/people.ts'
+import { type Caller, call } from '#test/setup/calls.ts'
 
 export { rowsOf } from '#test/advice/batch/forms.ts'
 
@@ -13,7 +12,7 @@ interface Form {
 /** Asks for a product in many polygons or areas, as somebody who has logged in. */
 export function askForMany(
   app: App,
-  by: Pick<Person, 'headers'>,
+  by: Caller,
   product: string,
   payload: object,
   { type = 'application/json', accept, query = '' }: Form = {},

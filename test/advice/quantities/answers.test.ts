@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { FIELD, postPoint } from '#test/advice/point/ask.ts'
-import { call, type Sent } from '#test/setup/calls.ts'
+import type { Sent } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { tellRefusals } from '#test/setup/refusals.ts'
 import { onePixelRelease, PIXEL_CENTRE } from '#test/setup/releases.ts'
@@ -50,7 +50,7 @@ function expectedOf({ fertilizer_type, rate_kg_ha }: Entry, hectares = 2.5) {
 }
 
 const post = (path: string, payload: Sent['payload'], headers = {}) =>
-  call(service.app, `POST /advisory/${path}`, { by: service.person, payload, headers })
+  service.post(`/advisory/${path}`, { by: service.person, payload, headers })
 
 const rowsIn = (text: string): Record<string, string>[] => parse(text, { columns: true })
 
@@ -91,7 +91,7 @@ describe('a point', () => {
       nutrients: 'true',
     })
     for (const method of ['GET', 'POST']) {
-      const { body } = await call(service.app, `${method} /advisory/fertilizer/point?${query}`)
+      const { body } = await service.ask(`${method} /advisory/fertilizer/point?${query}`)
       expect(body).toEqual(found)
     }
   })
@@ -128,7 +128,7 @@ describe('a point', () => {
     for (const entry of all.body.fertilizer.fertilizer_data) expect(entry.quantity).toEqual(expectedOf(entry))
     expect(all.body.isfm.quantities).toEqual({ area: { value: 10, unit: 'timad', ha: 2.5 } })
     expect(all.body.forage).not.toHaveProperty('quantities')
-    const { items } = (await call(service.app, 'GET /history/my', { by: service.person })).body
+    const { items } = (await service.get('/history/my', { by: service.person })).body
     const { history_id, ...kept } = all.body
     expect(items[0]).toMatchObject({ id: history_id, request: { ...FIELD, ...WANTED }, answer: kept })
   })

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Agent, connectAgent, ERAS, type ToolAnswer } from '#test/setup/agents.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { newPerson } from '#test/setup/people.ts'
 
@@ -18,7 +17,7 @@ afterAll(() => Promise.all(Object.values(agents).map((agent) => agent.close())))
 const use = (tool: string, input?: object) => (agents[2026] as Agent).call(tool, input)
 
 const asked = async (request: string, payload?: object) =>
-  (await call(service.app, request, { by: service.person, payload })).body
+  (await service.ask(request, { by: service.person, payload })).body
 
 const BYTES_OF_LIST = 7_200
 const BYTES_OF_ANSWER = 2000
@@ -271,7 +270,7 @@ describe('what is published', () => {
 })
 
 const send = (payload: unknown, headers: Record<string, string> = {}, from?: string) =>
-  call(service.app, 'POST /mcp', {
+  service.post('/mcp', {
     payload: typeof payload === 'string' ? payload : JSON.stringify(payload),
     headers: { 'content-type': 'application/json', ...headers },
     from,
@@ -283,7 +282,7 @@ const callOf = (name: string, input: unknown = {}) => message('tools/call', { na
 
 describe('the endpoint', () => {
   test.each(['GET', 'DELETE'] as const)('takes no %s: there are no sessions and streams', async (method) => {
-    const { status, headers, body } = await call(service.app, `${method} /mcp`)
+    const { status, headers, body } = await service.ask(`${method} /mcp`)
     expect([status, headers.allow, body.code]).toEqual([405, 'POST, OPTIONS', 'METHOD_NOT_ALLOWED'])
   })
 
@@ -299,7 +298,7 @@ describe('the endpoint', () => {
 
   test('lets pages send the headers of the protocol', async () => {
     const asking = { origin: ALLOWED, 'access-control-request-method': 'POST' }
-    const { headers } = await call(service.app, 'OPTIONS /mcp', { headers: asking })
+    const { headers } = await service.options('/mcp', { headers: asking })
     for (const name of ['Mcp-Protocol-Version', 'Mcp-Method', 'Mcp-Name', 'Authorization']) {
       expect(headers['access-control-allow-headers']).toContain(name)
     }
@@ -424,7 +423,7 @@ test('while the database is away, an agent is told to call again', async () => {
 test('calls count as any requests: of the network, or with a key of its user', async () => {
   const by = await newPerson(service.app)
   const payload = { name: 'agent', scopes: ['advisory'] }
-  const made = await call(service.app, 'POST /auth/keys', { by, payload })
+  const made = await service.post('/auth/keys', { by, payload })
   const authorization = `Bearer ${made.body.key}`
   const left = async (headers: Record<string, string>) => {
     const { headers: said } = await send(callOf('catalogue'), headers, '192.0.2.9')

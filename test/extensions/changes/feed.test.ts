@@ -6,7 +6,6 @@ import { inTransaction } from '#src/data/sql.ts'
 import type { ChangeEntry, ChangeFeed } from '#src/extensions/changes/schemas.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { rollBackChecked } from '#src/ingest/publish.ts'
-import { call } from '#test/setup/calls.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
@@ -14,7 +13,7 @@ import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
 
 const service = openService()
 
-const get = (query = '', headers = {}) => call(service.app, `GET /changes${query}`, { headers })
+const get = (query = '', headers = {}) => service.get(`/changes${query}`, { headers })
 
 async function changes(query = ''): Promise<ChangeFeed> {
   const { status, body } = await get(query)

@@ -14,7 +14,7 @@ describe.skipIf(!CHROMIUM)('the page of admins', () => {
   test('compares a release that is chosen in its list with another one', async () => {
     const { page } = visit
     await logInAt(page, service.person.email)
-    const { releases } = (await service.app.inject('/catalog')).json()
+    const { releases } = (await service.get('/catalog')).body
     const { release } = releases.find(
       (one: { country_code: string; product: string }) =>
         one.country_code === 'rwa' && one.product === 'yield',

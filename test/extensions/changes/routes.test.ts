@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { call, type Sent } from '#test/setup/calls.ts'
+import type { Sent } from '#test/setup/calls.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { makeAdmin, newPerson } from '#test/setup/people.ts'
@@ -54,11 +54,11 @@ beforeAll(async () => {
 })
 
 const compare = (path: string, sent?: Sent) =>
-  call(service.app, `GET /releases/${path}`, { by: service.person, ...sent })
+  service.get(`/releases/${path}`, { by: service.person, ...sent })
 
 async function rateIn(code: string) {
   const payload = { admin: { country_code: 'eth', code } }
-  const { body } = await call(service.app, 'POST /advisory/fertilizer', { by: service.person, payload })
+  const { body } = await service.post('/advisory/fertilizer', { by: service.person, payload })
   const [{ rate_kg_ha, covered_percent }] = body.fertilizer_data
   return [rate_kg_ha, covered_percent]
 }

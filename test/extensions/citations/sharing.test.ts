@@ -6,7 +6,6 @@ import { inTransaction } from '#src/data/sql.ts'
 import { insertShare } from '#src/extensions/citations/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { recorderOn, recordOf } from '#test/history/advisories.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
@@ -22,7 +21,7 @@ beforeAll(async () => {
 type Options = { by?: Person; payload?: object; accept?: string }
 
 const ask = (request: string, { accept, ...sent }: Options = {}) =>
-  call(service.app, request, { ...sent, headers: { host: 'agro.example', ...(accept && { accept }) } })
+  service.ask(request, { ...sent, headers: { host: 'agro.example', ...(accept && { accept }) } })
 
 /** Asks, and shares what was answered. */
 async function shared(
@@ -78,7 +77,7 @@ describe('what is shared', () => {
     expect(text).not.toContain(service.person.email)
     expect(text).not.toContain(id)
     const tag = { host: 'agro.example', 'if-none-match': String(headers.etag) }
-    expect((await call(service.app, `GET /cite/${share.id}`, { headers: tag })).status).toBe(304)
+    expect((await service.get(`/cite/${share.id}`, { headers: tag })).status).toBe(304)
   })
 
   test('is a page for browsers, which loads and runs nothing', async () => {
@@ -97,8 +96,8 @@ describe('what is shared', () => {
   test('is compared by a command in which no address is more than a word of a shell', async () => {
     const { share } = await shared(service.person)
     const headers = { host: "x';echo$(id)", accept: 'text/html' }
-    const { body } = await service.app.inject({ url: `/cite/${share.id}`, headers })
-    const [, command = ''] = /<pre>(curl .*?) \| sha256sum<\/pre>/s.exec(body) ?? []
+    const { text } = await service.get(`/cite/${share.id}`, { headers })
+    const [, command = ''] = /<pre>(curl .*?) \| sha256sum<\/pre>/s.exec(text) ?? []
     const written = command.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code))
     const seen = execFileSync('sh', ['-c', `curl() { printf %s "$2"; }\n${written}`], { encoding: 'utf8' })
     expect(seen).toBe("http://x';echo$(id)/advisory/fertilizer/point")
@@ -124,7 +123,7 @@ describe('what is shared', () => {
       await loadRelease(service.database, onePixelRelease({ Urea: 1, DAP: 2 }))
       const { verify, answer, releases } = (await ask(`GET /cite/${share.id}`)).body
       expect(releases).toMatchObject([{ release: OLD, state: 'replaced' }])
-      const again = await call(service.app, `${verify.method} ${new URL(verify.url).pathname}`, {
+      const again = await service.ask(`${verify.method} ${new URL(verify.url).pathname}`, {
         by: verify.token ? service.person : undefined,
         headers: verify.headers,
         payload: verify.body,

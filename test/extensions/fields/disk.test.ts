@@ -14,7 +14,6 @@ import {
   removeFieldPiece,
 } from '#src/extensions/fields/queries.ts'
 import { collectionOf } from '#test/advice/polygons/ask.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
@@ -25,7 +24,7 @@ const service = openService({ settings: { SLOW_CLIENT_MS: '1500' } })
 const FIELD = { type: 'Feature', id: 'A', geometry: rectangle(38.5, 9.5, 38.501, 9.501) }
 
 const put = (by: Person, name: string, fields: object[] = [FIELD]) =>
-  call(service.app, `PUT /fields/${name}`, {
+  service.put(`/fields/${name}`, {
     by,
     headers: { 'content-type': 'application/geo+json' },
     payload: JSON.stringify(collectionOf(fields)),
@@ -81,7 +80,7 @@ describe('an account whose disk is full', () => {
     const { status, headers, body } = await put(person, 'old')
     expect([status, body.code, headers['retry-after']]).toEqual([503, 'OVERLOADED', '60'])
     expect(body.error).toMatch(/^Replaced, deleted and arriving collections of yours fill the disk/)
-    const after = await call(service.app, 'GET /fields', { by: person })
+    const after = await service.get('/fields', { by: person })
     expect(after.body.fields).toBe(1)
   })
 })
@@ -159,7 +158,7 @@ test('a limit of collections counts what an account has, without drafts and what
     await createDraft(service.database.writer, by.user.id, 'd')
     const { status, body } = await put(by, 'c')
     expect([status, body.code, body.details[0].code]).toEqual([409, code, 'LIMIT_REACHED'])
-    await call(service.app, 'DELETE /fields/b', { by })
+    await service.delete('/fields/b', { by })
     expect((await put(by, 'c')).status).toBe(200)
   } finally {
     delete ACCOUNT_LIMITS[code]

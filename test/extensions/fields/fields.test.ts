@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { collectionOf, linesOf, rowsOf } from '#test/advice/polygons/ask.ts'
-import { call, withKey } from '#test/setup/calls.ts'
+import type { Caller } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { newPerson } from '#test/setup/people.ts'
 import { tellRefusals } from '#test/setup/refusals.ts'
@@ -32,23 +32,15 @@ const FEATURES: Feature[] = Array.from({ length: 30 }, (_, index) => {
 const GEOJSON = 'application/geo+json'
 const NDJSON = 'application/x-ndjson'
 
-const put = (
-  name: string,
-  payload: string | object,
-  type = GEOJSON,
-  by: { headers: { authorization: string } } = service.person,
-) =>
-  call(service.app, `PUT /fields/${name}`, {
+const put = (name: string, payload: string | object, type = GEOJSON, by: Caller = service.person) =>
+  service.put(`/fields/${name}`, {
     by,
     headers: { 'content-type': type },
     payload: typeof payload === 'string' ? payload : JSON.stringify(payload),
   })
 
-const get = (
-  path: string,
-  accept = 'application/json',
-  by: { headers: { authorization: string } } = service.person,
-) => call(service.app, `GET /fields${path}`, { by, headers: { accept } })
+const get = (path: string, accept = 'application/json', by: Caller = service.person) =>
+  service.get(`/fields${path}`, { by, headers: { accept } })
 
 const byId = (a: { id?: unknown }, b: { id?: unknown }) => (String(a.id) < String(b.id) ? -1 : 1)
 
@@ -63,7 +55,7 @@ describe('a collection', () => {
     expect(status).toBe(200)
     expect(body).toMatchObject({ collection: 'coop', fields: 30, refused: 0, refusals: [] })
 
-    const headers = await call(service.app, 'HEAD /fields/coop', {
+    const headers = await service.head('/fields/coop', {
       by: service.person,
       headers: { accept: GEOJSON },
     })
@@ -291,7 +283,7 @@ describe('advice', () => {
   test('on a collection is that on the same polygons, with the ids of the fields, in each format', async () => {
     await put('advised', collectionOf(FEATURES))
     for (const product of ['yield', 'fertilizer', 'isfm', 'forage']) {
-      const same = await call(service.app, `POST /advisory/${product}/polygons?format=ndjson`, {
+      const same = await service.post(`/advisory/${product}/polygons?format=ndjson`, {
         by: service.person,
         headers: { 'content-type': GEOJSON },
         payload: JSON.stringify(collectionOf(FEATURES)),
@@ -321,7 +313,7 @@ describe('advice', () => {
       (await pool.query(`select from field_weights where ${ofCollection}`)).rowCount
     // Odds have a grid of their own.
     await expect.poll(countWeights).toBe(2)
-    const sent = await call(service.app, 'POST /advisory/fertilizer/polygons?format=ndjson', {
+    const sent = await service.post('/advisory/fertilizer/polygons?format=ndjson', {
       by: service.person,
       headers: { 'content-type': GEOJSON },
       payload: JSON.stringify(collectionOf(FEATURES)),
@@ -354,11 +346,11 @@ describe('advice', () => {
   test('on one saved field is that on its polygon, and the history has the polygon', async () => {
     await put('one', collectionOf(FEATURES.slice(0, 1)))
     const ask = async (payload: object) =>
-      (await call(service.app, 'POST /advisory/yield', { by: service.person, payload })).body
+      (await service.post('/advisory/yield', { by: service.person, payload })).body
     const { history_id: _, ...drawn } = await ask({ geometry: FEATURES[0]?.geometry, name: 'Field, 0' })
     const { history_id, ...saved } = await ask({ field: `one/${FEATURES[0]?.id}` })
     expect(saved).toEqual(drawn)
-    const item = (await call(service.app, `GET /history/${history_id}`, { by: service.person })).body
+    const item = (await service.get(`/history/${history_id}`, { by: service.person })).body
     expect(item.request).toEqual({ geometry: FEATURES[0]?.geometry, name: 'Field, 0' })
   })
 
@@ -368,7 +360,7 @@ describe('advice', () => {
     expect(items[0].fertilizer_data[0]).toHaveProperty('quantity')
     const dhis2 = { data_elements: [{ column: 'yield_kg_ha Normal', data_element: 'fbfJHSPpUQD' }] }
     const payload = { fields: 'amounts', format: 'dhis2', dhis2 }
-    const { body } = await call(service.app, 'POST /advisory/yield/polygons', { by: service.person, payload })
+    const { body } = await service.post('/advisory/yield/polygons', { by: service.person, payload })
     expect(body.dataValues.map(({ orgUnit }: { orgUnit: string }) => orgUnit).sort()).toEqual(
       FEATURES.slice(0, 2).map(({ id }) => id),
     )
@@ -378,7 +370,7 @@ describe('advice', () => {
     const ask =
       (payload: object, path = '') =>
       () =>
-        call(service.app, `POST /advisory/yield${path}`, { by: service.person, payload })
+        service.post(`/advisory/yield${path}`, { by: service.person, payload })
     const refusals = await tellRefusals([
       ['no such collection', ask({ fields: 'none' }, '/polygons')],
       [
@@ -394,7 +386,7 @@ describe('advice', () => {
       [
         'an unknown parameter, strictly',
         () =>
-          call(service.app, 'GET /fields/one/advice?product=yield&foo=1', {
+          service.get('/fields/one/advice?product=yield&foo=1', {
             by: service.person,
             headers: { prefer: 'handling=strict' },
           }),
@@ -460,20 +452,20 @@ test("fields are their owner's alone: others find none, nor does a key without t
   expect((await get('', undefined, other)).body.items).toEqual([])
   for (const path of ['/private', '/private/advice?product=yield'])
     expect((await get(path, undefined, other)).status).toBe(404)
-  expect((await call(service.app, 'DELETE /fields/private', { by: other })).status).toBe(404)
+  expect((await service.delete('/fields/private', { by: other })).status).toBe(404)
   const { key } = (
-    await call(service.app, 'POST /auth/keys', {
+    await service.post('/auth/keys', {
       by: service.person,
       payload: { name: 'a', scopes: ['advisory'] },
     })
   ).body
-  expect((await get('/private', undefined, withKey(key))).body.code).toBe('INSUFFICIENT_SCOPE')
+  expect((await get('/private', undefined, key)).body.code).toBe('INSUFFICIENT_SCOPE')
   const asked = [
     ['', { field: `private/${FEATURES[0]?.id}` }],
     ['/polygons', { fields: 'private' }],
   ] as const
   for (const [path, payload] of asked) {
-    const { body } = await call(service.app, `POST /advisory/yield${path}`, { by: withKey(key), payload })
+    const { body } = await service.post(`/advisory/yield${path}`, { by: key, payload })
     expect(body.code).toBe('INSUFFICIENT_SCOPE')
   }
   expect((await get('/private')).status).toBe(200)
@@ -484,7 +476,7 @@ test('a deleted collection is gone at once, and so are all fields of a deleted a
   const keep = (name: string) => put(name, collectionOf(FEATURES), GEOJSON, person)
   await keep('first')
   await keep('second')
-  expect((await call(service.app, 'DELETE /fields/first', { by: person })).status).toBe(204)
+  expect((await service.delete('/fields/first', { by: person })).status).toBe(204)
   expect((await get('/first', undefined, person)).status).toBe(404)
   const left = async () => {
     const { rows } = await service.database.pool.query(

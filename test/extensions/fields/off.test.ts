@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { withOtherService } from '#test/accounts/other-service.ts'
 import { collectionOf } from '#test/advice/polygons/ask.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { rectangle } from '#test/setup/square.ts'
 
@@ -12,7 +11,7 @@ test('fields of an account that is deleted while the extension is off do not sta
   const geometry = rectangle(38.5, 9.5, 38.501, 9.501)
   const payload = JSON.stringify(collectionOf([{ type: 'Feature', id: '1', geometry, properties: {} }]))
   const headers = { 'content-type': 'application/geo+json' }
-  const saved = await call(service.app, 'PUT /fields/left', { by: person, headers, payload })
+  const saved = await service.put('/fields/left', { by: person, headers, payload })
   expect(saved.status).toBe(200)
   const count = async () => {
     const sql = 'select count(*)::integer as left from field_collection where user_id = $1'

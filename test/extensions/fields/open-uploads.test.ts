@@ -1,7 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { collectionOf } from '#test/advice/polygons/ask.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { rectangle } from '#test/setup/square.ts'
@@ -17,7 +16,7 @@ const FIELD = { type: 'Feature', id: 'A', geometry: rectangle(38.5, 9.5, 38.501,
 const TYPE = { 'content-type': 'application/geo+json' }
 
 const put = (by: Person, name = 'own', from = '127.0.0.1') =>
-  call(service.app, `PUT /fields/${name}`, {
+  service.put(`/fields/${name}`, {
     by,
     from,
     headers: TYPE,

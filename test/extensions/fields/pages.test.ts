@@ -1,7 +1,6 @@
 // Runs on either database: pages ask for what other tests try on both.
 import { describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
-import { call } from '#test/setup/calls.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { createTestAppWithPerson, PASSWORD } from '#test/setup/people.ts'
 import { onePixelRelease } from '#test/setup/releases.ts'
@@ -242,7 +241,7 @@ describe.skipIf(!CHROMIUM)('the pages of saved fields, in a browser', () => {
   }
 
   const asked = (path: string, accept = 'application/json') =>
-    call(service.app, `GET /fields${path}`, { by: service.person, headers: { accept } })
+    service.get(`/fields${path}`, { by: service.person, headers: { accept } })
 })
 
 const collectionOf = (features: object[]) => JSON.stringify({ type: 'FeatureCollection', features })

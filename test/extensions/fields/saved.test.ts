@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
 import { collectionOf } from '#test/advice/polygons/ask.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { rectangle } from '#test/setup/square.ts'
 
 const service = openService()
 
 const put = (payload: string) =>
-  call(service.app, 'PUT /fields/coop', {
+  service.put('/fields/coop', {
     by: service.person,
     headers: { 'content-type': 'application/geo+json' },
     payload,
@@ -19,7 +18,7 @@ test('a field is answered by its id, also after an upload of its collection that
   expect((await put(body)).status).toBe(200)
   expect((await put(body.slice(0, -2))).body.code).toBe('MALFORMED_JSON')
   const ask = async (payload: object) =>
-    (await call(service.app, 'POST /advisory/yield', { by: service.person, payload })).body
+    (await service.post('/advisory/yield', { by: service.person, payload })).body
   const { history_id: _, ...drawn } = await ask({ geometry })
   const { history_id: __, ...saved } = await ask({ field: 'coop/UPI/1' })
   expect(saved).toEqual(drawn)

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { rectangle } from '#test/setup/square.ts'
 
@@ -13,14 +12,14 @@ const GEOJSON = 'application/geo+json'
 const NDJSON = 'application/x-ndjson'
 
 const put = (name: string, payload: string | Buffer, type = GEOJSON) =>
-  call(service.app, `PUT /fields/${name}`, {
+  service.put(`/fields/${name}`, {
     by: service.person,
     headers: { 'content-type': type },
     payload,
   })
 
 const get = (path: string, accept = 'application/json') =>
-  call(service.app, `GET /fields${path}`, { by: service.person, headers: { accept } })
+  service.get(`/fields${path}`, { by: service.person, headers: { accept } })
 
 async function idsIn(name: string): Promise<string[]> {
   const { body } = await get(`/${name}`)

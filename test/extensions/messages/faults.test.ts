@@ -4,7 +4,6 @@ import pg from 'pg'
 import { expect, test } from 'vitest'
 import { claimMessage, deleteOldMessages } from '#src/extensions/messages/queries.ts'
 import { startApp } from '#test/setup/app.ts'
-import { call } from '#test/setup/calls.ts'
 import { CHANNELS, createSender } from '#test/setup/gateway.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { makeAdmin, newPerson } from '#test/setup/people.ts'
@@ -121,7 +120,7 @@ test('harvests by message count in an area as often as the others, and make no g
   await service.database.writer.deleteFrom('message').execute()
   const code = 'synthetic-yield-eth-wheat-2026-07-v1'
   const readCard = async () =>
-    (await call(service.app, `GET /releases/${code}/scorecard?level=0`, { by: service.person })).body
+    (await service.get(`/releases/${code}/scorecard?level=0`, { by: service.person })).body
   const tell = async (lat: number, harvest: number) => {
     const send = newSender()
     await send(`wheat ${lat} 38.5`)
@@ -138,12 +137,12 @@ test('harvests by message count in an area as often as the others, and make no g
   const harvests = [1000, 9500, 4000, 4000, 4000]
   for (const [person, harvest] of harvests.entries()) {
     const by = await newPerson(service.app)
-    const { body } = await call(service.app, 'POST /advisory/yield/point', {
+    const { body } = await service.post('/advisory/yield/point', {
       by,
       payload: { lat: 9.5, lng: 38.5 },
     })
     const payload = { rating: 4, observed: { yield_kg_ha: harvest } }
-    await call(service.app, `POST /history/${body.history_id}/feedback`, { by, payload })
+    await service.post(`/history/${body.history_id}/feedback`, { by, payload })
     const card = await readCard()
     expect([card.from_feedback, card.from_messages]).toEqual([person + 1, person === 0 ? 0 : person + 1])
     expect(card.scenarios.length > 0).toBe(person === 4)
@@ -156,8 +155,8 @@ test('harvests by message count in an area as often as the others, and make no g
   const card = await readCard()
   expect([card.from_feedback, card.from_messages]).toEqual([5, 5])
   const { bias } = card.scenarios.find(({ scenario }: { scenario: string }) => scenario === 'Normal')
-  const { body } = await call(service.app, 'GET /advisory/yield/point?lat=9.5&lng=38.5')
-  const { body: near } = await call(service.app, 'GET /advisory/yield/point?lat=9.4&lng=38.5')
+  const { body } = await service.get('/advisory/yield/point?lat=9.5&lng=38.5')
+  const { body: near } = await service.get('/advisory/yield/point?lat=9.4&lng=38.5')
   const normalOf = ({ yield_data }: typeof body) =>
     yield_data.find(({ scenario }: { scenario: string }) => scenario === 'Normal').yield_kg_ha
   // Five accounts, the newest four of the seven senders, and the one who reported twice.

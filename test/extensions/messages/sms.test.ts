@@ -1,12 +1,11 @@
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { describe, expect, test } from 'vitest'
-import { call } from '#test/setup/calls.ts'
 import { CHANNELS, createSender } from '#test/setup/gateway.ts'
 import { openService } from '#test/setup/open-service.ts'
 
 const service = openService({ settings: { ...CHANNELS, MESSAGES_A_DAY: '30' } })
 const newSender = (from?: string) => createSender(() => service.app, from)
-const get = (url: string) => call(service.app, `GET ${encodeURI(url)}`)
+const get = (url: string) => service.get(encodeURI(url))
 
 const segmentsOf = (text: string) => new SegmentedMessage(text, 'auto', false).segmentsCount
 
@@ -45,9 +44,9 @@ describe('a message', () => {
   })
 
   test('about a district has its means, whatever its case, with a typing error, and either way round', async () => {
-    const { items } = (await call(service.app, 'GET /admin?admin0=eth&level=1', { by: service.person })).body
+    const { items } = (await service.get('/admin?admin0=eth&level=1', { by: service.person })).body
     const { code } = items.find(({ name }: { name: string }) => name === 'Tigray')
-    const { body } = await call(service.app, 'POST /advisory/yield', {
+    const { body } = await service.post('/advisory/yield', {
       by: service.person,
       payload: { admin: { country_code: 'eth', code } },
     })
@@ -274,8 +273,8 @@ describe('a sender', () => {
   /** A message as a form has it. */
   async function sendEncoded(text: string, more = '', from = `+2519${Math.floor(Math.random() * 1e8)}`) {
     const query = `secret=${CHANNELS.SMS_SECRET}&from=${encodeURIComponent(from)}&text=${text}${more}`
-    const inQuery = await call(service.app, `GET /messages/sms?${query}`)
-    const inForm = await call(service.app, 'POST /messages/sms', {
+    const inQuery = await service.get(`/messages/sms?${query}`)
+    const inForm = await service.post('/messages/sms', {
       payload: query.replace(/from=%2B2519/, 'from=%2B2518'),
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     })
@@ -378,16 +377,16 @@ describe('a gateway that asks again', () => {
       'INVALID_PARAMETERS',
       'lang must be one of en.',
     ])
-    expect((await call(service.app, `HEAD /messages/sms?${secret}&from=1&text=a`)).status).toBe(405)
+    expect((await service.head(`/messages/sms?${secret}&from=1&text=a`)).status).toBe(405)
   })
 
   test('may post a form or JSON', async () => {
     const url = `POST /messages/sms?secret=${CHANNELS.SMS_SECRET}`
-    const form = await call(service.app, url, {
+    const form = await service.ask(url, {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       payload: new URLSearchParams({ from: '+1', text: 'fert 9.5, 38.5', id: 'x' }).toString(),
     })
-    const json = await call(service.app, url, { payload: { from: '2', text: 'fert 9.5, 38.5', id: 'x' } })
+    const json = await service.ask(url, { payload: { from: '2', text: 'fert 9.5, 38.5', id: 'x' } })
     expect(form.text).toMatch(/^Demo data, not advice\. Fertilizer/)
     expect(json.text).toBe(form.text)
   })

@@ -94,8 +94,8 @@ describe('a bot', () => {
     const [help] = await send('/start')
     expect(help).toMatch(/^Send a crop or input and a place: WHEAT ADDIS ABABA\./)
     const [reply] = await send('yield 9.5 38.5')
-    const answer = await service.app.inject('/advisory/yield/point?lat=9.5&lng=38.5')
-    const entries: { scenario: string; yield_kg_ha: number }[] = answer.json().yield_data
+    const answer = await service.get('/advisory/yield/point?lat=9.5&lng=38.5')
+    const entries: { scenario: string; yield_kg_ha: number }[] = answer.body.yield_data
     for (const { scenario, yield_kg_ha } of entries)
       expect(reply).toContain(`${scenario} ${yield_kg_ha} kg/ha`)
   })

@@ -45,8 +45,8 @@ describe("a session in the form of Africa's Talking", () => {
       inputs.push('0')
       screens.push(await show('a', ...inputs))
     }
-    const answer = await service.app.inject('/advisory/fertilizer/point?lat=9.5&lng=38.5')
-    const entries: Record<string, unknown>[] = answer.json().fertilizer_data
+    const answer = await service.get('/advisory/fertilizer/point?lat=9.5&lng=38.5')
+    const entries: Record<string, unknown>[] = answer.body.fertilizer_data
     const said = entries.map(({ fertilizer_type, scenario, condition, rate_kg_ha }) => {
       return `${fertilizer_type} ${scenario} ${condition} ${rate_kg_ha} kg/ha`
     })

@@ -22,7 +22,7 @@ describe.skipIf(!CHROMIUM)('the coverage, in the page of admins', () => {
     await card.locator('tbody tr').first().waitFor()
     expect(new URL(page.url()).hash).toBe('#country=rwa&level=2&product=yield')
     const url = '/coverage?country_code=rwa&level=2&product=yield'
-    const csv: string = (await service.app.inject({ url, headers: { accept: 'text/csv' } })).body
+    const csv: string = (await service.get(url, { headers: { accept: 'text/csv' } })).text
     expect(await card.locator('tbody tr').count()).toBe(Math.min(100, csv.trim().split('\r\n').length - 1))
     expect(await savedBy(card.getByRole('button', { name: 'Download the coverage as CSV' }))).toBe(csv)
     await card.getByLabel('Areas of level').selectOption('1')

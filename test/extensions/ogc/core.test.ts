@@ -5,7 +5,6 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { VERSION } from '#src/lib/version.ts'
-import { call } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { openService } from '#test/setup/open-service.ts'
 
@@ -20,7 +19,7 @@ interface Link {
 
 const service = openService()
 
-const getAt = (url: string, headers = {}) => call(service.app, `GET ${url}`, { headers })
+const getAt = (url: string, headers = {}) => service.get(url, { headers })
 const get = (path: string, headers = {}) => getAt(`/ogc${path}`, headers)
 
 /** Asks for every link of an answer, and compares the type that it says. */
@@ -186,7 +185,7 @@ interface Feature {
 async function inBulk(): Promise<Feature[]> {
   const payload = { admin: { country_code: 'rwa', level: 1 }, crop: 'potato' }
   const sent = { by: service.person, headers: { accept: 'application/geo+json' }, payload }
-  return (await call(service.app, 'POST /advisory/yield/polygons', sent)).body.features
+  return (await service.post('/advisory/yield/polygons', sent)).body.features
 }
 
 /** All features, page by page: a page ends where computing takes long. */

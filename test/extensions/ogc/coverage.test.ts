@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync'
 import { expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { type Called, call } from '#test/setup/calls.ts'
+import type { Called } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { layerOf, releaseOn } from '#test/setup/releases.ts'
 
@@ -44,7 +44,7 @@ interface Item {
   products: { covered_percent: number; code?: string; reason?: string }[]
 }
 
-const get = (query: string, headers = {}) => call(service.app, `GET /coverage${query}`, { headers })
+const get = (query: string, headers = {}) => service.get(`/coverage${query}`, { headers })
 
 async function items(query: string): Promise<Item[]> {
   const { status, text, body } = await get(query)

@@ -2,7 +2,6 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { ringOf } from '#test/advice/polygon/shapes.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { gridOf, layerOf, releaseDescription } from '#test/setup/releases.ts'
 
@@ -40,10 +39,10 @@ const service = openService({
   },
 })
 
-const get = (path: string) => call(service.app, `GET /ogc${path.replaceAll(' ', '%20')}`)
+const get = (path: string) => service.get(`/ogc${path.replaceAll(' ', '%20')}`)
 
 const post = async (path: string, payload: object) =>
-  (await call(service.app, `POST ${path}`, { by: service.person, payload })).body
+  (await service.post(path, { by: service.person, payload })).body
 
 interface YieldEntry {
   yield_kg_ha: number

@@ -5,7 +5,6 @@ import type { ReadContext } from '#src/extensions/ogc/api.ts'
 import { createAreas } from '#src/extensions/ogc/areas.ts'
 import { ringOf } from '#test/advice/polygon/shapes.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { call } from '#test/setup/calls.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
 import { openService } from '#test/setup/open-service.ts'
 
@@ -50,7 +49,7 @@ const service = openService({
 })
 
 const get = (path: string, headers = {}) =>
-  call(service.app, `GET /ogc${path}`, { headers: { host: 'example.org', ...headers } })
+  service.get(`/ogc${path}`, { headers: { host: 'example.org', ...headers } })
 
 const ITEMS = '/collections/areas-rwa-1/items'
 

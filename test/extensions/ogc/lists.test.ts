@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import type { Database } from '#src/data/database.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 
 // Runs on a server alone: its statements are tried on both databases in edr.test.ts.
@@ -44,7 +43,7 @@ async function publishMany({ writer }: Database): Promise<void> {
     select product, country_code, crop_code, forecast_period, id from new`.execute(writer)
 }
 
-const get = (path: string, headers = {}) => call(service.app, `GET /ogc${path}`, { headers })
+const get = (path: string, headers = {}) => service.get(`/ogc${path}`, { headers })
 
 /** The ids in a list, and in how many slices it was made. */
 async function listAt(path: string, headers = {}) {

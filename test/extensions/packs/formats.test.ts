@@ -156,7 +156,7 @@ describe('MBTiles', () => {
 
   test('covers the area at each zoom up to one with fields, or to 200 tiles', async () => {
     const { release, layer, minzoom, maxzoom, bounds } = metadata as Record<string, string>
-    const tileset = (await service.app.inject(`/releases/${release}/layers/${layer}/tiles.json`)).json()
+    const tileset = (await service.get(`/releases/${release}/layers/${layer}/tiles.json`)).body
     expect(Number(maxzoom)).toBeGreaterThan(tileset.maxzoom)
     const [west, south, east, north] = (bounds as string).split(',').map(Number) as [
       number,
@@ -197,7 +197,7 @@ describe('MBTiles', () => {
       description: expect.stringContaining('Synthetic'),
     })
     const { release, layer } = metadata
-    const tileset = (await service.app.inject(`/releases/${release}/layers/${layer}/tiles.json`)).json()
+    const tileset = (await service.get(`/releases/${release}/layers/${layer}/tiles.json`)).body
     expect(JSON.parse(metadata.legend as string)).toEqual(tileset.classes)
   })
 

@@ -160,11 +160,11 @@ describe('a pack with odds, ranges, conditions and projected grids', () => {
       const differing: unknown[] = []
       for (const [index, place] of places.entries()) {
         const payload = { ...place, crop: 'wheat', country_code: 'eth' }
-        const answer = await service.app.inject({ method: 'POST', url: '/advisory/point', payload })
-        const { location: _, forage: __, ...expected } = answer.json()
+        const answer = await service.post('/advisory/point', { payload })
+        const { location: _, forage: __, ...expected } = answer.body
         const own = { ...answers[index]?.body, location: undefined }
-        if (answer.statusCode !== 200 || JSON.stringify(own) !== JSON.stringify(expected)) {
-          differing.push([place, answer.statusCode, JSON.stringify(expected), JSON.stringify(own)])
+        if (answer.status !== 200 || JSON.stringify(own) !== JSON.stringify(expected)) {
+          differing.push([place, answer.status, JSON.stringify(expected), JSON.stringify(own)])
         }
       }
       expect(differing.slice(0, 2)).toEqual([])

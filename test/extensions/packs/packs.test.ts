@@ -25,14 +25,12 @@ const columnOf = (...parts: unknown[]) =>
 /** The cells of a product as the answer of a point has them; none for a place without values. */
 async function askCells(code: string, crop: string | null, place: object): Promise<PackRow> {
   const product = PRODUCTS.of(code)
-  const answer = await service.app.inject({
-    method: 'POST',
-    url: `/advisory/${code}/point`,
+  const answer = await service.post(`/advisory/${code}/point`, {
     payload: { ...place, ...(crop !== null && { crop }) },
   })
-  if (answer.statusCode === 404) return {}
-  expect(answer.statusCode).toBe(200)
-  const body = answer.json()
+  if (answer.status === 404) return {}
+  expect(answer.status).toBe(200)
+  const body = answer.body
   const prefix = columnOf(code, crop).replaceAll(' ', '_')
   const cells: Record<string, unknown> = { [`release_${prefix}`]: answer.headers['advisory-release'] }
   const inputKey = product.input?.key ?? ''
@@ -116,9 +114,9 @@ describeOnServer.each([
 
   test('has in 200 rows the very numbers that the service answers with there', async () => {
     const draw = createRandom(seed)
-    const { crops } = (await service.app.inject('/catalog'))
-      .json()
-      .countries.find((one: { code: string }) => one.code === country)
+    const { crops } = (await service.get('/catalog')).body.countries.find(
+      (one: { code: string }) => one.code === country,
+    )
     const columns = Object.keys(rows[0] as PackRow)
     for (let drawn = 0; drawn < Math.min(200, rows.length); drawn++) {
       const row = rows[Math.floor(draw() * rows.length)] as PackRow
@@ -156,10 +154,8 @@ describeOnServer.each([
 
   test('names the area and those above it, and each row for a list of ODK', async () => {
     const { items } = (
-      await service.app.inject(
-        `/coverage?country_code=${country}&area=${code}&level=${code.split('-').length - 1}`,
-      )
-    ).json()
+      await service.get(`/coverage?country_code=${country}&area=${code}&level=${code.split('-').length - 1}`)
+    ).body
     for (const row of rows.slice(0, 3)) {
       expect(row).toMatchObject({ country_code: country, area_code: code, area_name: items[0].name })
       expect(row.label).toBe(`${row.area_name} ${row.lat}, ${row.lng}`)
@@ -402,7 +398,7 @@ describeOnServer('an area that is smaller than a pixel', () => {
     expect([others, row?.name]).toEqual([[], '0_0'])
     const place = { lat: Number(row?.lat), lng: Number(row?.lng), country_code: 'eth' }
     const payload = { ...place, crop: 'wheat' }
-    const answer = await small.app.inject({ method: 'POST', url: '/advisory/yield/point', payload })
-    expect([answer.statusCode, row?.yield_wheat_yield_kg_ha_Normal]).toEqual([200, '5'])
+    const answer = await small.post('/advisory/yield/point', { payload })
+    expect([answer.status, row?.yield_wheat_yield_kg_ha_Normal]).toEqual([200, '5'])
   })
 })

@@ -5,7 +5,7 @@ import { listCountries } from '#src/catalog/reference-queries.ts'
 import { Gazetteer } from '#src/extensions/places/gazetteer.ts'
 import { type AreaName, listAreaNames } from '#src/extensions/places/name-queries.ts'
 import { collectionOf } from '#test/advice/polygons/ask.ts'
-import { call, type Sent, withKey } from '#test/setup/calls.ts'
+import type { Sent } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { newPerson } from '#test/setup/people.ts'
 import { rectangle } from '#test/setup/square.ts'
@@ -20,7 +20,7 @@ const get = (
 ) => {
   const text = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) text.set(name, String(value))
-  return call(service.app, `${method} ${path}?${text}`, sent)
+  return service.ask(`${method} ${path}?${text}`, sent)
 }
 
 let areas: AreaName[]
@@ -181,7 +181,7 @@ describe('a position as a place', () => {
     const query = { place: '9.5 38.5', provenance: 'true' }
     const { body } = await get('/advisory/yield', query, { by: service.person })
     expect(body.provenance[0].release).toBe(body.release)
-    const kept = await call(service.app, `GET /history/${body.history_id}`, { by: service.person })
+    const kept = await service.get(`/history/${body.history_id}`, { by: service.person })
     expect(kept.body.request).toMatchObject({ lat: 9.5, lng: 38.5, country_code: 'eth', crop: 'wheat' })
   })
 
@@ -204,7 +204,7 @@ describe('a position as a place', () => {
 
   test('by lat and lng is sent on to the operation for points', async () => {
     const ask = async (url: string) => {
-      const { status, body } = await call(service.app, `GET ${url}`)
+      const { status, body } = await service.get(url)
       return [status, body.error]
     }
     expect(await ask('/advisory/yield?lat=9.5&lng=38.5&crop=wheat')).toEqual([
@@ -239,7 +239,7 @@ describe('a place by its name at an operation for points', () => {
     }
     const everything = await get('/advisory/point', { place: 'Fiche' })
     expect([everything.status, everything.body.error]).toEqual([400, of('/advisory?place=Fiche')])
-    const post = (url: string, payload?: object) => call(service.app, `POST ${url}`, payload && { payload })
+    const post = (url: string, payload?: object) => service.post(url, payload && { payload })
     const body = await post('/advisory/yield/point', { place: 'Fiche, Oromia' })
     expect([body.status, body.body.error]).toEqual([400, yieldOf])
     const query = await post('/advisory/yield/point?place=Fiche%2C+Oromia')
@@ -248,7 +248,7 @@ describe('a place by its name at an operation for points', () => {
 
   test('is an unknown field of a body that has a position', async () => {
     const payload = { place: 'Home', lat: 9.5, lng: 38.5 }
-    const { status, headers } = await call(service.app, 'POST /advisory/yield/point', { payload })
+    const { status, headers } = await service.post('/advisory/yield/point', { payload })
     expect([status, headers['advisory-ignored']]).toEqual([200, 'place'])
   })
 })
@@ -323,11 +323,11 @@ describe('a saved field as a place', () => {
     const features = [{ type: 'Feature', id: 'UPI/1', geometry, properties: { name: 'Slope' } }]
     const sent = { by: service.person, headers: { 'content-type': 'application/geo+json' } }
     const payload = JSON.stringify(collectionOf(features))
-    expect((await call(service.app, 'PUT /fields/coop', { ...sent, payload })).status).toBe(200)
+    expect((await service.put('/fields/coop', { ...sent, payload })).status).toBe(200)
   })
 
   test.each(['yield', 'forage'])('answers as its polygon does: %s', async (product) => {
-    const posted = await call(service.app, `POST /advisory/${product}`, {
+    const posted = await service.post(`/advisory/${product}`, {
       by: service.person,
       payload: { field: place },
     })
@@ -346,8 +346,8 @@ describe('a saved field as a place', () => {
   test('is answered to its owner alone, with a key of the scope history', async () => {
     const other = await newPerson(service.app)
     const payload = { name: 'x', scopes: ['advisory'] }
-    const made = await call(service.app, 'POST /auth/keys', { by: service.person, payload })
-    const codes = [undefined, other, withKey(made.body.key)].map(async (by) => {
+    const made = await service.post('/auth/keys', { by: service.person, payload })
+    const codes = [undefined, other, made.body.key].map(async (by) => {
       const answer = await get('/advisory/yield', { place }, by ? { by } : {})
       return [answer.status, answer.body.code]
     })
@@ -366,7 +366,7 @@ describe('an area', () => {
       const path = `/advisory/${product}`
       const { status, headers, body } = await get(path, { place: 'Fiche, Oromia' })
       const payload = { admin: { country_code: 'eth', code: FICHE } }
-      const posted = await call(service.app, `POST ${path}`, { by: service.person, payload })
+      const posted = await service.post(path, { by: service.person, payload })
       const { history_id: _, ...same } = posted.body
       const { place, ...rest } = body
       expect([status, rest]).toEqual([200, same])

@@ -4,7 +4,6 @@ import type { Database } from '#src/data/database.ts'
 import { ingestManifest, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { TAGS, writeTiff } from '#test/ingest/tiff.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { call } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { operatorOf } from './operator.ts'
@@ -39,10 +38,9 @@ describe('Tanzania and maize in Kenya, added while the service runs', () => {
   let codes: { forage: string; tanzania: string; kenya: string }
 
   /** Asks for an advisory, with the token of the person who keeps a history of it. */
-  const ask = (url: string, payload: object) =>
-    call(service.app, `POST ${url}`, { by: service.person, payload })
+  const ask = (url: string, payload: object) => service.post(url, { by: service.person, payload })
 
-  const get = async (url: string) => (await call(service.app, `GET ${url}`, { by: service.person })).body
+  const get = async (url: string) => (await service.get(url, { by: service.person })).body
 
   const service = openService({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
   beforeAll(async () => {
@@ -208,7 +206,7 @@ describe('Tanzania and maize in Kenya, added while the service runs', () => {
 
   test('are in the document, whatever its form', async () => {
     for (const path of ['/openapi.json', '/openapi.yaml']) {
-      const { text } = await call(service.app, `GET ${path}`)
+      const { text } = await service.get(path)
       expect(text.replaceAll(/\s+/g, ' ')).toContain('places in Ethiopia, Rwanda, Kenya, Ghana or Tanzania:')
       expect(text).toContain('one of `eth`, `rwa`, `ken`, `gha`, `tza`.')
       expect(text).not.toMatch(/\{country (codes|names)/)

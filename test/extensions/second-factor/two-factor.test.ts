@@ -4,7 +4,7 @@ import type { App } from '#src/http/app.ts'
 import { endWaits } from '#test/accounts/mails.ts'
 import { withOtherService } from '#test/accounts/other-service.ts'
 import { recordsOf } from '#test/accounts/records.ts'
-import { call, withKey } from '#test/setup/calls.ts'
+import { type Caller, call } from '#test/setup/calls.ts'
 import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { logIn, newPerson, PASSWORD, type Person } from '#test/setup/people.ts'
@@ -17,7 +17,6 @@ const service = openApp({ template: 'empty' })
 const writer = () => service.database.writer
 let person: Person
 
-type Caller = Pick<Person, 'headers'>
 beforeEach(async () => {
   await endWaits(service.database)
   person = await newPerson(service.app)
@@ -100,7 +99,7 @@ describe('a second factor', () => {
   test('ends the other sessions, which have shown the password alone, and is stored so that no codes come of it', async () => {
     const elsewhere = await logIn(service.app, person.email)
     const { secret, recoveryCodes } = await turnOn(service.app, person)
-    const ask = async (by: Person) => (await call(service.app, 'GET /user/profile', { by })).status
+    const ask = async (by: Person) => (await service.get('/user/profile', { by })).status
     expect([await ask(elsewhere), await ask(person)]).toEqual([401, 200])
     const { rows } = await sql<{ all: string }>`
       select concat(
@@ -256,16 +255,15 @@ describe('ADMIN_2FA', () => {
     service.app.forgetCallers(() => true)
     const asked = { name: 'x', scopes: ['history', 'admin'] }
     const { key } = (await send('/auth/keys', asked)).body
-    const byKey = withKey(key)
     await withOtherService(service, { ADMIN_2FA: 'true' }, async (app) => {
       const SETUP = [403, 'TWO_FACTOR_SETUP_REQUIRED']
-      expect([await allStats(app), await allStats(app, byKey)]).toEqual([SETUP, SETUP])
+      expect([await allStats(app), await allStats(app, key)]).toEqual([SETUP, SETUP])
       const refused = await send('/auth/keys', asked, { app })
       expect([refused.status, refused.code]).toEqual(SETUP)
       expect((await call(app, 'GET /stats', { by: person })).status).toBe(200)
       expect(await status(app)).toMatchObject({ enabled: false, required: true })
       await turnOn(app, person)
-      expect([await allStats(app), await allStats(app, byKey)]).toEqual([IN, IN])
+      expect([await allStats(app), await allStats(app, key)]).toEqual([IN, IN])
     })
   })
 

@@ -8,7 +8,6 @@ import { expect, test } from 'vitest'
 import { canonicalize } from '#src/extensions/signatures/canonical.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { kindFixture, type LayerText, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
-import { call } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { onePixelRelease } from '#test/setup/releases.ts'
@@ -23,8 +22,8 @@ const service = openService({
   },
 })
 
-const get = async (path: string) => (await call(service.app, `GET ${path}`)).body
-const getText = async (path: string) => (await service.app.inject(path)).payload
+const get = async (path: string) => (await service.get(path)).body
+const getText = async (path: string) => (await service.get(path)).text
 const sum = (file: string) => execFileSync('sha256sum', [file], { encoding: 'utf8' }).slice(0, 64)
 
 test('a release has its files as sha256sum prints them, with their layers, bands and pixels without a value', async () => {
@@ -185,7 +184,7 @@ test('a release of a formula has no files, and one that an older version has loa
     `delete from release_statement where release_id = (select id from release where code = '${loaded.code}')`,
   )
   expect(await get(`/releases/${loaded.code}`)).toMatchObject({ files: null, signature: null })
-  const { status, body } = await call(service.app, `GET /releases/${loaded.code}/statement`)
+  const { status, body } = await service.get(`/releases/${loaded.code}/statement`)
   expect([status, body]).toEqual([
     404,
     {
@@ -199,7 +198,7 @@ test('releases that never were published have no statement for others, unknown o
   const source = onePixelRelease({ Urea: 4 }, { forecastPeriod: '2030-04-01' })
   const hidden = await loadRelease(service.database, source, { publish: false })
   for (const one of [hidden.code, 'none', '%00']) {
-    expect((await call(service.app, `GET /releases/${one}/statement`)).status).toBe(404)
+    expect((await service.get(`/releases/${one}/statement`)).status).toBe(404)
   }
 })
 
@@ -213,7 +212,7 @@ test.each([
   ['POST /advisory/fertilizer/point', { lat: -1.95, lng: 30.06, proof: true }] as const,
 ])('%s is told where to look', async (sent) => {
   const [request, body] = typeof sent === 'string' ? [sent] : sent
-  const answer = await call(service.app, request, { payload: body })
+  const answer = await service.ask(request, { payload: body })
   const message =
     'proof must be left out: the files and the signature of a release prove its answers, as /docs/proof says'
   expect([answer.status, answer.body]).toEqual([
@@ -223,9 +222,8 @@ test.each([
 })
 
 test('without a wish for proofs `proof` is like any other name', async () => {
-  const { body } = await call(
-    service.app,
-    'GET /advisory/fertilizer/point?lat=-1.95&lng=30.06&crop=potato&country_code=rwa&proof=false',
+  const { body } = await service.get(
+    '/advisory/fertilizer/point?lat=-1.95&lng=30.06&crop=potato&country_code=rwa&proof=false',
   )
   expect(body).toMatchObject({ ignored: [{ name: 'proof' }] })
 })

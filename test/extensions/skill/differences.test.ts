@@ -4,7 +4,6 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
-import { call } from '#test/setup/calls.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import {
@@ -34,7 +33,7 @@ afterAll(async () => {
 const execute = (statement: ReturnType<typeof sql>) => statement.execute(service.database.writer)
 const keep = (...options: string[]) => runAgro(service.testDatabase, 'scorecard', CODE, '--keep', ...options)
 const skill = async () =>
-  (await call(service.app, 'POST /advisory/yield/point', { payload: { ...PLACE, skill: true } })).body.skill
+  (await service.post('/advisory/yield/point', { payload: { ...PLACE, skill: true } })).body.skill
 
 /** Zero where nothing is kept. */
 async function sumsOf(area: string): Promise<{ n: number; sum_difference: number }> {
@@ -51,9 +50,9 @@ async function tellAt(place: typeof PLACE, by: Person, ...harvests: number[]): P
   const asked = { ...place, provenance: true }
   const ids: string[] = []
   for (const yield_kg_ha of harvests) {
-    const { body } = await call(service.app, 'POST /advisory/yield/point', { by, payload: asked })
+    const { body } = await service.post('/advisory/yield/point', { by, payload: asked })
     const payload = { rating: 4, observed: { yield_kg_ha } }
-    const sent = await call(service.app, `POST /history/${body.history_id}/feedback`, { by, payload })
+    const sent = await service.post(`/history/${body.history_id}/feedback`, { by, payload })
     expect(sent.status).toBe(200)
     ids.push(body.history_id)
   }

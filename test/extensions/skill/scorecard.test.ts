@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Scorecard } from '#src/extensions/skill/schemas.ts'
-import { call } from '#test/setup/calls.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import {
@@ -23,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => service.testDatabase.drop())
 
 const cardOf = async (code = CODE, query = ''): Promise<Scorecard & { code?: string }> =>
-  (await call(service.app, `GET /releases/${code}/scorecard${query}`, { by: service.person })).body
+  (await service.get(`/releases/${code}/scorecard${query}`, { by: service.person })).body
 
 interface Scored {
   scenario: string
@@ -35,7 +34,7 @@ const ofNormal = <Entry extends { scenario: string | null }>(entries: Entry[]) =
 
 /** The yield of a normal season, and the id under which its answer is kept, if anybody asks. */
 async function predicted(payload: object, by?: Person) {
-  const { body } = await call(service.app, 'POST /advisory/yield/point', { by, payload })
+  const { body } = await service.post('/advisory/yield/point', { by, payload })
   return { id: body.history_id, normal: ofNormal<Scored>(body.yield_data).yield_kg_ha }
 }
 
@@ -43,12 +42,12 @@ async function predicted(payload: object, by?: Person) {
 async function observe(lng: number, more: number, by: Person = service.person): Promise<void> {
   const { id, normal } = await predicted({ lat: 9.5, lng }, by)
   const payload = { rating: 4, observed: { yield_kg_ha: normal + more } }
-  expect((await call(service.app, `POST /history/${id}/feedback`, { by, payload })).status).toBe(200)
+  expect((await service.post(`/history/${id}/feedback`, { by, payload })).status).toBe(200)
 }
 
 test('what was observed is held against what was predicted, by scenario and area; small groups are not shown', async () => {
   const by = await newPerson(service.app)
-  expect((await call(service.app, `GET /releases/${CODE}/scorecard`, { by })).status).toBe(403)
+  expect((await service.get(`/releases/${CODE}/scorecard`, { by })).status).toBe(403)
   const others = await Promise.all([1, 2, 3, 4].map(() => newPerson(service.app)))
   for (const [index, person] of others.entries()) await observe(38.6 + index / 10, 100 * (index + 1), person)
   const few = await cardOf()

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Scorecard } from '#src/extensions/skill/schemas.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
-import { call, type Sent } from '#test/setup/calls.ts'
+import type { Sent } from '#test/setup/calls.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { createTestAppWithPerson, makeAdmin, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
@@ -56,7 +56,7 @@ afterAll(async () => {
   await service.close()
 })
 
-const get = (path: string, sent?: Sent) => call(service.app, `GET ${path}`, sent)
+const get = (path: string, sent?: Sent) => service.get(path, sent)
 const ask = async (area: keyof typeof PLACES, query = 'skill=true') => {
   const { lat, lng } = PLACES[area]
   return get(`/advisory/yield/point?lat=${lat}&lng=${lng}&${query}`)
@@ -67,7 +67,7 @@ const skillAt = async (area: keyof typeof PLACES) => (await ask(area)).body.skil
 async function keepSeen(): Promise<void> {
   const { writer } = service.database
   const payload = { ...PLACES['ETH-09'], provenance: true }
-  const { body } = await call(service.app, 'POST /advisory/yield/point', { by: service.person, payload })
+  const { body } = await service.post('/advisory/yield/point', { by: service.person, payload })
   const { history_id: stored, provenance: _, ...answer } = body
   const people = await Promise.all(Array.from({ length: 8 }, () => newPerson(service.app)))
   const { rows: users } = await sql<{ id: string }>`
@@ -211,7 +211,7 @@ describe('once it is kept', () => {
     const { lat, lng } = PLACES['ETH-09']
     const payload = { lat, lng, skill: true }
     const post = (path: string, body: object, query = '') =>
-      call(service.app, `POST /advisory/${path}${query}`, { by: service.person, payload: body })
+      service.post(`/advisory/${path}${query}`, { by: service.person, payload: body })
     const posted = await post('yield/point', payload)
     expect(posted.body.skill).toEqual(skill)
     expect((await get(`/history/${posted.body.history_id}`, { by: service.person })).body).toMatchObject({
@@ -222,7 +222,7 @@ describe('once it is kept', () => {
     expect(all.body.yield.skill).toEqual(skill)
     expect(all.body.fertilizer.skill).toBeNull()
     expect(all.body).not.toHaveProperty('skill')
-    const anonymous = await call(service.app, `GET /advisory/point?lat=${lat}&lng=${lng}&skill=true`)
+    const anonymous = await service.get(`/advisory/point?lat=${lat}&lng=${lng}&skill=true`)
     expect(anonymous.body).toEqual({ ...all.body, history_id: undefined })
     const withQuantities = await post('point', { ...payload, area: { value: 1 } })
     expect(withQuantities.body.yield).toMatchObject({ skill, quantities: expect.anything() })

@@ -2,7 +2,6 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { layerOf, operatorOf, releaseOn } from '#test/setup/releases.ts'
 
@@ -29,7 +28,7 @@ interface Link {
 async function get(href: string) {
   expect(href.startsWith(`${HOST}/`)).toBe(true)
   const sent = { headers: { host: 'advice.example.org' } }
-  const { status, headers, body } = await call(service.app, `GET ${href.slice(HOST.length)}`, sent)
+  const { status, headers, body } = await service.get(href.slice(HOST.length), sent)
   expect([href, status]).toEqual([href, 200])
   return { type: String(headers['content-type']).replace('; charset=utf-8', ''), body }
 }
@@ -75,7 +74,7 @@ test('from the catalog all collections and items are found, and all that is publ
       codes.push(item.id)
     }
   }
-  const { releases } = (await service.app.inject('/catalog')).json()
+  const { releases } = (await service.get('/catalog')).body
   expect(codes.sort()).toEqual(releases.map(({ release }: { release: string }) => release).sort())
   expect(codes).toContain(code)
 })
@@ -139,7 +138,7 @@ describe('an item', () => {
       },
     })
     expect((await get(assets['map-1'].href)).body.layer).toBe(1)
-    const file = await service.app.inject(`/releases/${code}/layers/1.tif`)
+    const file = await service.get(`/releases/${code}/layers/1.tif`)
     expect(file.headers['content-type']).toBe(assets['layer-1'].type)
   })
 
@@ -162,7 +161,7 @@ describe('an item', () => {
 
 test('what is not there is said, and what has not changed is not sent again', async () => {
   const ask = async (path: string, headers = {}) => {
-    const { status, body } = await call(service.app, `GET /stac${path}`, { headers })
+    const { status, body } = await service.get(`/stac${path}`, { headers })
     return [status, body?.error]
   }
   const none = (id: string) => [
@@ -177,7 +176,7 @@ test('what is not there is said, and what has not changed is not sent again', as
     404,
     `There is no item ${code} in the collection yield-eth.`,
   ])
-  const { headers } = await service.app.inject('/stac')
+  const { headers } = await service.get('/stac')
   const tag = { 'if-none-match': headers.etag as string }
   expect(await ask('', tag)).toEqual([304, undefined])
   await operatorOf(service.database).remove(code, true)

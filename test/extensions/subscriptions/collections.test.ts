@@ -3,7 +3,6 @@ import { Webhook } from 'standardwebhooks'
 import { expect, test, vi } from 'vitest'
 import { claimChanged } from '#src/extensions/subscriptions/delivery-queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
@@ -26,8 +25,7 @@ function publish(urea: [number, number], dap: [number, number]) {
   return loadRelease(service.database, release, { publish: true })
 }
 
-const ask = (request: string, payload?: object, by = service.person) =>
-  call(service.app, request, { by, payload })
+const ask = (request: string, payload?: object, by = service.person) => service.ask(request, { by, payload })
 
 const featureAt = (id: string, west: number) => ({
   type: 'Feature',
@@ -37,7 +35,7 @@ const featureAt = (id: string, west: number) => ({
 })
 
 async function keep(name: string, features: object[], by = service.person): Promise<void> {
-  const { status } = await call(service.app, `PUT /fields/${name}`, {
+  const { status } = await service.put(`/fields/${name}`, {
     by,
     headers: { 'content-type': 'application/geo+json' },
     payload: JSON.stringify({ type: 'FeatureCollection', features }),

@@ -1,7 +1,6 @@
 // Runs on either database: pages ask for what other tests try on both.
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { call } from '#test/setup/calls.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { createTestAppWithPerson } from '#test/setup/people.ts'
 import { rectangle } from '#test/setup/square.ts'
@@ -72,7 +71,7 @@ describe.skipIf(!CHROMIUM)('subscriptions, in the page of an account', () => {
     await page.getByRole('textbox', { name: 'Name', exact: true }).first().fill('The south')
     await page.getByRole('button', { name: 'Subscribe' }).click()
     await page.getByLabel('The secret of The south', { exact: true }).waitFor()
-    await call(service.app, 'PUT /fields/north', {
+    await service.put('/fields/north', {
       by: service.person,
       headers: { 'content-type': 'application/x-ndjson' },
       payload: JSON.stringify({ type: 'Feature', id: 1, geometry: rectangle(38.5, 9.5, 38.51, 9.51) }),
@@ -93,6 +92,6 @@ describe.skipIf(!CHROMIUM)('subscriptions, in the page of an account', () => {
   })
 
   async function subscribed() {
-    return (await call(service.app, 'GET /subscriptions', { by: service.person })).body.items
+    return (await service.get('/subscriptions', { by: service.person })).body.items
   }
 })

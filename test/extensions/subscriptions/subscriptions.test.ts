@@ -7,7 +7,6 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { claimChanged, postpone } from '#src/extensions/subscriptions/delivery-queries.ts'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { loadRelease } from '#src/ingest/load.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
@@ -26,7 +25,7 @@ const publish = (rates: Record<string, number>) =>
   loadRelease(service.database, onePixelRelease(rates), { publish: true })
 
 const ask = (request: string, payload?: object, by: Person = service.person) =>
-  call(service.app, request, { by, payload })
+  service.ask(request, { by, payload })
 
 async function subscribe(changes: object = {}) {
   const wanted = { ...WANTED, threshold: { kind: 'relative', value: 10 }, url: receiver.url, ...changes }

@@ -7,7 +7,6 @@ import {
   recordDelivered,
   recordFailed,
 } from '#src/extensions/subscriptions/delivery-queries.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
@@ -20,7 +19,7 @@ const WANTED = { product: 'fertilizer', ...PIXEL_CENTRE, threshold: { kind: 'abs
 const service = openService({ template: 'empty', settings: { SUBSCRIPTIONS_PER_USER: '3' } })
 
 const ask = (request: string, payload: object, by: Person = service.person) =>
-  call(service.app, request, { by, payload })
+  service.ask(request, { by, payload })
 
 beforeEach(() => sql`delete from subscription`.execute(service.database.writer))
 

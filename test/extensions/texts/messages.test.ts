@@ -3,7 +3,6 @@ import { yieldPrediction } from '#schemas/products/yield.ts'
 import { composeText } from '#src/extensions/texts/compose.ts'
 import { LANGUAGES, readLanguages, type Texts, textsIn } from '#src/extensions/texts/languages.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { folderOf, madeUpLanguage } from './language-files.ts'
 
@@ -22,7 +21,7 @@ const service = openService()
 
 const AT = 'lat=9.5&lng=38.5'
 const IN_TEXT = { accept: 'text/plain' }
-const get = (url: string, headers = {}, method = 'GET') => call(service.app, `${method} ${url}`, { headers })
+const get = (url: string, headers = {}, method = 'GET') => service.ask(`${method} ${url}`, { headers })
 
 /** The headers of an answer that are not of its request alone. */
 const shared = ({ headers }: Awaited<ReturnType<typeof get>>) => {
@@ -95,7 +94,7 @@ describe('the language of a text', () => {
   test('is that of Accept-Language where a body asks, which has no lang', async () => {
     const payload = { lat: 9.5, lng: 38.5, lang: 'qaa' }
     const ask = (language: string) =>
-      call(service.app, 'POST /advisory/yield/point', {
+      service.post('/advisory/yield/point', {
         headers: { ...IN_TEXT, 'accept-language': language },
         payload,
       })
@@ -123,7 +122,7 @@ describe('the language of a text', () => {
 test('the answer for a polygon makes a text as that for a point does', async () => {
   const field = rectangle(38.5, 9.5, 38.6, 9.6)
   const ask = async (payload: object) =>
-    (await call(service.app, 'POST /advisory/yield', { by: service.person, payload })).body
+    (await service.post('/advisory/yield', { by: service.person, payload })).body
   const body = await ask({ geometry: field, name: 'Abebe' })
   const [above, normal, ...others] = body.yield_data
   const entries = [normal, above, ...others].map(({ scenario, yield_kg_ha, range, probability }) =>

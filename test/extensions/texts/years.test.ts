@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { yieldPrediction } from '#schemas/products/yield.ts'
 import { composeText } from '#src/extensions/texts/compose.ts'
 import { textsIn } from '#src/extensions/texts/languages.ts'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { rectangle } from '#test/setup/square.ts'
 
@@ -35,10 +34,7 @@ describe.each([ETHIOPIA, RWANDA])('the odds of all places of a grid over $countr
     let counted = 0
     for (const { lat, lng } of placesIn(area)) {
       const query = `lat=${lat}&lng=${lng}&country_code=${area.country}&crop=${area.crop}`
-      const { status, text } = await call(
-        service.app,
-        `GET /advisory/yield/point?${query}&format=text&max_segments=5`,
-      )
+      const { status, text } = await service.get(`/advisory/yield/point?${query}&format=text&max_segments=5`)
       if (status !== 200) continue
       counted++
       expect(sumOf(text), text).toBe(10)
@@ -49,7 +45,7 @@ describe.each([ETHIOPIA, RWANDA])('the odds of all places of a grid over $countr
   test('add up in messages, each input by itself', async () => {
     const [{ lat, lng }] = [...placesIn(area, 3)].slice(4, 5) as [{ lat: number; lng: number }]
     const query = `lat=${lat}&lng=${lng}&country_code=${area.country}&crop=${area.crop}&format=text&max_segments=10`
-    const { text, status } = await call(service.app, `GET /advisory/fertilizer/point?${query}`)
+    const { text, status } = await service.get(`/advisory/fertilizer/point?${query}`)
     expect(status).toBe(200)
     const inputs = [...new Set([...text.matchAll(/(Urea|DAP) /g)].map(([, input]) => input as string))]
     expect(inputs).toHaveLength(2)
@@ -62,7 +58,7 @@ describe.each([ETHIOPIA, RWANDA])('the odds of all places of a grid over $countr
 
 test('the odds of a field add up to ten years, as of a point', async () => {
   const geometry = rectangle(38.4, 9.4, 38.9, 9.9)
-  const { body } = await call(service.app, 'POST /advisory/yield', {
+  const { body } = await service.post('/advisory/yield', {
     by: service.person,
     payload: { geometry },
   })

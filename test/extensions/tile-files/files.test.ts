@@ -66,7 +66,7 @@ test('a granule that is damaged or gone is an error, and never a value', async (
   const by = await newPerson(service.app)
   const askPolygon = async () => {
     const payload = { geometry: rectangle(39.5, 8.9, 39.6, 8.95), crop: 'wheat', country_code: 'eth' }
-    const { status, body } = await call(service.app, 'POST /advisory/fertilizer', { by, payload })
+    const { status, body } = await service.post('/advisory/fertilizer', { by, payload })
     return [status, body.code]
   }
   const whole = new Map<string, Buffer>()

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { collectionOf } from '#test/advice/polygons/ask.ts'
 import { type Agent, connectAgent } from '#test/setup/agents.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { call } from '#test/setup/calls.ts'
 import { CHANNELS, createSender } from '#test/setup/gateway.ts'
 import { openService } from '#test/setup/open-service.ts'
 
@@ -18,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => agent.close())
 
 const get = async (path: string, query: Record<string, string>, by?: typeof service.person) =>
-  (await call(service.app, `GET ${path}?${new URLSearchParams(query)}`, by ? { by } : {})).body
+  (await service.get(`${path}?${new URLSearchParams(query)}`, by ? { by } : {})).body
 
 type Entry = { scenario: string; yield_kg_ha: number }
 const normalOf = (entries: Entry[]) =>
@@ -31,7 +30,7 @@ describe('the mean of an area', () => {
     const all = await get('/advisory', { place })
     const { country_code, code, level } = found
     const admin = { country_code, code, level }
-    const posted = await call(service.app, 'POST /advisory/yield', { by: service.person, payload: { admin } })
+    const posted = await service.post('/advisory/yield', { by: service.person, payload: { admin } })
     const table = await get(`/ogc/collections/advisory-${release}-${level}/items`, { limit: '1000' })
     const row = table.features.find(
       ({ properties }: { properties: { code: string } }) => properties.code === code,
@@ -45,7 +44,7 @@ describe('the mean of an area', () => {
       table: row.properties['yield_kg_ha Normal'],
       agent: ofAgent?.[columns.indexOf('yield_kg_ha')],
     }).toEqual({ all: mean, posted: mean, table: mean, agent: mean })
-    const text = (await call(service.app, `GET /advisory/yield?place=${place}&format=text`)).text
+    const text = (await service.get(`/advisory/yield?place=${place}&format=text`)).text
     for (const said of [text, await send(`yield ${place}`)]) {
       expect(said).toContain(
         `${place}. Demo data, not advice. Yield (wheat) Jul 2026: Normal ${Math.round(mean)} kg/ha`,
@@ -95,7 +94,7 @@ describe('names and codes with slashes', () => {
     const geometry = rectangle(-1.5, 5.1, -1.499, 5.101)
     const payload = JSON.stringify(collectionOf([{ type: 'Feature', id: '1', geometry, properties: {} }]))
     const headers = { 'content-type': 'application/geo+json' }
-    await call(service.app, 'PUT /fields/coop', { by: service.person, headers, payload })
+    await service.put('/fields/coop', { by: service.person, headers, payload })
     const ask = async (place: string, by?: typeof service.person) => {
       const { place: found, code } = await get('/advisory/forage', { place }, by)
       return found?.kind ?? code

@@ -31,7 +31,7 @@ test('a proof of version 1.2.0 stays in the history, and out of how a cited answ
 test('a tool refuses a wish for proofs with the sentence of HTTP, which says where to look', async () => {
   const agent = await connectAgent(await service.app.listen({ host: '127.0.0.1', port: 0 }), 2026)
   const point = { lat: 9.5, lng: 38.5, proof: true }
-  const { body } = await call(service.app, 'POST /advisory/point', { payload: point })
+  const { body } = await service.post('/advisory/point', { payload: point })
   const { error, code, details } = body
   expect(error).toMatch(/^proof must be left out: .* as \/docs\/proof says\.$/)
   for (const tool of ['advise_point', 'explain_no_data']) {

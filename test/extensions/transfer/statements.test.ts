@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { exportDatabase, importDatabase } from '#src/extensions/transfer/copy-queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { call } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { onePixelRelease } from '#test/setup/releases.ts'
 
@@ -24,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const ask = async (path: string) => (await call(service.app, `GET ${path}`)).body
+const ask = async (path: string) => (await service.get(path)).body
 
 test('an imported release has the statement that it had, signed by the key of the service that has it', async () => {
   const [statement, release] = [await ask(`/releases/${code}/statement`), await ask(`/releases/${code}`)]

@@ -42,7 +42,7 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
 
   test('opens the points, and its chooser has the other documents', async () => {
     await page.locator('.opblock').first().waitFor()
-    const points = (await service.app.inject('/openapi/points.json')).json()
+    const points = (await service.get('/openapi/points.json')).body
     const shownPaths = await page
       .locator('.opblock-summary-path')
       .evaluateAll((all) => all.map((path) => path.dataset.path))

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { requireCaller } from '#src/http/caller.ts'
 import { withOtherService } from '#test/accounts/other-service.ts'
-import { call, type Sent, withKey } from '#test/setup/calls.ts'
+import { call, type Sent } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { logIn, makeAdmin, newPerson, type Person, register } from '#test/setup/people.ts'
 import { FIELD_IN_PIXEL } from '#test/setup/releases.ts'
@@ -16,7 +16,7 @@ beforeAll(async () => {
   service.app.get('/whoami', { config: { public: true } }, async ({ user }) => ({ user }))
 })
 
-const ask = (request: string, sent?: Sent) => call(service.app, request, sent)
+const ask = (request: string, sent?: Sent) => service.ask(request, sent)
 const profileOf = (by: Person) => ask('GET /user/profile', { by })
 
 test('without a token the answer says how to get one', async () => {
@@ -98,7 +98,7 @@ test('who makes a key and who is not let in is logged, and no token, key or pass
     const change = { current_password: 'another wrong one', new_password: 'x' }
     await send('/auth/password', change, someone)
     await send('/auth/refresh', { refresh_token })
-    await call(app, 'GET /user/profile', { by: withKey(made.key) })
+    await call(app, 'GET /user/profile', { by: made.key })
     const messages = lines.map((line) => JSON.parse(line))
     const logged = (event: object) => expect(messages).toContainEqual(expect.objectContaining(event))
     const own = { user: someone.user.id, network: '127.0.0.1', reqId: expect.any(String) }
@@ -113,7 +113,7 @@ test('who makes a key and who is not let in is logged, and no token, key or pass
 
 const POINT = '/advisory/yield/point?lat=9.5&lng=38.5'
 const INVALID = 'Bearer realm="agro-advisory", error="invalid_token"'
-const WRONG = withKey('agro_wrong')
+const WRONG = 'agro_wrong'
 const withHeader = (authorization: string) => ({ headers: { authorization } })
 
 function batch(count: number, by?: Sent['by'], name = '') {

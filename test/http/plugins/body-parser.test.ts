@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 
 const service = openService()
@@ -25,7 +24,7 @@ function send(
   headers: Record<string, string> = service.person.headers,
 ) {
   const all = { 'content-type': JSON_TYPE, ...headers }
-  return call(service.app, `POST ${url}`, { payload, headers: all })
+  return service.post(url, { payload, headers: all })
 }
 
 const refusal = (status: number, code: string, error: string | object = expect.any(String)) => ({
@@ -129,7 +128,7 @@ async function sendAs(type: string | undefined, url: string, content: string | B
   const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
   // A type would be named for text.
   const payload = Buffer.from(content)
-  const { status, body } = await call(service.app, `POST ${url}`, { headers, payload })
+  const { status, body } = await service.post(url, { headers, payload })
   return { status, name: body.location?.name, id: body.items?.[0].id, error: body.error }
 }
 

@@ -54,7 +54,7 @@ describe('a deprecated route', () => {
   })
 
   test('is marked in the document, with its headers, also after a document without them', async () => {
-    await service.app.inject('/agro/openapi.json?media=all')
+    await service.get('/agro/openapi.json?media=all')
     const document: OpenAPIV3_1.Document = (await app.inject('/agro/openapi.json')).json()
     const [old, older] = ['/old', '/older'].map((path) => document.paths?.[path]?.get)
     expect(old).toMatchObject({

@@ -11,7 +11,7 @@ import { openApp } from '#test/setup/open-service.ts'
 
 const service = openApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
 
-const pageAt = async (url: string) => (await service.app.inject(url)).body
+const pageAt = async (url: string) => (await service.get(url)).text
 
 /** The addresses of this service that a page names, as a browser at `url` would ask for them. */
 function linksOf(page: string, url: string): string[] {
@@ -79,8 +79,8 @@ describe('the documents that are served', () => {
     for (const url of DOCUMENTS) for (const link of linksOf(await pageAt(url), url)) links.set(link, url)
     expect(links.size).toBeGreaterThan(READING_PATHS.length)
     for (const [link, url] of links) {
-      const { statusCode } = await service.app.inject(link)
-      expect([url, link, statusCode]).toEqual([url, link, 200])
+      const { status } = await service.get(link)
+      expect([url, link, status]).toEqual([url, link, 200])
     }
   })
 
@@ -88,16 +88,16 @@ describe('the documents that are served', () => {
     'name the address that serves them, in commands and in inline code: %s',
     async (url) => {
       const host = 'advisory.example:8080'
-      const { body } = await service.app.inject({ url, headers: { host } })
+      const { text } = await service.get(url, { headers: { host } })
       const elsewhere = await pageAt(url)
-      for (const page of [body, elsewhere]) expect(page).not.toContain('127.0.0.1:3000')
-      expect(body.replaceAll(`http://${host}`, 'http://localhost:80')).toBe(elsewhere)
+      for (const page of [text, elsewhere]) expect(page).not.toContain('127.0.0.1:3000')
+      expect(text.replaceAll(`http://${host}`, 'http://localhost:80')).toBe(elsewhere)
     },
   )
 
   test('have inline code that installs a client from there', async () => {
-    const { body } = await service.app.inject({ url: '/docs/clients', headers: { host: 'advisory.example' } })
-    expect(body).toContain('<code>npm install http://advisory.example/docs/clients/agro-advisory.tgz</code>')
+    const { text } = await service.get('/docs/clients', { headers: { host: 'advisory.example' } })
+    expect(text).toContain('<code>npm install http://advisory.example/docs/clients/agro-advisory.tgz</code>')
   })
 
   test('name PUBLIC_URL whatever Host says, and no host that is none', async () => {
@@ -107,8 +107,8 @@ describe('the documents that are served', () => {
     const { body } = await app.inject({ url: '/docs/clients', headers: { host: 'evil.example' } })
     expect(body).toContain(`${PUBLIC_URL}/docs/clients/agro-advisory.tgz`)
     expect(body).not.toContain('evil.example')
-    const wrong = await service.app.inject({ url: '/docs/clients', headers: { host: '"><script>' } })
-    expect(wrong.statusCode).toBe(400)
+    const wrong = await service.get('/docs/clients', { headers: { host: '"><script>' } })
+    expect(wrong.status).toBe(400)
   })
 })
 

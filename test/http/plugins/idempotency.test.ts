@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { loadSecrets } from '#src/http/access-tokens.ts'
 import { createSeal } from '#src/http/plugins/idempotency.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
-import { type Called, call, withKey } from '#test/setup/calls.ts'
+import type { Called } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { logIn, newPerson, PASSWORD, type Person } from '#test/setup/people.ts'
@@ -27,14 +27,14 @@ const service = openService({ settings: { RELEASE_MAX_AGE_MS: '60000' } })
 
 function post({ url, key, payload, who = service.person }: Call) {
   const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
-  return call(service.app, `POST ${url}`, { payload, headers, ...(who && { by: who }) })
+  return service.post(url, { payload, headers, ...(who && { by: who }) })
 }
 
 /** A point that is asked for, of which each has a key of its own. */
 const pointRequest = () => ({ url: '/advisory/yield/point', key: randomUUID(), payload: POINT })
 
 async function historyOf(by: Person): Promise<string[]> {
-  const { items } = (await call(service.app, 'GET /history/my', { by })).body
+  const { items } = (await service.get('/history/my', { by })).body
   return items.map(({ id }: { id: string }) => id)
 }
 
@@ -87,7 +87,7 @@ describe('a request that is sent again with its Idempotency-Key', () => {
     const first = await post(request)
     expect(first.status).toBe(201)
     expectReplayed(await post(request), first)
-    expect((await call(service.app, 'GET /auth/keys', { by: someone })).body.items).toHaveLength(1)
+    expect((await service.get('/auth/keys', { by: someone })).body.items).toHaveLength(1)
     const [record] = await records(someone.user.id)
     const stored = Object.values(record ?? {})
       .map(String)
@@ -112,7 +112,7 @@ describe('a request that is sent again with its Idempotency-Key', () => {
 
     const { id } = first.body
     expect(await records(id)).toHaveLength(1)
-    await call(service.app, 'DELETE /user/profile', { by: await logIn(service.app, email) })
+    await service.delete('/user/profile', { by: await logIn(service.app, email) })
     expect(await records(id)).toEqual([])
     expect((await post(request)).body.id).not.toBe(id)
   })
@@ -165,7 +165,7 @@ describe('an Idempotency-Key', () => {
   test('gives a key nothing that the account or another key was answered', async () => {
     const bearer = async (payload: object) => {
       const { key } = (await post({ url: '/auth/keys', payload: { name: 'x', ...payload } })).body
-      return withKey(key)
+      return key
     }
     const forAccount = await bearer({ scopes: ['account'], expires_in_days: 1 })
     const forAdvice = await bearer({ scopes: ['advisory'] })

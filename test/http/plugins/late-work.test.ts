@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { rectangle } from '#test/setup/boundaries.ts'
-import { type Called, call } from '#test/setup/calls.ts'
+import type { Called } from '#test/setup/calls.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { openProxiedApp } from '#test/setup/proxied-app.ts'
@@ -39,13 +39,13 @@ describe('a request with an Idempotency-Key that is answered before its work is 
   /** Asks for a polygon, under a name where one is given. */
   function post({ by, name }: Named): Promise<Called> {
     const headers: Record<string, string> = name === undefined ? {} : { 'idempotency-key': name }
-    return call(service.app, 'POST /advisory/yield', { by, payload: FIELD, headers })
+    return service.post('/advisory/yield', { by, payload: FIELD, headers })
   }
 
   const codeOf = ({ status, body }: Called) => [status, body.code]
 
   async function namesIn(by: Person): Promise<string[]> {
-    const { items } = (await call(service.app, 'GET /history/my', { by })).body
+    const { items } = (await service.get('/history/my', { by })).body
     return items.map(({ id }: { id: string }) => id)
   }
 

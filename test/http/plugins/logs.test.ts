@@ -148,7 +148,7 @@ test('trace logs statements, without the values that they are asked with', async
   const traced = await createTestApp({ settings: { LOG_LEVEL: 'trace' } })
   onTestFinished(() => traced.close())
   const log = captureLog(traced.app)
-  await call(traced.app, `POST ${POINT}`, { payload: AT })
+  await traced.post(POINT, { payload: AT })
   const lines = log.map((line) => JSON.parse(line))
   const statement = lines.find(({ sql }) => String(sql).includes('from publication'))
   expect(statement).toMatchObject({ level: 10, module: 'database', failed: false, msg: 'asked' })

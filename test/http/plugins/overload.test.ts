@@ -69,7 +69,7 @@ describe('requests that wait for the database', () => {
 
   test('are refused where too many wait: the newest of whoever has most', async () => {
     const release = await holdDatabase()
-    const ask = (by: Person) => call(service.app, 'GET /history/my', { by })
+    const ask = (by: Person) => service.get('/history/my', { by })
     const many = Array.from({ length: 8 }, () => ask(attacker))
     await untilOneWaits()
     const few = [ask(neighbour), ask(neighbour)]

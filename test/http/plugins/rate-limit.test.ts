@@ -9,7 +9,7 @@ const POINT = 'POST /advisory/yield/point?lat=9&lng=38.7'
 
 const service = openApp({ settings: { RATE_LIMIT: '3/min' } })
 
-const ask = (from: string, request = POINT, sent: Sent = {}) => call(service.app, request, { ...sent, from })
+const ask = (from: string, request = POINT, sent: Sent = {}) => service.ask(request, { ...sent, from })
 
 describe('requests of a network without a token', () => {
   test('are answered up to the limit, and each says how many are left', async () => {

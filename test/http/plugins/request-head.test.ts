@@ -38,7 +38,7 @@ async function ask(
 }
 
 test('BASE_PATH prefixes every path, and links begin with it', async () => {
-  expect((await prefixed.app.inject('/health/ready')).statusCode).toBe(404)
+  expect((await prefixed.get('/health/ready')).status).toBe(404)
   const { servers, paths } = await ask(prefixed, '/agro/openapi.json')
   expect([servers, Object.keys(paths)]).toEqual([
     [{ url: 'http://localhost:80/agro' }],
@@ -59,8 +59,7 @@ test('links begin with the X-Forwarded-Prefix of a trusted proxy, everywhere', a
   expect((await ask(service, '/nowhere', way)).error).toContain('See /farm/docs.')
   expect((await ask(service, '/openapi.json', way)).servers).toEqual([{ url: 'http://localhost:80/farm' }])
   expect((await ask(service, '/openapi.json')).servers).toEqual([{ url: 'http://localhost:80' }])
-  for (let item = 0; item < 2; item++)
-    await service.app.inject({ method: 'POST', url: POINT, headers: service.person.headers })
+  for (let item = 0; item < 2; item++) await service.post(POINT, { by: service.person })
   const { link } = await ask(service, '/history/my?limit=1', way)
   expect(link).toMatch(/^<\/farm\/history\/my\?limit=1&cursor=/)
 })
@@ -220,9 +219,9 @@ test('the id of a request is not said of the parts of its answer', async () => {
     { lat: 100, lng: 0 },
   ]
   const payload = { country_code: 'eth', points }
-  const batch = await service.app.inject({ method: 'POST', url: '/advisory/yield/points', payload })
-  for (const code of ['OUTSIDE_COUNTRY', 'INVALID_PARAMETERS']) expect(batch.body).toContain(code)
-  expect(batch.body).not.toContain('request_id')
+  const batch = await service.post('/advisory/yield/points', { payload })
+  for (const code of ['OUTSIDE_COUNTRY', 'INVALID_PARAMETERS']) expect(batch.text).toContain(code)
+  expect(batch.text).not.toContain('request_id')
 })
 
 test.each([
@@ -233,7 +232,7 @@ test.each([
 ] as const)('answers tell browsers not to run, frame or sniff them: %s', async (_, method, url, status) => {
   // Browsers send the origin with every POST; with a GET of their own origin they do not.
   const origin = method === 'POST' ? { origin: 'null' } : {}
-  const { statusCode, headers } = await service.app.inject({ method, url, headers: origin })
+  const { status: statusCode, headers } = await service.ask(`${method} ${url}`, { headers: origin })
   expect(statusCode).toBe(status)
   expect(headers).toMatchObject({
     'content-security-policy': "default-src 'none';frame-ancestors 'none'",
@@ -248,7 +247,7 @@ test.each([
 })
 
 test('answers tell other programs nothing of documents: a POST without an origin', async () => {
-  const { headers } = await service.app.inject({ method: 'POST', url: POINT })
+  const { headers } = await service.post(POINT)
   expect(headers).toMatchObject({
     'x-content-type-options': 'nosniff',
     'strict-transport-security': 'max-age=31536000',
@@ -259,7 +258,7 @@ test('answers tell other programs nothing of documents: a POST without an origin
 
 test('the policy of /docs lets Swagger UI do what it needs, and no more', async () => {
   for (const url of ['/docs/', '/docs/static/swagger-ui-bundle.js']) {
-    const policy = (await service.app.inject(url)).headers['content-security-policy']
+    const policy = (await service.get(url)).headers['content-security-policy']
     expect(policy).toContain("default-src 'none'; script-src 'self';")
     expect(policy).toContain("frame-ancestors 'none'")
   }
@@ -268,15 +267,15 @@ test('the policy of /docs lets Swagger UI do what it needs, and no more', async 
 const origin = 'https://app.example.org'
 
 test('a page of another origin may read answers with their useful headers, also why it was refused', async () => {
-  const { headers } = await service.app.inject({ method: 'POST', url: POINT, headers: { origin } })
+  const { headers } = await service.post(POINT, { headers: { origin } })
   expect(headers['access-control-allow-origin']).toBe('*')
   expect(headers).not.toHaveProperty('access-control-allow-credentials')
   const exposed = String(headers['access-control-expose-headers']).split(', ')
   const useful = ['Advisory-History', 'Advisory-Release', 'Deprecation', 'ETag', 'Retry-After']
   const others = ['Server-Timing', 'Sunset', 'WWW-Authenticate']
   expect(exposed).toEqual(expect.arrayContaining([...useful, ...others]))
-  const refused = await service.app.inject({ url: '/user/profile', headers: { origin } })
-  expect([refused.statusCode, refused.headers['access-control-allow-origin']]).toEqual([401, '*'])
+  const refused = await service.get('/user/profile', { headers: { origin } })
+  expect([refused.status, refused.headers['access-control-allow-origin']]).toEqual([401, '*'])
 })
 
 test.each([
@@ -286,12 +285,8 @@ test.each([
   ['GET', '/advisory/point', 'if-none-match,prefer'],
 ])('a page of another origin is told beforehand that it may send %s %s', async (method, url, names) => {
   const asked = { 'access-control-request-method': method, 'access-control-request-headers': names }
-  const { statusCode, body, headers } = await service.app.inject({
-    method: 'OPTIONS',
-    url,
-    headers: { origin, ...asked },
-  })
-  expect([statusCode, body, headers['access-control-allow-origin']]).toEqual([204, '', '*'])
+  const { status, text, headers } = await service.options(url, { headers: { origin, ...asked } })
+  expect([status, text, headers['access-control-allow-origin']]).toEqual([204, '', '*'])
   expect(String(headers['access-control-allow-methods']).split(', ')).toContain(method)
   const allowed = String(headers['access-control-allow-headers']).toLowerCase().split(', ')
   expect(allowed).toEqual(expect.arrayContaining(names.split(',')))

@@ -2,7 +2,6 @@ import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentele
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { call } from '#test/setup/calls.ts'
 import { captureLog } from '#test/setup/log.ts'
 import { createProxiedApp } from '#test/setup/proxied-app.ts'
 
@@ -48,7 +47,7 @@ describe('with an SDK of OpenTelemetry', () => {
 
   test('a request and its line of the log go on with the trace of its traceparent, by its route', async () => {
     const headers = { traceparent, 'x-request-id': 'from-the-proxy' }
-    await call(service.app, `POST /agro${POINT}?lng=38.5`, { payload: AT, headers })
+    await service.post(`/agro${POINT}?lng=38.5`, { payload: AT, headers })
     const [span, ...others] = exporter.getFinishedSpans()
     expect(others).toEqual([])
     const ids = { trace_id: TRACE, span_id: span?.spanContext().spanId }
@@ -65,8 +64,8 @@ describe('with an SDK of OpenTelemetry', () => {
   })
 
   test('made-up paths without a traceparent are one name, and no sentence of a mistake is told', async () => {
-    await service.app.inject('/agro/token-of-a-mail?lat=9.5')
-    await call(service.app, `POST /agro${POINT}`, { payload: { ...AT, lat: 91.25 } })
+    await service.get('/agro/token-of-a-mail?lat=9.5')
+    await service.post(`/agro${POINT}`, { payload: { ...AT, lat: 91.25 } })
     const [unknown, mistaken] = exporter.getFinishedSpans()
     expect([unknown?.name, unknown?.parentSpanContext]).toEqual(['GET unknown', undefined])
     expect(mistaken?.attributes).toMatchObject({
@@ -101,7 +100,7 @@ describe('with an SDK of OpenTelemetry', () => {
   test('inside the span of an instrumentation of HTTP there is no second one for the server', async () => {
     const outer = trace.getTracer('http').startSpan('outer', { kind: SpanKind.SERVER })
     await context.with(trace.setSpan(context.active(), outer), async () => {
-      await service.app.inject('/agro/health/live')
+      await service.get('/agro/health/live')
     })
     outer.end()
     const [inner] = exporter.getFinishedSpans()

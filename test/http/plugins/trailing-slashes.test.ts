@@ -6,8 +6,8 @@ import { openService } from '#test/setup/open-service.ts'
 const service = openService({ settings: { BASE_PATH: '/agro' } })
 
 const ask = async (method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'OPTIONS', url: string) => {
-  const { statusCode, headers } = await service.app.inject({ method, url })
-  return [statusCode, headers.location]
+  const { status, headers } = await service.ask(`${method} ${url}`)
+  return [status, headers.location]
 }
 
 describe('a path with a slash at its end', () => {

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { collectionOf } from '#test/advice/polygons/ask.ts'
-import { call, type Sent, withKey } from '#test/setup/calls.ts'
+import { call, type Sent } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { makeAdmin, newPerson, type Person } from '#test/setup/people.ts'
 import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
@@ -55,7 +55,7 @@ async function keepField(app: ProxiedApp['app'], by: Person): Promise<void> {
 }
 
 async function keyOf(app: ProxiedApp['app'], by: Person): Promise<Sent['by']> {
-  return withKey((await call(app, 'POST /auth/keys', { by, payload: { name: 'x' } })).body.key)
+  return (await call(app, 'POST /auth/keys', { by, payload: { name: 'x' } })).body.key
 }
 
 async function expectAway(app: ProxiedApp['app'], request: string, sent: Sent): Promise<void> {
@@ -148,7 +148,7 @@ describe.each(['cut', 'stall'] as const)('a database that is away: %s', (fault) 
     person = await newPerson(service.app)
     await keepField(service.app, person)
     key = await keyOf(service.app, person)
-    for (const path of [POINT, '/advisory/yield?place=Fiche']) await call(service.app, `GET ${path}`)
+    for (const path of [POINT, '/advisory/yield?place=Fiche']) await service.get(path)
     await service.proxy[fault]()
     service.app.forgetCallers(() => true)
   })

@@ -110,22 +110,22 @@ describe('a file of a page', () => {
     expect(answer.headers['content-encoding']).toBe('br')
     expect(answer.headers['content-type']).toBe('text/javascript; charset=utf-8')
     expect(brotliDecompressSync(answer.rawPayload).equals(plain.rawPayload)).toBe(true)
-    const again = await service.app.inject({ url, headers: { 'if-none-match': String(answer.headers.etag) } })
-    expect([again.statusCode, again.body]).toEqual([304, ''])
+    const again = await service.get(url, { headers: { 'if-none-match': String(answer.headers.etag) } })
+    expect([again.status, again.text]).toEqual([304, ''])
   })
 
   test('of another version is answered, and not to be kept under its address', async () => {
     const url = (await fileOf('/main.bundle.js')).replace(/web\/[^/]+\//, 'web/another/')
-    const { statusCode, headers } = await service.app.inject(url)
-    expect([statusCode, headers['cache-control']]).toEqual([200, 'no-cache'])
+    const { status, headers } = await service.get(url)
+    expect([status, headers['cache-control']]).toEqual([200, 'no-cache'])
   })
 
   test.each([
     ...['tsconfig.json', 'map/main.ts', '../package.json', '%2e%2e/%2e%2e/package.json'],
     ...['toString', 'lib/maplibre-gl/package.json'],
   ])('is one of those that pages need: %s is none', async (name) => {
-    const { statusCode, headers } = await service.app.inject(`/web/1/${name}`)
-    expect([statusCode, headers['content-type']]).toEqual([404, 'application/json; charset=utf-8'])
+    const { status, headers } = await service.get(`/web/1/${name}`)
+    expect([status, headers['content-type']]).toEqual([404, 'application/json; charset=utf-8'])
   })
 })
 

@@ -33,7 +33,7 @@ describe('the approximate areas of the demo', () => {
   })
 
   test('are called approximate in the catalog, and the outlines are not', async () => {
-    const { boundaries } = (await service.app.inject('/catalog')).json()
+    const { boundaries } = (await service.get('/catalog')).body
     expect(boundaries).toHaveLength(16)
     for (const { level, approximate, source, areas } of boundaries) {
       expect([approximate, /^Approximate: /.test(source), areas > 0]).toEqual([level > 0, level > 0, true])
