@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { columnsOf } from '#test/advice/columns.ts'
 import { openService } from '#test/setup/open-service.ts'
 import {
   bodyIn,
@@ -40,54 +41,6 @@ function releaseMembersOf(item: Item) {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
   )
-}
-
-interface Entry {
-  scenario?: string
-  condition?: string
-  probability?: number
-  range?: { low: number; high: number }
-  scenario_of?: string
-}
-
-/** The value of an entry with its key, and the labels before it. */
-function readEntry(entry: Entry): { key: string; labels: string; value: number } {
-  const members = Object.entries(entry)
-  const at = members.findIndex(([name]) => /_ha$|_score$/.test(name))
-  const [key, value] = members[at] as [string, number]
-  const labels = members.slice(0, at).flatMap(([name, label]) => (name === 'condition' ? [] : ` ${label}`))
-  return { key, labels: labels.join(''), value }
-}
-
-/** What an item says of its values, by the columns that tables and features have for it. */
-function columnsOf(item: Item): [string, number | string][] {
-  const found = Object.entries(item).find(([key]) => key.endsWith('_data'))?.[1] as Entry[] | null
-  const read = (found ?? []).map((entry) => ({ ...entry, ...readEntry(entry) }))
-  const odds = new Map(
-    read.flatMap(({ scenario, probability }) =>
-      probability ? [[`probability ${scenario}`, probability]] : [],
-    ),
-  )
-  const expected = ((item.expected ?? []) as Entry[]).map(readEntry)
-  const source = item.condition_source as string | undefined
-  return [
-    ...read.map(({ key, labels, value }): [string, number] => [key + labels, value]),
-    ...(odds as Map<string, number>),
-    ...read.flatMap(({ labels, range }): [string, number][] =>
-      range
-        ? [
-            [`low${labels}`, range.low],
-            [`high${labels}`, range.high],
-          ]
-        : [],
-    ),
-    ...expected.map(({ key, labels, value }): [string, number] => [`expected_${key}${labels}`, value]),
-    ...read.flatMap(({ labels, scenario_of }): [string, string][] =>
-      scenario_of ? [[`scenario_of${labels}`, scenario_of]] : [],
-    ),
-    ...(read[0]?.condition ? [['condition', read[0].condition] as [string, string]] : []),
-    ...(source ? [['condition_source', source] as [string, string]] : []),
-  ]
 }
 
 /** Of what `columnsOf` has: other columns are words without blanks. */

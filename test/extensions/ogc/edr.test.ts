@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
+import { type Answered, columnsOf } from '#test/advice/columns.ts'
 import { ringOf } from '#test/advice/polygon/shapes.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { openService } from '#test/setup/open-service.ts'
@@ -44,20 +45,14 @@ const get = (path: string) => service.get(`/ogc${path.replaceAll(' ', '%20')}`)
 const post = async (path: string, payload: object) =>
   (await service.post(path, { by: service.person, payload })).body
 
-interface YieldEntry {
-  yield_kg_ha: number
-  probability?: number
-  range?: { low: number; high: number }
-}
-
 /** Values, then the upper ends of ranges, the lower ones, and the odds. */
-const numbersIn = ({ yield_data }: { yield_data: YieldEntry[] }) =>
-  [
-    yield_data.map(({ yield_kg_ha }) => yield_kg_ha),
-    yield_data.map(({ range }) => range?.high),
-    yield_data.map(({ range }) => range?.low),
-    yield_data.map(({ probability }) => probability),
-  ].flatMap((numbers) => numbers.filter((number) => number !== undefined))
+function numbersIn(answer: Answered) {
+  const columns = columnsOf(answer)
+  const kinds = ['yield_kg_ha', 'high', 'low', 'probability']
+  return kinds.flatMap((kind) =>
+    columns.filter(([name]) => name.startsWith(`${kind} `)).map(([, value]) => value),
+  )
+}
 
 const valuesOf = (ranges: Record<string, { values: number[] }>) =>
   Object.values(ranges).map(({ values }) => values[0])

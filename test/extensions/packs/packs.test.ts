@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { PRODUCTS } from '#schemas/products/index.ts'
 import { loadRelease } from '#src/ingest/load.ts'
+import { columnsOf } from '#test/advice/columns.ts'
 import { loadRegion } from '#test/maps/certain-releases.ts'
 import { describeOnServer, testOnServer } from '#test/setup/on-server.ts'
 import { openApp } from '#test/setup/open-service.ts'
@@ -16,47 +17,19 @@ const service = openApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
 const get = (url: string, headers = {}, method: 'GET' | 'HEAD' = 'GET') =>
   askUntilMade(service.app, { method, url, headers })
 
-const columnOf = (...parts: unknown[]) =>
-  parts
-    .filter((part) => part !== undefined && part !== null)
-    .join(' ')
-    .replaceAll(/[^\p{L}\p{N}_.-]+/gu, '_')
-
 /** The cells of a product as the answer of a point has them; none for a place without values. */
 async function askCells(code: string, crop: string | null, place: object): Promise<PackRow> {
-  const product = PRODUCTS.of(code)
-  const answer = await service.post(`/advisory/${code}/point`, {
+  const { status, headers, body } = await service.post(`/advisory/${code}/point`, {
     payload: { ...place, ...(crop !== null && { crop }) },
   })
-  if (answer.status === 404) return {}
-  expect(answer.status).toBe(200)
-  const body = answer.body
-  const prefix = columnOf(code, crop).replaceAll(' ', '_')
-  const cells: Record<string, unknown> = { [`release_${prefix}`]: answer.headers['advisory-release'] }
-  const inputKey = product.input?.key ?? ''
-  for (const entry of body[product.entries]) {
-    const labels = [entry[inputKey], entry.scenario]
-    cells[columnOf(prefix, product.value.key, ...labels)] = entry[product.value.key]
-    if (entry.probability !== undefined) {
-      cells[columnOf(prefix, 'probability', entry.scenario)] = entry.probability
-    }
-    if (entry.range) {
-      cells[columnOf(prefix, 'low', ...labels)] = entry.range.low
-      cells[columnOf(prefix, 'high', ...labels)] = entry.range.high
-    }
-    if (entry.scenario_of !== undefined) {
-      cells[columnOf(prefix, 'scenario_of', ...labels)] = entry.scenario_of
-    }
-  }
-  for (const entry of body.expected ?? []) {
-    const labels = [entry[inputKey], entry.scenario]
-    cells[columnOf(prefix, `expected_${product.value.key}`, ...labels)] = entry[product.value.key]
-  }
-  if (body.condition_source !== undefined) {
-    cells[columnOf(prefix, 'condition_source')] = body.condition_source
-    cells[columnOf(prefix, 'condition')] = body[product.entries][0].condition
-  }
-  return Object.fromEntries(Object.entries(cells).map(([name, value]) => [name, String(value)]))
+  if (status === 404) return {}
+  expect(status).toBe(200)
+  const prefix = crop === null ? code : `${code}_${crop}`
+  const cells = columnsOf(body).map(([name, value]) => [
+    `${prefix}_${name.replaceAll(/[^\p{L}\p{N}_.-]+/gu, '_')}`,
+    String(value),
+  ])
+  return { [`release_${prefix}`]: headers['advisory-release'], ...Object.fromEntries(cells) }
 }
 
 /** The names of the pixels of a grid of degrees of which PostGIS finds a thousandth in an area. */
