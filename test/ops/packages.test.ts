@@ -1,140 +1,35 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { listSettings, loadConfig } from '#src/config.ts'
-
-const ROOT = resolve(import.meta.dirname, '../..')
-const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8')
-
-/** What Node itself reads. */
-const OF_NODE = ['NODE_ENV']
-
-/** How long a stop may take beside SHUTDOWN_DELAY_MS. */
-const STOP_MS = 10_000
-
-const { version } = JSON.parse(textOf('package.json')) as { version: string }
-
-interface Container {
-  name: string
-  image: string
-  env?: { name: string; value: unknown }[]
-  ports?: { name: string; containerPort: number }[]
-  resources: { limits: { memory: string } }
-  [probe: string]: unknown
-}
-
-interface PodSpec {
-  containers: Container[]
-  initContainers?: Container[]
-  volumes: { name: string; secret?: { secretName: string }; emptyDir?: { sizeLimit?: string } }[]
-  serviceAccountName: string
-  terminationGracePeriodSeconds?: number
-}
-
-interface Manifest {
-  kind: string
-  metadata: { name: string }
-  spec: Record<string, never>
-}
-
-interface Kustomization {
-  resources: string[]
-  labels: { pairs: Record<string, string> }[]
-  images: { newTag: string }[]
-  configMapGenerator: { name: string; literals: string[] }[]
-}
-
-interface PodMonitorSpec {
-  selector: { matchLabels: object }
-  podMetricsEndpoints: { port: string; relabelings: { targetLabel: string; replacement: string }[] }[]
-}
-
-const KUBERNETES = 'ops/kubernetes'
-const base: Kustomization = parse(textOf(`${KUBERNETES}/base/kustomization.yaml`))
-const example: Kustomization = parse(textOf(`${KUBERNETES}/example/kustomization.yaml`))
-const manifests = ['base', 'example'].flatMap((folder) =>
-  readdirSync(join(ROOT, KUBERNETES, folder))
-    .filter((file) => file !== 'kustomization.yaml')
-    .map((file): Manifest => parse(textOf(`${KUBERNETES}/${folder}/${file}`), { merge: true })),
-)
-const settingsOfMap = literalsOf([...base.configMapGenerator, ...example.configMapGenerator])
-
-function literalsOf(maps: { literals: string[] }[]): [string, string][] {
-  return maps.flatMap(({ literals }) => literals.map((line) => splitAt(line)))
-}
-
-function splitAt(line: string): [string, string] {
-  const place = line.indexOf('=')
-  return [line.slice(0, place), line.slice(place + 1)]
-}
-
-/** The pods of a Deployment, a Job or a CronJob, wherever their template stands. */
-function podsIn(value: unknown): PodSpec[] {
-  if (typeof value !== 'object' || value === null) return []
-  if ('containers' in value) return [value as PodSpec]
-  return Object.values(value).flatMap(podsIn)
-}
-
-function manifestOf(kind: string): Manifest & { spec: never } {
-  return manifests.find((manifest) => manifest.kind === kind) as Manifest & { spec: never }
-}
-
-const containersOf = (pod: PodSpec) => [...(pod.initContainers ?? []), ...pod.containers]
-const pods = manifests.flatMap(podsIn)
-const deployment = podsIn(manifestOf('Deployment'))[0] as PodSpec
-const api = deployment.containers[0] as Container
-
-interface ComposeService {
-  image: string
-  build?: string
-  environment: Record<string, unknown>
-  stop_grace_period?: string
-  tmpfs?: string[]
-  mem_limit?: string
-  shm_size?: string
-}
-
-const compose = (
-  parse(textOf('docker-compose.yml'), { merge: true }) as { services: Record<string, ComposeService> }
-).services
-/** What a variable of a text of compose is where nobody sets it, such as `2g` of `${TMP_SIZE:-2g}`. */
-const unset = (text = '') => text.replace(/\$\{\w+:-([^}]*)\}/g, '$1')
-const ours = Object.values(compose).filter(({ build }) => build !== undefined)
-
-const UNITS: Record<string, number> = { m: 2 ** 20, g: 2 ** 30, Mi: 2 ** 20, Gi: 2 ** 30 }
-
-/** The bytes that a size of compose or Kubernetes stands for; NaN where there is none. */
-function bytesOf(size = ''): number {
-  const [, number, unit = ''] = /^(\d+)(\w+)$/.exec(size) ?? []
-  return Number(number) * (UNITS[unit] ?? Number.NaN)
-}
-
-const unit = textOf('ops/systemd/agro-advisory.service')
-const settingsOfUnit = [...unit.matchAll(/^Environment=(.*)$/gm)]
-  .flatMap(([, line = '']) => line.split(' '))
-  .map(splitAt)
-const settingsOfExample = textOf('ops/systemd/environment.example')
-  .split('\n')
-  .filter((line) => line !== '' && !line.startsWith('#'))
-  .map(splitAt)
-const settingsOfImage = [...textOf('Dockerfile').matchAll(/^ENV (.*)$/gm)]
-  .flatMap(([, line = '']) => line.split(' '))
-  .map(splitAt)
-  .filter(([name]) => name !== 'PATH')
-
-const NAMES: [string, string[]][] = [
-  ['the image', settingsOfImage.map(([name]) => name)],
-  ['compose', ours.flatMap(({ environment }) => Object.keys(environment))],
-  ['systemd', [...settingsOfUnit, ...settingsOfExample].map(([name]) => name)],
-  [
-    'Kubernetes',
-    [
-      ...settingsOfMap.map(([name]) => name),
-      ...pods.flatMap((pod) => containersOf(pod).flatMap(({ env = [] }) => env.map(({ name }) => name))),
-    ],
-  ],
-]
+import {
+  api,
+  base,
+  bytesOf,
+  type ComposeService,
+  compose,
+  deployment,
+  example,
+  KUBERNETES,
+  type Kustomization,
+  manifestOf,
+  NAMES,
+  OF_NODE,
+  ours,
+  type PodMonitorSpec,
+  pods,
+  ROOT,
+  STOP_MS,
+  settingsOfExample,
+  settingsOfImage,
+  settingsOfMap,
+  settingsOfUnit,
+  textOf,
+  unit,
+  unset,
+  version,
+} from './manifests.ts'
 
 describe('what installs the service', () => {
   test.each(NAMES)('%s sets what the service knows', (_, names) => {

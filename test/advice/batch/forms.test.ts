@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { columnsOf } from '#test/advice/columns.ts'
 import { openService } from '#test/setup/open-service.ts'
+import { itemsIn, points, SERIES, WITH_VALUES } from './drawn-points.ts'
+import { expectAnswer, type Item } from './form-answers.ts'
 import {
   bodyIn,
   itemTexts,
@@ -13,140 +14,11 @@ import {
   type TestPoint,
 } from './forms.ts'
 
-interface Sent {
-  name?: string
-  lat?: string | number
-  lng?: string | number
-}
-
-/** What is answered about a point, as the point endpoint says it. */
-interface Item {
-  sent?: Sent
-  id?: string
-  location?: { name: string; lat: number; lng: number }
-  country_code?: string
-  crop?: string | null
-  forecast_period?: string
-  forecast_month?: string
-  release?: string
-  synthetic?: boolean
-  error?: string
-  code?: string
-  [entries: string]: unknown
-}
-
-function releaseMembersOf(item: Item) {
-  const { country_code, crop = null, forecast_period, forecast_month, release, synthetic } = item
-  const members = { country_code, crop, forecast_period, forecast_month, release, synthetic }
-  return Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
-  )
-}
-
-/** Of what `columnsOf` has: other columns are words without blanks. */
-const isOfValues = (name: string) => / |^expected_|^condition(_source)?$/.test(name)
-
-/** Expects that a body has these items, in order, as its form writes them. */
-function expectAnswer(mediaType: MediaType, body: string, items: Item[]): void {
-  if (mediaType === 'text/csv') {
-    const rows = rowsOf(body)
-    expect(rows).toHaveLength(items.length)
-    for (const [index, item] of items.entries()) expectRow(rows[index] as Record<string, string>, item)
-  } else if (mediaType === 'application/geo+json') {
-    const collection = JSON.parse(body)
-    expect(collection.type).toBe('FeatureCollection')
-    expect(collection.features).toHaveLength(items.length)
-    for (const [index, item] of items.entries()) expectFeature(collection.features[index], item)
-  } else {
-    expect(itemTexts(mediaType, body)).toEqual(items.map((item) => JSON.stringify(item)))
-  }
-}
-
-function expectRow(row: Record<string, string>, item: Item): void {
-  const { id = '', location, sent, error = '', code = '' } = item
-  const place: Sent | undefined = location ?? sent
-  const isText = (cell: string | undefined, text: string) => expect([text, `'${text}`]).toContain(cell)
-  isText(row.id, id)
-  isText(row.name, place?.name ?? '')
-  expect([row.lat, row.lng]).toEqual([place?.lat ?? '', place?.lng ?? ''].map(String))
-  const { country_code, crop, forecast_period, forecast_month, release, synthetic } = row
-  const members = { country_code, crop, forecast_period, forecast_month, release, synthetic }
-  const said = Object.entries(members).filter(([, cell]) => cell)
-  expect(said).toEqual(Object.entries(releaseMembersOf(item)).map(([name, value]) => [name, String(value)]))
-  expect([row.error, row.code]).toEqual([error, code])
-  const values = Object.entries(row).filter(([name, cell]) => isOfValues(name) && cell !== '')
-  expect(values).toEqual(columnsOf(item).map(([name, value]) => [name, String(value)]))
-}
-
-function expectFeature(feature: Record<string, unknown>, item: Item): void {
-  const { id, location, sent, error, code } = item
-  const { properties, ...rest } = feature as { properties: Record<string, unknown> }
-  expect(rest).toEqual({
-    type: 'Feature',
-    ...(id !== undefined && { id }),
-    geometry: location ? { type: 'Point', coordinates: [location.lng, location.lat] } : null,
-  })
-  const { lat, lng, ...others } = properties
-  expect({ lat, lng }).toEqual({ lat: sent?.lat, lng: sent?.lng })
-  const said = Object.entries(others).filter(([, value]) => value !== null)
-  expect(said.filter(([name]) => isOfValues(name))).toEqual(columnsOf(item))
-  const labels = Object.fromEntries(said.filter(([name]) => !isOfValues(name)))
-  expect(labels).toEqual({
-    ...(location && { name: location.name }),
-    ...(sent?.name !== undefined && { name: sent.name }),
-    ...releaseMembersOf(item),
-    ...(error && { error, code }),
-  })
-}
-
 // Runs on a server alone: what bodies may be is the same on both.
 
 const service = openService({
   settings: { BODY_LIMIT_BYTES: '100000', BATCH_BODY_LIMIT_BYTES: '2000000' },
 })
-
-const SERIES: Series[] = [
-  { product: 'yield', country_code: 'rwa', crop: 'potato' },
-  { product: 'fertilizer', country_code: 'eth' },
-  { product: 'isfm', country_code: 'eth', crop: 'Wheat' },
-  { product: 'forage', country_code: 'ken' },
-]
-
-/** Mostly places in the four countries, of which each series has values in one. */
-const PLACES = [
-  [9.5, 38.5],
-  [-1.95, 30.06],
-  [-1, 36.5],
-  [7.5, -1.5],
-  [0, 0],
-] as const
-
-const valid = fc
-  .tuple(
-    fc.constantFrom(...PLACES),
-    fc.double({ min: -1, max: 1, noNaN: true }),
-    fc.double({ min: -1, max: 1, noNaN: true }),
-  )
-  .map(([[lat, lng], north, east]) => ({ lat: lat + north, lng: lng + east }))
-const invalid = fc.constantFrom<TestPoint>(
-  { lat: 'nine', lng: 38.5 },
-  { lat: 91, lng: 38.5 },
-  { lat: 9.5, lng: -180.001 },
-  { lng: 38.5 },
-)
-const labels = fc.record(
-  {
-    id: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }),
-    name: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }),
-  },
-  { requiredKeys: [] },
-)
-const points = fc.array(
-  fc
-    .tuple(labels, fc.oneof({ weight: 4, arbitrary: valid }, { weight: 1, arbitrary: invalid }))
-    .map(([label, place]): TestPoint => ({ ...label, ...place })),
-  { minLength: 1, maxLength: 8 },
-)
 
 /** What the point endpoint answers, with the id: the item that is expected, as an object. */
 async function expectedItem(series: Series, { id, ...point }: TestPoint) {
@@ -164,33 +36,11 @@ async function expectedItem(series: Series, { id, ...point }: TestPoint) {
   }
 }
 
-/** A place in each country that has values. */
-const WITH_VALUES: Record<string, object> = {
-  eth: { lat: 9.5, lng: 38.5 },
-  rwa: { lat: -1.95, lng: 30.06 },
-  ken: { lat: -1, lng: 36.5 },
-}
-
 async function emptyItem({ product, country_code, crop }: Series) {
   const payload = { ...WITH_VALUES[country_code], country_code, crop }
   const { body } = await service.post(`/advisory/${product}/point`, { payload })
   const { expected: _, condition_source: __, ...members } = body
   return { ...members, [`${product}_data`]: null }
-}
-
-/** What is given back of a point that is not valid, which depends on how it was sent. */
-function sentOf(type: MediaType, { name, lat, lng }: TestPoint) {
-  const cell = (value: unknown) => (type === 'text/csv' && value !== undefined ? String(value) : value)
-  return JSON.parse(JSON.stringify({ name, lat: cell(lat), lng: cell(lng) }))
-}
-
-/** Items as they are where the points were sent in a form. */
-function itemsIn(type: MediaType, items: Item[], points: TestPoint[]): Item[] {
-  return items.map((item, index) => {
-    if (item.code !== 'INVALID_PARAMETERS') return item
-    const { id, ...reason } = item
-    return { ...(id !== undefined && { id }), sent: sentOf(type, points[index] as TestPoint), ...reason }
-  })
 }
 
 test('every point is answered as by the point endpoint, to the bit and in order, in all forms', async () => {

@@ -10,11 +10,16 @@ import { loadSharedBoundaries } from '#test/setup/boundaries.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
 import { hasSharedBoundaries } from '#test/setup/shared-data.ts'
-
-interface AskedPlace {
-  lat: number
-  lng: number
-}
+import {
+  type AskedPlace,
+  anywhere,
+  between,
+  cornerOfCell,
+  DISTANCES,
+  FIRST_CROPS,
+  NAMES,
+  swapped,
+} from './drawn-places.ts'
 
 // The approximate areas of the demo, and real ones for three of its countries where they are at hand.
 const service = openService({
@@ -22,9 +27,6 @@ const service = openService({
     if (hasSharedBoundaries) await loadSharedBoundaries(database)
   },
 })
-
-const NAMES: Record<string, string> = { eth: 'Ethiopia', gha: 'Ghana', ken: 'Kenya', rwa: 'Rwanda' }
-const FIRST_CROPS: Record<string, string> = { eth: 'wheat', rwa: 'potato' }
 
 /** The country and the areas of a place by PostGIS alone. */
 async function placeOf({ lat, lng }: AskedPlace) {
@@ -68,27 +70,6 @@ async function expectedOf(place: AskedPlace): Promise<LocationValidation> {
     ...(!found && (await elsewhereOf(place))),
   }
 }
-
-const EXTENTS: [west: number, south: number, east: number, north: number][] = [
-  [28.8, -2.9, 30.95, -1],
-  [32.9, 3.3, 48.1, 15],
-  [33.8, -4.8, 42, 5.6],
-  [-3.4, 4.5, 1.3, 11.3],
-  [-180, -90, 180, 90],
-]
-
-/** Degrees from a vertex. */
-const DISTANCES = [0, 1e-12, 1e-7, 1.1e-6, 1e-5, 1e-3, 0.05, 2]
-
-const between = (min: number, max: number) => fc.double({ min, max, noNaN: true })
-const anywhere = fc
-  .constantFrom(...EXTENTS)
-  .chain(([west, south, east, north]) => fc.tuple(between(west, east), between(south, north)))
-const cornerOfCell = anywhere.map(([x, y]): [number, number] => [
-  Math.round(x * 16) / 16,
-  Math.round(y * 16) / 16,
-])
-const swapped = anywhere.map(([x, y]): [number, number] => [y, x])
 
 /** Anywhere, with longitude and latitude swapped, on the corners of cells, near the vertices of areas, and on their edges. */
 async function arbitraryPlaces(): Promise<fc.Arbitrary<AskedPlace>> {

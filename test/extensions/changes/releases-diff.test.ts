@@ -1,30 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isBeyond } from '#src/raster/change.ts'
-import { ellipsoidArea } from '#src/raster/rings.ts'
-import { HEIGHT, smooth, type ValueAt, WIDTH, writeField } from '#test/ingest/checks/rasters.ts'
+import { smooth, WIDTH, writeField } from '#test/ingest/checks/rasters.ts'
 import { manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { transcribe } from '#test/setup/transcript.ts'
+import { BORDERS, changed, expectedOf } from './changed.ts'
 
 const FIRST = 'yield-eth-wheat-2026-01-v1'
 const SECOND = 'yield-eth-wheat-2026-01-v2'
-const NODATA = -1
-
-/** Half as much again in the east but for noise, less in the north of it, and nothing in the far south. */
-const changed: ValueAt = (row, column) => {
-  if (row >= 100) return NODATA
-  return smooth(row, column) * (column < 75 ? 1 : row < 30 ? 0.8 : 1.5)
-}
-
-const BORDERS: [code: string, west: number, east: number][] = [
-  ['W', 33, 40.5],
-  ['M', 40.5, 44.02],
-  ['E', 44.02, 48],
-]
-
 let testDatabase: TestDatabase
 let folder: string
 const agro = (...parameters: string[]) => runAgro(testDatabase, ...parameters)
@@ -64,42 +49,6 @@ beforeAll(async () => {
   await load('after.yaml', {}, [{ file: 'after.tif' }], '--no-publish')
 }, 120_000)
 afterAll(() => testDatabase.drop())
-
-/** What an area comes to, each pixel weighed by what of it lies in the area. */
-function expectedOf(west: number, east: number) {
-  const sums = { total: 0, before: 0, after: 0, oldSum: 0, nowSum: 0, lost: 0, beyond: 0 }
-  for (let row = 0; row < HEIGHT; row++) {
-    const [north, south] = [15 - row / 10, 15 - (row + 1) / 10]
-    const ring = Float64Array.of(0, south, 0.1, south, 0.1, north, 0, north, 0, south)
-    const pixel = ellipsoidArea([[ring]])
-    for (let column = 0; column < WIDTH; column++) {
-      const left = 33 + column / 10
-      const part = Math.max(0, Math.min(1, (Math.min(east, left + 0.1) - Math.max(west, left)) / 0.1))
-      const [old, now] = [smooth(row, column), changed(row, column)].map(Math.fround) as [number, number]
-      const area = part * pixel
-      sums.total += area
-      sums.before += area
-      sums.oldSum += area * old
-      if (now === NODATA) {
-        sums.lost += area
-        continue
-      }
-      sums.after += area
-      sums.nowSum += area * now
-      if (isBeyond(old, now, 0.25)) sums.beyond += area
-    }
-  }
-  const { total, before, after, oldSum, nowSum, lost, beyond } = sums
-  const [old, now] = [oldSum / before, nowSum / after]
-  return {
-    mean_before: old,
-    mean_after: now,
-    change_percent: (100 * (now - old)) / old,
-    covered_after_percent: (100 * after) / total,
-    lost_percent: (100 * lost) / total,
-    changed_percent: (100 * beyond) / total,
-  }
-}
 
 describe('agro releases diff', () => {
   test('says of each area what every pixel says, with --exact', async () => {

@@ -12,37 +12,9 @@ import { newFolder } from '#test/setup/folders.ts'
 import { createTestAppWithPerson, makeAdmin, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { operatorOf, realYield } from '#test/setup/releases.ts'
 import { rectangle } from '#test/setup/square.ts'
-import { createDice, drawSeasons } from './seasons.ts'
+import { CODE, EARLIER, expectedOf, FEW, PLACES, SEASONS, SYNTHETIC, seen } from './scored.ts'
 
 // Runs on a server alone: commands open the database beside the service.
-
-const CODE = 'yield-eth-wheat-2026-07-v1'
-const EARLIER = 'yield-eth-wheat-2025-07-v1'
-const SYNTHETIC = 'synthetic-yield-eth-wheat-2026-07-v1'
-
-/** Places in the pixel of the release, in three areas of the first level. */
-const PLACES = {
-  'ETH-09': { lat: 9.5, lng: 38.5 },
-  'ETH-01': { lat: 9.1, lng: 38.9 },
-  'ETH-03': { lat: 9.9, lng: 38.1 },
-} as const
-
-const SEASONS = 10_000
-/** So many of them were seen in ETH-01, and all others in ETH-09. */
-const FEW = 20
-
-/** What was predicted of each season, and what was harvested: within 300 kg/ha of the value of the season that came. */
-const roll = createDice(7)
-const seen = drawSeasons('sharp', SEASONS).map(({ percents, outcome }, index) => ({
-  area: index < FEW ? ('ETH-01' as const) : ('ETH-09' as const),
-  observed: 1000 * (outcome + 1) + roll(601) - 300,
-  entries: ['Below Normal', 'Normal', 'Above Normal'].map((scenario, at) => ({
-    scenario,
-    yield_kg_ha: 1000 * (at + 1),
-    probability: (percents[at] as number) / 100,
-    range: { low: 1000 * (at + 1) - 250, high: 1000 * (at + 1) + 250, level: 0.8 },
-  })),
-}))
 
 let service: TestAppWithPerson
 beforeAll(async () => {
@@ -101,22 +73,6 @@ const cardOf = async (query = ''): Promise<Scorecard> =>
   (await get(`/releases/${CODE}/scorecard${query}`, { by: service.person })).body
 
 const agro = (...parameters: string[]) => runAgro(service.testDatabase, ...parameters)
-
-/** Of the value of the most likely season; of equal ones that is the normal, then the below normal one. */
-function expectedOf(some: typeof seen) {
-  const differences = some.map(({ entries, observed }) => {
-    const [below, normal, above] = entries.map(({ probability }) => probability) as [number, number, number]
-    const most = Math.max(below, normal, above)
-    return (normal === most ? 2000 : below === most ? 1000 : 3000) - observed
-  })
-  const mean = (numbers: number[]) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length
-  return {
-    n: some.length,
-    bias: mean(differences),
-    mae: mean(differences.map(Math.abs)),
-    within: mean(differences.map((one) => Number(Math.abs(one) <= 250))),
-  }
-}
 
 test('the scores of 10,000 seasons in feedback are those that numpy had found of them, to a billionth', async () => {
   const { sharp } = JSON.parse(readFileSync(join(import.meta.dirname, 'odds.json'), 'utf8'))
