@@ -173,7 +173,7 @@ test('what cannot be recorded is not done', async () => {
   try {
     expect((await send('POST /auth/keys', { name: 'x' })).status).toBe(500)
     expect((await send('DELETE /user/profile')).status).toBe(500)
-    expect((await tryLogIn(service.app, person.email, PASSWORD)).statusCode).toBe(500)
+    expect((await tryLogIn(service.app, person.email, PASSWORD)).status).toBe(500)
   } finally {
     await sql`alter table away rename to audit_record`.execute(writer())
   }
@@ -263,8 +263,8 @@ describe('whoever does the same over and over', () => {
       insert into audit_record (kind, network) select 'login_failed', '192.0.2.9' from generate_series(1, 100)
     `.execute(writer())
     const failedFrom = async (network: string) => {
-      const { statusCode } = await tryLogIn(service.app, person.email, 'a wrong password', network)
-      expect(statusCode).toBe(401)
+      const { status } = await tryLogIn(service.app, person.email, 'a wrong password', network)
+      expect(status).toBe(401)
       return (await recordsOf(service.database)).filter((record) => record.network === network).length
     }
     expect([await failedFrom('192.0.2.9'), await failedFrom('192.0.2.10')]).toEqual([100, 1])

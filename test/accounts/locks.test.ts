@@ -49,7 +49,7 @@ test('a password is changed and all other sessions are ended at the same time, i
   expect([(await change).status, (await end).status]).toEqual([204, 204])
   for (const by of [changing, middle, ending])
     expect((await ask('GET /auth/sessions', { by })).status).toBe(401)
-  expect((await tryLogIn(service.app, changing.email, 'teff grows at dusk')).statusCode).toBe(200)
+  expect((await tryLogIn(service.app, changing.email, 'teff grows at dusk')).status).toBe(200)
 })
 
 test('a second factor that is turned on while a login is under way is asked for by it', async () => {
@@ -63,8 +63,8 @@ test('a second factor that is turned on while a login is under way is asked for 
   await other.query(turnOn, [user.id])
   await other.query('commit')
 
-  const { statusCode, body } = await login
-  expect([statusCode, JSON.parse(body).code]).toEqual([401, 'TWO_FACTOR_REQUIRED'])
+  const { status, text } = await login
+  expect([status, JSON.parse(text).code]).toEqual([401, 'TWO_FACTOR_REQUIRED'])
   const { rows } = await other.query('select count(*)::integer from session where user_id = $1', [user.id])
   expect(rows).toEqual([{ count: 1 }])
 })

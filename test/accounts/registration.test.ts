@@ -47,7 +47,7 @@ describe('registration', () => {
       const { status, body } = await register({ ...ROSA, email })
       const error = 'There is an account with this e-mail: log in.'
       expect([status, body]).toEqual([409, { error, code: 'EMAIL_TAKEN' }])
-      expect((await tryLogIn(service.app, email, PASSWORD)).statusCode).toBe(200)
+      expect((await tryLogIn(service.app, email, PASSWORD)).status).toBe(200)
     }
   })
 
@@ -73,7 +73,7 @@ describe('registration', () => {
       .where(sql<boolean>`blocked_until > last_failure_at`)
       .execute()
     expect([await ask(email), await ask(`new-${email}`)]).toEqual([429, 429])
-    expect((await tryLogIn(service.app, email, PASSWORD, '198.51.100.77')).statusCode).toBe(200)
+    expect((await tryLogIn(service.app, email, PASSWORD, '198.51.100.77')).status).toBe(200)
     expect((await register({ ...ROSA, email: `new-${email}` })).status).toBe(201)
   })
 
@@ -133,9 +133,9 @@ describe('passwords', () => {
   ])('one %s is good, and compared to its end', async (_, password) => {
     const email = `${randomUUID()}@example.org`
     expect((await register({ ...ROSA, email, password })).status).toBe(201)
-    expect((await tryLogIn(service.app, email, password.normalize())).statusCode).toBe(200)
+    expect((await tryLogIn(service.app, email, password.normalize())).status).toBe(200)
     const otherEnd = `${[...password].slice(0, -2).join('')}..`
-    expect((await tryLogIn(service.app, email, otherEnd)).statusCode).toBe(401)
+    expect((await tryLogIn(service.app, email, otherEnd)).status).toBe(401)
   })
 
   test('are hashed anew at a login when they were hashed with other parameters', async () => {

@@ -78,7 +78,7 @@ test('an account that is deleted says what of it goes, and every token and key o
   for (const way of ways) expect((await ask(way, 'GET /user/profile')).status).toBe(401)
   const { refresh_token } = elsewhere
   expect((await service.post('/auth/refresh', { payload: { refresh_token } })).status).toBe(401)
-  expect((await tryLogIn(service.app, person.email, person.password)).statusCode).toBe(401)
+  expect((await tryLogIn(service.app, person.email, person.password)).status).toBe(401)
   await isNothingOf(person)
   expect((await ask(bystander, 'GET /user/profile')).status).toBe(200)
 })
@@ -107,7 +107,7 @@ test('an account is gone for another process that knew its caller, whatever rows
     expect((await ask(person, 'GET /history/my', another)).body.items).toEqual([])
     expect((await ask(person, `GET /history/${id}`, another)).status).toBe(404)
     expect((await ask(person, `DELETE /history/${id}`, another)).status).toBe(404)
-    expect((await rate({ app: another }, person, id, { rating: 5 })).statusCode).toBe(404)
+    expect((await rate({ app: another }, person, id, { rating: 5 })).status).toBe(404)
     const none = { count: 0, average: null }
     expect((await ask(person, 'GET /stats', another)).body.feedback).toEqual(none)
     expect((await ask(admin, 'GET /stats?scope=all', another)).body.feedback).toEqual(none)

@@ -113,8 +113,8 @@ describe('a token', () => {
       expect((await service.get('/user/profile', { by: { headers } })).status).toBe(401)
       expect((await send('/auth/refresh', { refresh_token })).status).toBe(401)
     }
-    expect((await tryLogIn(service.app, person.email, PASSWORD)).statusCode).toBe(401)
-    expect((await tryLogIn(service.app, person.email, NEW)).statusCode).toBe(200)
+    expect((await tryLogIn(service.app, person.email, PASSWORD)).status).toBe(401)
+    expect((await tryLogIn(service.app, person.email, NEW)).status).toBe(200)
   })
 
   test.each([
@@ -138,7 +138,7 @@ describe('a token', () => {
     )
     expect(results.toSorted()).toEqual([204, 400])
     const logins = passwords.map(
-      async (password) => (await tryLogIn(service.app, person.email, password)).statusCode,
+      async (password) => (await tryLogIn(service.app, person.email, password)).status,
     )
     expect(await Promise.all(logins)).toEqual(results.map((status) => (status === 204 ? 200 : 401)))
   })
@@ -239,10 +239,10 @@ test('whoever had to wait with guesses at the password logs in with the new one'
   await sql`
     update auth_throttle set blocked_until = now() + interval '15 minutes'
     where blocked_until > last_failure_at`.execute(writer())
-  expect((await tryLogIn(service.app, person.email, PASSWORD)).statusCode).toBe(429)
+  expect((await tryLogIn(service.app, person.email, PASSWORD)).status).toBe(429)
   const token = await mailedToken()
   expect((await reset(token)).status).toBe(204)
-  expect((await tryLogIn(service.app, person.email, NEW)).statusCode).toBe(200)
+  expect((await tryLogIn(service.app, person.email, NEW)).status).toBe(200)
 })
 
 describe('without', () => {

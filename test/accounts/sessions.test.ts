@@ -338,8 +338,8 @@ describe('a change of the password', () => {
     expect([await isIn(person), await isIn(elsewhere)]).toEqual([true, false])
     expect((await refresh(elsewhere.refresh_token)).status).toBe(401)
     expect((await refresh(person.refresh_token)).status).toBe(200)
-    expect((await tryLogIn(service.app, person.email, PASSWORD)).statusCode).toBe(401)
-    expect((await tryLogIn(service.app, person.email, NEW)).statusCode).toBe(200)
+    expect((await tryLogIn(service.app, person.email, PASSWORD)).status).toBe(401)
+    expect((await tryLogIn(service.app, person.email, NEW)).status).toBe(200)
   })
 
   test('is refused where the current one is wrong, or the new one is common or the e-mail', async () => {
@@ -349,7 +349,7 @@ describe('a change of the password', () => {
       expect([status, body.details[0].field]).toEqual([400, 'new_password'])
       expect(JSON.stringify(body)).not.toContain(bad)
     }
-    expect((await tryLogIn(service.app, person.email, PASSWORD)).statusCode).toBe(200)
+    expect((await tryLogIn(service.app, person.email, PASSWORD)).status).toBe(200)
   })
 })
 

@@ -32,12 +32,12 @@ async function newAccount(): Promise<string> {
 
 async function fail(times: number, as = email, address = '127.0.0.1'): Promise<void> {
   for (let count = 0; count < times; count++) {
-    expect((await tryLogIn(service.app, as, 'not the password', address)).statusCode).toBe(401)
+    expect((await tryLogIn(service.app, as, 'not the password', address)).status).toBe(401)
   }
 }
 
 async function outcome(address = '127.0.0.1', as = email): Promise<number> {
-  return (await tryLogIn(service.app, as, PASSWORD, address)).statusCode
+  return (await tryLogIn(service.app, as, PASSWORD, address)).status
 }
 
 /** The clock is the database's: what happened is made to have happened earlier. */
@@ -126,7 +126,7 @@ describe('an account tried from one address', () => {
     const responses = await Promise.all(
       Array.from({ length: 20 }, () => tryLogIn(service.app, email, 'not the password')),
     )
-    const guesses = responses.filter(({ statusCode }) => statusCode === 401)
+    const guesses = responses.filter(({ status }) => status === 401)
     // One more may be under way already; and the first delay is only a second.
     expect(guesses.length).toBeGreaterThanOrEqual(6)
     expect(guesses.length).toBeLessThanOrEqual(9)
@@ -270,13 +270,13 @@ test('100 logins at once with the right password of one account, from as many ad
   const statuses = others.map((other, index) => outcome(`192.0.2.${index}`, other))
   expect(await Promise.all(statuses)).toEqual([200, 200, 200, 200, 200, 200])
   const ofCrowd = await Promise.all(crowd)
-  const letIn = ofCrowd.filter(({ statusCode }) => statusCode === 200)
-  const turnedAway = ofCrowd.filter(({ statusCode }) => statusCode === 503)
+  const letIn = ofCrowd.filter(({ status }) => status === 200)
+  const turnedAway = ofCrowd.filter(({ status }) => status === 503)
   expect(letIn.length).toBeGreaterThanOrEqual(60)
   expect(turnedAway.length).toBeGreaterThan(0)
   expect(letIn.length + turnedAway.length).toBe(100)
-  for (const { headers, body } of turnedAway) {
-    expect([headers['retry-after'], JSON.parse(body).code]).toEqual(['1', 'OVERLOADED'])
+  for (const { headers, text } of turnedAway) {
+    expect([headers['retry-after'], JSON.parse(text).code]).toEqual(['1', 'OVERLOADED'])
   }
 })
 

@@ -189,7 +189,7 @@ test('a batch is answered by one release, whatever is published meanwhile', asyn
     const answer = await sendPoints(service.app, 'fertilizer', { payload, type, headers })
     await published
     const release = answer.headers['advisory-release']
-    const rates = rowsOf(answer.body).map((row) => row['rate_kg_ha Urea Normal'])
+    const rates = rowsOf(answer.text).map((row) => row['rate_kg_ha Urea Normal'])
     expect(rates).toEqual(Array(1500).fill(release === OLD ? '1' : '2'))
     seen.add(release)
   }

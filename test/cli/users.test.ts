@@ -112,7 +112,7 @@ Send this to POST /auth/password/reset, as JSON:
     expect(await reset(app, payload)).toBe(204)
     expect(await reset(app, payload)).toBe(400)
     expect(await profile(app, person)).toBe(401)
-    expect((await tryLogIn(app, person.email, payload.password)).statusCode).toBe(200)
+    expect((await tryLogIn(app, person.email, payload.password)).status).toBe(200)
   })
 })
 
@@ -127,14 +127,14 @@ test('an operator turns off the second factor of whoever has lost it', async () 
   const { email } = await withService(testDatabase.config, async (app) => {
     const someone = await newPerson(app)
     await turnOn(app, someone)
-    expect((await tryLogIn(app, someone.email, PASSWORD)).json().code).toBe('TWO_FACTOR_REQUIRED')
+    expect((await tryLogIn(app, someone.email, PASSWORD)).body.code).toBe('TWO_FACTOR_REQUIRED')
     return someone
   })
   const reset = async () => (await agro('users', 'reset-2fa', email)).stdout
   expect(await reset()).toBe(`${email} logs in with the password alone.\n`)
   expect(await reset()).toBe(`${email} has no second factor.\n`)
   await withService(testDatabase.config, async (app) => {
-    expect((await tryLogIn(app, email, PASSWORD)).statusCode).toBe(200)
+    expect((await tryLogIn(app, email, PASSWORD)).status).toBe(200)
   })
   const { stdout } = await agro('audit', '--user', email, '--kind', 'two_factor_reset')
   expect(stdout.trimEnd().split('\n')).toHaveLength(1)
@@ -162,7 +162,7 @@ test('an operator makes an account, whose owner chooses the password with a toke
     const payload = { token, password: NEW_PASSWORD }
     expect(await reset(app, payload)).toBe(204)
     const login = await tryLogIn(app, 'abebe@example.org', payload.password)
-    expect(login.json().user).toMatchObject({ id: user.id, role: 'admin' })
+    expect(login.body.user).toMatchObject({ id: user.id, role: 'admin' })
   })
   const { stdout } = await agro('audit', '--user', 'abebe@example.org')
   const kinds = [...stdout.matchAll(/^\S+ (\S+)/gm)].map(([, kind]) => kind)
@@ -176,7 +176,7 @@ test('a password that is piped is kept as it is, without the end of its line, an
   const made = 'piped@example.org has an account with the role user.\n'
   expect(await createPiped(`${password}\n`, 'piped@example.org')).toEqual([0, made, ''])
   await withService(testDatabase.config, async (app) => {
-    expect((await tryLogIn(app, 'piped@example.org', password)).statusCode).toBe(200)
+    expect((await tryLogIn(app, 'piped@example.org', password)).status).toBe(200)
   })
   const short = 'password must be at least 10 characters long.\n'
   expect(await createPiped('short\n', 'short@example.org')).toEqual([1, '', short])
@@ -194,7 +194,7 @@ test('an operator deletes an account as its owner would', async () => {
   })
   await withService(testDatabase.config, async (app) => {
     expect(await profile(app, { headers })).toBe(401)
-    expect((await tryLogIn(app, email, PASSWORD)).statusCode).toBe(401)
+    expect((await tryLogIn(app, email, PASSWORD)).status).toBe(401)
     expect(await register(app, email)).toBe(email)
   })
   const audited = await agro('audit', '--user', user.id, '--kind', 'account_deleted')

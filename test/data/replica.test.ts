@@ -15,6 +15,7 @@ import type { App } from '#src/http/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { findPixels } from '#src/lookup/queries.ts'
 import { decodeTile } from '#src/raster/tiles.ts'
+import { call } from '#test/setup/calls.ts'
 import { examine } from '#test/setup/examination.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { captureLog } from '#test/setup/log.ts'
@@ -79,8 +80,8 @@ describe.skipIf(!POSTGRES_PROGRAMS)('a replica', () => {
   })
 
   const readiness = async () => {
-    const { statusCode, body } = await app.inject('/health/ready')
-    return { statusCode, ...JSON.parse(body) }
+    const { status, text } = await call(app, 'GET /health/ready')
+    return { statusCode: status, ...JSON.parse(text) }
   }
 
   async function untilReplicaIs(state: 'used' | 'behind' | 'unavailable'): Promise<void> {
@@ -272,8 +273,8 @@ describe.skipIf(!POSTGRES_PROGRAMS)('a replica', () => {
   })
 
   async function askPolygon(): Promise<number> {
-    const request = { method: 'POST', url: '/advisory/fertilizer', headers: person.headers } as const
-    return (await app.inject({ ...request, payload: { geometry: FIELD_IN_PIXEL } })).statusCode
+    const payload = { geometry: FIELD_IN_PIXEL }
+    return (await call(app, 'POST /advisory/fertilizer', { by: person, payload })).status
   }
 
   async function untilAnswered(release: string): Promise<void> {

@@ -8,6 +8,7 @@ import { createHistoryRecorder, readQuota } from '#src/history/recorder.ts'
 import type { App } from '#src/http/app.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
 import type { TestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
 import type { Person } from '#test/setup/people.ts'
 
 /** A record to keep, of an advisory for a point unless something else is said. */
@@ -69,11 +70,11 @@ export function advise(
   path: string,
   payload: object = { lat: 9.5, lng: 38.5 },
 ) {
-  return app.inject({ method: 'POST', url: `/advisory/${path}`, headers, payload })
+  return call(app, `POST /advisory/${path}`, { headers, payload })
 }
 
 export function rate({ app }: Pick<TestApp, 'app'>, { headers }: Person, id: string, payload: object) {
-  return app.inject({ method: 'POST', url: `/history/${id}/feedback`, headers, payload })
+  return call(app, `POST /history/${id}/feedback`, { headers, payload })
 }
 
 export async function history(
@@ -82,7 +83,7 @@ export async function history(
   path: string,
   accept?: string,
 ) {
-  return service.app.inject({ url: `/history/${path}`, headers: { ...headers, ...(accept && { accept }) } })
+  return service.get(`/history/${path}`, { headers: { ...headers, ...(accept && { accept }) } })
 }
 
 export async function allPages(
@@ -95,8 +96,8 @@ export async function allPages(
   for (let cursor: string | null = ''; cursor !== null; ) {
     const parameters = new URLSearchParams({ ...query, ...(cursor && { cursor }) })
     const response = await history(service, person, `my?${parameters}`)
-    if (response.statusCode !== 200) throw new Error(response.body)
-    const page: HistoryList = response.json()
+    if (response.status !== 200) throw new Error(response.text)
+    const page: HistoryList = response.body
     items.push(...page.items)
     cursor = page.next_cursor
     await afterPage(cursor)

@@ -3,11 +3,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parse } from 'csv-parse/sync'
-import type { LightMyRequestResponse } from 'fastify'
 import type { Feature, FeatureCollection } from 'geojson'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { beginAnswer } from '#test/setup/begun-answers.ts'
+import type { Called } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { describeOnServer } from '#test/setup/on-server.ts'
 import { openService } from '#test/setup/open-service.ts'
@@ -39,7 +39,7 @@ beforeAll(async () => {
     ['country', 'forage', { admin: { country_code: 'ken', code: 'KEN', level: 0 } }],
   ]
   for (const [key, path, payload] of asked) {
-    ids[key] = (await advise(service, person, path, payload)).json().history_id
+    ids[key] = (await advise(service, person, path, payload)).body.history_id
   }
   await rate(service, person, ids.point, {
     rating: 4,
@@ -54,7 +54,7 @@ const read = (text: string): Record<string, string>[] =>
 async function csv(path: string): Promise<Record<string, string>[]> {
   const response = await history(service, service.person, path, CSV)
   expect(response.headers['content-type']).toBe('text/csv; charset=utf-8')
-  return read(response.body)
+  return read(response.text)
 }
 
 /** A text without what is of this run: ids have the names of their calls. */
@@ -66,7 +66,7 @@ function anonymous(text: string): string {
 const idsOf = (rows: { id?: unknown }[]) => [...new Set(rows.map(({ id }) => id))]
 
 async function featureOf(id: string): Promise<Feature> {
-  return (await history(service, service.person, id, GEOJSON)).json()
+  return (await history(service, service.person, id, GEOJSON)).body
 }
 
 /** The shape of an area for maps, as it is listed. */
@@ -79,7 +79,7 @@ async function outlineOf(country: string, code: string) {
 
 describe('CSV', () => {
   test('has a row for each value, with guarded text, bare numbers, areas, and the release of each product', async () => {
-    const { body } = await history(service, service.person, 'my', CSV)
+    const { text: body } = await history(service, service.person, 'my', CSV)
     // The outlines of the demo's areas are not the same to the last digit with each version of PostGIS.
     const lines = anonymous(body).split('\n')
     const text = lines.filter((line) => !/^(area|country),/.test(line)).join('\n')
@@ -87,7 +87,7 @@ describe('CSV', () => {
   })
 
   test('of an area has the numbers of the answer', async () => {
-    const { answer } = (await history(service, service.person, ids.area)).json()
+    const { answer } = (await history(service, service.person, ids.area)).body
     const { area_ha, admin } = answer.location
     const rows = await csv(ids.area)
     const ofAll = { area_ha: String(area_ha), admin_code: admin.code, admin_name: admin.name }
@@ -100,14 +100,14 @@ describe('CSV', () => {
   })
 
   test('of the list is the same page as in JSON, with the next one in Link', async () => {
-    const page = (await history(service, service.person, 'my?limit=3')).json()
-    const { headers, body } = await history(service, service.person, 'my?limit=3', CSV)
+    const page = (await history(service, service.person, 'my?limit=3')).body
+    const { headers, text } = await history(service, service.person, 'my?limit=3', CSV)
     expect(headers).toMatchObject({
       'content-disposition': 'attachment; filename="history.csv"',
       link: `</history/my?limit=3&cursor=${page.next_cursor}>; rel="next"`,
       vary: 'Accept, Accept-Encoding',
     })
-    expect(idsOf(read(body))).toEqual([ids.country, ids.area, ids.feature])
+    expect(idsOf(read(text))).toEqual([ids.country, ids.area, ids.feature])
     const next = await csv(`my?limit=4&cursor=${page.next_cursor}`)
     expect(idsOf(next)).toEqual([ids.polygon, ids.all, ids.forage, ids.point])
     expect(next.find(({ id }) => id === ids.forage)?.name).toBe('ወንጂ')
@@ -115,15 +115,15 @@ describe('CSV', () => {
 
   test('of an empty history is the header', async () => {
     const nobody = await newPerson(service.app)
-    const { body } = await history(service, nobody, 'my', CSV)
+    const { text } = await history(service, nobody, 'my', CSV)
     const whole = await history(service, service.person, 'my', CSV)
-    expect(body).toBe(whole.body.slice(0, whole.body.indexOf('\n') + 1))
+    expect(text).toBe(whole.text.slice(0, whole.text.indexOf('\n') + 1))
   })
 })
 
 test.each(['my', 'item'])('a media type that there is none of is refused: %s', async (path) => {
   const response = await history(service, service.person, path === 'my' ? path : ids.point, 'application/pdf')
-  expect([response.statusCode, response.json().code]).toEqual([406, 'NOT_ACCEPTABLE'])
+  expect([response.status, response.body.code]).toEqual([406, 'NOT_ACCEPTABLE'])
 })
 
 describe('an item in GeoJSON', () => {
@@ -133,8 +133,8 @@ describe('an item in GeoJSON', () => {
     expect(response.headers['content-disposition']).toBe(
       `attachment; filename="history-${ids.point}.geojson"`,
     )
-    const { type, id, created_at, geometry, properties } = response.json()
-    const { answer, ...item } = (await history(service, service.person, ids.point)).json()
+    const { type, id, created_at, geometry, properties } = response.body
+    const { answer, ...item } = (await history(service, service.person, ids.point)).body
     expect([type, id, created_at, geometry]).toEqual([
       'Feature',
       ids.point,
@@ -187,8 +187,8 @@ describe('a file of GeoJSON', () => {
     const response = await history(service, service.person, 'my?limit=4', GEOJSON)
     expect(response.headers['content-type']).toBe(`${GEOJSON}; charset=utf-8`)
     expect(response.headers['content-disposition']).toBe('attachment; filename="history.geojson"')
-    const { type, features, next_cursor } = response.json()
-    const page = (await history(service, service.person, 'my?limit=4')).json()
+    const { type, features, next_cursor } = response.body
+    const page = (await history(service, service.person, 'my?limit=4')).body
     expect([type, next_cursor]).toEqual(['FeatureCollection', page.next_cursor])
     expect(idsOf(features)).toEqual([ids.country, ids.area, ids.feature, ids.polygon])
     expect(response.headers.link).toContain(page.next_cursor)
@@ -196,7 +196,7 @@ describe('a file of GeoJSON', () => {
 
   test('of points has points, and of polygons MultiPolygons without heights', async () => {
     const geometriesOf = async (kind: string) => {
-      const { features } = (await history(service, service.person, `my?kind=${kind}`, GEOJSON)).json()
+      const { features } = (await history(service, service.person, `my?kind=${kind}`, GEOJSON)).body
       return features.map(({ id, geometry }: Feature) => [id, geometry])
     }
     const type = (name: string) => expect.objectContaining({ type: name })
@@ -216,10 +216,10 @@ describe('a file of GeoJSON', () => {
       )
     await move('RWA-01', 'gone')
     onTestFinished(async () => void (await move('gone', 'RWA-01')))
-    const { location } = (await history(service, service.person, ids.area)).json()
+    const { location } = (await history(service, service.person, ids.area)).body
     const { geometry } = await featureOf(ids.area)
     expect(geometry).toEqual({ type: 'Point', coordinates: [location.lng, location.lat] })
-    const { features } = (await history(service, service.person, 'my?kind=polygon', GEOJSON)).json()
+    const { features } = (await history(service, service.person, 'my?kind=polygon', GEOJSON)).body
     const area = features.find(({ id }: Feature) => id === ids.area)
     expect([area.geometry, area.properties.lat]).toEqual([null, location.lat])
   })
@@ -236,7 +236,7 @@ describe('a file of GeoJSON', () => {
     const columns = ['P_purpureu', 'P_purpur_2', 'p_PURPUR_3', 'name_2', 'forage', 'Brachiaria']
     const expected = columns.map((column, index) => [column, index / 10])
     expect(Object.entries(properties ?? {}).slice(-6)).toEqual(expected)
-    const { features } = (await history(service, service.person, 'my?all=true', GEOJSON)).json()
+    const { features } = (await history(service, service.person, 'my?all=true', GEOJSON)).body
     for (const { properties } of features as Feature[]) {
       for (const [name, value] of Object.entries(properties ?? {})) {
         expect(name).toMatch(/^\w{1,10}$/)
@@ -253,7 +253,7 @@ describe('a file of GeoJSON', () => {
     const folder = await newFolder()
     const source = join(folder, 'history.geojson')
     const response = await history(service, service.person, `my?kind=${kind}&all=true`, GEOJSON)
-    await writeFile(source, response.body)
+    await writeFile(source, response.text)
     const target = join(folder, format === 'GPKG' ? 'history.gpkg' : 'shapes')
     // Shapefiles are in Latin letters unless they are asked for otherwise.
     const options = format === 'GPKG' ? [] : ['-lco', 'ENCODING=UTF-8']
@@ -261,7 +261,7 @@ describe('a file of GeoJSON', () => {
     expect([converted.status, converted.stderr, converted.stdout]).toEqual([0, '', ''])
     const { stdout } = spawnSync('ogrinfo', ['-ro', '-so', '-al', target], { encoding: 'utf8' })
     expect(stdout).toContain(`Geometry: ${type}\n`)
-    expect(stdout).toContain(`Feature Count: ${response.json().features.length}\n`)
+    expect(stdout).toContain(`Feature Count: ${response.body.features.length}\n`)
     expect(stdout).toMatch(/^date: Date/m)
     expect(stdout).toMatch(/^N_Urea(_FS)?: (Integer|Real)/m)
   })
@@ -282,19 +282,19 @@ describe('a whole history', () => {
     )
   })
   const rowsOf = async (who: Pick<Person, 'headers'>, query = '') =>
-    read((await history(service, who, `my?all=true${query}`, CSV)).body)
+    read((await history(service, who, `my?all=true${query}`, CSV)).text)
 
   test('is one table with one header or one collection of all pages, of its owner alone', async () => {
-    const { statusCode, headers, body } = await history(service, owner, 'my?all=true', CSV)
-    expect([statusCode, headers.link]).toEqual([200, undefined])
+    const { status, headers, text } = await history(service, owner, 'my?all=true', CSV)
+    expect([status, headers.link]).toEqual([200, undefined])
     expect(headers).toMatchObject({
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': 'attachment; filename="history.csv"',
     })
-    expect(read(body).map(({ id }) => id)).toEqual(kept.toReversed())
-    expect(body.match(/^id,/gm)).toHaveLength(1)
+    expect(read(text).map(({ id }) => id)).toEqual(kept.toReversed())
+    expect(text.match(/^id,/gm)).toHaveLength(1)
     expect(await rowsOf(await newPerson(service.app))).toEqual([])
-    const { type, features, next_cursor } = (await history(service, owner, 'my?all=true', GEOJSON)).json()
+    const { type, features, next_cursor } = (await history(service, owner, 'my?all=true', GEOJSON)).body
     expect([type, next_cursor]).toEqual(['FeatureCollection', null])
     expect(features.map(({ id }: Feature) => id)).toEqual(kept.toReversed())
   })
@@ -304,16 +304,16 @@ describe('a whole history', () => {
     const expected = kept.filter((_, index) => index % 5 === 0 && index >= 100).toReversed()
     expect((await rowsOf(owner, query)).map(({ id }) => id)).toEqual(expected)
     const none = 'my?all=true&product=isfm'
-    expect((await history(service, owner, none, CSV)).body.split('\r\n')).toHaveLength(2)
+    expect((await history(service, owner, none, CSV)).text.split('\r\n')).toHaveLength(2)
     const empty = { type: 'FeatureCollection', features: [], next_cursor: null }
-    expect((await history(service, owner, none, GEOJSON)).json()).toEqual(empty)
+    expect((await history(service, owner, none, GEOJSON)).body).toEqual(empty)
   })
 
   test('is no JSON, and does not begin in the middle', async () => {
     const json = await history(service, owner, 'my?all=true')
-    const { next_cursor } = (await history(service, owner, 'my?limit=1')).json()
+    const { next_cursor } = (await history(service, owner, 'my?limit=1')).body
     const middle = await history(service, owner, `my?all=true&cursor=${next_cursor}`, CSV)
-    const refusals = [json, middle].map((response) => [response.statusCode, response.json().error])
+    const refusals = [json, middle].map((response) => [response.status, response.body.error])
     expect(refusals).toEqual([
       [400, 'all is for CSV and GeoJSON: ask for them by Accept.'],
       [400, 'cursor must be left out where all is true.'],
@@ -360,7 +360,7 @@ describeOnServer('a long export', () => {
     return queries
   }
 
-  const askNothing = () => service.app.inject('/health/live')
+  const askNothing = () => service.get('/health/live')
 
   test('waits for a client that reads slowly, and then comes whole', async () => {
     const { response, socket } = await ask()
@@ -374,11 +374,11 @@ describeOnServer('a long export', () => {
   test('ends with its client, and makes room for others', async () => {
     const [first, second] = [await ask(), await ask()]
     const third = await whole(owner)
-    expect([third.statusCode, third.headers['retry-after']]).toEqual([503, '1'])
+    expect([third.status, third.headers['retry-after']]).toEqual([503, '1'])
     const error = 'Too many exports of histories are under way; try again later.'
-    expect(third.json()).toMatchObject({ error, code: 'OVERLOADED' })
-    expect((await history(service, owner, 'my?limit=1', CSV)).statusCode).toBe(200)
-    expect((await whole(await newPerson(service.app))).statusCode).toBe(200)
+    expect(third.body).toMatchObject({ error, code: 'OVERLOADED' })
+    expect((await history(service, owner, 'my?limit=1', CSV)).status).toBe(200)
+    expect((await whole(await newPerson(service.app))).status).toBe(200)
 
     first.response.destroy()
     await until(() => first.socket.destroyed)
@@ -394,15 +394,15 @@ describeOnServer('a long export', () => {
   test('is not read to its end for who asks for its headers alone', async () => {
     const url = '/history/my?all=true'
     const headers = { ...owner.headers, accept: CSV }
-    let head: Promise<LightMyRequestResponse> | undefined
+    let head: Promise<Called> | undefined
     const queries = await countQueries(async () => {
-      head ??= service.app.inject({ method: 'HEAD', url, headers })
+      head ??= service.head(url, { headers })
       await head
       await askNothing()
     })
     expect(queries).toBeLessThan(10)
-    const response = (await head) as LightMyRequestResponse
-    expect([response.statusCode, response.headers['content-length']]).toEqual([200, undefined])
+    const response = (await head) as Called
+    expect([response.status, response.headers['content-length']]).toEqual([200, undefined])
     expect(response.headers['content-type']).toBe('text/csv; charset=utf-8')
   })
 

@@ -18,15 +18,14 @@ const POINT = { lat: 9.5, lng: 38.5, name: 'My field' }
 
 async function ask(product = 'yield', payload: object = POINT, who = service.person) {
   const response = await advise(service, who, `${product}/point`, payload)
-  if (response.statusCode !== 200) throw new Error(response.body)
-  return response.json()
+  if (response.status !== 200) throw new Error(response.text)
+  return response.body
 }
 
 const read = (id: string) => history(service, service.person, id)
-const itemOf = async (id: string): Promise<HistoryItem> => (await read(id)).json()
+const itemOf = async (id: string): Promise<HistoryItem> => (await read(id)).body
 
-const remove = (id: string, { headers } = service.person) =>
-  service.app.inject({ method: 'DELETE', url: `/history/${id}`, headers })
+const remove = (id: string, { headers } = service.person) => service.delete(`/history/${id}`, { headers })
 
 const give = (id: string, payload: unknown, who = service.person) => rate(service, who, id, payload as object)
 
@@ -35,7 +34,7 @@ describe('an item', () => {
     const { history_id: id, ...answer } = await ask()
     const response = await read(id)
     expect(response.headers).toMatchObject({ 'cache-control': 'no-store', vary: 'Accept, Accept-Encoding' })
-    const item = response.json()
+    const item = response.body
     expect(item).toEqual({
       id,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -97,11 +96,11 @@ describe('an item', () => {
 
   test('can be deleted, with its feedback, and stays in nobody’s way', async () => {
     const { history_id: id } = await ask()
-    expect((await give(id, { rating: 3 })).statusCode).toBe(200)
+    expect((await give(id, { rating: 3 })).status).toBe(200)
     const deleted = await remove(id)
-    expect([deleted.statusCode, deleted.body]).toEqual([204, ''])
+    expect([deleted.status, deleted.text]).toEqual([204, ''])
     const after = await Promise.all([read(id), remove(id), give(id, { rating: 3 })])
-    expect(after.map(({ statusCode }) => statusCode)).toEqual([404, 404, 404])
+    expect(after.map(({ status }) => status)).toEqual([404, 404, 404])
     const { rows } = await sql`select from advisory_feedback where history_id = ${id}`.execute(
       service.database.writer,
     )
@@ -110,7 +109,7 @@ describe('an item', () => {
 
   test('reads the same, byte for byte, whatever is published, rolled back or deleted', async () => {
     const { history_id: id } = await ask('fertilizer')
-    const text = async () => (await read(id)).body
+    const text = async () => (await read(id)).text
     const before = await text()
     const operator = operatorOf(service.database)
     // A later release than the demo's, with its pixel where the point is.
@@ -149,11 +148,11 @@ describe('what is somebody else’s', () => {
       ]
       for (const answer of answers) {
         const error = 'There is nothing with this id in your history.'
-        expect([answer.statusCode, answer.json()], path).toMatchObject([404, { error, code: 'NOT_FOUND' }])
+        expect([answer.status, answer.body], path).toMatchObject([404, { error, code: 'NOT_FOUND' }])
       }
     }
-    expect((await history(service, other, 'my')).json().items).toEqual([])
-    const item: HistoryItem = (await history(service, owner, id.toUpperCase())).json()
+    expect((await history(service, other, 'my')).body.items).toEqual([])
+    const item: HistoryItem = (await history(service, owner, id.toUpperCase())).body
     expect([item.id, item.feedback]).toEqual([id, null])
   })
 })
@@ -199,8 +198,8 @@ test.each<[string, payload: object, kept: object]>([
   ['an area', { admin: { ...area, note: BALLAST } }, { admin: area }],
 ])('of a request the history keeps what it was about and no more: %s', async (_, payload, kept) => {
   const response = await advise(service, service.person, 'yield', payload)
-  expect(response.statusCode, response.body).toBe(200)
-  const { history_id: id } = response.json()
+  expect(response.status, response.text).toBe(200)
+  const { history_id: id } = response.body
   const { bytes } = await service.database.writer
     .selectFrom('advisory_history')
     .select('bytes')
@@ -222,14 +221,14 @@ test('feedback is kept with the item, and takes the place of what was given befo
     comment: '=1+1 "good"',
     observed: { ...observed, weather: 'dry' },
   })
-  expect(first.statusCode).toBe(200)
+  expect(first.status).toBe(200)
   expect(first.headers['cache-control']).toBe('no-store')
-  const { created_at, updated_at, ...rest } = first.json()
+  const { created_at, updated_at, ...rest } = first.body
   expect(rest).toEqual({ rating: 4, comment: '=1+1 "good"', observed })
   expect(updated_at).toBe(created_at)
-  expect(await given(id)).toEqual(first.json())
+  expect(await given(id)).toEqual(first.body)
 
-  const second = (await give(id, { rating: 2 })).json()
+  const second = (await give(id, { rating: 2 })).body
   const { updated_at: later } = second
   expect(second).toEqual({ rating: 2, comment: null, observed: null, created_at, updated_at: later })
   expect(Date.parse(later)).toBeGreaterThanOrEqual(Date.parse(created_at))
@@ -241,9 +240,9 @@ test('feedback that comes many times at once ends as one of them', async () => {
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, index) => give(item, { rating: (index % 5) + 1, comment: `${index}` })),
   )
-  for (const answer of answers) expect(answer.statusCode).toBe(200)
+  for (const answer of answers) expect(answer.status).toBe(200)
   const kept = await given(item)
-  expect(answers.map((answer) => answer.json())).toContainEqual(kept)
+  expect(answers.map((answer) => answer.body)).toContainEqual(kept)
   const { rows } = await sql`select rating from advisory_feedback where history_id = ${item}`.execute(
     service.database.writer,
   )
@@ -260,8 +259,8 @@ test.each([
   const item = await advisory()
   await give(item, { rating: 5, comment: 'x'.repeat(2000) })
   const response = await give(item, payload)
-  expect(response.statusCode).toBe(400)
-  expect(response.json()).toMatchObject({ code: 'INVALID_PARAMETERS', details: [{ field }] })
+  expect(response.status).toBe(400)
+  expect(response.body).toMatchObject({ code: 'INVALID_PARAMETERS', details: [{ field }] })
   expect((await given(item))?.rating).toBe(5)
 })
 
@@ -269,9 +268,9 @@ test('a harvest is not in the future, wherever the day begins first', async () =
   const item = await advisory()
   const dayIn = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 10)
   const harvested = (day: string) => give(item, { rating: 4, observed: { harvested_on: day } })
-  expect((await harvested(dayIn(14))).statusCode).toBe(200)
+  expect((await harvested(dayIn(14))).status).toBe(200)
   const refused = await harvested(dayIn(14 + 24))
-  expect([refused.statusCode, refused.json().details]).toEqual([
+  expect([refused.status, refused.body.details]).toEqual([
     400,
     [{ field: 'observed.harvested_on', message: 'observed.harvested_on must not be in the future' }],
   ])
@@ -291,6 +290,6 @@ testOnServer('feedback to an item that is deleted meanwhile is 404', async () =>
     await vi.waitFor(async () => expect((await blocked.execute(writer)).rows).toHaveLength(1), PATIENCE)
     return { answer }
   })
-  const { statusCode, json } = await feedback.answer
-  expect([statusCode, json().code]).toEqual([404, 'NOT_FOUND'])
+  const { status, body } = await feedback.answer
+  expect([status, body.code]).toEqual([404, 'NOT_FOUND'])
 })

@@ -39,7 +39,7 @@ async function counts({ user }: Person) {
 describe('a point call', () => {
   test('that has no answer is not kept', async () => {
     const person = await newPerson(service.app)
-    expect((await ask(person, { lat: -1, lng: 36.5 })).statusCode).toBe(404)
+    expect((await ask(person, { lat: -1, lng: 36.5 })).status).toBe(404)
     expect(await kept(person)).toEqual([])
     expect(await counts(person)).toEqual([])
   })
@@ -49,11 +49,11 @@ describe('a point call', () => {
     const before = outcomesOf(service.app)
     await whileAway(service.database, 'history_item', async () => {
       const response = await ask(person)
-      expect(response.statusCode).toBe(200)
+      expect(response.status).toBe(200)
       const anonymous = { headers: { authorization: '' } }
-      expect(response.body).toBe((await ask(anonymous)).body)
+      expect(response.text).toBe((await ask(anonymous)).text)
     })
-    expect((await ask(person)).json().history_id).toMatch(/^[0-9a-f-]{36}$/)
+    expect((await ask(person)).body.history_id).toMatch(/^[0-9a-f-]{36}$/)
     const { kept = 0, lost = 0 } = before
     expect(outcomesOf(service.app)).toEqual({ ...before, kept: kept + 1, lost: lost + 1 })
   })
@@ -198,14 +198,14 @@ describeOnServer('while the history does not answer', () => {
         await sql`lock table history_item in access exclusive mode`.execute(trx)
         const answers = await Promise.all(Array.from({ length: 10 }, point))
         for (const answer of answers) {
-          expect(answer.statusCode).toBe(200)
-          expect(answer.json()).not.toHaveProperty('history_id')
+          expect(answer.status).toBe(200)
+          expect(answer.body).not.toHaveProperty('history_id')
         }
         const refused = await list()
-        expect([refused.statusCode, refused.json().code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
+        expect([refused.status, refused.body.code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
       })
-      const { history_id: id } = (await point()).json()
-      const { items } = (await list()).json()
+      const { history_id: id } = (await point()).body
+      const { items } = (await list()).body
       expect(items.map((item: { id: string }) => item.id)).toEqual([id])
     } finally {
       await maintenance.close()
@@ -242,7 +242,7 @@ test.each([
   await lose(replacement)
   const ids = await Promise.all([keep(record), keep(record)])
   ids.push(await keep(record))
-  const { items } = (await history(service, person, `my?country_code=${COUNTRY}`)).json()
+  const { items } = (await history(service, person, `my?country_code=${COUNTRY}`)).body
   const found = items.map(({ id }: { id: string }) => id)
   expect(ids.filter((id) => !found.includes(id))).toEqual([])
   for (const item of items) expect(item.releases).toEqual(record.releases)
@@ -285,7 +285,7 @@ test('an item of version 1.2.0, which stored the filling of a template, reads by
     select answer::text as answer from advisory_history where id = ${id}`.execute(db)
   const sent = PIECES.map((piece, at) => piece + (FILLING[at] ?? '')).join('')
   expect(rows).toEqual([{ answer: sent }])
-  const item = (await history(service, person, id)).json()
+  const item = (await history(service, person, id)).body
   expect(item).toMatchObject({ crop: 'wheat', releases: ['of-before'], answer: JSON.parse(sent) })
 })
 
@@ -388,11 +388,11 @@ test.each([
     const { history_id: id } = sent.body
     expect(sent.body).toEqual({ ...anonymous.body, history_id: id })
     const item = await history(service, reader, id)
-    expect(item.json().answer).toEqual(anonymous.body)
+    expect(item.body.answer).toEqual(anonymous.body)
     // The serializer has an order of its own for the members of all products.
     if (!product) continue
     expect(sent.text).toBe(`${anonymous.text.slice(0, -1)},"history_id":"${id}"}`)
     expect((await textsOf([id])).get(id)?.answer).toBe(anonymous.text)
-    expect(item.body).toContain(`"answer":${anonymous.text},`)
+    expect(item.text).toContain(`"answer":${anonymous.text},`)
   }
 })

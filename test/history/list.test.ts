@@ -29,9 +29,9 @@ describe('a page', () => {
     const start = Date.UTC(2026, 5, 1)
     const ids = await keepMany(120, recordOf(person), (index) => start + index)
     const first = await history(service, person, 'my')
-    expect(first.json().items.map(({ id }: { id: string }) => id)).toEqual(ids.slice(70).reverse())
+    expect(first.body.items.map(({ id }: { id: string }) => id)).toEqual(ids.slice(70).reverse())
     const link = /^<(.*)>; rel="next"$/.exec(first.headers.link as string)?.[1] as string
-    expect(link).toBe(`/history/my?cursor=${first.json().next_cursor}`)
+    expect(link).toBe(`/history/my?cursor=${first.body.next_cursor}`)
     const second = await service.get(`${link}&limit=70`, { by: person })
     expect(second.body.items.map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 70).reverse())
     expect([second.body.next_cursor, second.headers.link]).toEqual([null, undefined])
@@ -41,7 +41,7 @@ describe('a page', () => {
     const person = await newPerson(service.app)
     const large = recordOf(person, { request: { text: 'x'.repeat(3_000_000) } })
     const ids = await keepMany(5, large, (index) => Date.UTC(2026, 5, 1) + index)
-    expect((await history(service, person, 'my')).json().items).toHaveLength(3)
+    expect((await history(service, person, 'my')).body.items).toHaveLength(3)
     expect((await allPages(service, person)).map(({ id }) => id)).toEqual(ids.toReversed())
   })
 
@@ -56,13 +56,13 @@ describe('a page', () => {
     ['cursor=x', 'cursor'],
   ])('is refused for %s', async (query, field) => {
     const response = await history(service, service.person, `my?${query}`)
-    expect(response.statusCode).toBe(400)
-    expect(response.json()).toMatchObject({ code: 'INVALID_PARAMETERS', details: [{ field }] })
+    expect(response.status).toBe(400)
+    expect(response.body).toMatchObject({ code: 'INVALID_PARAMETERS', details: [{ field }] })
   })
 
   test('may be asked for of any years', async () => {
     for (const query of ['from=0001-01-01T00:00:00%2B14:00', 'to=9999-12-31']) {
-      expect((await history(service, service.person, `my?${query}`)).statusCode).toBe(200)
+      expect((await history(service, service.person, `my?${query}`)).status).toBe(200)
     }
   })
 })
@@ -84,8 +84,8 @@ describe('a cursor', () => {
     const person = await newPerson(service.app)
     await keepMany(3, recordOf(person), Date.now)
     const ask = (query: string) => history(service, person, `my?${query}`)
-    const { next_cursor: cursor } = (await ask('limit=1&product=yield')).json()
-    expect((await ask(`limit=2&product=yield&cursor=${cursor}`)).json().items).toHaveLength(2)
+    const { next_cursor: cursor } = (await ask('limit=1&product=yield')).body
+    expect((await ask(`limit=2&product=yield&cursor=${cursor}`)).body.items).toHaveLength(2)
     const refused = [
       `cursor=${cursor}`,
       `product=forage&cursor=${cursor}`,
@@ -98,7 +98,7 @@ describe('a cursor', () => {
     ]
     for (const query of refused) {
       const response = await ask(query)
-      expect([response.statusCode, response.json().details?.[0].field], query).toEqual([400, 'cursor'])
+      expect([response.status, response.body.details?.[0].field], query).toEqual([400, 'cursor'])
     }
   })
 })

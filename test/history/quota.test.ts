@@ -31,7 +31,7 @@ function roundField(corners: number) {
 
 async function keepPoints(app: App, person: Person, count: number): Promise<string[]> {
   const ids: string[] = []
-  for (let index = 0; index < count; index++) ids.push((await ask(app, person)).json().history_id)
+  for (let index = 0; index < count; index++) ids.push((await ask(app, person)).body.history_id)
   return ids
 }
 
@@ -54,12 +54,12 @@ test('a history that is full loses its oldest items, by their number, and no oth
     const { ids } = await stateOf(person)
     expect(ids).toHaveLength(10)
     const last = await ask(app, person)
-    expect([last.statusCode, last.headers[FULL]]).toEqual([200, undefined])
-    const left = [...ids.slice(2), last.json().history_id]
+    expect([last.status, last.headers[FULL]]).toEqual([200, undefined])
+    const left = [...ids.slice(2), last.body.history_id]
     await vi.waitFor(async () => expect((await stateOf(person)).ids).toEqual(left), PATIENCE)
     const { size, expected } = await stateOf(person)
     expect([size, expected.items]).toEqual([expected, 9])
-    expect((await history(service, person, ids[0] as string)).statusCode).toBe(404)
+    expect((await history(service, person, ids[0] as string)).status).toBe(404)
     expect((await stateOf(other)).ids.toSorted()).toEqual(kept.toSorted())
   })
 })
@@ -99,14 +99,10 @@ test('a history that is full stays as it is where the operator says so, and answ
   await withOtherService(service, { HISTORY_USER_ITEMS: '3', HISTORY_FULL: 'refuse' }, async (app) => {
     const ids = await keepPoints(app, person, 3)
     const full = await ask(app, person)
-    expect([full.statusCode, full.headers[FULL], full.body]).toEqual([
-      200,
-      'full',
-      (await ask(app, NOBODY)).body,
-    ])
+    expect([full.status, full.headers[FULL], full.text]).toEqual([200, 'full', (await ask(app, NOBODY)).text])
     const polygon = await ask(app, person, 'yield', { geometry: SQUARE })
-    expect([polygon.statusCode, polygon.headers[FULL]]).toEqual([200, 'full'])
-    expect(polygon.json()).not.toHaveProperty('history_id')
+    expect([polygon.status, polygon.headers[FULL]]).toEqual([200, 'full'])
+    expect(polygon.body).not.toHaveProperty('history_id')
     // A repetition under its key says so again.
     const again = { headers: { ...person.headers, 'idempotency-key': 'once' } }
     for (const replayed of [undefined, 'true']) {
@@ -119,7 +115,7 @@ test('a history that is full stays as it is where the operator says so, and answ
     const kept = await ask(app, person)
     expect(kept.headers).not.toHaveProperty(FULL)
     const { ids: now, size, expected } = await stateOf(person)
-    expect(now.toSorted()).toEqual([...ids.slice(1), kept.json().history_id].toSorted())
+    expect(now.toSorted()).toEqual([...ids.slice(1), kept.body.history_id].toSorted())
     expect(size).toEqual({ ...expected, items: 3 })
   })
 })
@@ -131,19 +127,19 @@ test('histories that hold together as much as the service keeps take no new answ
   const kept = await keepAt(service, [[large, new Date()]])
   await withOtherService(service, { HISTORY_TOTAL_MB: '1' }, async (app) => {
     const field = { geometry: roundField(4000) }
-    kept.push((await ask(app, other, 'yield', field)).json().history_id)
+    kept.push((await ask(app, other, 'yield', field)).body.history_id)
     const bytes = (await stateOf(other)).size?.bytes as number
     expect(bytes).toBeGreaterThan(1_000_000)
 
     const refused = await ask(app, person)
-    expect([refused.statusCode, refused.headers[FULL], refused.body]).toEqual([
+    expect([refused.status, refused.headers[FULL], refused.text]).toEqual([
       200,
       'service-full',
-      (await ask(app, NOBODY)).body,
+      (await ask(app, NOBODY)).text,
     ])
     const polygon = await ask(app, other, 'yield', field)
-    expect([polygon.statusCode, polygon.headers[FULL]]).toEqual([200, 'service-full'])
-    expect(polygon.json()).not.toHaveProperty('history_id')
+    expect([polygon.status, polygon.headers[FULL]]).toEqual([200, 'service-full'])
+    expect(polygon.body).not.toHaveProperty('history_id')
     expect((await stateOf(person)).ids).toEqual([])
     expect((await stateOf(other)).ids).toEqual(kept)
     const told = (['agro_history_bytes', 'agro_history_limit_bytes'] as const).map((name) =>

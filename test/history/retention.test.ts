@@ -98,7 +98,7 @@ async function expectLeft(person: Person, items: number, ratings: number): Promi
 
 async function statusesOf(person: Person, ids: string[]): Promise<number[]> {
   const answers = await Promise.all(ids.map((id) => history(service, person, id)))
-  return answers.map(({ statusCode }) => statusCode)
+  return answers.map(({ status }) => status)
 }
 
 /** Has a process run with a setting until nothing is left that is too old. */
@@ -132,8 +132,7 @@ describe('HISTORY_MONTHS', () => {
       [recordOf(person), monthsAgo(7)],
       [recordOf(person), monthsAgo(1)],
     ])
-    for (const id of [ids[0], ids[3], ...older])
-      expect((await rate(person, id as string)).statusCode).toBe(200)
+    for (const id of [ids[0], ids[3], ...older]) expect((await rate(person, id as string)).status).toBe(200)
     for (const id of [ids[1], ids[3]]) {
       await service.post(`/history/${id}/share`, { by: person })
     }
@@ -147,7 +146,7 @@ describe('HISTORY_MONTHS', () => {
     expect(await statusesOf(person, ids)).toEqual([404, 404, 404, 200, 200, 200])
     expect(await statusesOf(person, older)).toEqual([404, 200])
     expect(await sharedBy(person)).toEqual([{ history_id: ids[3] }])
-    const { items } = (await history(service, person, 'my')).json()
+    const { items } = (await history(service, person, 'my')).body
     expect(items).toHaveLength(4)
     await expectLeft(person, 4, 2)
     await expectLeft(other, 0, 0)
@@ -158,7 +157,7 @@ describe('HISTORY_MONTHS', () => {
     for (const [place, cursor] of cursors.entries()) {
       const page = await history(service, person, `my?limit=1&cursor=${encodeURIComponent(cursor)}`)
       const next = items.slice(place + 1, place + 2)
-      expect(page.json()).toMatchObject({ items: next })
+      expect(page.body).toMatchObject({ items: next })
     }
     // What is older than all months has a place, for a clock that is behind and for an import.
     const [late] = await keepAt(service, [[recordOf(other), monthsAgo(20)]])
@@ -186,7 +185,7 @@ describe('HISTORY_MONTHS', () => {
     await rate(person, old)
     expect(await dropMonthPiece(db, KEPT)).toBe(true)
     expect(await statusesOf(person, [old, young])).toEqual([404, 200])
-    expect((await rate(person, old)).statusCode).toBe(404)
+    expect((await rate(person, old)).status).toBe(404)
     expect(await stateOf(person)).toMatchObject({ items: 1, countedItems: MANY + 2 })
     // What is still counted must not cost what is left.
     const quota = { items: 10, bytes: 1e9, full: 'oldest' } as const
@@ -242,7 +241,7 @@ describe('HISTORY_MONTHS', () => {
         await vi.waitFor(isAwaited, PATIENCE)
         const awaited = dropped
         expect(await statusesOf(person, [old])).toEqual([200])
-        expect((await rate(person, old)).statusCode).toBe(200)
+        expect((await rate(person, old)).status).toBe(200)
         await keepAt(service, [[recordOf(person), monthsAgo(5)]])
         return { awaited }
       })
@@ -266,7 +265,7 @@ describe('an item of a month that nobody has made', () => {
     const person = await newPerson(service.app)
     const time = Date.now() + 300 * DAY_MS
     const id = await recorderOn(db, () => time)(recordOf(person))
-    const { items } = (await history(service, person, 'my')).json()
+    const { items } = (await history(service, person, 'my')).body
     expect(items).toMatchObject([{ id, created_at: new Date(time).toISOString() }])
   })
 
@@ -284,7 +283,7 @@ describe('an item of a month that nobody has made', () => {
           'there are months of histories for a year to come at most, and none for 2100-01: the clock is wrong here or there',
       },
     })
-    expect((await history(service, person, 'my')).json().items).toHaveLength(3)
+    expect((await history(service, person, 'my')).body.items).toHaveLength(3)
     expect(await partitions()).toEqual(before)
   })
 })

@@ -7,6 +7,7 @@ import type { ServiceStats, SlowCallsAnswer, Stats } from '#schemas/stats.ts'
 import { buildApp } from '#src/app.ts'
 import type { App } from '#src/http/app.ts'
 import type { Caller } from '#test/setup/calls.ts'
+import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { makeAdmin, newPerson, type Person } from '#test/setup/people.ts'
 import { advise, rate, whileAway } from './advisories.ts'
@@ -31,7 +32,7 @@ const serviceStats = async (query = ''): Promise<ServiceStats> => (await allStat
 
 const POINT = '/advisory/yield/point?lat=9.5&lng=38.5'
 const OUTSIDE = '/advisory/yield/point?lat=-1&lng=36.5'
-const ask = (url: string, app: App = service.app) => app.inject({ method: 'POST', url })
+const ask = (url: string, app: App = service.app) => call(app, `POST ${url}`)
 
 const brief = ({ by_operation }: ServiceStats) =>
   by_operation.map(({ operation, requests, errors }) => [operation, requests, errors])
@@ -186,7 +187,7 @@ async function stats(person: Person, query = ''): Promise<Stats> {
 }
 
 const adviseId = async (person: Person, product: string, payload: object): Promise<string> =>
-  (await advise(service, person, `${product}/point`, payload)).json().history_id
+  (await advise(service, person, `${product}/point`, payload)).body.history_id
 
 const ETHIOPIA = { lat: 9.5, lng: 38.5 }
 const KENYA = { lat: -1, lng: 36.5, country_code: 'ken' }
@@ -199,7 +200,7 @@ describe('the own counts', () => {
     await adviseId(person, 'forage', KENYA)
     await adviseId(person, 'yield', KENYA)
     // A text that is no crop has no row of its own.
-    expect((await advise(service, person, 'point', { ...KENYA, crop: 'a text' })).statusCode).toBe(200)
+    expect((await advise(service, person, 'point', { ...KENYA, crop: 'a text' })).status).toBe(200)
     await adviseId(other, 'isfm', ETHIOPIA)
     await service.delete(`/history/${deleted}`, { by: person })
     const day = today()

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Database } from '#src/data/database.ts'
 import type { App } from '#src/http/app.ts'
+import { call } from '#test/setup/calls.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import type { Person } from '#test/setup/people.ts'
 import { rectangle } from '#test/setup/square.ts'
@@ -77,8 +78,8 @@ interface Item {
 /** The points at which the service answers otherwise than GDAL. */
 export async function differencesAt(app: App, kind: number, { layers, points }: Kind): Promise<unknown[]> {
   const payload = { points: points.map(([lng, lat]) => ({ lng, lat })), forecast_period: monthOf(kind) }
-  const response = await app.inject({ method: 'POST', url: '/advisory/fertilizer/points', payload })
-  const items: Item[] = response.json().items
+  const response = await call(app, 'POST /advisory/fertilizer/points', { payload })
+  const items: Item[] = response.body.items
   return points.flatMap(([lng, lat, ...expected], index) => {
     const { code, fertilizer_data: entries } = items[index] as Item
     const found = layers.map((_, number) => {
@@ -103,8 +104,8 @@ export async function answersOf(
   for (const [kind, { points }] of KINDS.slice(0, kinds).entries()) {
     const forecast_period = monthOf(kind)
     const ask = async (url: string, payload: object) => {
-      const { statusCode, body } = await app.inject({ method: 'POST', url, headers, payload })
-      found.push(`${statusCode} ${body.replace(/"(history_id|request_id)":"[^"]+"/g, '')}`)
+      const { status, text } = await call(app, `POST ${url}`, { headers, payload })
+      found.push(`${status} ${text.replace(/"(history_id|request_id)":"[^"]+"/g, '')}`)
     }
     const places = points.map(([lng, lat]) => ({ lng, lat }))
     for (const place of places.slice(-3)) {

@@ -125,11 +125,11 @@ describe('a product that is only defined', () => {
     ]
     const type = 'application/json'
     const payload = bodyIn(type, points)
-    const { items } = (await send(service.app, 'lime', { payload, type })).json()
+    const { items } = (await send(service.app, 'lime', { payload, type })).body
     expect(items[0]).toMatchObject({ id: 'a', ...OF_RELEASE, lime_data: LIME })
     expect(items[1]).toMatchObject({ id: 'b', lime_data: null, code: 'NO_DATA' })
     const table = await send(service.app, 'lime', { payload, type, accept: 'text/csv' })
-    expect(rowsOf(table.body)[0]).toMatchObject({
+    expect(rowsOf(table.text)[0]).toMatchObject({
       'lime_tons_ha Dolomite Normal': String(TONS / 2),
       'lime_tons_ha Limestone Normal': String(TONS),
     })
@@ -194,7 +194,7 @@ describe('a product that is only defined', () => {
     expect(await give({ ...observed, weather: 1 })).toMatchObject({ rating: 5, observed })
     expect((await give({ lime_tons_ha: 51 })).details).toMatchObject([{ field: 'observed.lime_tons_ha' }])
 
-    const item = (await history(service, by, id)).json()
+    const item = (await history(service, by, id)).body
     expect(item).toMatchObject({
       product: 'lime',
       crop: 'wheat',
@@ -203,13 +203,13 @@ describe('a product that is only defined', () => {
       feedback: { observed },
     })
     const ofLime = (accept?: string) => history(service, by, 'my?product=lime', accept)
-    expect((await ofLime()).json().items).toEqual([item])
+    expect((await ofLime()).body.items).toEqual([item])
     const columns = { unit: 't/ha', N_Dolomite: TONS / 2, N_Limeston: TONS }
-    expect((await ofLime('application/geo+json')).json().features).toMatchObject([
+    expect((await ofLime('application/geo+json')).body.features).toMatchObject([
       { properties: { product: 'lime', ...columns } },
     ])
 
-    const csv = (await ofLime('text/csv')).body
+    const csv = (await ofLime('text/csv')).text
     const rows: Record<string, string>[] = parse(csv, { columns: true })
     const common = {
       product: 'lime',
@@ -282,7 +282,7 @@ describe('the document of a service with more products', () => {
   let document: Document
   beforeAll(async () => {
     const usualApp = await buildApp(service.testDatabase.config, service.database)
-    usual = (await usualApp.inject('/openapi.json')).json()
+    usual = (await call(usualApp, 'GET /openapi.json')).body
     await usualApp.close()
     document = (await service.get('/openapi.json')).body
   })

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { LightMyRequestResponse } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Tokens } from '#schemas/auth.ts'
 import { hashPassword } from '#src/accounts/credentials.ts'
@@ -9,6 +8,7 @@ import { type AuditEvent, insertRecord } from '#src/data/audit-queries.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { App } from '#src/http/app.ts'
 import { createTestApp, type TestApp, type TestAppOptions } from './app.ts'
+import { type Called, call } from './calls.ts'
 
 /** Somebody with an account who has logged in. */
 export interface Person extends Tokens {
@@ -21,34 +21,22 @@ export interface Person extends Tokens {
 export const PASSWORD = 'teff grows at dawn'
 
 export async function register(app: App, email = `${randomUUID()}@example.org`): Promise<string> {
-  const response = await app.inject({
-    method: 'POST',
-    url: '/auth/register',
+  const response = await call(app, 'POST /auth/register', {
     payload: { email, password: PASSWORD, name: 'Amina Bekele' },
   })
-  if (response.statusCode !== 201) throw new Error(response.body)
+  if (response.status !== 201) throw new Error(response.text)
   return email
 }
 
 export async function logIn(app: App, email: string, password = PASSWORD): Promise<Person> {
   const response = await tryLogIn(app, email, password)
-  if (response.statusCode !== 200) throw new Error(response.body)
-  const tokens = response.json<Tokens>()
+  if (response.status !== 200) throw new Error(response.text)
+  const tokens: Tokens = response.body
   return { ...tokens, email, password, headers: { authorization: `Bearer ${tokens.access_token}` } }
 }
 
-export function tryLogIn(
-  app: App,
-  email: string,
-  password: string,
-  remoteAddress = '127.0.0.1',
-): Promise<LightMyRequestResponse> {
-  return app.inject({
-    method: 'POST',
-    url: '/auth/login',
-    payload: { email, password },
-    remoteAddress,
-  })
+export function tryLogIn(app: App, email: string, password: string, from = '127.0.0.1'): Promise<Called> {
+  return call(app, 'POST /auth/login', { payload: { email, password }, from })
 }
 
 /** The hash of {@link PASSWORD}: to make one takes longer than all else about an account. */

@@ -4,6 +4,7 @@ import type { Database } from '#src/data/database.ts'
 import type { App } from '#src/http/app.ts'
 import type { CoverageSource, LayerSource, ReleaseSource, SourceDescription } from '#src/ingest/source.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
+import { call } from './calls.ts'
 import { rectangle } from './square.ts'
 
 /** A release of fertilizers for Ethiopia's wheat, but for what is said of it. */
@@ -111,10 +112,10 @@ export function operatorOf({ writer }: Database) {
 
 /** Which release answers for fertilizers at a point, and with which rates; or the error's code. */
 export async function askFertilizer(app: App, payload: object) {
-  const response = await app.inject({ method: 'POST', url: '/advisory/fertilizer/point', payload })
-  const body = response.json()
+  const response = await call(app, 'POST /advisory/fertilizer/point', { payload })
+  const body = response.body
   return {
-    status: response.statusCode,
+    status: response.status,
     release: response.headers['advisory-release'],
     values: body.fertilizer_data?.map(({ rate_kg_ha }: { rate_kg_ha: number }) => rate_kg_ha),
     code: body.code,

@@ -17,13 +17,13 @@ const CSV = 'text/csv'
 
 async function refusal(type: string | undefined, payload: string | Buffer, query = '') {
   const response = await send(service.app, 'yield', { payload, ...(type && { type }), query })
-  return { status: response.statusCode, ...response.json() }
+  return { status: response.status, ...response.body }
 }
 
 async function answer(type: MediaType, payload: string, accept: MediaType = type): Promise<string> {
-  const { statusCode, body } = await send(service.app, 'yield', { payload, type, accept })
-  expect(statusCode, body).toBe(200)
-  return body
+  const { status, text } = await send(service.app, 'yield', { payload, type, accept })
+  expect(status, text).toBe(200)
+  return text
 }
 
 const itemOf = async (type: MediaType, payload: string) => JSON.parse(await answer(type, payload, NDJSON))
@@ -124,8 +124,8 @@ describe('what is wrong with one point is its own error', () => {
 
   test('a line that is not JSON', async () => {
     const payload = `{"lat":9.5,"lng":38.5}\n\n   {"lat":\n{"id":3,"lat":9.5,"lng":38.5}`
-    const { body } = await send(service.app, 'yield', { payload, type: NDJSON })
-    const [first, second, third] = itemTexts(NDJSON, body).map((item) => JSON.parse(item))
+    const { text } = await send(service.app, 'yield', { payload, type: NDJSON })
+    const [first, second, third] = itemTexts(NDJSON, text).map((item) => JSON.parse(item))
     expect(second).toEqual({
       error: 'The line is not valid JSON at column 11: close it with }.',
       code: 'MALFORMED_JSON',
@@ -159,7 +159,7 @@ test.each([
   ['Text/CSV; charset=UTF-8; header=present', 'lat,lng\n9.5,38.5'],
   ['application/geo+json;charset=utf-8', '{"type":"FeatureCollection","features":[0]}'],
 ])('a media type may have parameters: %s', async (type, payload) => {
-  expect((await send(service.app, 'yield', { payload, type })).statusCode).toBe(200)
+  expect((await send(service.app, 'yield', { payload, type })).status).toBe(200)
 })
 
 describe('a point that is not valid is given back as it was sent', () => {
@@ -241,8 +241,8 @@ const PASSED = [
 ]
 
 async function ask(type: MediaType, payload: string, accept: MediaType, query: string) {
-  const { statusCode, body } = await send(service.app, 'yield', { payload, type, accept, query })
-  return { status: statusCode, body }
+  const { status, text } = await send(service.app, 'yield', { payload, type, accept, query })
+  return { status: status, body: text }
 }
 
 function itemsIn(type: MediaType, body: string): Fields[] {
@@ -308,12 +308,12 @@ describe('what pass names comes back with the answers', () => {
   })
 
   test('of a product without seasons, and of points with members like those of every object', async () => {
-    const { body } = await send(service.app, 'forage', {
+    const { text } = await send(service.app, 'forage', {
       payload: '{"lat":-1,"lng":36.5,"__proto__":"p","toString":"t"}',
       type: NDJSON,
       query: '?country_code=ken&pass=__proto__,toString,valueOf',
     })
-    expect(body.trimEnd()).toMatch(/,"pass":\{"__proto__":"p","toString":"t"\}\}$/)
+    expect(text.trimEnd()).toMatch(/,"pass":\{"__proto__":"p","toString":"t"\}\}$/)
     const feature = bodyIn(GEOJSON, [{ lat: 9.5, lng: 38.5 }])
     const [item] = itemsIn(NDJSON, (await ask(GEOJSON, feature, NDJSON, '?pass=constructor')).body)
     expect(item).toMatchObject({ location: { lat: 9.5 }, pass: {} })

@@ -53,9 +53,9 @@ test('every point is answered as by the point endpoint, to the bit and in order,
         for (const accept of MEDIA_TYPES) {
           const payload = bodyIn(type, sent)
           const response = await send(service.app, series.product, { payload, type, accept, query })
-          expect(response.statusCode, response.body).toBe(200)
+          expect(response.status, response.text).toBe(200)
           expect(String(response.headers['content-type']).split(';')[0]).toBe(accept)
-          expectAnswer(accept, response.body, itemsIn(type, items, sent))
+          expectAnswer(accept, response.text, itemsIn(type, items, sent))
         }
       }
     }),
@@ -73,7 +73,7 @@ function answerAs(accept: string) {
 describe('the form of the answer', () => {
   test.each(MEDIA_TYPES)('is that of the request where Accept does not say: %s', async (type) => {
     const response = await send(service.app, 'yield', { payload: bodyIn(type, POINT), type, accept: '*/*' })
-    expect(response.statusCode, response.body).toBe(200)
+    expect(response.status, response.text).toBe(200)
     expect(String(response.headers['content-type']).split(';')[0]).toBe(type)
     expect(response.headers).toMatchObject({
       vary: 'Accept',
@@ -83,7 +83,7 @@ describe('the form of the answer', () => {
 
   test('is refused where there is none that Accept allows', async () => {
     const response = await answerAs('text/html')
-    expect([response.statusCode, response.json().code]).toEqual([406, 'NOT_ACCEPTABLE'])
+    expect([response.status, response.body.code]).toEqual([406, 'NOT_ACCEPTABLE'])
   })
 })
 
@@ -91,7 +91,7 @@ test.each([
   ['application/json', 'items'],
   ['application/geo+json', 'features'],
 ])('the head of %s says what all of it is', async (accept, list) => {
-  const { type: _, [list]: answered, ...head } = (await answerAs(accept)).json()
+  const { type: _, [list]: answered, ...head } = (await answerAs(accept)).body
   expect(answered).toHaveLength(1)
   expect(head).toEqual({
     country_code: 'eth',
@@ -120,10 +120,10 @@ test('ids come back as they were sent: numbers as numbers, texts as texts', asyn
   const sent = ids.map((id) => ({ id, lat: 9.5, lng: 38.5 }))
   const answerTo = (type: MediaType) => send(service.app, 'yield', { payload: bodyIn(type, sent), type })
   for (const type of ['application/json', 'application/x-ndjson'] as const) {
-    const { body } = await answerTo(type)
-    expect(itemTexts(type, body).map((item) => JSON.parse(item).id)).toEqual(ids)
+    const { text } = await answerTo(type)
+    expect(itemTexts(type, text).map((item) => JSON.parse(item).id)).toEqual(ids)
   }
-  const { features } = (await answerTo('application/geo+json')).json()
+  const { features } = (await answerTo('application/geo+json')).body
   expect(features.map(({ id }: { id: unknown }) => id)).toEqual(ids)
 })
 
@@ -133,13 +133,13 @@ const of = (count: number) => Array.from({ length: count }, () => FIELD)
 
 async function refusal(type: string, payload: string) {
   const response = await send(service.app, 'yield', { payload, type })
-  return { status: response.statusCode, ...response.json() }
+  return { status: response.status, ...response.body }
 }
 
 describe('a call may have so many points', () => {
   test.each(MEDIA_TYPES)('1,000 without a token: %s', async (type) => {
     const enough = await send(service.app, 'yield', { payload: bodyIn(type, of(1000)), type })
-    expect(enough.statusCode).toBe(200)
+    expect(enough.status).toBe(200)
     expect(await refusal(type, bodyIn(type, of(1001)))).toMatchObject({
       status: 413,
       error:
@@ -154,16 +154,16 @@ describe('a call may have so many points', () => {
     const answerTo = (sent: TestPoint[]) =>
       send(service.app, 'yield', { payload: bodyIn(type, sent), type, headers })
     const sent = of(20_000).map((point, id) => ({ id, ...point }))
-    const { statusCode, body } = await answerTo(sent)
-    expect(statusCode).toBe(200)
-    const rows = rowsOf(body)
+    const { status, text } = await answerTo(sent)
+    expect(status).toBe(200)
+    const rows = rowsOf(text)
     expect(rows.map(({ id }) => Number(id))).toEqual(sent.map(({ id }) => id))
     expect(new Set(rows.map((row) => row['yield_kg_ha Normal']))).toEqual(new Set(['4229']))
 
     const refused = await answerTo(of(20_001))
     const error = 'The call has more than 20000 points. A call may have 20000 points: send several.'
-    expect(refused.json()).toMatchObject({ error, code: 'TOO_MANY_POINTS' })
-    expect(refused.statusCode).toBe(413)
+    expect(refused.body).toMatchObject({ error, code: 'TOO_MANY_POINTS' })
+    expect(refused.status).toBe(413)
   })
 
   test.each(MEDIA_TYPES)('at least one: %s', async (type) => {
@@ -188,9 +188,9 @@ describe('a body may be so long', () => {
     const point = { ...FIELD, note: 'x'.repeat(150_000) }
     const sent = { payload: bodyIn('application/json', [point]), type: 'application/json' }
     const { headers } = service.person
-    expect((await send(service.app, 'yield', sent)).statusCode).toBe(413)
-    expect((await send(service.app, 'yield', { ...sent, headers })).statusCode).toBe(200)
+    expect((await send(service.app, 'yield', sent)).status).toBe(413)
+    expect((await send(service.app, 'yield', { ...sent, headers })).status).toBe(200)
     const tooLong = { payload: 'x'.repeat(2_000_001), type: 'text/csv', headers }
-    expect((await send(service.app, 'yield', tooLong)).json().code).toBe('BODY_TOO_LARGE')
+    expect((await send(service.app, 'yield', tooLong)).body.code).toBe('BODY_TOO_LARGE')
   })
 })

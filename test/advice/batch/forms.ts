@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/sync'
 import type { App } from '#src/http/app.ts'
+import { call } from '#test/setup/calls.ts'
 
 export const MEDIA_TYPES = [
   'application/json',
@@ -62,9 +63,7 @@ export interface Sent {
 }
 
 export function send(app: App, product: string, { payload, type, accept, headers, query = '' }: Sent) {
-  return app.inject({
-    method: 'POST',
-    url: `/advisory/${product}/points${query}`,
+  return call(app, `POST /advisory/${product}/points${query}`, {
     headers: { ...headers, ...(type && { 'content-type': type }), ...(accept && { accept }) },
     payload,
   })

@@ -12,15 +12,15 @@ const service = openService()
 const NDJSON = 'application/x-ndjson'
 
 async function itemsOf(payload: string | Buffer, type = 'text/csv', query = '') {
-  const { statusCode, body } = await send(service.app, 'yield', { payload, type, accept: NDJSON, query })
-  expect(statusCode, body).toBe(200)
-  return itemTexts(NDJSON, body).map((item) => JSON.parse(item))
+  const { status, text } = await send(service.app, 'yield', { payload, type, accept: NDJSON, query })
+  expect(status, text).toBe(200)
+  return itemTexts(NDJSON, text).map((item) => JSON.parse(item))
 }
 
 async function refusalOf(payload: string | Buffer, type = 'text/csv', query = '') {
   const response = await send(service.app, 'yield', { payload, type, query })
-  expect(response.statusCode, response.body).toBe(400)
-  return response.json().error
+  expect(response.status, response.text).toBe(400)
+  return response.body.error
 }
 
 const PLAIN = 'id,name,lat,lng\nA,Upper,9.5,38.5\nB,,9.6,38.6\n'
@@ -81,7 +81,7 @@ test('empty rows count for no point', async () => {
 test('an area has a decimal comma where it is no thousand', async () => {
   const areaIn = async (payload: string) => {
     const asked = { payload, type: 'text/csv', accept: NDJSON, query: '?area=from:ha+ha' } as const
-    const item = JSON.parse((await send(service.app, 'fertilizer', asked)).body)
+    const item = JSON.parse((await send(service.app, 'fertilizer', asked)).text)
     const [entry] = item.fertilizer_data ?? []
     return entry ? Number((entry.quantity.kg / entry.rate_kg_ha).toFixed(6)) : item.error
   }
@@ -124,8 +124,8 @@ describe('GeoJSON', () => {
     'WGS 84 (CRS84)',
     4326,
   ])('%s is WGS 84', async (name) => {
-    const { statusCode, body } = await asked({ type: 'name', properties: { name } })
-    expect(statusCode, body).toBe(200)
+    const { status, text } = await asked({ type: 'name', properties: { name } })
+    expect(status, text).toBe(200)
   })
 
   test.each([
@@ -140,7 +140,7 @@ describe('GeoJSON', () => {
     ['EPSG:4326'],
     [4326],
   ])('%j is WGS 84', async (crs) => {
-    expect((await asked(crs)).statusCode).toBe(200)
+    expect((await asked(crs)).status).toBe(200)
   })
 
   test.each([
@@ -153,9 +153,9 @@ describe('GeoJSON', () => {
     [7, 'crs names 7:'],
   ])('%j is another system', async (crs, named) => {
     const response = await asked(crs)
-    expect(response.statusCode).toBe(400)
-    expect(response.json().error).toContain(named)
-    expect(response.json().error).toMatch(/longitude and latitude in WGS 84 \(EPSG:4326\)\.$/)
+    expect(response.status).toBe(400)
+    expect(response.body.error).toContain(named)
+    expect(response.body.error).toMatch(/longitude and latitude in WGS 84 \(EPSG:4326\)\.$/)
   })
 
   test('the system of a Feature or of its point counts as well', async () => {

@@ -1,4 +1,3 @@
-import type { LightMyRequestResponse } from 'fastify'
 import type pg from 'pg'
 import { expect, test, vi } from 'vitest'
 import { openService } from '#test/setup/open-service.ts'
@@ -16,7 +15,7 @@ const service = openService({ settings: { RELEASE_MAX_AGE_MS: '60000', DATABASE_
 async function holdDatabase(): Promise<() => void> {
   const { pool } = service.database
   // What is published is known from then on.
-  expect((await ask(INSIDE)).statusCode).toBe(200)
+  expect((await ask(INSIDE)).status).toBe(200)
   const held = await Promise.all(
     Array.from({ length: pool.options.max }, (): Promise<pg.PoolClient> => pool.connect()),
   )
@@ -25,8 +24,8 @@ async function holdDatabase(): Promise<() => void> {
   }
 }
 
-function ask(payload: object, headers = {}, remoteAddress = '192.0.2.1'): Promise<LightMyRequestResponse> {
-  return service.app.inject({ method: 'POST', url: POINT, payload, headers, remoteAddress })
+function ask(payload: object, headers = {}, from = '192.0.2.1') {
+  return service.post(POINT, { payload, headers, from })
 }
 
 async function untilAsked(): Promise<void> {
@@ -46,10 +45,10 @@ test('points of one network that wait for the database are refused beyond half o
   const many = pointsAtSea(700, -10).map((point) => ask(point))
   await untilAsked()
   const few = pointsAtSea(3, -60).map((point) => ask(point, {}, '198.51.100.1'))
-  await vi.waitFor(async () => expect((await ask({ lat: -70, lng: 61 })).statusCode).toBe(503), PATIENCE)
+  await vi.waitFor(async () => expect((await ask({ lat: -70, lng: 61 })).status).toBe(503), PATIENCE)
   release()
-  expect((await Promise.all(few)).map(({ statusCode }) => statusCode)).toEqual([404, 404, 404])
-  const statuses = (await Promise.all(many)).map(({ statusCode }) => statusCode)
+  expect((await Promise.all(few)).map(({ status }) => status)).toEqual([404, 404, 404])
+  const statuses = (await Promise.all(many)).map(({ status }) => status)
   expect(statuses.filter((status) => status === 404)).toHaveLength(600)
   expect(statuses.filter((status) => status === 503)).toHaveLength(100)
 })
@@ -57,13 +56,13 @@ test('points of one network that wait for the database are refused beyond half o
 test('answers of one caller that wait to be kept have half of the room, and those of another are kept', async () => {
   const [attacker, neighbour] = [await newPerson(service.app), await newPerson(service.app)]
   for (const { headers } of [attacker, neighbour]) {
-    expect((await ask(INSIDE, { ...headers, prefer: 'history=none' })).statusCode).toBe(200)
+    expect((await ask(INSIDE, { ...headers, prefer: 'history=none' })).status).toBe(200)
   }
   const release = await holdDatabase()
   const isKept = async (headers: object) => {
-    const { statusCode, body } = await ask(INSIDE, headers)
-    expect(statusCode).toBe(200)
-    return 'history_id' in JSON.parse(body)
+    const { status, text } = await ask(INSIDE, headers)
+    expect(status).toBe(200)
+    return 'history_id' in JSON.parse(text)
   }
   const many = Array.from({ length: 3500 }, () => isKept(attacker.headers))
   await untilAsked()

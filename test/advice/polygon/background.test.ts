@@ -12,6 +12,7 @@ import { inTransaction } from '#src/data/sql.ts'
 import type { App } from '#src/http/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { call } from '#test/setup/calls.ts'
 import { captureLog } from '#test/setup/log.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
 import { openService } from '#test/setup/open-service.ts'
@@ -94,17 +95,14 @@ async function compute(app: App, release: string, codes: readonly string[] = COD
 async function askForAreas(app: App): Promise<string[]> {
   const answers = await Promise.all(
     CODES.map((code) =>
-      app.inject({
-        method: 'POST',
-        url: '/advisory/fertilizer',
-        headers: { ...service.person.headers, prefer: 'history=none' },
+      call(app, 'POST /advisory/fertilizer', {
+        by: service.person,
+        headers: { prefer: 'history=none' },
         payload: { admin: { country_code: 'eth', code } },
       }),
     ),
   )
-  return answers.map(
-    ({ statusCode, headers, body }) => `${statusCode} ${headers['advisory-release']} ${body}`,
-  )
+  return answers.map(({ status, headers, text }) => `${status} ${headers['advisory-release']} ${text}`)
 }
 
 /** The answers of a process that may read no tiles: it computes nothing. */

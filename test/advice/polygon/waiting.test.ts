@@ -10,6 +10,7 @@ import { askForMany, collectionOf, linesOf, rowsOf } from '#test/advice/polygons
 import { startApp } from '#test/setup/app.ts'
 import { begin, beginAnswer } from '#test/setup/begun-answers.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { call } from '#test/setup/calls.ts'
 import { captureLog } from '#test/setup/log.ts'
 import { openFor, openService } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
@@ -283,7 +284,7 @@ describe('more areas than are read at once', () => {
 
   test('are all answered where too many wait for the database by the time that the later ones are read', async () => {
     const { app, person } = crowded
-    const history = () => app.inject({ url: '/history/my', headers: person.headers })
+    const history = () => call(app, 'GET /history/my', { by: person })
     let answer: ReturnType<typeof askForAreas> | undefined
     const others: ReturnType<typeof history>[] = []
     const whileHistoryIsHeld = (work: () => Promise<void>) => whileHeld(crowded, work, 'history_item')
@@ -292,12 +293,12 @@ describe('more areas than are read at once', () => {
         answer = askForAreas()
         await untilReading(crowded, 'raster_tile', 2)
         others.push(...Array.from({ length: 8 }, history))
-        expect((await Promise.race(others)).json().code).toBe('OVERLOADED')
+        expect((await Promise.race(others)).body.code).toBe('OVERLOADED')
       })
       const { status, text: body } = (await answer) as Awaited<ReturnType<typeof askForAreas>>
       expect([status, linesOf(body).map(({ id }) => id)]).toEqual([200, CODES])
     })
-    const statuses = (await Promise.all(others)).map(({ statusCode }) => statusCode)
+    const statuses = (await Promise.all(others)).map(({ status }) => status)
     expect([...new Set(statuses)].sort()).toEqual([200, 503])
   })
 

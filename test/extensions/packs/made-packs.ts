@@ -9,6 +9,7 @@ import { type PackVersion, writePackHtml } from '#src/extensions/packs/html.ts'
 import { answerAt, decodePack, isInPack, type Pack } from '#src/extensions/packs/reading.ts'
 import { createLookup } from '#src/lookup/lookup.ts'
 import type { TestApp } from '#test/setup/app.ts'
+import { call } from '#test/setup/calls.ts'
 import { createRandom } from '#test/setup/random.ts'
 
 export const MADE_AT = new Date('2026-08-01T09:30:00Z')
@@ -72,10 +73,10 @@ export async function differences(
   for (const place of places) {
     const request = { ...place, crop }
     const payload = { ...request, country_code: pack.area.countryCode }
-    const answer = await app.inject({ method: 'POST', url: '/advisory/point', payload })
+    const answer = await call(app, 'POST /advisory/point', { payload })
     const found = answerAt(pack, request)
     const texts = [
-      `${answer.statusCode} ${JSON.stringify({ ...answer.json(), location: undefined, request_id: undefined })}`,
+      `${answer.status} ${JSON.stringify({ ...answer.body, location: undefined, request_id: undefined })}`,
       `${found?.status} ${JSON.stringify({ ...found?.body, location: undefined })}`,
     ]
     if (texts[0] !== texts[1]) differing.push([JSON.stringify(place), ...texts].join('\n'))

@@ -204,7 +204,7 @@ describe('once it is kept', () => {
     )
     expect([text?.status, text?.text]).toEqual([200, plain?.text])
     const once = (sent?: Sent['headers']) =>
-      call(service.app, 'POST /advisory/yield/point', {
+      service.post('/advisory/yield/point', {
         by: service.person,
         payload,
         headers: { 'idempotency-key': 'a text and its JSON', ...sent },

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
+import { call } from '#test/setup/calls.ts'
 import { openService } from '#test/setup/open-service.ts'
 import { layerOf, operatorOf, releaseOn } from '#test/setup/releases.ts'
 
@@ -153,7 +154,7 @@ describe('an item', () => {
 
   test('names no files where the service allows no downloads', async () => {
     const app = await buildApp({ ...service.testDatabase.config, DOWNLOAD_CACHE_MB: 0 }, service.database)
-    const { assets } = (await app.inject(`/stac/collections/fertilizer-eth/items/${code}`)).json()
+    const { assets } = (await call(app, `GET /stac/collections/fertilizer-eth/items/${code}`)).body
     await app.close()
     expect(Object.keys(assets)).toEqual(['map-1'])
   })

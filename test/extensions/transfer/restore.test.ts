@@ -165,7 +165,7 @@ test('a restored account has its ids, answers, fields, shares, keys and second f
   await withService(database.config, async (app) => {
     expect((await answersTo(app, access_token, ['/user/profile']))['/user/profile']).toMatch(/^401/)
     expect((await call(app, 'POST /auth/refresh', { payload: { refresh_token } })).status).toBe(401)
-    expect((await tryLogIn(app, email, usage.person.password)).json().code).toBe('TWO_FACTOR_REQUIRED')
+    expect((await tryLogIn(app, email, usage.person.password)).body.code).toBe('TWO_FACTOR_REQUIRED')
     const payload = { email, password: usage.person.password, recovery_code: usage.recoveryCodes[0] }
     const login = await call(app, 'POST /auth/login', { payload })
     expect(login.status).toBe(200)
@@ -205,7 +205,7 @@ testOnServer(
     expect(stdout).toContain('it is a plain user without keys')
     await withService(database.config, async (app) => {
       expect((await answersTo(app, changed.key, ['/history/my']))['/history/my']).toMatch(/^401/)
-      expect((await tryLogIn(app, changed.email, 'teff grows at dawn')).statusCode).toBe(401)
+      expect((await tryLogIn(app, changed.email, 'teff grows at dawn')).status).toBe(401)
     })
     expect((await runAgro(database, 'users', 'list')).stdout).toMatch(
       new RegExp(`${changed.email} +\\S+ +user `),
