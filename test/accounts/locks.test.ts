@@ -27,8 +27,6 @@ async function untilBlocked(statements: number): Promise<void> {
   await vi.waitFor(async () => expect(await count()).toBe(statements), PATIENCE)
 }
 
-const ask = (request: string, sent: Sent) => service.ask(request, sent)
-
 test('a password is changed and all other sessions are ended at the same time, in any order', async () => {
   const changing = await newPerson(service.app)
   const middle = await logIn(service.app, changing.email)
@@ -39,16 +37,16 @@ test('a password is changed and all other sessions are ended at the same time, i
   await other.query('begin')
   await other.query('select from session where id = $1 for update', [idOf(ending)])
   const payload = { current_password: PASSWORD, new_password: 'teff grows at dusk' }
-  const change = ask('POST /auth/password', { by: changing, payload })
+  const change = service.ask('POST /auth/password', { by: changing, payload })
   // It has the session in the middle, waits for the one that ends others, and wants its own in the end.
   await untilBlocked(1)
-  const end = ask('DELETE /auth/sessions', { by: ending })
+  const end = service.ask('DELETE /auth/sessions', { by: ending })
   await untilBlocked(2)
   await other.query('commit')
 
   expect([(await change).status, (await end).status]).toEqual([204, 204])
   for (const by of [changing, middle, ending])
-    expect((await ask('GET /auth/sessions', { by })).status).toBe(401)
+    expect((await service.ask('GET /auth/sessions', { by })).status).toBe(401)
   expect((await tryLogIn(service.app, changing.email, 'teff grows at dusk')).status).toBe(200)
 })
 
@@ -78,7 +76,7 @@ test.each<[request: string, payload: object, headers?: Record<string, string>]>(
   const by = await newPerson(service.app)
   await other.query('begin')
   await other.query('delete from app_user where id = $1', [by.user.id])
-  const asked = ask(request, { by, payload, ...(headers && { headers }) })
+  const asked = service.ask(request, { by, payload, ...(headers && { headers }) })
   await untilBlocked(1)
   await other.query('commit')
   const { status, body } = await asked
@@ -89,7 +87,7 @@ test('no key is made by a session that another process ends meanwhile', async ()
   const by = await newPerson(service.app)
   await other.query('begin')
   await other.query('select from app_user where id = $1 for no key update', [by.user.id])
-  const asked = ask('POST /auth/keys', { by, payload: { name: 'Field app' } })
+  const asked = service.ask('POST /auth/keys', { by, payload: { name: 'Field app' } })
   // Its session was fresh a moment ago.
   await untilBlocked(1)
   await other.query('update session set ended_at = now() where user_id = $1', [by.user.id])

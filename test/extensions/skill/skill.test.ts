@@ -28,10 +28,9 @@ afterAll(async () => {
   await service.close()
 })
 
-const get = (path: string, sent?: Sent) => service.get(path, sent)
 const ask = async (area: keyof typeof PLACES, query = 'skill=true') => {
   const { lat, lng } = PLACES[area]
-  return get(`/advisory/yield/point?lat=${lat}&lng=${lng}&${query}`)
+  return service.get(`/advisory/yield/point?lat=${lat}&lng=${lng}&${query}`)
 }
 const skillAt = async (area: keyof typeof PLACES) => (await ask(area)).body.skill
 
@@ -70,7 +69,7 @@ async function keepSeen(): Promise<void> {
 }
 
 const cardOf = async (query = ''): Promise<Scorecard> =>
-  (await get(`/releases/${CODE}/scorecard${query}`, { by: service.person })).body
+  (await service.get(`/releases/${CODE}/scorecard${query}`, { by: service.person })).body
 
 const agro = (...parameters: string[]) => runAgro(service.testDatabase, ...parameters)
 
@@ -170,7 +169,9 @@ describe('once it is kept', () => {
       service.post(`/advisory/${path}${query}`, { by: service.person, payload: body })
     const posted = await post('yield/point', payload)
     expect(posted.body.skill).toEqual(skill)
-    expect((await get(`/history/${posted.body.history_id}`, { by: service.person })).body).toMatchObject({
+    expect(
+      (await service.get(`/history/${posted.body.history_id}`, { by: service.person })).body,
+    ).toMatchObject({
       request: { skill: true },
       answer: { skill },
     })
@@ -182,7 +183,7 @@ describe('once it is kept', () => {
     expect(anonymous.body).toEqual({ ...all.body, history_id: undefined })
     const withQuantities = await post('point', { ...payload, area: { value: 1 } })
     expect(withQuantities.body.yield).toMatchObject({ skill, quantities: expect.anything() })
-    const item = await get(`/history/${all.body.history_id}`, { by: service.person })
+    const item = await service.get(`/history/${all.body.history_id}`, { by: service.person })
     expect(item.body.answer.yield.skill).toEqual(skill)
 
     const geometry = rectangle(38.49, 9.49, 38.51, 9.51)
@@ -199,7 +200,7 @@ describe('once it is kept', () => {
     const headers = { accept: 'text/plain' }
     const [text, plain] = await Promise.all(
       ['&skill=true', ''].map((query) =>
-        get(`/advisory/yield/point?lat=${lat}&lng=${lng}${query}`, { headers }),
+        service.get(`/advisory/yield/point?lat=${lat}&lng=${lng}${query}`, { headers }),
       ),
     )
     expect([text?.status, text?.text]).toEqual([200, plain?.text])

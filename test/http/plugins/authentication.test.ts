@@ -16,11 +16,10 @@ beforeAll(async () => {
   service.app.get('/whoami', { config: { public: true } }, async ({ user }) => ({ user }))
 })
 
-const ask = (request: string, sent?: Sent) => service.ask(request, sent)
-const profileOf = (by: Person) => ask('GET /user/profile', { by })
+const profileOf = (by: Person) => service.ask('GET /user/profile', { by })
 
 test('without a token the answer says how to get one', async () => {
-  const { status, headers, body } = await ask('GET /user/profile')
+  const { status, headers, body } = await service.ask('GET /user/profile')
   expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="agro-advisory"'])
   expect(body.error).toContain('POST /auth/login')
 })
@@ -28,9 +27,14 @@ test('without a token the answer says how to get one', async () => {
 test('a route for admins is for admins alone, as soon as somebody is one', async () => {
   const by = await newPerson(service.app)
   const error = 'This is for callers with the role admin.'
-  expect(await ask('GET /admins', { by })).toMatchObject({ status: 403, body: { error, code: 'FORBIDDEN' } })
+  expect(await service.ask('GET /admins', { by })).toMatchObject({
+    status: 403,
+    body: { error, code: 'FORBIDDEN' },
+  })
   await makeAdmin({ ...service, person: by })
-  await fiveSecondsLater(async () => expect((await ask('GET /admins', { by })).body.role).toBe('admin'))
+  await fiveSecondsLater(async () =>
+    expect((await service.ask('GET /admins', { by })).body.role).toBe('admin'),
+  )
 })
 
 test('made-up keys by the dozen from one network do not keep another waiting for all of them', async () => {
@@ -39,7 +43,7 @@ test('made-up keys by the dozen from one network do not keep another waiting for
   const held = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
   const answered: string[] = []
   const askFrom = async (from: string, authorization: string) => {
-    const { status } = await ask('GET /user/profile', { headers: { authorization }, from })
+    const { status } = await service.ask('GET /user/profile', { headers: { authorization }, from })
     answered.push(from)
     return status
   }
@@ -67,7 +71,7 @@ test('what another process ends is refused within five seconds, and asked for on
   expect(await isIn()).toBe(true)
   await service.database.writer.deleteFrom('app_user').where('id', '=', someone.user.id).execute()
   const queries = vi.spyOn(service.database.pool, 'connect')
-  await ask('GET /whoami', { by: someone })
+  await service.ask('GET /whoami', { by: someone })
   expect(queries).not.toHaveBeenCalled()
   queries.mockRestore()
   await fiveSecondsLater(async () => expect(await isIn()).toBe(false))
@@ -83,7 +87,7 @@ async function withoutDatabase(work: () => Promise<void>): Promise<void> {
 test('while the database is away, a token is no reason to refuse a public call', async () => {
   const someone = await newPerson(service.app)
   await withoutDatabase(async () => {
-    expect((await ask('GET /health/live', { by: someone })).status).toBe(200)
+    expect((await service.ask('GET /health/live', { by: someone })).status).toBe(200)
     expect(await profileOf(someone)).toMatchObject({ status: 503, body: { code: 'DATABASE_UNAVAILABLE' } })
   })
 })
@@ -118,7 +122,7 @@ const withHeader = (authorization: string) => ({ headers: { authorization } })
 
 function batch(count: number, by?: Sent['by'], name = '') {
   const points = Array.from({ length: count }, () => ({ lat: 9.5, lng: 38.5, ...(name && { name }) }))
-  return ask('POST /advisory/yield/points', { by, payload: { points } })
+  return service.ask('POST /advisory/yield/points', { by, payload: { points } })
 }
 
 describe('a token of no use, sent to an open endpoint', () => {
@@ -126,9 +130,9 @@ describe('a token of no use, sent to an open endpoint', () => {
     'is said to be so in the answer to everybody: %s',
     async (request) => {
       const [open, wrong, known] = await Promise.all([
-        ask(request),
-        ask(request, { by: WRONG }),
-        ask(request, { by: service.person }),
+        service.ask(request),
+        service.ask(request, { by: WRONG }),
+        service.ask(request, { by: service.person }),
       ])
       expect([wrong.status, wrong.text]).toEqual([200, open.text])
       expect(wrong.headers['www-authenticate']).toBe(INVALID)
@@ -139,20 +143,20 @@ describe('a token of no use, sent to an open endpoint', () => {
   test.each(['Bearer', 'Bearer x y', 'bearer x'])(
     'is said to be so, whatever is wrong with it: %s',
     async (authorization) => {
-      const { status, headers } = await ask(`POST ${POINT}`, withHeader(authorization))
+      const { status, headers } = await service.ask(`POST ${POINT}`, withHeader(authorization))
       expect([status, headers['www-authenticate']]).toEqual([200, INVALID])
     },
   )
 
   test('is none where it is the password of a proxy', async () => {
-    const { status, headers } = await ask(`POST ${POINT}`, withHeader('Basic eDp5'))
+    const { status, headers } = await service.ask(`POST ${POINT}`, withHeader('Basic eDp5'))
     expect(status).toBe(200)
     expect(headers).not.toHaveProperty('www-authenticate')
     expect((await batch(1001, withHeader('Basic eDp5'))).status).toBe(413)
   })
 
   test('is said to be so in errors, too', async () => {
-    const { status, headers } = await ask('POST /advisory/yield/point?lat=0&lng=0', { by: WRONG })
+    const { status, headers } = await service.ask('POST /advisory/yield/point?lat=0&lng=0', { by: WRONG })
     expect([status, headers['www-authenticate']]).toEqual([404, INVALID])
   })
 })
@@ -192,7 +196,7 @@ describe('what only a caller may ask', () => {
 
 describe('Prefer: history=none', () => {
   const preferring = (prefer: string) => ({ by: service.person, headers: { prefer } })
-  const kept = async () => (await ask('GET /history/my', { by: service.person })).body.items.length
+  const kept = async () => (await service.ask('GET /history/my', { by: service.person })).body.items.length
 
   test.each(['history=none', 'respond-async, HISTORY = "none"; x=1'])(
     'keeps nothing of a point or a polygon: %s',
@@ -200,10 +204,10 @@ describe('Prefer: history=none', () => {
       const sent = preferring(prefer)
       const before = await kept()
       const answers = [
-        await ask(`POST ${POINT}`, sent),
-        await ask(`GET ${POINT}`, sent),
-        await ask('POST /advisory/point?lat=9.5&lng=38.5', sent),
-        await ask('POST /advisory/yield', { ...sent, payload: { geometry: FIELD_IN_PIXEL } }),
+        await service.ask(`POST ${POINT}`, sent),
+        await service.ask(`GET ${POINT}`, sent),
+        await service.ask('POST /advisory/point?lat=9.5&lng=38.5', sent),
+        await service.ask('POST /advisory/yield', { ...sent, payload: { geometry: FIELD_IN_PIXEL } }),
       ]
       for (const { status, headers, body } of answers) {
         expect([status, headers['preference-applied']]).toEqual([200, 'history=none'])
@@ -214,13 +218,13 @@ describe('Prefer: history=none', () => {
   )
 
   test('goes with others', async () => {
-    const { headers } = await ask(`POST ${POINT}`, preferring('history=none, server-timing'))
+    const { headers } = await service.ask(`POST ${POINT}`, preferring('history=none, server-timing'))
     expect(headers['preference-applied']).toBe('server-timing, history=none')
     expect(headers).toHaveProperty('server-timing')
   })
 
   test.each(['history', 'history=all', 'nohistory=none'])('is not meant by %s', async (prefer) => {
-    const { headers, body } = await ask(`POST ${POINT}`, preferring(prefer))
+    const { headers, body } = await service.ask(`POST ${POINT}`, preferring(prefer))
     expect(body).toHaveProperty('history_id')
     expect(headers).not.toHaveProperty('preference-applied')
   })
