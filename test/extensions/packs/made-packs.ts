@@ -76,7 +76,7 @@ export async function differences(
     const answer = await call(app, 'POST /advisory/point', { payload })
     const found = answerAt(pack, request)
     const texts = [
-      `${answer.status} ${JSON.stringify({ ...answer.body, location: undefined, request_id: undefined })}`,
+      `${answer.status} ${JSON.stringify({ ...answer.body, location: undefined })}`,
       `${found?.status} ${JSON.stringify({ ...found?.body, location: undefined })}`,
     ]
     if (texts[0] !== texts[1]) differing.push([JSON.stringify(place), ...texts].join('\n'))
