@@ -203,7 +203,7 @@ describe('once it is kept', () => {
       ),
     )
     expect([text?.status, text?.text]).toEqual([200, plain?.text])
-    const once = (sent?: Sent['headers']) =>
+    const once = (sent?: Record<string, string>) =>
       service.post('/advisory/yield/point', {
         by: service.person,
         payload,
