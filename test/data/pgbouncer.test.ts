@@ -76,7 +76,7 @@ describe.skipIf(MISSING)('behind PgBouncer', () => {
           `select query from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
         )
       ).rows
-    await vi.waitFor(async () => expect(await waiting()).toEqual([]), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await waiting()).toEqual([]), PATIENCE)
     await direct.query('commit')
     expect((await ask('GET /history/my')).body.items).toHaveLength(2)
 

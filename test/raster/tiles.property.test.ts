@@ -106,7 +106,7 @@ test('PostGIS and the service have every pixel of every grid, whatever its size,
     }),
     { numRuns: runsOf(24) },
   )
-}, 120_000)
+})
 
 test('a band that PostGIS marks as without values is decoded so, and what is no raster is refused', async () => {
   const bandOf = async (raster: string) => {

@@ -11,7 +11,7 @@ const COUNT = 'http_request_duration_seconds_count{method="POST",route="/advisor
 
 const SETTINGS = {
   ...{ WORKERS: '2', METRICS_PORT: '0', DATABASE_POOL_SIZE: '10' },
-  ...{ LOG_LEVEL: 'warn', ACCESS_LOG: 'true', SLOW_CLIENT_MS: '2000', SHUTDOWN_DELAY_MS: '60000' },
+  ...{ LOG_LEVEL: 'warn', ACCESS_LOG: 'true', SLOW_CLIENT_MS: '2000', SHUTDOWN_DELAY_MS: '600000' },
 }
 
 /** A connection that is kept, which a worker has. */
@@ -140,7 +140,7 @@ test('of two workers, which leave signals to the process that started them, one 
     const unready = answersIn(service.stdout()).filter(({ status }) => status === 503)
     return { answers, workers: new Set(unready.map(({ worker }) => worker)) }
   }
-  await expect.poll(askAll, { timeout: 50_000 }).toEqual({ answers: everywhere, workers: new Set([1, 2]) })
+  await expect.poll(askAll, PATIENCE).toEqual({ answers: everywhere, workers: new Set([1, 2]) })
 
   const pids = [...pidsIn(service.stdout()).values()]
   service.signal('SIGKILL')

@@ -47,7 +47,7 @@ beforeAll(async () => {
     'scenarios-alike',
   )
   await load('after.yaml', {}, [{ file: 'after.tif' }], '--no-publish')
-}, 120_000)
+})
 afterAll(() => testDatabase.drop())
 
 describe('agro releases diff', () => {

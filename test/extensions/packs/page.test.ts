@@ -1,6 +1,5 @@
 // Runs on either database: the page of a pack asks none.
 import { writeFile } from 'node:fs/promises'
-import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
@@ -30,9 +29,6 @@ const AREAS = [
 
 const MEGABYTE = 2 ** 20
 const MOST_HEAP = 150 * MEGABYTE
-
-const SLOWDOWN = 4
-const MOST_MS = 3000
 
 /** A folder for pictures to look at, where there is one. */
 const { SHOTS } = process.env
@@ -107,27 +103,20 @@ describe.skipIf(!CHROMIUM)('the file of an area, in a browser without a network'
     await page.context().close()
   })
 
-  test('opens on a slow phone, in little memory', async () => {
+  test('opens in little memory', async () => {
     const { address, bytes } = await keep('ken', 'KEN')
     const context = await browser.newContext({ offline: true, viewport: { width: 360, height: 640 } })
     const page = await context.newPage()
+    page.setDefaultTimeout(PATIENCE.timeout)
     const client = await context.newCDPSession(page)
-    await client.send('Performance.enable')
-    await client.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN })
-    const begun = performance.now()
     await page.goto(address)
     await page.locator('.pack-legend').waitFor()
-    const ms = Math.round(performance.now() - begun)
     const heap = await client.send('Runtime.getHeapUsage')
     // Pixels are in buffers, which are no part of the heap.
     const { usedSize, backingStorageSize } = heap as typeof heap & { backingStorageSize: number }
-    console.log(
-      `${bytes} bytes: open in ${ms} ms at a ${SLOWDOWN}th of the speed, heap ${usedSize}, buffers ${backingStorageSize}`,
-    )
+    console.log(`${bytes} bytes: heap ${usedSize}, buffers ${backingStorageSize}`)
     expect(backingStorageSize).toBeGreaterThan(0)
     expect(usedSize + backingStorageSize).toBeLessThan(MOST_HEAP)
-    // With others at work it says nothing about a phone.
-    if ((loadavg()[0] as number) < availableParallelism()) expect(ms).toBeLessThan(MOST_MS)
     await context.close()
   })
 

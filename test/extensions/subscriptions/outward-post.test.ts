@@ -137,7 +137,8 @@ test.each([
   'a receiver that %s is hung up on, also where memory is collected meanwhile',
   async (_does, path, outcome) => {
     const [connected, arrived] = [once(server, 'connection'), once(server, 'request')]
-    const posted = postOutward(`http://127.0.0.1:${port}${path}`, MESSAGE, OPEN, { signal, withinMs: 500 })
+    const withinMs = typeof outcome === 'number' ? 5000 : 500
+    const posted = postOutward(`http://127.0.0.1:${port}${path}`, MESSAGE, OPEN, { signal, withinMs })
     const result = posted.catch((error: Error) => error.message)
     const [socket] = (await connected) as [Socket]
     const closed = once(socket, 'close')
@@ -196,7 +197,8 @@ test.each<[string, (socket: Socket) => void, unknown]>([
   ],
   ['goes on behind its answer', repeatedly('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'), 200],
 ])('a delivery to a receiver that %s ends, and so does its connection', async (_does, answer, expected) => {
-  for (const waits of [true, false]) {
+  /** A receiver that a busy machine makes late is given twice the time. */
+  async function deliver(waits: boolean, withinMs: number): Promise<unknown> {
     const receiver = createSocketServer((socket) => {
       socket.on('error', () => {})
       // Some answer before they are asked.
@@ -207,16 +209,19 @@ test.each<[string, (socket: Socket) => void, unknown]>([
     await once(receiver, 'listening')
     const connected = once(receiver, 'connection')
     const target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
-    const posted = postOutward(target, MESSAGE, OPEN, { signal, withinMs: 500 })
+    const posted = postOutward(target, MESSAGE, OPEN, { signal, withinMs })
     const [socket] = (await connected) as [Socket]
     const closed = socket.closed || once(socket, 'close').catch(() => {})
     const result = await posted.catch((error: Error) => error)
-    // Who answers nobody has perhaps answered too soon.
-    if (waits) expect(result).toEqual(expected)
-    else expect([expect.any(Number), FAILS]).toContainEqual(result)
     await closed
     receiver.close()
+    const isLate = result instanceof Error && result.message.includes('takes longer')
+    return isLate && typeof expected === 'number' && waits ? deliver(waits, 2 * withinMs) : result
   }
+
+  expect(await deliver(true, 500)).toEqual(expected)
+  // Who answers nobody has perhaps answered too soon.
+  expect([expect.any(Number), FAILS]).toContainEqual(await deliver(false, 500))
 })
 
 test('a delivery to a receiver that says nothing of TLS ends', async () => {

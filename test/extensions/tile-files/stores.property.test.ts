@@ -75,7 +75,7 @@ test('a tile in files is the same as in the database, byte for byte, whatever th
     }),
     { numRuns: runsOf(18) },
   )
-}, 120_000)
+})
 
 test('each store says that it has nothing of a coverage that is in the other', async () => {
   const stores = await createTileStores(source)

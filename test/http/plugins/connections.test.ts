@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { setInterval, setTimeout } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
-import type { TestApp } from '#test/setup/app.ts'
+import type { App } from '#src/http/app.ts'
 import { openApp } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
@@ -34,8 +34,8 @@ interface Client extends Socket {
   received: string
 }
 
-function open(localAddress = '127.0.0.1', { app }: Pick<TestApp, 'app'> = service): Client {
-  const { port } = app.server.address() as AddressInfo
+function open(localAddress = '127.0.0.1', { server }: App = service.app): Client {
+  const { port } = server.address() as AddressInfo
   const socket = connect({ port, host: '127.0.0.1', localAddress })
   socket.on('error', () => {})
   onTestFinished(() => void socket.destroy())
@@ -94,19 +94,35 @@ test('a client is told that its connection is kept for longer than the minute of
   await vi.waitFor(() => expect(socket.received).toContain('\r\nKeep-Alive: timeout=72\r\n'), PATIENCE)
 })
 
+/** The service with a clock that moves by hand, so that a machine may be as slow as its clients. */
+async function openWithClock(): Promise<App> {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+  const app = await buildApp({ ...service.testDatabase.config, SLOW_CLIENT_MS: 10_000 }, service.database)
+  onTestFinished(() => app.close().finally(() => vi.useRealTimers()))
+  app.get('/long', { config: { public: true } }, async () => LONG)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  return app
+}
+
 test('a client that sends slowly is read to its end', async () => {
-  const socket = listen(open())
-  const body = '{"lat":9.5,"lng":38.5}'.padEnd(4000)
-  socket.write(post('/advisory/yield/point', 'application/json', 'Content-Length: 4000\r\n\r\n'))
-  // Ten times as long as it may do nothing, with twice the slowest pace.
-  let sent = 0
-  for await (const _ of setInterval(50)) {
-    socket.write(body.slice(sent, sent + 100))
-    sent += 100
-    if (sent >= body.length) break
+  const app = await openWithClock()
+  const connected = once(app.server, 'connection')
+  const client = listen(open('127.0.0.1', app))
+  const [socket] = (await connected) as [Socket]
+  async function send(text: string): Promise<void> {
+    const all = socket.bytesRead + text.length
+    client.write(text)
+    while (socket.bytesRead < all && !socket.destroyed) await setImmediate()
   }
-  await once(socket, 'close')
-  expect(socket.received).toMatch(/^HTTP\/1.1 200 /)
+  const body = '{"lat":9.5,"lng":38.5}'.padEnd(100_000)
+  await send(post('/advisory/yield/points', 'application/x-ndjson', 'Content-Length: 100000\r\n\r\n'))
+  // Five times as long as it may do nothing, with twice the slowest pace.
+  for (let sent = 0; sent < body.length; sent += 2000) {
+    await send(body.slice(sent, sent + 2000))
+    vi.advanceTimersByTime(1000)
+  }
+  await once(client, 'close')
+  expect(client.received).toMatch(/^HTTP\/1.1 200 /)
 })
 
 describe('a client that does not read on', () => {
@@ -121,27 +137,21 @@ describe('a client that does not read on', () => {
   })
 
   test('is waited for where it reads slowly, be it one long piece', async () => {
-    // The buffers let megabytes through at a time: with the pace of this client each second.
-    const app = await buildApp({ ...service.testDatabase.config, SLOW_CLIENT_MS: 3000 }, service.database)
-    onTestFinished(() => app.close())
-    app.get('/long', { config: { public: true } }, async () => LONG)
-    await app.listen({ host: '127.0.0.1', port: 0 })
-    const socket = open('127.0.0.1', { app })
+    const app = await openWithClock()
+    const socket = open('127.0.0.1', app)
     const closed = once(socket, 'close')
     let bytes = 0
     socket.on('data', (data) => {
       bytes += data.length
-      socket.pause()
     })
     socket.write(GET_LONG)
-    const began = performance.now()
-    for await (const _ of setInterval(5)) {
+    // The buffers let megabytes through at a time. It takes five times as long as it may do nothing.
+    for (let second = 1; second <= 50; second++) {
       socket.resume()
-      if (performance.now() - began > 7000 || socket.closed) break
+      while (bytes < second * 1_000_000 && !socket.closed) await setImmediate()
+      socket.pause()
+      vi.advanceTimersByTime(1000)
     }
-    socket.removeAllListeners('data').on('data', (data) => {
-      bytes += data.length
-    })
     socket.resume()
     await closed
     expect(bytes).toBeGreaterThan(LONG.length)
