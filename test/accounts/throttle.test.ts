@@ -217,7 +217,7 @@ describe('an account that is guessed at from everywhere', () => {
    */
   async function besideGuesses(own: () => Promise<{ status: number }>): Promise<string[]> {
     const finished: string[] = []
-    const guesses = [3, 4, 5, 6].map(async (host) => {
+    const guesses = [3, 4, 5, 6, 7, 8].map(async (host) => {
       await fail(1, email, `198.51.100.${host}`)
       finished.push('guess')
     })

@@ -155,11 +155,11 @@ const breakPublication = (code: string) => whenPublished(code, "raise 'broken'")
 
 testOnServer('a release whose publication takes longer than a request may is published', async () => {
   const code = await load(8)
-  await whenPublished(code, 'perform pg_sleep(0.3)')
+  await whenPublished(code, 'perform pg_sleep(2.5)')
   await scheduleForBefore(code)
   const { config } = service.testDatabase
   const url = config.DATABASE_URL as string
-  const database = serverCluster(url, { ...config, STATEMENT_TIMEOUT_MS: 100 }).connect()
+  const database = serverCluster(url, { ...config, STATEMENT_TIMEOUT_MS: 2000 }).connect()
   onTestFinished(() => database.close())
   await whileServing(async (log) => {
     const published = expect.objectContaining({ level: 40 })

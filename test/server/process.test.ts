@@ -17,7 +17,7 @@ async function testDatabaseOf(template: 'demo' | 'empty'): Promise<TestDatabase>
 
 test('says where it is and what to try, and seeds nothing again; on HOST=localhost it listens at one address, since nobody would count those who come by another; a second service says in a sentence that the port is in use; ends at once on a second signal, but not on the echo of the first', async () => {
   const { environment, config } = await testDatabaseOf('demo')
-  const settings = { DEMO_DATA: 'true', HOST: 'localhost', SHUTDOWN_DELAY_MS: '60000' }
+  const settings = { DEMO_DATA: 'true', HOST: 'localhost', SHUTDOWN_DELAY_MS: '600000' }
   const service = startService({ ...environment, ...settings })
   const address = await addressOf(service)
   expect(address).toMatch(/^http:\/\/localhost:\d+$/)
@@ -45,17 +45,15 @@ test('says where it is and what to try, and seeds nothing again; on HOST=localho
     `agro: Cannot listen: listen EADDRINUSE: address already in use 127.0.0.1:${port}. Set HOST or PORT.\n`,
   ])
 
+  const first = Date.now()
   service.signal('SIGINT')
   await service.prints(/stopping/)
   // npm passes on what the terminal has sent already.
   service.signal('SIGINT')
-  const first = Date.now()
   const again = setInterval(() => service.signal('SIGINT'), 50)
   expect(await service.ended).toBe(130)
   clearInterval(again)
-  expect(Date.now() - first).toBeGreaterThan(200)
-  // The delay alone would have taken as long.
-  expect(Date.now() - first).toBeLessThan(60_000)
+  expect(Date.now() - first).toBeGreaterThan(300)
   expect(service.stderr()).toBe('')
 })
 
@@ -71,7 +69,7 @@ test('on SIGTERM turns readiness to 503 first, then answers what is under way, t
   const testDatabase = await testDatabaseOf('empty')
   const service = startService({
     ...testDatabase.environment,
-    ...{ SHUTDOWN_DELAY_MS: '3000', METRICS_PORT: '0' },
+    ...{ SHUTDOWN_DELAY_MS: '6000', METRICS_PORT: '0' },
     ...{ LOG_LEVEL: 'warn', LOG_FORMAT: 'json', ACCESS_LOG: 'true' },
   })
   const [, address] = await service.prints(/"url":"([^"]+)","msg":"ready in /)
@@ -91,10 +89,11 @@ test('on SIGTERM turns readiness to 503 first, then answers what is under way, t
 
   service.signal('SIGTERM')
   await service.prints(/stopping/)
-  const ready = await fetch(`${address}/health/ready`)
-  expect([ready.status, ready.headers.get('retry-after')]).toEqual([503, '1'])
-  expect((await fetch(`${address}/health/live`)).status).toBe(200)
-  expect(await (await fetch(`${address}/catalog`)).json()).toMatchObject({ releases: [] })
+  const paths = ['/health/ready', '/health/live', '/catalog']
+  const [ready, live, catalog] = await Promise.all(paths.map((path) => fetch(`${address}${path}`)))
+  expect([ready?.status, ready?.headers.get('retry-after')]).toEqual([503, '1'])
+  expect(live?.status).toBe(200)
+  expect(await catalog?.json()).toMatchObject({ releases: [] })
 
   // The delay is over when nobody listens any more.
   await vi.waitFor(() => expect(fetch(`${address}/health/live`)).rejects.toThrow(), PATIENCE)
