@@ -62,7 +62,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
     const wire = wireOf(draft, caller.authorization, one.address)
     const plain = bytesOf(wire)
     const bytes = draft.garble?.(plain) ?? plain
-    const exchanged = await exchange(port, bytes, wire.method, !draft.garble)
+    const exchanged = await exchange(port, bytes, wire.method, !draft.garble || draft.broken)
     const problems = judge.problemsOf(draft, caller, exchanged)
     report.verdicts[judge.verdictOn(draft, caller)]++
     report.slowestMs = Math.max(report.slowestMs, exchanged.ms)

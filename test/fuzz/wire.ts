@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import type { Answer } from '#test/setup/answers.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 
 /** A request as it is written out: no client library would send most of what is tried. */
 export interface Wire {
@@ -17,8 +18,6 @@ export interface Exchange {
 
 /** Whoever says nothing for so long, after a request that may be half of one, waits for more of it. */
 const SILENCE_MS = 300
-/** A service that takes longer has failed. */
-const PATIENCE_MS = 30_000
 
 export function bytesOf({ method, target, headers, body }: Wire): Buffer {
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`)
@@ -29,18 +28,18 @@ export function bytesOf({ method, target, headers, body }: Wire): Buffer {
 /**
  * Sends bytes over a connection of their own, and reads until the service closes it.
  *
- * @param whole whether they are a whole request: of what is none, a service may wait for the rest
+ * @param whole whether they are sure to be answered: of half a request, a service may wait for the rest
  */
 export function exchange(port: number, bytes: Buffer, method: string, whole: boolean): Promise<Exchange> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     const started = performance.now()
     const socket = connect({ host: '127.0.0.1', port, noDelay: true })
-    socket.setTimeout(whole ? PATIENCE_MS : SILENCE_MS)
+    socket.setTimeout(whole ? PATIENCE.timeout : SILENCE_MS)
     socket.once('connect', () => socket.write(bytes))
     socket.on('data', (chunk) => chunks.push(chunk))
     socket.once('timeout', () => {
-      if (whole) socket.destroy(new Error(`no answer within ${PATIENCE_MS} ms`))
+      if (whole) socket.destroy(new Error(`no answer within ${PATIENCE.timeout} ms`))
       else socket.destroy()
     })
     // Who has answered what is no HTTP hangs up before it has read it all.
