@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
+import timers from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { claimMessage, deleteOldMessages } from '#src/extensions/messages/queries.ts'
 import { startApp } from '#test/setup/app.ts'
 import { CHANNELS, createSender } from '#test/setup/gateway.ts'
@@ -13,17 +15,35 @@ import { makeAdmin, newPerson } from '#test/setup/people.ts'
 const service = openService({ settings: CHANNELS })
 const newSender = (from?: string) => createSender(() => service.app, from)
 
-test('a database that does not answer is not waited for, and the same message is answered afterwards', async () => {
+async function untilWaiting(client: pg.Client): Promise<void> {
+  const waiting = "select from pg_locks where relation = 'message'::regclass and not granted"
+  while ((await client.query(waiting)).rowCount === 0) await timers.setImmediate()
+}
+
+test('a database that does not answer costs three seconds, and the same message is answered afterwards', async () => {
   const send = newSender()
   await send('HELP')
   const other = new pg.Client(service.testDatabase.config.DATABASE_URL as string)
   await other.connect()
   try {
-    // What waited for it would never be answered.
     await other.query('begin; lock table message in access exclusive mode')
-    const reply = await send('wheat 9.5 38.5', { id: 'late' })
-    expect(reply).toBe('The service is busy. Please send this again in a minute.')
+    const ends: (() => void)[] = []
+    vi.spyOn(timers, 'setTimeout').mockImplementation(
+      (delay = 0, value) =>
+        new Promise((resolve) => {
+          if (delay <= 3000) ends.push(() => resolve(value as never))
+        }),
+    )
+    // For what was imported of it.
+    syncBuiltinESMExports()
+    const reply = send('wheat 9.5 38.5', { id: 'late' })
+    await untilWaiting(other)
+    expect(ends).toHaveLength(1)
+    for (const end of ends) end()
+    expect(await reply).toBe('The service is busy. Please send this again in a minute.')
   } finally {
+    vi.restoreAllMocks()
+    syncBuiltinESMExports()
     await other.end()
   }
   const answered = await send('wheat 9.5 38.5', { id: 'late' })
