@@ -3,9 +3,8 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { serverCluster } from '#src/data/client.ts'
-import type { TestApp } from '#test/setup/app.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
-import type { Called } from '#test/setup/calls.ts'
+import { type Called, type Client, clientOf } from '#test/setup/calls.ts'
 import { openFor } from '#test/setup/open-service.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
@@ -17,7 +16,7 @@ interface Named {
   by: Person
   name?: string
   /** The service that is asked; by default the patient one. */
-  of?: Pick<TestApp, 'get' | 'post'>
+  of?: Client
 }
 
 describe('a request with an Idempotency-Key that is answered before its work is done', () => {
@@ -27,7 +26,7 @@ describe('a request with an Idempotency-Key that is answered before its work is 
     const { databaseUrl, app } = service
     const database = serverCluster(databaseUrl, { ...app.config, STATEMENT_TIMEOUT_MS: 120_000 }).connect()
     const opened = await buildApp(app.config, database)
-    return { app: opened, database, close: () => opened.close().then(database.close) }
+    return { app: opened, ...clientOf(opened), database, close: () => opened.close().then(database.close) }
   })
   let other: pg.Client
   beforeAll(async () => {
