@@ -7,6 +7,7 @@ import type { Reading } from '#src/data/database.ts'
 import { readingDialect } from '#src/data/replica-reads.ts'
 import type { Tables } from '#src/data/tables.ts'
 import type { TestApp } from '#test/setup/app.ts'
+import { clientOf } from '#test/setup/calls.ts'
 import { createTestDatabase } from '#test/setup/database.ts'
 import { documentOf, operationsOf } from '#test/setup/document.ts'
 import { asSomebody, examplesOf } from '#test/setup/example-requests.ts'
@@ -42,8 +43,7 @@ describe('with a replica', () => {
     const database = { ...connected, beginReading, reader, beginReadingAtPrimary, readerAtPrimary }
     const app = await buildApp(config, database)
     service = {
-      app,
-      database,
+      ...{ app, database, ...clientOf(app) },
       async close() {
         await app.close()
         await database.close()

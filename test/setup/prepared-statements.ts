@@ -103,8 +103,8 @@ export function mistakesOfTaken(
     const [one, other] = [onServer.get(text), embedded.get(text)]
     const shown = `${from}: ${text.replaceAll(/\s+/g, ' ').trim().slice(0, SHOWN)}`
     if (!one || !other) return []
-    // A table that a test has made for itself.
-    if ('error' in one && /^relation .* does not exist$/.test(one.error)) return []
+    // What a test has made for itself.
+    if ('error' in one && /^(relation|tablespace) .* does not exist$/.test(one.error)) return []
     if ('error' in one) return [`The server does not prepare a statement (${one.error}) of ${shown}`]
     if ('error' in other)
       return [`The embedded database does not prepare a statement (${other.error}) of ${shown}`]
