@@ -14,6 +14,21 @@ import { listSome, OperatorError } from '#src/errors.ts'
 /** As long as `admin0` of a request may be. */
 const LONGEST_NAME = 100
 
+/** The command of each list, and what a code in it looks like. */
+const LISTS: Record<ReferenceList['table'], { command: string; codeForm: RegExp; codeRule: string }> = {
+  country: {
+    command: 'agro countries',
+    codeForm: /^[a-z]{3}$/,
+    codeRule: 'three small letters (ISO 3166-1 alpha-3), for example tza',
+  },
+  crop: {
+    command: 'agro crops',
+    codeForm: /^[a-z][a-z0-9-]{0,49}$/,
+    codeRule:
+      'small letters, digits and hyphens, begins with a letter and has at most 50, for example sweet-potato',
+  },
+}
+
 /** Adds a country or a crop. @throws {OperatorError} for a malformed or taken code or name */
 export async function addEntry(
   trx: Trx,
@@ -21,10 +36,9 @@ export async function addEntry(
   code: string,
   name: string,
 ): Promise<ReferenceEntry> {
-  if (!list.codeForm.test(code)) {
-    throw new OperatorError(
-      `The code of a ${list.table} is ${list.codeRule}; ${JSON.stringify(code)} is not one.`,
-    )
+  const { codeForm, codeRule } = LISTS[list.table]
+  if (!codeForm.test(code)) {
+    throw new OperatorError(`The code of a ${list.table} is ${codeRule}; ${JSON.stringify(code)} is not one.`)
   }
   const entry = { code, name: nameOf(list, name) }
   await lockReference(trx)
@@ -172,7 +186,7 @@ async function lockEntry(trx: Trx, list: ReferenceList, named: string) {
   const entry = keys.get(list.keyOf(named))
   if (entry) return { keys, entry }
   throw new OperatorError(
-    `There is no ${list.table} ${JSON.stringify(named)}; \`${list.command} list\` shows them.`,
+    `There is no ${list.table} ${JSON.stringify(named)}; \`${LISTS[list.table].command} list\` shows them.`,
     { code: 'NOT_FOUND' },
   )
 }
