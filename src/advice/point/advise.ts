@@ -61,11 +61,12 @@ export function createPointHandlers(lookup: Lookup, record: RecordAdvisory) {
 
   /** The answer that is stored with a key, or that is then stored. */
   async function adviseOnce(exchange: Exchange, question: PointQuestion): Promise<Answer> {
-    const body = await exchange.app.once(exchange, async () => {
+    const { app, request, reply } = exchange
+    const body = await app.once(exchange, async () => {
       // With all members that were asked for: a repetition may ask for another format.
       const answer = await adviseAndKeep(exchange, { ...question, format: JSON_ANSWER })
-      exchange.reply.header('advisory-release', answer.releases.join(', '))
-      return JSON.parse(answer.writeJson()) as Members
+      reply.header('advisory-release', answer.releases.join(', '))
+      return { ...(JSON.parse(answer.writeJson()) as Members), ...ignoredMember(request) }
     })
     return answerFrom(body)
   }
@@ -262,8 +263,10 @@ function sendPoint(exchange: Exchange, question: PointQuestion, found: Answer | 
   const { request } = exchange
   const { topic, point, format, place } = question
   let answer = found
-  if (!(answer instanceof Error) && (place || request.ignored !== null)) {
-    answer = answer.withMembers({ ...(place && { place }), ...ignoredMember(request) })
+  // A stored answer says what was ignored when it was made.
+  const saysIgnored = request.ignored !== null && !isIdempotent(request)
+  if (!(answer instanceof Error) && (place || saysIgnored)) {
+    answer = answer.withMembers({ ...(place && { place }), ...(saysIgnored && ignoredMember(request)) })
   }
   const link = citeLink(request, point)
   const context = { products: topic.products, asked: point, keepsName: place !== undefined, link }
