@@ -3,14 +3,13 @@ import { devNull } from 'node:os'
 import { promisify } from 'node:util'
 import { defineConfig, type TestProjectConfiguration, type ViteUserConfig } from 'vitest/config'
 import { PATIENCE } from './test/setup/patience.ts'
-import RunReporter from './test/setup/run-reporter.ts'
 import { findShortFiles, findTestFiles, SHORT } from './test/setup/test-files.ts'
 
 /**
  * Tests that need a database run on a server where there is one, and some on the embedded one; in the mode `short` some
  * of them, on either. See CONTRIBUTING.md.
  */
-export default defineConfig(async ({ mode }) => {
+export default defineConfig(async ({ mode }): Promise<ViteUserConfig> => {
   const hasServer = await thereIsServer()
   const isShort = mode === SHORT
   const files = (isShort ? findShortFiles : findTestFiles)(hasServer)
@@ -20,7 +19,8 @@ export default defineConfig(async ({ mode }) => {
   return {
     test: {
       projects,
-      reporters: ['default', new RunReporter(isShort)],
+      // By its path: what it imports is not for the changed sources of `npm run mutate`, which read this file, too.
+      reporters: ['default', ['./test/setup/run-reporter.ts', { isShort }]],
       // On two cores a third one has something to do while files wait: for browsers, other processes, and time. Each process
       // takes up to 1.5 GB, of which its embedded database 0.8 GB.
       maxWorkers: isShort ? 2 : 3,

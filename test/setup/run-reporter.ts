@@ -22,8 +22,8 @@ export default class RunReporter implements Reporter {
   readonly #isShort: boolean
   #vitest: Vitest | undefined
 
-  /** @param isShort whether it is the short run, which leaves most files with a database out */
-  constructor(isShort: boolean) {
+  /** `isShort`: whether it is the short run, which leaves most files with a database out. */
+  constructor({ isShort }: { isShort: boolean }) {
     this.#isShort = isShort
   }
 

@@ -358,8 +358,8 @@ test('others get theirs while receivers of several accounts say nothing', async 
   const { odd, id } = await besideOdd('')
   await whileServing(async () => {
     await arrived(id)
-    expect(odd.sockets.length).toBeGreaterThanOrEqual(8)
     expect(odd.sockets.filter(({ destroyed }) => destroyed).length).toBe(0)
+    await vi.waitFor(() => expect(odd.sockets.length).toBeGreaterThanOrEqual(8), PATIENCE)
   }).finally(odd.close)
 })
 
