@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Config, loadConfig, loadEnvironmentFile, mistypedSettings } from './config.ts'
@@ -15,6 +16,8 @@ import type { Running } from './start.ts'
 
 /** npm passes on a Ctrl-C that the terminal has sent us already. */
 const SAME_SIGNAL_MS = 300
+
+const LOOK_FOR_PARENT_EVERY_MS = 500
 
 const started = Date.now()
 
@@ -36,7 +39,18 @@ function stop(_signal: string, number: number): void {
   }
   firstSignalAt ??= Date.now()
 }
-for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, stop)
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, stop)
+
+/** npm that is killed, or ends with its terminal, passes nothing on: the service would hold its port and its folder. */
+function endWithParent(): void {
+  const { ppid: parent } = process
+  const look = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(look)
+    if (firstSignalAt === undefined) stop('SIGHUP', constants.signals.SIGHUP)
+  }, LOOK_FOR_PARENT_EVERY_MS).unref()
+}
+if (process.env.npm_lifecycle_event === 'start') endWithParent()
 
 /** The argument of the process that makes a new embedded database. */
 const PREPARE = 'prepare'
