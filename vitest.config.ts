@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { devNull } from 'node:os'
 import { promisify } from 'node:util'
 import { defineConfig, type TestProjectConfiguration, type ViteUserConfig } from 'vitest/config'
+import { countStatements } from './test/setup/counted-statements.ts'
 import { PATIENCE } from './test/setup/patience.ts'
 import { findShortFiles, findTestFiles, SHORT } from './test/setup/test-files.ts'
 
@@ -63,6 +64,7 @@ function unitProject(include: string[]): TestProjectConfiguration {
 
 function databaseProject(kind: 'embedded' | 'server', include: string[]): TestProjectConfiguration {
   return {
+    plugins: [countStatements],
     test: {
       ...COMMON,
       name: kind,

@@ -18,7 +18,7 @@ declare module 'vitest' {
 
 const kind = process.env.TEST_DATABASE_KIND
 // Before anything of `src` is loaded: statements of constants run once, when their module is.
-if (kind) await startCounting()
+if (kind) startCounting()
 if (kind === 'server') startRecording()
 await import('#src/extensions/index.ts')
 
@@ -30,8 +30,8 @@ afterAll(({}, file) => {
 afterAll(removeFolders)
 if (kind) {
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads there which fixtures are wanted.
-  afterAll(async ({}, file) => {
-    file.meta.statements = await takeRuns()
+  afterAll(({}, file) => {
+    file.meta.statements = takeRuns()
     file.meta.sent = takeSent()
   })
 }
