@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Config, loadConfig, loadEnvironmentFile, mistypedSettings } from './config.ts'
@@ -41,16 +40,14 @@ function stop(_signal: string, number: number): void {
 }
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, stop)
 
-/** npm that is killed, or ends with its terminal, passes nothing on: the service would hold its port and its folder. */
-function endWithParent(): void {
-  const { ppid: parent } = process
-  const look = setInterval(() => {
-    if (process.ppid === parent) return
-    clearInterval(look)
-    if (firstSignalAt === undefined) stop('SIGHUP', constants.signals.SIGHUP)
-  }, LOOK_FOR_PARENT_EVERY_MS).unref()
+// npm that is killed, or ends with its terminal, passes nothing on: the service would hold its port and its folder.
+if (process.env.npm_lifecycle_event === 'start') {
+  const { ppid } = process
+  const look = () => {
+    if (process.ppid !== ppid && firstSignalAt === undefined) process.kill(process.pid, 'SIGHUP')
+  }
+  setInterval(look, LOOK_FOR_PARENT_EVERY_MS).unref()
 }
-if (process.env.npm_lifecycle_event === 'start') endWithParent()
 
 /** The argument of the process that makes a new embedded database. */
 const PREPARE = 'prepare'
